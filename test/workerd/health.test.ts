@@ -1,0 +1,8 @@
+import { exports } from 'cloudflare:workers'
+import { expect, test } from 'vitest'
+
+test('the worker says that it is well', async () => {
+  const response = await exports.default.fetch(new Request('https://plimsoll.test/health'))
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({ status: 'ok' })
+})

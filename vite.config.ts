@@ -1,0 +1,48 @@
+import { cloudflareTest } from '@cloudflare/vitest-plugin'
+import { playwright } from '@vitest/browser-playwright'
+import { defineConfig } from 'vitest/config'
+import { findChromium } from './test/chromium.ts'
+
+const executablePath = findChromium()
+
+/** What Chromium needs to run as root, and to stay quiet without a network. */
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+const node = {
+  test: {
+    name: 'node',
+    include: ['test/{unit,node,types,render}/**/*.test.ts'],
+  },
+}
+
+const browser = {
+  test: {
+    name: 'browser',
+    include: ['test/browser/**/*.test.ts'],
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: playwright({ launchOptions: { args, ...(executablePath && { executablePath }) } }),
+      instances: [{ browser: 'chromium' as const }],
+    },
+  },
+}
+
+const workerd = {
+  plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
+  test: {
+    name: 'workerd',
+    include: ['test/workerd/**/*.test.ts'],
+  },
+}
+
+export default defineConfig({ test: { projects: [node, browser, workerd] } })
