@@ -1,0 +1,406 @@
+import type { Block, Context, Receipt } from '../ports/context.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { ToolSpec } from '../ports/message.ts'
+import type { EpochCause, EpochMark, OpResult } from '../ports/op.ts'
+import type { LogRow, ScopeStore } from '../ports/store.ts'
+import { BlockShelf } from './blocks.ts'
+import { Chain, link } from './chain.ts'
+import { countMessage } from './count.ts'
+import { decide } from './decide.ts'
+import { fenced } from './fence.ts'
+import { addedLate, type Conversation, fold, pendingCalls } from './fold.ts'
+import { hashJson, hashText } from './hash.ts'
+import { createHead, type Head, headKey, headValue, storedHead } from './head.ts'
+import { type Band, cutBack, exceeds, firstNeeded, Layout, type Window } from './plan.ts'
+import { type Policy, RENDER_VERSION } from './policy.ts'
+import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
+import { markIn, sealOp, valueIn } from './seal.ts'
+import { readPast, type Slice, View } from './view.ts'
+
+/** How often a lost race for an epoch is run again before the context is returned unsaved. */
+const RACES = 4
+/** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
+const CONTINUE = 'Continue.'
+const BEGIN = 'Begin.'
+
+export interface ContextOptions {
+  /** Told to the model with the request; a change starts an epoch. */
+  readonly tools?: readonly ToolSpec[]
+  /** Text for the last block of the request. Never stored; it may change at every call without cost to the prefix. */
+  readonly tail?: string
+  /** Never write: an epoch change is shown in this context only. Default `false`. */
+  readonly preview?: boolean
+  /** What to do when calls of the newest step have no result yet. Default `reject`, with `ERR_TOOL_PENDING`. */
+  readonly onPending?: 'reject' | 'abandon'
+  /** Start an epoch (cause `manual`) and cut the window back, whatever its state. Default `false`. */
+  readonly newEpoch?: boolean
+}
+
+/** A past context, rebuilt. */
+export interface ContextAt {
+  readonly context: Context
+  /** Whether the epoch's prefix hash was met: what is shown is what was sent, its tail aside. */
+  readonly verified: boolean
+  /** Why it was not: a message or the head behind it was forgotten, or the log no longer gives the same bytes. */
+  readonly reason?: 'forgotten' | 'mismatch'
+}
+
+/** A context with the window that it shows. */
+export interface Built {
+  readonly context: Context
+  readonly window: Window
+}
+
+/** What one call asks for. */
+interface Call {
+  readonly head: Head
+  readonly tail: string
+  /** Tokens for window and tail together. */
+  readonly room: number
+}
+
+/** The epoch in which a context is shown. */
+interface Epoch {
+  readonly mark: EpochMark
+  readonly place: number
+}
+
+/** Builds the contexts of one session in one lane. */
+export class ContextBuilder {
+  readonly view: View
+  readonly #store: ScopeStore
+  readonly #policy: Policy
+  readonly #system: string
+  readonly #session: string
+  readonly #shelf: BlockShelf
+  readonly #counts = new WeakMap<LogRow, number>()
+  readonly #chain = new Chain()
+  #fenced: { readonly place: number; readonly tag: string } | undefined
+  #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
+  #head: { readonly tools: readonly ToolSpec[] | undefined; readonly head: Head } | undefined
+
+  constructor(store: ScopeStore, policy: Policy, system: string, session: string) {
+    this.#store = store
+    this.#policy = policy
+    this.#system = system
+    this.#session = session
+    this.view = new View(store, policy.lane)
+    this.#shelf = new BlockShelf(policy, (row, message) => {
+      let tokens = this.#counts.get(row)
+      if (tokens === undefined) {
+        tokens = storedCount(row, policy.counter.id) ?? countMessage(policy.counter, message)
+        this.#counts.set(row, tokens)
+      }
+      return tokens
+    })
+  }
+
+  /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
+  async build(options: ContextOptions): Promise<Built> {
+    const call = this.#call(options)
+    let failures: Receipt['failures'] = []
+    for (let race = 0; ; race++) {
+      await this.view.refresh()
+      this.#refusePending(options)
+      const current = this.#current(call)
+      const cause = options.newEpoch && race === 0 ? 'manual' : current.cause
+      if (!cause && current.epoch) return this.#finish(call, this.view, current.epoch, current.window)
+      const { band, window } = await this.#plan(call, cause ?? 'start', current.epoch?.mark)
+      // What was read to plan may be what waits: an undo brings back steps that were out of sight.
+      this.#refusePending(options)
+      const epoch = this.#draft(call, cause ?? 'start', band, window)
+      if (options.preview) return this.#finish(call, this.view, epoch, window, 'preview')
+      if (race === RACES || failures.length > 0)
+        return this.#finish(call, this.view, epoch, window, 'unsaved', failures)
+      try {
+        if (!(await this.#save(call.head, epoch))) continue
+        await this.view.refresh()
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        failures = [{ part: 'epoch', code: 'ERR_STORAGE', message }]
+        continue
+      }
+      const built = await this.#finish(call, this.view, epoch, window)
+      await this.view.trim(epoch.mark)
+      return built
+    }
+  }
+
+  /** Rebuilds the context of the call that was made when message `id` was the newest one. @throws ERR_NOT_FOUND */
+  async buildAt(id: string): Promise<ContextAt> {
+    const [row] = await this.#store.entries({ from: id, first: 1 })
+    if (row?.kind !== 'message')
+      throw new PlimsollError('ERR_NOT_FOUND', `contextAt: ${id} is no message of this session`, { id })
+    const past = await readPast(this.#store, this.#policy.lane, id)
+    if (!past)
+      throw new PlimsollError(
+        'ERR_NOT_FOUND',
+        `contextAt: no context was built in this lane up to message ${id}`,
+        { id },
+      )
+    const { mark } = past.epoch
+    const register = await this.#store.register(headKey(mark.head))
+    const value = register && valueIn(register)
+    const head = value === undefined ? this.#call({}).head : storedHead(this.#policy, value)
+    const call = { head, tail: '', room: this.#room(head) }
+    const window = this.#show(this.#layout(past.conversation), past.rows, mark)
+    const { context } = await this.#finish(call, past, past.epoch, window, 'past')
+    const seen = past.rows.find((row) => row.id === mark.seen)?.seq ?? past.epoch.seq
+    const then = fold(
+      past.rows.filter((row) => row !== past.opener && row.seq <= seen),
+      undefined,
+      past.opener,
+    )
+    const { blocks } = this.#show(this.#layout(then), past.rows, mark)
+    const hash = blocks.reduce(link, mark.head)
+    if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
+    const forgotten = value === undefined || past.rows.some((row) => row.body === null)
+    return { context, verified: false, reason: forgotten ? 'forgotten' : 'mismatch' }
+  }
+
+  #call({ tools, tail = '' }: ContextOptions): Call {
+    if (!this.#head || this.#head.tools !== tools)
+      this.#head = { tools, head: createHead(this.#policy, this.#system, '', tools) }
+    const { head } = this.#head
+    return { head, tail, room: this.#room(head) }
+  }
+
+  #room({ tokens }: Head): number {
+    const { cap, margin } = this.#policy
+    return cap - margin - tokens.system - tokens.memory - tokens.tools - tokens.framing
+  }
+
+  #refusePending({ onPending = 'reject' }: ContextOptions): void {
+    const { units } = this.view.conversation
+    const pending = pendingCalls(units)
+    if (pending.length === 0 || onPending === 'abandon') return
+    const entry = units.at(-1)?.row.id ?? ''
+    const names = pending.map(({ part }) => part.name).join(', ')
+    throw new PlimsollError(
+      'ERR_TOOL_PENDING',
+      `context: ${pending.length} call(s) of the newest step have no result yet: ${names}`,
+      { pending: pending.map(({ part }) => ({ entry, callId: part.id, name: part.name })) },
+    )
+  }
+
+  /** The window in the current epoch and, where that epoch cannot go on, the cause of the next one. */
+  #current(call: Call): { readonly cause?: EpochCause; readonly epoch?: Epoch; readonly window: Window } {
+    const { epoch, conversation, rows } = this.view
+    const layout = this.#layout(conversation)
+    if (!epoch) return { cause: 'start', window: NOTHING }
+    const { mark } = epoch
+    const seen = rows.findLast(({ id }) => id === mark.seen)?.seq ?? epoch.seq
+    const rewound = rewoundSince(rows, seen)
+    // What is shown again may lie before the window, and what is hidden may be all of it.
+    if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
+      return { cause: 'rewind', window: NOTHING }
+    const window = this.#show(layout, rows, mark)
+    const cause = mark.head !== call.head.hash ? 'head' : (rewound ?? this.#breaks(call, epoch, seen, window))
+    return { ...(cause && { cause }), epoch, window }
+  }
+
+  /** Why an epoch cannot go on with this window, if it cannot. */
+  #breaks({ room, tail }: Call, { place }: Epoch, seen: number, window: Window): EpochCause | undefined {
+    const { conversation } = this.view
+    const { max } = this.#policy
+    if (addedLate(conversation.units, seen)) return 'late'
+    if (window.tokens > Math.min(room, max.tokens ?? room) || exceeds(conversation.units, window.from, max))
+      return 'window'
+    const closing = this.#tail(tail, window, this.#fence(place))
+    return window.tokens + (closing?.tokens ?? 0) > room ? 'budget' : undefined
+  }
+
+  /** Where the next epoch's window begins, reading further back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
+  async #plan(
+    call: Call,
+    cause: EpochCause,
+    prior: Band | undefined,
+  ): Promise<{ band: Band; window: Window }> {
+    const { max } = this.#policy
+    const { place } = this.view.next
+    for (;;) {
+      const { conversation, rows, whole } = this.view
+      const { units } = conversation
+      const layout = this.#layout(conversation)
+      const shown = prior && this.#show(layout, rows, prior)
+      const newest = units.length > 0 ? layout.window(units.length - 1, 0, {}) : NOTHING
+      const closing = this.#tail(call.tail, newest, this.#fence(place))?.tokens ?? 0
+      const room = call.room - closing
+      if (prior && shown && (cause === 'late' || cause === 'rewind'))
+        if (shown.tokens <= Math.min(room, max.tokens ?? room) && !exceeds(units, shown.from, max))
+          return {
+            band: { windowFrom: units[shown.from]?.row.id ?? prior.windowFrom, cuts: prior.cuts },
+            window: shown,
+          }
+      const start = shown?.from ?? 0
+      const oldBefore = prior?.cuts.oldBefore === undefined ? 0 : layout.indexOf(prior.cuts.oldBefore, rows)
+      const cut = cutBack(layout, this.#policy, {
+        start,
+        oldBefore,
+        room,
+        keep: Math.min(room, this.#keep(call, layout)),
+      })
+      if (cut?.from === 0 && !prior && !whole) {
+        await this.view.extend()
+        continue
+      }
+      const window = cut && this.#show(layout, rows, cut)
+      if (!cut || !window || window.tokens > room) throw this.#tooSmall(call, layout, closing)
+      // Where nothing shows, the window begins after the newest entry.
+      const windowFrom = cut.windowFrom ?? rows.at(-1)?.id ?? null
+      return { band: { windowFrom, cuts: cut.cuts }, window }
+    }
+  }
+
+  /** Tokens to which a window is cut back: half of the room; more where the newest user message fills most of that. */
+  #keep({ room }: Call, layout: Layout): number {
+    const { tokens } = this.#policy.keep
+    if (tokens !== undefined) return tokens
+    const user = layout.newestUser()
+    return Math.max(Math.floor(room / 2), user + Math.floor((room - user) / 4))
+  }
+
+  #tooSmall({ head }: Call, layout: Layout, tail: number): PlimsollError {
+    const breakdown = floorOf(this.#policy, head, { ...layout.floor(), tail })
+    return new PlimsollError(
+      'ERR_BUDGET_TOO_SMALL',
+      `context: the floor of ${breakdown.floor} tokens is above the cap of ${breakdown.cap}`,
+      { breakdown },
+    )
+  }
+
+  #show(layout: Layout, rows: readonly LogRow[], { windowFrom, cuts }: Band): Window {
+    const from = layout.indexOf(windowFrom, rows)
+    const old = cuts.oldBefore === undefined ? 0 : layout.indexOf(cuts.oldBefore, rows)
+    return layout.window(from < 0 ? layout.units.length : from, Math.max(0, old), cuts)
+  }
+
+  #draft({ head }: Call, cause: EpochCause, { windowFrom, cuts }: Band, window: Window): Epoch {
+    const { lane } = this.#policy
+    const { base, place } = this.view.next
+    const { rows } = this.view
+    const readFrom = firstNeeded(rows, window)
+    const mark: EpochMark = {
+      type: 'epoch',
+      id: hashJson([lane, base, windowFrom, { ...cuts } as never, head.hash]),
+      lane,
+      cause,
+      windowFrom,
+      ...(readFrom !== undefined && readFrom !== windowFrom && { readFrom }),
+      seen: rows.at(-1)?.id ?? null,
+      cuts,
+      head: head.hash,
+      prefixHash: this.#chain.hash(head.hash, window.blocks),
+      v: RENDER_VERSION,
+    }
+    return { mark, place }
+  }
+
+  /** Writes an epoch with its head. Returns false when another one was first. */
+  async #save(head: Head, { mark }: Epoch): Promise<boolean> {
+    const { base } = this.view.next
+    const key = headKey(head.hash)
+    const results = await this.#store.commit(
+      [
+        sealOp({ kind: 'put', opId: key, key, base: null, value: headValue(head) }),
+        sealOp({ kind: 'mark', opId: mark.id, base, entry: mark }),
+      ],
+      decide,
+    )
+    return applied(results[1])
+  }
+
+  async #finish(
+    call: Call,
+    slice: Slice,
+    { mark, place }: Epoch,
+    window: Window,
+    state: 'current' | 'preview' | 'unsaved' | 'past' = 'current',
+    failures: Receipt['failures'] = [],
+  ): Promise<Built> {
+    const { head } = call
+    const { conversation } = slice
+    const layout = this.#layout(conversation)
+    const fence = this.#fence(place)
+    const closing = this.#tail(call.tail, window, fence)
+    const tail = closing ? [...window.waiting, closing] : window.waiting
+    const blocks = [...head.blocks, ...window.blocks, ...tail]
+    const { floor } = floorOf(this.#policy, head, { ...layout.floor(), tail: closing?.tokens ?? 0 })
+    const receipt = createReceipt(this.#policy, head, blocks, this.#shelf, {
+      omitted: omittedFrom(await slice.before(), conversation, window, slice.rows),
+      epoch: state === 'preview' || state === 'unsaved' ? state : { id: mark.id, cause: mark.cause, place },
+      failures,
+      floor,
+      room: call.room,
+    })
+    const prefix = this.#chain.hash(head.hash, window.blocks)
+    const context: Context = {
+      lane: this.#policy.lane,
+      epoch: mark.id,
+      fence,
+      blocks,
+      ...(head.toolSpecs && { tools: head.toolSpecs }),
+      receipt,
+      hash: tail.reduce(link, prefix),
+    }
+    return { context, window }
+  }
+
+  #layout(conversation: Conversation): Layout {
+    if (this.#laid?.conversation !== conversation)
+      this.#laid = { conversation, layout: new Layout(conversation.units, this.#shelf) }
+    return this.#laid.layout
+  }
+
+  /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
+  #fence(place: number): string {
+    if (this.#fenced?.place !== place) {
+      const tag = `ctx-${hashText(JSON.stringify([this.#session, this.#policy.lane, place])).slice(0, 8)}`
+      this.#fenced = { place, tag }
+    }
+    return this.#fenced.tag
+  }
+
+  /** The last block of the request, where there is something to say or the request must not end as it is. */
+  #tail(text: string, { blocks, waiting }: Window, fence: string): Block | undefined {
+    const last = waiting.at(-1) ?? blocks.at(-1)
+    if (text === '' && last && last.role !== 'assistant') return undefined
+    const shown = text !== '' ? fenced(fence, 'context', text) : last ? CONTINUE : BEGIN
+    return {
+      section: 'tail',
+      role: 'user',
+      parts: [{ type: 'text', text: shown }],
+      from: [],
+      rule: text === '' ? 'continue' : 'tail',
+      tokens: countMessage(this.#policy.counter, { content: shown }),
+      trust: 'user',
+    }
+  }
+}
+
+const NOTHING: Window = { blocks: [], waiting: [], tokens: 0, from: 0, units: [] }
+
+/** Tokens that a counter found when the row was written. */
+function storedCount({ derived }: LogRow, counter: string): number | undefined {
+  return derived === undefined ? undefined : (JSON.parse(derived) as { [counter: string]: number })[counter]
+}
+
+/** Whether a rewind after `seq` hides any of the rows, or shows any entry again. */
+function rewoundSince(rows: readonly LogRow[], seq: number): 'rewind' | 'undo' | undefined {
+  let rewound: 'rewind' | undefined
+  for (let index = rows.length - 1; index >= 0; index--) {
+    const row = rows[index] as LogRow
+    if (row.seq <= seq) break
+    if (row.kind !== 'rewind') continue
+    const mark = markIn(row)
+    if (mark?.type !== 'rewind') continue
+    if ('undo' in mark) return 'undo'
+    const hides = new Set(mark.hides)
+    if (rows.some(({ id }) => hides.has(id))) rewound = 'rewind'
+  }
+  return rewound
+}
+
+function applied(result: OpResult | undefined): boolean {
+  return result?.status === 'accepted' && result.applied
+}

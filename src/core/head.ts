@@ -1,0 +1,104 @@
+import type { Block } from '../ports/context.ts'
+import type { Json, ToolSpec } from '../ports/message.ts'
+import { countMessage, countTools, perRequest } from './count.ts'
+import { hashJson } from './hash.ts'
+import { checkId, checkJson, checkText, invalid, isPlainObject } from './json.ts'
+import type { Policy } from './policy.ts'
+
+/** What a request begins with, and what stays the same for a whole epoch: system text, memory text and tools. */
+export interface Head {
+  /** Hash of the text and the tools; the register `head/<hash>` holds their bytes. */
+  readonly hash: string
+  readonly system: string
+  readonly memory: string
+  /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty without tools. */
+  readonly tools: string
+  readonly toolSpecs?: readonly ToolSpec[]
+  readonly blocks: readonly Block[]
+  readonly tokens: {
+    readonly system: number
+    readonly memory: number
+    readonly tools: number
+    readonly framing: number
+  }
+}
+
+export function createHead(
+  policy: Policy,
+  system: string,
+  memory: string,
+  tools: readonly ToolSpec[] | undefined,
+): Head {
+  const spelled = tools?.length ? JSON.stringify(tools) : ''
+  return headOf(policy, { system, memory, tools: spelled }, tools)
+}
+
+/** The head that a register holds, as it was. */
+export function storedHead(policy: Policy, value: Json): Head {
+  const texts = value as { system: string; memory: string; tools: string }
+  return headOf(policy, texts, texts.tools === '' ? undefined : (JSON.parse(texts.tools) as ToolSpec[]))
+}
+
+/** What the register `head/<hash>` holds. */
+export function headValue({ system, memory, tools }: Head): Json {
+  return { system, memory, tools }
+}
+
+export function headKey(hash: string): string {
+  return `head/${hash}`
+}
+
+/** Checks tools as an app hands them over. @throws ERR_INVALID_ARGUMENT */
+export function checkTools(operation: string, tools: readonly ToolSpec[] | undefined): void {
+  if (tools === undefined) return
+  if (!Array.isArray(tools)) throw invalid(operation, 'tools', 'must be a list')
+  const names = new Set<string>()
+  tools.forEach((tool: ToolSpec, index) => {
+    const argument = `tools[${index}]`
+    if (!isPlainObject(tool)) throw invalid(operation, argument, 'must be an object')
+    checkId(operation, `${argument}.name`, tool.name)
+    if (names.has(tool.name)) throw invalid(operation, `${argument}.name`, `repeats ${tool.name}`)
+    names.add(tool.name)
+    if (tool.description !== undefined) checkText(operation, `${argument}.description`, tool.description)
+    if (!isPlainObject(tool.inputSchema))
+      throw invalid(operation, `${argument}.inputSchema`, 'must be an object')
+    checkJson(operation, `${argument}.inputSchema`, tool.inputSchema)
+  })
+}
+
+function headOf(
+  policy: Policy,
+  texts: { readonly system: string; readonly memory: string; readonly tools: string },
+  tools: readonly ToolSpec[] | undefined,
+): Head {
+  const { counter } = policy
+  const blocks: Block[] = []
+  const block = (section: 'system' | 'memory', text: string): number => {
+    if (text === '') return 0
+    const tokens = countMessage(counter, { content: text })
+    const role = section === 'system' ? 'system' : 'user'
+    blocks.push({
+      section,
+      role,
+      parts: [{ type: 'text', text }],
+      from: [],
+      rule: section,
+      tokens,
+      trust: 'system',
+    })
+    return tokens
+  }
+  const { system, memory } = texts
+  return {
+    ...texts,
+    ...(tools?.length && { toolSpecs: tools }),
+    hash: hashJson({ ...texts }),
+    blocks,
+    tokens: {
+      system: block('system', system),
+      memory: block('memory', memory),
+      tools: countTools(counter, tools),
+      framing: perRequest(counter),
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { PlimsollError } from '../ports/errors.ts'
+import type { Message } from '../ports/message.ts'
+import type { LogRow, ScopeStore } from '../ports/store.ts'
+import { PAGE_ROWS } from '../ports/store.ts'
+import { fold, type Unit } from './fold.ts'
+import { checkCount, checkId } from './json.ts'
+import { findOpener, readRange, type Slice } from './view.ts'
+
+const DEFAULT_MESSAGES = 50
+
+export interface HistoryOptions {
+  /** The last so many rounds. */
+  readonly rounds?: number
+  /** The last so many messages, widened to whole steps. Default 50, where `rounds` is not given. */
+  readonly messages?: number
+  /** Only what shows before this message. */
+  readonly before?: string
+}
+
+/**
+ * The end of a conversation as it shows (or what shows before a message), whole and uncut: rewound and forgotten messages
+ * left out, late results in their step.
+ *
+ * Limit: of what was added late to older rounds, only what came within 512 entries after `before` is found.
+ */
+export async function readHistory(store: ScopeStore, options: HistoryOptions): Promise<readonly Message[]> {
+  const { before } = options
+  if (before !== undefined) checkId('history', 'before', before)
+  const rounds = options.rounds === undefined ? Infinity : checkCount('history', 'rounds', options.rounds)
+  const messages =
+    options.messages === undefined
+      ? options.rounds === undefined
+        ? DEFAULT_MESSAGES
+        : Infinity
+      : checkCount('history', 'messages', options.messages)
+  const rewinds = await readRewinds(store)
+  let rows: readonly LogRow[] =
+    before === undefined ? [] : await store.entries({ from: before, first: PAGE_ROWS })
+  if (before !== undefined && rows.length === 0) throw notFound('history', before)
+  for (;;) {
+    const first = rows[0]
+    const older = await store.entries({ last: PAGE_ROWS, ...(first && { to: first.id }) })
+    rows = [...older, ...rows]
+    const opener = await findOpener(store, rows)
+    const { units } = fold([...rows, ...rewinds], undefined, opener)
+    const end = before === undefined ? units.length : placeOf(units, before)
+    const shown = units.slice(0, Math.max(0, end))
+    const from = start(shown, rounds, messages)
+    // The first unit may be an opener whose next steps are not read yet.
+    if (from > 1 || older.length < PAGE_ROWS) return shown.slice(from).flatMap(messagesOf)
+  }
+}
+
+/** Messages of a unit, in the order in which they show. */
+export function messagesOf({ message, results }: Unit): Message[] {
+  return [message, ...results.map((result) => result.message)]
+}
+
+/** Ids of everything that shows from a message on. @throws ERR_NOT_FOUND */
+export async function readFromMessage(
+  store: ScopeStore,
+  view: Slice,
+  id: string,
+): Promise<readonly string[]> {
+  // Between the opener and the other rows there are more.
+  const found = id === view.opener?.id ? [] : idsFrom(view.conversation.units, id)
+  if (found.length > 0) return found
+  const [row] = await store.entries({ from: id, first: 1 })
+  const rows = row?.round === undefined ? [] : await readRange(store, row.round)
+  const read = idsFrom(fold([...rows, ...(await readRewinds(store))]).units, id)
+  if (read.length === 0) throw notFound('rewind', id)
+  return read
+}
+
+/** All rewinds of a session. */
+export async function readRewinds(store: ScopeStore): Promise<LogRow[]> {
+  const rows: LogRow[] = []
+  for (let to: string | undefined; ; ) {
+    const page = await store.entries({ last: PAGE_ROWS, kinds: ['rewind'], ...(to !== undefined && { to }) })
+    rows.unshift(...page)
+    if (page.length < PAGE_ROWS) return rows
+    to = page[0]?.id
+  }
+}
+
+function idsFrom(units: readonly Unit[], id: string): string[] {
+  const ids = units.flatMap((unit) => [unit.row.id, ...unit.results.map((result) => result.row.id)])
+  const place = ids.indexOf(id)
+  return place < 0 ? [] : ids.slice(place)
+}
+
+function placeOf(units: readonly Unit[], id: string): number {
+  return units.findIndex((unit) => unit.row.id === id || unit.results.some((result) => result.row.id === id))
+}
+
+/** First unit of the last so many rounds and messages. */
+function start(units: readonly Unit[], rounds: number, messages: number): number {
+  let from = units.length
+  let seenRounds = 0
+  let seenMessages = 0
+  while (from > 0 && seenMessages < messages) {
+    const unit = units[from - 1] as Unit
+    if (unit.round !== units[from]?.round || from === units.length) seenRounds++
+    if (seenRounds > rounds) break
+    seenMessages += 1 + unit.results.length
+    from--
+  }
+  return from
+}
+
+export function notFound(operation: string, id: string): PlimsollError {
+  return new PlimsollError('ERR_NOT_FOUND', `${operation}: ${id} does not show in this session`, { id })
+}

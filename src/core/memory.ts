@@ -1,0 +1,58 @@
+import type { Counter } from '../ports/counter.ts'
+import type { Host } from '../ports/host.ts'
+import type { Scope } from '../ports/op.ts'
+import type { Store } from '../ports/store.ts'
+import { checkId, checkText, invalid } from './json.ts'
+import { createPolicy, type PolicyOptions } from './policy.ts'
+import { Session } from './session.ts'
+import { Sessions } from './sessions.ts'
+
+/** The session of a scope that names none. */
+const DEFAULT_SESSION = 'default'
+
+export interface MemoryOptions extends PolicyOptions {
+  /** Where everything is kept, for example `mapStore()`. */
+  readonly store: Store
+  /** Instructions; the first thing in every context. A change starts an epoch. Default: none. */
+  readonly system?: string
+  readonly counter: Counter
+  readonly host: Host
+}
+
+export interface Memory {
+  /** One conversation of a user. Cheap: nothing is read before its first call. Without `sessionId` it is `default`. */
+  session(scope: Scope): Session
+  /** The conversations of a user: list, title, delete. */
+  sessions(user: Omit<Scope, 'sessionId'>): Sessions
+}
+
+/** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
+export function createCore({ store, system = '', counter, host, ...options }: MemoryOptions): Memory {
+  checkText('createMemory', 'system', system)
+  const policy = createPolicy(options, counter)
+  const sessions = ({ tenant, userId }: Omit<Scope, 'sessionId'>): Sessions =>
+    new Sessions(store, checkScope('sessions', { ...(tenant !== undefined && { tenant }), userId }), host)
+  return {
+    sessions,
+    session: (scope) => {
+      const { sessionId = DEFAULT_SESSION, ...user } = checkScope('session', scope)
+      const list = sessions(user)
+      const scopeStore = store.open({ ...user, sessionId })
+      const register = async (): Promise<void> => {
+        const { ordinal } = await scopeStore.head()
+        if (ordinal === 0) await list.add(sessionId)
+      }
+      return new Session({ store: scopeStore, policy, system, host, sessionId, register })
+    },
+  }
+}
+
+function checkScope(operation: string, scope: Scope): Scope {
+  if (typeof scope !== 'object' || scope === null) throw invalid(operation, 'scope', 'must be an object')
+  const { tenant, userId, sessionId } = scope
+  return {
+    ...(tenant !== undefined && { tenant: checkId(operation, 'tenant', tenant) }),
+    userId: checkId(operation, 'userId', userId),
+    ...(sessionId !== undefined && { sessionId: checkId(operation, 'sessionId', sessionId) }),
+  }
+}

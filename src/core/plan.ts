@@ -1,0 +1,252 @@
+import type { Block } from '../ports/context.ts'
+import type { Cuts } from '../ports/op.ts'
+import type { LogRow } from '../ports/store.ts'
+import type { BlockShelf, Blocks, Shown } from './blocks.ts'
+import type { Unit } from './fold.ts'
+import type { Policy, WindowLimits } from './policy.ts'
+
+/** Where a window begins and how its entries are shown: what an epoch freezes. */
+export interface Band {
+  readonly windowFrom: string | null
+  readonly cuts: Cuts
+}
+
+/** The window as it is shown. */
+export interface Window {
+  readonly blocks: readonly Block[]
+  /** Results that the newest step still waits for, shown as errors: the beginning of the tail. */
+  readonly waiting: readonly Block[]
+  /** Tokens of both. */
+  readonly tokens: number
+  /** Index of the first unit from `windowFrom` on. */
+  readonly from: number
+  /** The units that show, the opener of a cut round included. */
+  readonly units: readonly Unit[]
+  readonly opener?: Unit
+}
+
+/** How each unit from a point on is shown under a band; a lookup over units in the order in which they show. */
+export class Layout {
+  readonly units: readonly Unit[]
+  readonly #shelf: BlockShelf
+  readonly #places: ReadonlyMap<string, number>
+
+  constructor(units: readonly Unit[], shelf: BlockShelf) {
+    this.units = units
+    this.#shelf = shelf
+    this.#places = new Map(units.map((unit, index) => [unit.row.id, index]))
+  }
+
+  /** Index of the unit of an entry; where the entry does not show, of the first one after it; -1 if there is none. */
+  indexOf(
+    id: string | null | undefined,
+    rows: readonly { readonly id: string; readonly ordinal: number }[],
+  ): number {
+    if (id === null || id === undefined) return 0
+    const place = this.#places.get(id)
+    if (place !== undefined) return place
+    const ordinal = rows.find((row) => row.id === id)?.ordinal
+    return ordinal === undefined ? -1 : this.units.findIndex((unit) => unit.row.ordinal > ordinal)
+  }
+
+  /** The window that begins at unit `from`, with outputs before unit `old` shrunk. */
+  window(from: number, old: number, { squeeze, capOpener }: Cuts): Window {
+    const opener = this.openerOf(from)
+    const units = this.units.slice(from)
+    const blocks: Block[] = []
+    let tokens = 0
+    const show = (shown: Blocks): void => {
+      for (const block of shown.blocks) blocks.push(block)
+      tokens += shown.tokens
+    }
+    if (opener) show(this.#shelf.opener(opener, capOpener === true))
+    const newest = this.units.length - 1
+    for (let index = from; index < this.units.length; index++) {
+      const unit = this.units[index] as Unit
+      show(this.#shelf.unit(unit, this.#shown(unit, index, old, squeeze), index === newest))
+    }
+    if (blocks.length > 0 && blocks[0]?.role !== 'user') {
+      blocks.unshift(this.#shelf.opening())
+      tokens += this.#shelf.opening().tokens
+    }
+    const waiting = blocks.at(-1)?.section === 'tail' ? blocks.splice(-1) : []
+    const window = { blocks, waiting, tokens, from }
+    return opener ? { ...window, units: [opener, ...units], opener } : { ...window, units }
+  }
+
+  /** Tokens of one unit. */
+  tokens(index: number, shown: Shown): number {
+    const unit = this.units[index]
+    return unit ? this.#shelf.unit(unit, shown, index === this.units.length - 1).tokens : 0
+  }
+
+  /** Tokens of what stands before unit `from`: the user message of its round, or the opening that providers require. */
+  openerTokens(from: number): number {
+    const opener = this.openerOf(from)
+    if (opener) return this.#shelf.opener(opener, !this.isNewestRound(from)).tokens
+    return this.units[from] && this.units[from].message.role !== 'user' ? this.#shelf.opening().tokens : 0
+  }
+
+  /** The user message of the round into which a cut at `from` falls; none at a round's border. */
+  openerOf(from: number): Unit | undefined {
+    const unit = this.units[from]
+    if (!unit || unit.row.id === unit.round) return undefined
+    const opener = this.units[this.#places.get(unit.round) ?? -1]
+    return opener?.message.role === 'user' ? opener : undefined
+  }
+
+  /** Tokens of the newest round's user message, and of the rest of its newest unit with each output cut to its marker. */
+  floor(): { readonly user: number; readonly step: number } {
+    const newest = this.units.length - 1
+    const step = this.units[newest]?.message.role === 'user' ? 0 : this.tokens(newest, 0)
+    return { user: this.newestUser(), step }
+  }
+
+  /** Tokens of the newest round's user message. */
+  newestUser(): number {
+    const newest = this.units.length - 1
+    return this.units[newest]?.message.role === 'user'
+      ? this.tokens(newest, 'new')
+      : this.openerTokens(newest)
+  }
+
+  isNewestRound(from: number): boolean {
+    return this.units[from]?.round === this.units.at(-1)?.round
+  }
+
+  #shown(unit: Unit, index: number, old: number, squeeze: Cuts['squeeze']): Shown {
+    if (squeeze?.from === unit.row.id) return squeeze.tokens
+    return index < old ? 'old' : 'new'
+  }
+}
+
+/**
+ * Cuts the window back, cheapest first, until it holds at most `keep` tokens and the policy's `keep` limits: the watermark
+ * moves up to the newest quarter of the cap, then whole rounds leave, then the oldest steps of an oversized round. The cut
+ * falls on a round's border if at least half of `keep` stays filled there, else on a step's. If the newest unit does not
+ * fit into `room` by itself, its outputs are squeezed. Pure.
+ *
+ * @param start first unit that may show; the window never moves back.
+ * @returns undefined when not even the floor fits into `room`.
+ */
+export function cutBack(
+  layout: Layout,
+  policy: Policy,
+  { start, oldBefore, room, keep }: { start: number; oldBefore: number; room: number; keep: number },
+): (Band & { readonly from: number }) | undefined {
+  const { units } = layout
+  const newest = units.length - 1
+  if (newest < 0) return { windowFrom: null, cuts: {}, from: 0 }
+  const old = Math.max(oldBefore, protectedFrom(layout, policy.protect, start))
+  let from = newest
+  let tokens = layout.tokens(newest, 'new')
+  let fits = tokens + layout.openerTokens(newest)
+  const extent = new Extent(units[newest] as Unit)
+  for (let index = newest - 1; index >= start; index--) {
+    tokens += layout.tokens(index, index < old ? 'old' : 'new')
+    extent.add(units[index] as Unit)
+    if (tokens > keep || extent.exceeds(policy.keep)) break
+    const whole = tokens + layout.openerTokens(index)
+    if (whole > keep) continue
+    from = index
+    fits = whole
+  }
+  if (from < newest) from = roundBorder(layout, from, keep, old) ?? from
+  const unit = units[from] as Unit
+  const cuts: Cuts = {
+    ...(old > from && { oldBefore: (units[old] as Unit).row.id }),
+    ...(layout.openerOf(from) && !layout.isNewestRound(from) && { capOpener: true }),
+  }
+  if (from < newest || fits <= room) return { windowFrom: unit.row.id, cuts, from }
+  const tokensEach = squeezeTo(layout, newest, room - layout.openerTokens(newest))
+  if (tokensEach === undefined) return undefined
+  return {
+    windowFrom: unit.row.id,
+    cuts: { ...cuts, squeeze: { from: unit.row.id, tokens: tokensEach } },
+    from,
+  }
+}
+
+/** Whether the units of a window are more than the limits allow. */
+export function exceeds(units: readonly Unit[], from: number, limits: WindowLimits): boolean {
+  const newest = units.at(-1)
+  if (!newest || (limits.rounds === undefined && limits.messages === undefined)) return false
+  const extent = new Extent(newest)
+  for (let index = units.length - 2; index >= from; index--) extent.add(units[index] as Unit)
+  return extent.exceeds(limits)
+}
+
+/** Counts rounds and messages of a window that grows backwards. */
+class Extent {
+  #rounds = 1
+  #messages: number
+  #round: string
+
+  constructor(newest: Unit) {
+    this.#round = newest.round
+    this.#messages = 1 + newest.results.length
+  }
+
+  add(unit: Unit): void {
+    if (unit.round !== this.#round) this.#rounds++
+    this.#round = unit.round
+    this.#messages += 1 + unit.results.length
+  }
+
+  exceeds({ rounds = Infinity, messages = Infinity }: WindowLimits): boolean {
+    return this.#rounds > rounds || this.#messages > messages
+  }
+}
+
+/** First unit of the newest ones that together hold at most `protect` tokens; the newest is always among them. */
+function protectedFrom(layout: Layout, protect: number, start: number): number {
+  let index = layout.units.length - 1
+  let tokens = layout.tokens(index, 'new')
+  while (index > start) {
+    tokens += layout.tokens(index - 1, 'new')
+    if (tokens > protect) break
+    index--
+  }
+  return index
+}
+
+/** The first border of a round at or after `from` at which at least half of `keep` stays filled. */
+function roundBorder(layout: Layout, from: number, keep: number, old: number): number | undefined {
+  const { units } = layout
+  let border = from
+  while (border < units.length && units[border]?.row.id !== units[border]?.round) border++
+  if (border >= units.length) return undefined
+  let tokens = 0
+  for (let index = border; index < units.length; index++)
+    tokens += layout.tokens(index, index < old ? 'old' : 'new')
+  return tokens >= keep / 2 ? border : undefined
+}
+
+/** Most tokens for each output of a unit so that it fits into `room`, by bisection; undefined if its markers do not. */
+function squeezeTo(layout: Layout, index: number, room: number): number | undefined {
+  if (layout.tokens(index, 0) > room) return undefined
+  let low = 0
+  let high = room
+  while (high - low > Math.max(8, low / 16)) {
+    const middle = (low + high) >> 1
+    if (layout.tokens(index, middle) <= room) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/**
+ * The first row, in the log's order, that a window needs: what it shows, and the rows that opened its rounds. The round into
+ * which the cut falls is aside: its opener is read for itself.
+ */
+export function firstNeeded(rows: readonly LogRow[], { units, opener }: Window): string | undefined {
+  const start = units[opener ? 1 : 0]
+  const needed = new Set<string>()
+  for (const unit of units) {
+    if (unit === opener) continue
+    needed.add(unit.row.id)
+    for (const { row } of unit.results) needed.add(row.id)
+    if (unit.round !== start?.round) needed.add(unit.round)
+  }
+  return rows.find(({ id }) => needed.has(id))?.id
+}

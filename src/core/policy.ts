@@ -1,0 +1,116 @@
+import type { Budget } from '../ports/context.ts'
+import type { Counter } from '../ports/counter.ts'
+import { hashJson } from './hash.ts'
+import { checkId, invalid } from './json.ts'
+
+/** Version of the rules that turn entries into blocks. A change starts a new lane, so old epochs stay as they were. */
+export const RENDER_VERSION = 1
+/** Held back when the counter is an estimate. */
+const ESTIMATE_MARGIN = 0.12
+/** An output may fill the cap's so manieth part at first, so that a step of many parallel calls still fits. */
+const FIRST_OUTPUTS = 16
+const OLD_OUTPUT = 800
+
+/** Limits of the window beside the budget; any that is left out does not limit. */
+export interface WindowLimits {
+  /** Rounds that show. */
+  readonly rounds?: number
+  /** Messages that show, results included. */
+  readonly messages?: number
+  readonly tokens?: number
+}
+
+export interface WindowOptions {
+  /** The window grows until one of these, or the room in the budget, is exceeded … */
+  readonly max?: WindowLimits
+  /** … and is then cut back to these in one step. Default: half of `max`, and half of the room. */
+  readonly keep?: WindowLimits
+}
+
+export interface ToolOutputOptions {
+  /** Most tokens of an output from its first call on. Default: a sixteenth of the cap. */
+  readonly first?: number
+  /** Most tokens of an output once an epoch change found it outside of the newest quarter of the cap. Default: 800, at most half of `first`. */
+  readonly old?: number
+}
+
+export interface PolicyOptions {
+  readonly budget: number | Budget
+  readonly window?: WindowOptions
+  readonly toolOutput?: ToolOutputOptions
+}
+
+/** The settings of a lane, complete and in tokens of `counter`. */
+export interface Policy {
+  readonly lane: string
+  readonly counter: Counter
+  readonly cap: number
+  readonly reserved: number
+  readonly margin: number
+  readonly first: number
+  readonly old: number
+  /** The newest so many tokens stay as they are at an epoch change. */
+  readonly protect: number
+  readonly max: WindowLimits
+  readonly keep: WindowLimits
+}
+
+/** Completes and checks an app's options. @throws ERR_INVALID_ARGUMENT */
+export function createPolicy(options: PolicyOptions, counter: Counter): Policy {
+  const budget: Budget =
+    typeof options.budget === 'number'
+      ? { contextWindow: options.budget, maxOutputTokens: 0 }
+      : options.budget
+  if (typeof budget !== 'object' || budget === null)
+    throw invalid('createMemory', 'budget', 'must be a number or an object')
+  const contextWindow = tokens('budget.contextWindow', budget.contextWindow, 1)
+  const maxOutputTokens = tokens('budget.maxOutputTokens', budget.maxOutputTokens, 0)
+  if (maxOutputTokens >= contextWindow)
+    throw invalid('createMemory', 'budget.maxOutputTokens', 'must be below contextWindow')
+  const share = budget.margin ?? (counter.kind === 'estimate' ? ESTIMATE_MARGIN : 0)
+  if (!(share >= 0 && share <= 0.5))
+    throw invalid('createMemory', 'budget.margin', 'must be between 0 and 0.5')
+  const cap = contextWindow - maxOutputTokens
+  const first = options.toolOutput?.first ?? Math.floor(cap / FIRST_OUTPUTS)
+  const settings = {
+    cap,
+    reserved: maxOutputTokens,
+    margin: Math.ceil(cap * share),
+    first: tokens('toolOutput.first', first, 0),
+    old: tokens('toolOutput.old', options.toolOutput?.old ?? Math.min(OLD_OUTPUT, Math.floor(first / 2)), 0),
+    protect: Math.floor(cap / 4),
+    ...limits(options.window),
+  }
+  const lane = hashJson({
+    ...settings,
+    counter: checkId('createMemory', 'counter.id', counter.id),
+    v: RENDER_VERSION,
+  })
+  return { ...settings, counter, lane: lane.slice(0, 16) }
+}
+
+const LIMITS = ['rounds', 'messages', 'tokens'] as const
+
+function limits({ max = {}, keep = {} }: WindowOptions = {}): {
+  max: Record<string, number>
+  keep: Record<string, number>
+} {
+  const most: Record<string, number> = {}
+  const kept: Record<string, number> = {}
+  for (const unit of LIMITS) {
+    const upper = max[unit]
+    if (upper !== undefined) most[unit] = tokens(`window.max.${unit}`, upper, 1)
+    const lower = keep[unit] ?? (upper === undefined ? undefined : Math.ceil(upper / 2))
+    if (lower === undefined) continue
+    kept[unit] = tokens(`window.keep.${unit}`, lower, 1)
+    if (upper !== undefined && lower > upper)
+      throw invalid('createMemory', `window.keep.${unit}`, `must be at most max.${unit}`)
+  }
+  return { max: most, keep: kept }
+}
+
+function tokens(argument: string, value: unknown, least: number): number {
+  if (!Number.isSafeInteger(value) || (value as number) < least)
+    throw invalid('createMemory', argument, `must be a whole number, ${least} or more`)
+  return value as number
+}

@@ -1,0 +1,130 @@
+import type { Block, OmitReason, Omitted, Receipt, SectionName, SectionUse } from '../ports/context.ts'
+import type { FloorBreakdown } from '../ports/errors.ts'
+import type { LogRow } from '../ports/store.ts'
+import type { BlockShelf } from './blocks.ts'
+import type { Conversation } from './fold.ts'
+import type { Head } from './head.ts'
+import { firstNeeded, type Window } from './plan.ts'
+import type { Policy } from './policy.ts'
+import type { Gap } from './view.ts'
+
+/** Entries that an overflow names; the rest is counted. */
+const NAMED = 5
+
+/** Adds up what a context holds. */
+export function createReceipt(
+  policy: Policy,
+  head: Head,
+  blocks: readonly Block[],
+  shelf: BlockShelf,
+  rest: Pick<Receipt, 'omitted' | 'epoch' | 'failures'> & { readonly floor: number; readonly room: number },
+): Receipt {
+  const sections: SectionUse[] = []
+  const section = (name: SectionName, cap?: number): void => {
+    let items = 0
+    let tokens = 0
+    let count = 0
+    let missing = 0
+    const first: string[] = []
+    for (const block of blocks) {
+      if (block.section !== name) continue
+      items++
+      tokens += block.tokens
+      if (block.rule !== 'capped') continue
+      count++
+      missing += shelf.missing(block)
+      if (first.length < NAMED) first.push(...block.from)
+    }
+    sections.push({
+      name,
+      ...(cap !== undefined && { cap }),
+      tokens,
+      items,
+      overflow: { count, tokens: missing, first },
+    })
+  }
+  section('system')
+  if (head.tokens.tools > 0)
+    sections.push({
+      name: 'tools',
+      tokens: head.tokens.tools,
+      items: 1,
+      overflow: { count: 0, tokens: 0, first: [] },
+    })
+  section('memory')
+  section('window', rest.room)
+  section('tail')
+  return {
+    cap: policy.cap,
+    reserved: policy.reserved,
+    margin: policy.margin,
+    used: sections.reduce((sum, { tokens }) => sum + tokens, head.tokens.framing),
+    floor: rest.floor,
+    sections,
+    omitted: rest.omitted,
+    epoch: rest.epoch,
+    failures: rest.failures,
+  }
+}
+
+/** The least that a call can be cut to, part by part. */
+export function floorOf(
+  policy: Policy,
+  head: Head,
+  parts: { readonly user: number; readonly step: number; readonly tail: number },
+): FloorBreakdown {
+  const { cap, margin } = policy
+  const { system, memory, tools, framing } = head.tokens
+  const floor = margin + system + memory + tools + framing + parts.user + parts.step + parts.tail
+  return { cap, margin, system, memory, tools, framing, ...parts, floor }
+}
+
+/**
+ * What a window leaves out, as ranges in the log's order, each with a reason. Whatever the reason else, it is `window` for
+ * all that is older than the first entry that the window needs or belongs to an older round, and for results of steps that
+ * were cut: that way the account is the same whether those entries are in memory (`rows`) or not (`gaps`).
+ */
+export function omittedFrom(
+  gaps: readonly Gap[],
+  { units, unshown, loose }: Conversation,
+  window: Window,
+  rows: readonly LogRow[],
+): readonly Omitted[] {
+  const { from } = window
+  if (from === (window.opener ? 1 : 0) && unshown.length === 0 && loose.length === 0) return gaps.map(omitted)
+  const start = units[from]
+  const cutRound = start && start.row.id !== start.round ? start.round : undefined
+  const needed = firstNeeded(rows, window)
+  const shown = new Set(window.units.flatMap((unit) => [unit.row, ...unit.results.map(({ row }) => row)]))
+  const oldest = rows.find(({ id }) => id === needed)?.ordinal ?? Infinity
+  const reasons = new Map<LogRow, OmitReason>()
+  for (const { row, reason, opened } of unshown) {
+    const older = row.ordinal < oldest || (row.round !== cutRound && opened < oldest)
+    const cut = row.round === cutRound && (reason === 'orphan' || reason === 'duplicate')
+    reasons.set(row, older || cut ? 'window' : reason)
+  }
+  for (const row of rows)
+    if (row.kind === 'message' && !shown.has(row) && !reasons.has(row)) reasons.set(row, 'window')
+  const ranges: (Gap & { readonly reason: OmitReason })[] = gaps.map((gap) => ({ ...gap, reason: 'window' }))
+  for (const [{ id, ordinal }, reason] of reasons)
+    ranges.push({ from: id, to: id, first: ordinal, last: ordinal, reason })
+  ranges.sort((a, b) => a.first - b.first)
+  const merged: typeof ranges = []
+  for (const range of ranges) {
+    const open = merged.at(-1)
+    if (open && open.last === range.first - 1 && open.reason === range.reason)
+      merged[merged.length - 1] = { ...open, to: range.to, last: range.last }
+    else merged.push(range)
+  }
+  return merged.map(omitted)
+}
+
+function omitted({
+  from,
+  to,
+  first,
+  last,
+  reason = 'window',
+}: Gap & { readonly reason?: OmitReason }): Omitted {
+  return { from, to, count: last - first + 1, reason }
+}

@@ -1,0 +1,60 @@
+import type { Json, Message } from '../ports/message.ts'
+import type { Mark, Op, SealedOp } from '../ports/op.ts'
+import type { LogRow } from '../ports/store.ts'
+import { openMessage, sealMessage } from './message.ts'
+
+/** Parts an op into what everyone may read (the envelope) and one body for each id. */
+export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp {
+  const { opId, kind } = op
+  switch (op.kind) {
+    case 'append':
+      return {
+        envelope: { opId, kind, round: op.round, ids: op.messages.map((message) => message.id) },
+        bodies: op.messages.map(sealMessage),
+        ...(derived && { derived: op.messages.map(derived) }),
+      }
+    case 'mark':
+      return {
+        envelope: {
+          opId,
+          kind,
+          ids: [op.entry.id],
+          mark: op.entry.type,
+          base: op.base,
+          ...('lane' in op.entry && { lane: op.entry.lane }),
+          ...(op.sources?.length && { sources: op.sources }),
+        },
+        bodies: [JSON.stringify(op.entry)],
+      }
+    case 'put':
+      return {
+        envelope: {
+          opId,
+          kind,
+          ids: [op.key],
+          key: op.key,
+          base: op.base,
+          ...(op.sources?.length && { sources: op.sources }),
+        },
+        bodies: [JSON.stringify(op.value)],
+      }
+    case 'delete':
+      return { envelope: { opId, kind, ids: [], target: op.target }, bodies: [] }
+    case 'erase':
+      return { envelope: { opId, kind, ids: [] }, bodies: [] }
+  }
+}
+
+/** The message in a row of kind `message`, unless it was forgotten. */
+export function messageIn(row: LogRow): Message | undefined {
+  return row.body === null ? undefined : openMessage(row.id, row.body)
+}
+
+/** The mark in a row of kind `epoch`, `summary` or `rewind`, unless it was forgotten. */
+export function markIn(row: LogRow): Mark | undefined {
+  return row.body === null ? undefined : (JSON.parse(row.body) as Mark)
+}
+
+export function valueIn(row: { readonly body: string | null }): Json | undefined {
+  return row.body === null ? undefined : (JSON.parse(row.body) as Json)
+}

@@ -1,0 +1,117 @@
+import { PlimsollError } from '../ports/errors.ts'
+import type { Host } from '../ports/host.ts'
+import type { Json } from '../ports/message.ts'
+import type { Scope } from '../ports/op.ts'
+import type { RegisterRow, ScopeStore, Store } from '../ports/store.ts'
+import { decide } from './decide.ts'
+import { checkId, checkText } from './json.ts'
+import { sealOp, valueIn } from './seal.ts'
+
+const PREFIX = 'session/'
+/** How often a write that lost to another one is tried again. */
+const TRIES = 8
+const LONGEST_TITLE = 200
+
+export interface SessionInfo {
+  readonly sessionId: string
+  /** Empty until it is set. */
+  readonly title: string
+  /** Unix milliseconds of the first message, by the clock of its writer. */
+  readonly createdAt: number
+}
+
+export interface ListOptions {
+  /** Sessions after this one, by id in code unit order. */
+  readonly after?: string
+}
+
+/** The conversations of one user. */
+export class Sessions {
+  readonly #store: Store
+  readonly #user: Scope
+  readonly #registers: ScopeStore
+  readonly #host: Host
+
+  constructor(store: Store, user: Scope, host: Host) {
+    this.#store = store
+    this.#user = user
+    this.#registers = store.open(user)
+    this.#host = host
+  }
+
+  /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from its first message on. */
+  async list({ after }: ListOptions = {}): Promise<readonly SessionInfo[]> {
+    if (after !== undefined) checkId('list', 'after', after)
+    for (let last = after === undefined ? undefined : PREFIX + after; ; ) {
+      const rows = await this.#registers.registers(PREFIX, last)
+      const found = rows.flatMap((row) => infoIn(row) ?? [])
+      last = rows.at(-1)?.key
+      // A page may hold nothing but sessions that were deleted.
+      if (found.length > 0 || last === undefined) return found
+    }
+  }
+
+  /** Sets a session's title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
+  async title(sessionId: string, title: string): Promise<void> {
+    checkId('title', 'sessionId', sessionId)
+    if (checkText('title', 'title', title).length > LONGEST_TITLE)
+      throw new PlimsollError(
+        'ERR_INVALID_ARGUMENT',
+        `title: title must be at most ${LONGEST_TITLE} characters`,
+        { argument: 'title' },
+      )
+    await this.#change(sessionId, (info) => {
+      if (!info) throw new PlimsollError('ERR_NOT_FOUND', `title: no session ${sessionId}`, { id: sessionId })
+      return { ...info, title }
+    })
+  }
+
+  /** Removes a session and all of its log. Idempotent: deleting what is not there is no error. */
+  async delete(sessionId: string): Promise<void> {
+    checkId('delete', 'sessionId', sessionId)
+    const session = this.#store.open({ ...this.#user, sessionId })
+    await session.commit([sealOp({ kind: 'erase', opId: this.#host.newId() })], decide)
+    await session.close()
+    await this.#change(sessionId, () => null)
+  }
+
+  /** Lists a session, unless it is listed. */
+  async add(sessionId: string): Promise<void> {
+    await this.#change(sessionId, (info) => info ?? { sessionId, title: '', createdAt: this.#host.now() })
+  }
+
+  /** Compare-and-set on a session's register. `null` takes it off the list. */
+  async #change(
+    sessionId: string,
+    change: (info: SessionInfo | undefined) => SessionInfo | null,
+  ): Promise<void> {
+    const key = PREFIX + sessionId
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const row = await this.#registers.register(key)
+      const before = row && infoIn(row)
+      const after = change(before)
+      if (after === before || (after === null && before === undefined)) return
+      const op = {
+        kind: 'put',
+        opId: this.#host.newId(),
+        key,
+        base: row?.version ?? null,
+        value: { ...after } as Json,
+      } as const
+      const [result] = await this.#registers.commit(
+        [sealOp({ ...op, value: after === null ? null : op.value })],
+        decide,
+      )
+      if (result?.status === 'accepted') return
+    }
+    throw new PlimsollError(
+      'ERR_CONFLICT',
+      `sessions: ${sessionId} was changed by others ${TRIES} times in a row`,
+      { id: sessionId },
+    )
+  }
+}
+
+function infoIn(row: RegisterRow): SessionInfo | undefined {
+  return (valueIn(row) as unknown as SessionInfo | null | undefined) ?? undefined
+}

@@ -1,0 +1,41 @@
+/** UTF-8 bytes of a well-formed text. */
+export function utf8Length(text: string): number {
+  let bytes = text.length
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit < 0x80) continue
+    // A surrogate pair is two units and four bytes, so each half adds one; anything else from 0x800 on adds two.
+    bytes += unit < 0x800 || isSurrogate(unit) ? 1 : 2
+  }
+  return bytes
+}
+
+/** Code points of a text, without building an array of them. */
+export function codePoints(text: string): number {
+  let count = text.length
+  for (let index = 0; index < text.length - 1; index++) {
+    if (!isHighSurrogate(text.charCodeAt(index))) continue
+    count--
+    index++
+  }
+  return count
+}
+
+/** The first `length` units of a text, less one where that would part a surrogate pair. */
+export function headOf(text: string, length: number): string {
+  return text.slice(0, isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length)
+}
+
+/** The last `length` units of a text, less one where that would part a surrogate pair. */
+export function tailOf(text: string, length: number): string {
+  const from = Math.max(0, text.length - length)
+  return text.slice(isHighSurrogate(text.charCodeAt(from - 1)) ? from + 1 : from)
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}

@@ -1,0 +1,323 @@
+import type { Message } from '../ports/message.ts'
+import type { EpochMark } from '../ports/op.ts'
+import type { EntryKind, Head, LogRow, ScopeStore } from '../ports/store.ts'
+import { PAGE_ROWS } from '../ports/store.ts'
+import { type Conversation, fold } from './fold.ts'
+import { markIn, messageIn } from './seal.ts'
+
+/** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */
+const FIRST_PAGE = 64
+/** Rows that are kept at most while a lane has no epoch. */
+const MOST_ROWS = 8 * PAGE_ROWS
+
+/** A stretch of a log without gaps, as a conversation. */
+export interface Slice {
+  /** Entries in the log's order; first the opener, where there is one. */
+  readonly rows: readonly LogRow[]
+  /** The message that opened the round of the other rows, where it stands apart before them. */
+  readonly opener: LogRow | undefined
+  readonly conversation: Conversation
+  /** The messages before the rows, as ranges. */
+  before(): Promise<readonly Gap[]>
+}
+
+/** A range of messages that are not in memory, by id and by ordinal. */
+export interface Gap {
+  readonly from: string
+  readonly to: string
+  readonly first: number
+  readonly last: number
+}
+
+/** A lane's current epoch: its mark, where that stands in the log, and its place in the lane's chain. */
+export interface CurrentEpoch {
+  readonly mark: EpochMark
+  readonly seq: number
+  readonly place: number
+}
+
+/**
+ * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought up to date by reading
+ * what is new.
+ */
+export class View implements Slice {
+  readonly #store: ScopeStore
+  readonly #slot: string
+  readonly #messages = new Map<string, Message>()
+  #loaded = false
+  #seq = 0
+  #head: Head = { seq: 0, ordinal: 0, marks: new Map() }
+  #entries: LogRow[] = []
+  /** Whether `#entries` begin with the log's first. */
+  #whole = false
+  #page = FIRST_PAGE
+  #opener: LogRow | undefined
+  #epoch: CurrentEpoch | undefined
+  // Derived from the above, and dropped whenever they change.
+  #rows: readonly LogRow[] | undefined
+  #conversation: Conversation | undefined
+  #before: readonly Gap[] | undefined
+
+  constructor(store: ScopeStore, lane: string) {
+    this.#store = store
+    this.#slot = `epoch/${lane}`
+  }
+
+  get loaded(): boolean {
+    return this.#loaded
+  }
+
+  get head(): Head {
+    return this.#head
+  }
+
+  /** The lane's current epoch, if there is one that can be read. */
+  get epoch(): CurrentEpoch | undefined {
+    return this.#epoch
+  }
+
+  /** Id that the lane's next epoch names as its base, and that epoch's place in the chain. */
+  get next(): { readonly base: string | null; readonly place: number } {
+    const current = this.#head.marks.get(this.#slot)
+    return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
+  }
+
+  get opener(): LogRow | undefined {
+    return this.#opener
+  }
+
+  /** Whether the whole log is here. */
+  get whole(): boolean {
+    return this.#whole
+  }
+
+  get rows(): readonly LogRow[] {
+    this.#rows ??= this.#opener ? [this.#opener, ...this.#entries] : this.#entries
+    return this.#rows
+  }
+
+  get conversation(): Conversation {
+    this.#conversation ??= fold(this.#entries, (row) => this.#message(row), this.#opener)
+    return this.#conversation
+  }
+
+  async before(): Promise<readonly Gap[]> {
+    this.#before ??= this.#whole
+      ? []
+      : await rangesBefore(this.#store, this.#head.first, this.#entries, this.#opener)
+    return this.#before
+  }
+
+  /** Reads what is new since the last time; the first time, the window. Returns whether anything changed. */
+  async refresh(): Promise<boolean> {
+    if (!this.#loaded) {
+      await this.#load()
+      return true
+    }
+    let changed = false
+    for (let more = true; more; ) {
+      const changes = await this.#store.changesSince(this.#seq)
+      more = changes.more
+      this.#head = changes.head
+      if (changes.rows.length === 0) break
+      if (changes.rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) {
+        await this.#load()
+        return true
+      }
+      for (const row of changes.rows) if (isEntry(row)) this.#entries.push(row)
+      this.#seq = changes.rows.at(-1)?.seq ?? this.#seq
+      this.#changed()
+      changed = true
+    }
+    if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch()
+    // A writer that never builds a context has no epoch to trim by.
+    if (!this.#epoch && this.#entries.length > MOST_ROWS) await this.#load()
+    return changed
+  }
+
+  /** Reads a further page of older entries. */
+  async extend(): Promise<void> {
+    if (this.#whole) return
+    this.#page = Math.min(PAGE_ROWS, this.#page * 2)
+    const first = this.#entries[0]
+    const older = await this.#store.entries({ last: this.#page, ...(first && { to: first.id }) })
+    this.#whole = older.length < this.#page
+    this.#entries = [...older, ...this.#entries]
+    this.#before = undefined
+    this.#opener = await findOpener(this.#store, this.#entries)
+    this.#changed()
+  }
+
+  /** Lets go of what an epoch does not show. */
+  async trim({ windowFrom, readFrom = windowFrom ?? undefined }: EpochMark): Promise<void> {
+    const index = this.#entries.findIndex((row) => row.id === readFrom)
+    if (index <= 0) return
+    for (const { id } of this.#entries.slice(0, index)) this.#messages.delete(id)
+    this.#entries = this.#entries.slice(index)
+    this.#whole = false
+    this.#page = FIRST_PAGE
+    this.#before = undefined
+    this.#opener = await findOpener(this.#store, this.#entries, windowFrom)
+    this.#changed()
+  }
+
+  /** The message in a row, parsed once. */
+  #message(row: LogRow): Message | undefined {
+    let message = this.#messages.get(row.id)
+    if (message || row.body === null) return message
+    message = messageIn(row)
+    if (message) this.#messages.set(row.id, message)
+    return message
+  }
+
+  #changed(): void {
+    this.#rows = undefined
+    this.#conversation = undefined
+  }
+
+  async #load(): Promise<void> {
+    this.#messages.clear()
+    this.#entries = []
+    this.#page = FIRST_PAGE
+    this.#before = undefined
+    this.#head = await this.#store.head()
+    this.#seq = this.#head.seq
+    await this.#readEpoch()
+    const mark = this.#epoch?.mark
+    const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
+    const rows = mark ? await readRange(this.#store, from) : await this.#store.entries({ last: this.#page })
+    this.#whole = mark ? from === undefined : rows.length < this.#page
+    // What was written after the head was read comes with the next refresh.
+    this.#entries = rows.filter((row) => row.seq <= this.#seq)
+    this.#opener = this.#whole ? undefined : await findOpener(this.#store, this.#entries, mark?.windowFrom)
+    this.#loaded = true
+    this.#changed()
+  }
+
+  async #readEpoch(): Promise<void> {
+    const current = this.#head.marks.get(this.#slot)
+    this.#epoch = undefined
+    if (!current) return
+    const row =
+      this.#entries.findLast(({ id }) => id === current.id) ??
+      (await this.#store.entries({ from: current.id, first: 1 }))[0]
+    const mark = row && (markIn(row) as EpochMark | undefined)
+    if (mark) this.#epoch = { mark, seq: current.seq, place: current.chain }
+  }
+}
+
+/**
+ * The slice that was shown when message `id` was the newest, with the epoch in force then: before any rewind that followed,
+ * unless the lane's first epoch came after that. Undefined when the lane had no
+ * epoch yet, or it cannot be read any more.
+ */
+export async function readPast(
+  store: ScopeStore,
+  lane: string,
+  id: string,
+): Promise<(Slice & { readonly epoch: CurrentEpoch }) | undefined> {
+  const after = async (kinds: readonly EntryKind[]): Promise<string | undefined> =>
+    (await store.entries({ from: id, first: 2, kinds }))[1]?.id
+  let to = await after(['message', 'rewind'])
+  let row = await lastEpoch(store, lane, to)
+  if (!row) {
+    to = await after(['message'])
+    row = await lastEpoch(store, lane, to)
+  }
+  const mark = row && (markIn(row) as EpochMark | undefined)
+  if (!row || !mark) return undefined
+  const entries = await readRange(store, mark.readFrom ?? mark.windowFrom ?? undefined, to)
+  const opener = await findOpener(store, entries, mark.windowFrom)
+  const { first } = await store.head()
+  const rows = opener ? [opener, ...entries] : entries
+  return {
+    rows,
+    opener,
+    conversation: fold(entries, undefined, opener),
+    before: () => rangesBefore(store, first, entries, opener),
+    epoch: { mark, seq: row.seq, place: row.chain ?? 1 },
+  }
+}
+
+/** The newest applied epoch of a lane before an entry. */
+async function lastEpoch(
+  store: ScopeStore,
+  lane: string,
+  to: string | undefined,
+): Promise<LogRow | undefined> {
+  for (let before = to; ; ) {
+    const page = await store.entries({
+      last: PAGE_ROWS,
+      kinds: ['epoch'],
+      ...(before !== undefined && { to: before }),
+    })
+    const found = page.findLast((row) => row.lane === lane && row.applied)
+    if (found || page.length < PAGE_ROWS) return found
+    before = page[0]?.id
+  }
+}
+
+/** All entries from one to another, page by page. */
+export async function readRange(store: ScopeStore, from: string | undefined, to?: string): Promise<LogRow[]> {
+  const rows: LogRow[] = []
+  for (let at = from; ; ) {
+    const page = await store.entries({
+      first: PAGE_ROWS,
+      ...(at !== undefined && { from: at }),
+      ...(to !== undefined && { to }),
+    })
+    rows.push(...(rows.length > 0 ? page.slice(1) : page))
+    if (page.length < PAGE_ROWS) return rows
+    at = page.at(-1)?.id
+  }
+}
+
+/**
+ * The message that opened the round into which a window falls, if it stands before its entries. Without `windowFrom`, and
+ * where several rounds opened before the entries, it is the newest of them: all its later steps are here.
+ */
+export async function findOpener(
+  store: ScopeStore,
+  entries: readonly LogRow[],
+  windowFrom?: string | null,
+): Promise<LogRow | undefined> {
+  const known = new Set(entries.map(({ id }) => id))
+  const wanted = entries.find((row) => row.id === windowFrom)?.round
+  const rounds = new Set(wanted === undefined ? entries.flatMap((row) => row.round ?? []) : [wanted])
+  let opener: LogRow | undefined
+  for (const round of rounds) {
+    if (known.has(round)) continue
+    const [row] = await store.entries({ from: round, first: 1 })
+    if (row && row.seq > (opener?.seq ?? 0)) opener = row
+  }
+  return opener
+}
+
+/** The messages before `entries` as ranges: all, or those before the opener and those between it and the entries. */
+async function rangesBefore(
+  store: ScopeStore,
+  oldest: string | undefined,
+  entries: readonly LogRow[],
+  opener: LogRow | undefined,
+): Promise<readonly Gap[]> {
+  // Entries without any message stand after all messages but theirs.
+  const first = entries.find(({ kind }) => kind === 'message') ?? entries.at(-1)
+  if (!first || oldest === undefined) return []
+  const last = first.kind === 'message' ? first.ordinal - 1 : first.ordinal
+  const kinds: readonly EntryKind[] = ['message']
+  const before = async (row: LogRow): Promise<string> =>
+    (await store.entries({ to: row.id, last: 1, kinds }))[0]?.id ?? oldest
+  const gaps: Gap[] = []
+  const start = opener ? opener.ordinal + 1 : 1
+  if (opener && opener.ordinal > 1)
+    gaps.push({ from: oldest, to: await before(opener), first: 1, last: opener.ordinal - 1 })
+  if (start <= last) {
+    const from = opener && (await store.entries({ from: opener.id, first: 2, kinds }))[1]
+    gaps.push({ from: from?.id ?? oldest, to: await before(first), first: start, last })
+  }
+  return gaps
+}
+
+function isEntry({ kind }: LogRow): boolean {
+  return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
+}

@@ -1,0 +1,75 @@
+export type { ContextAt, ContextOptions } from './core/builder.ts'
+export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
+export { assertFits } from './core/fits.ts'
+export type { HistoryOptions } from './core/history.ts'
+export type { Memory } from './core/memory.ts'
+export type { PolicyOptions, ToolOutputOptions, WindowLimits, WindowOptions } from './core/policy.ts'
+export type { AppendOptions, AppendResult, Session, Snapshot } from './core/session.ts'
+export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
+export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
+export type {
+  Block,
+  Budget,
+  Context,
+  OmitReason,
+  Omitted,
+  Receipt,
+  Rule,
+  SectionName,
+  SectionUse,
+} from './ports/context.ts'
+export type { Counter } from './ports/counter.ts'
+export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
+export type { Host } from './ports/host.ts'
+export type {
+  Json,
+  MediaPart,
+  Message,
+  MessageInput,
+  OpaquePart,
+  Part,
+  ReasoningPart,
+  Role,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  ToolSpec,
+  Trust,
+} from './ports/message.ts'
+export type {
+  Cuts,
+  Envelope,
+  EpochCause,
+  EpochMark,
+  Mark,
+  Op,
+  OpResult,
+  RejectReason,
+  RewindMark,
+  Scope,
+  SealedOp,
+  SummaryMark,
+} from './ports/op.ts'
+export type {
+  Changes,
+  Decide,
+  Decision,
+  EntriesQuery,
+  EntryKind,
+  Head,
+  LogRow,
+  MarkRow,
+  RegisterRow,
+  Rows,
+  ScopeStore,
+  Store,
+} from './ports/store.ts'
+export {
+  type AnthropicRequest,
+  fromAnthropicMessages,
+  parseAnthropicReply,
+  toAnthropic,
+} from './render/anthropic.ts'
+export { lintRequest, type Problem } from './render/lint.ts'
+export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
+export { mapStore } from './stores/map.ts'

@@ -1,0 +1,107 @@
+import type { Part, Role, ToolSpec, Trust } from './message.ts'
+import type { EpochCause } from './op.ts'
+
+/** The line. `budget: 16_000` is short for `{ contextWindow: 16_000, maxOutputTokens: 0 }`. */
+export interface Budget {
+  /** Tokens that the model can take, input and output together. */
+  readonly contextWindow: number
+  /** Tokens kept free for the reply. */
+  readonly maxOutputTokens: number
+  /** Share of the cap that is held back, 0 to 0.5. Default 0.12 for a counter of kind `estimate`, else 0. */
+  readonly margin?: number
+}
+
+export type SectionName = 'system' | 'memory' | 'window' | 'tail'
+
+/** Why a block is in the context. */
+export type Rule =
+  | 'system'
+  | 'memory'
+  /** Shown as it is in the log. */
+  | 'verbatim'
+  /** An output (or an old user message of an oversized round) shown capped. */
+  | 'capped'
+  /** Opens the request with a user message where the log has none there. */
+  | 'opening'
+  /** An explicit error result for calls that were never answered. */
+  | 'abandoned'
+  /** Stands for a user message without any text. */
+  | 'empty'
+  | 'tail'
+  /** Closes a request that would otherwise end with the assistant's own words, or hold no message. */
+  | 'continue'
+
+/** One provider-neutral piece of a request. Renderers turn the list into a request, block after block. */
+export interface Block {
+  readonly section: SectionName
+  readonly role: Role
+  readonly parts: readonly Part[]
+  /** Ids of the entries that it shows; empty for what Plimsoll added. */
+  readonly from: readonly string[]
+  readonly rule: Rule
+  readonly tokens: number
+  readonly trust: Trust
+}
+
+/** What one model call is given. */
+export interface Context {
+  readonly lane: string
+  /** Id of the epoch's mark. */
+  readonly epoch: string
+  /** Tag that fences text which is data, not instructions; fixed for the epoch. */
+  readonly fence: string
+  readonly blocks: readonly Block[]
+  readonly tools?: readonly ToolSpec[]
+  readonly receipt: Receipt
+  /** Chained SHA-256 of head, blocks and tail: equal hashes, equal bytes. */
+  readonly hash: string
+}
+
+export type OmitReason =
+  /** Older than the window. */
+  | 'window'
+  /** A result that answers no call that waits for one. */
+  | 'orphan'
+  /** A second result of an answered call. */
+  | 'duplicate'
+  /** Nothing in it can be shown: no text, or only reasoning without a signature. */
+  | 'empty'
+  | 'rewound'
+  | 'forgotten'
+
+/** Messages that are not shown. `from` and `to` are the first and the last of them, in the order of the log. */
+export interface Omitted {
+  readonly from: string
+  readonly to: string
+  readonly count: number
+  readonly reason: OmitReason
+}
+
+export interface SectionUse {
+  readonly name: SectionName | 'tools'
+  readonly cap?: number
+  readonly tokens: number
+  readonly items: number
+  /** What is shown shorter than it is: how many outputs, how many tokens are missing, and the first five entries. */
+  readonly overflow: { readonly count: number; readonly tokens: number; readonly first: readonly string[] }
+}
+
+/** The account of the budget. `used <= cap` always; with an estimate `used + margin <= cap`. */
+export interface Receipt {
+  /** `contextWindow - maxOutputTokens`. */
+  readonly cap: number
+  /** `maxOutputTokens`. */
+  readonly reserved: number
+  readonly margin: number
+  readonly used: number
+  /** The least that this call could have been cut to. */
+  readonly floor: number
+  readonly sections: readonly SectionUse[]
+  readonly omitted: readonly Omitted[]
+  readonly epoch:
+    | { readonly id: string; readonly cause: EpochCause; readonly place: number }
+    | 'unsaved'
+    | 'preview'
+  /** What failed open on the way here. */
+  readonly failures: readonly { readonly part: string; readonly code: string; readonly message: string }[]
+}

@@ -1,0 +1,77 @@
+/** Every code that Plimsoll throws. Codes are stable; messages are not. */
+export type ErrorCode =
+  | 'ERR_BUDGET_TOO_SMALL'
+  | 'ERR_CONFLICT'
+  | 'ERR_CONTEXT_TOO_LARGE'
+  | 'ERR_DUPLICATE_ID'
+  | 'ERR_ENTRY_TOO_LARGE'
+  | 'ERR_INVALID_ARGUMENT'
+  | 'ERR_NOT_FOUND'
+  | 'ERR_STORAGE'
+  | 'ERR_TOOL_PENDING'
+
+/** What the floor of a context is made of, in tokens of the policy's counter. */
+export interface FloorBreakdown {
+  /** Most that input may take: `contextWindow - maxOutputTokens`. */
+  readonly cap: number
+  /** Held back because the counter is an estimate. */
+  readonly margin: number
+  readonly system: number
+  readonly memory: number
+  readonly tools: number
+  /** What the provider's format adds once a request. */
+  readonly framing: number
+  /** The newest user message, verbatim. */
+  readonly user: number
+  /** The newest step of the newest round, each output cut to its marker. */
+  readonly step: number
+  /** This call's own tail. */
+  readonly tail: number
+  /** Sum of all of the above but `cap`. */
+  readonly floor: number
+}
+
+export interface ErrorDetails {
+  readonly cause?: unknown
+  /** `ERR_INVALID_ARGUMENT`: path of the argument, for example `messages[2].content`. */
+  readonly argument?: string
+  /** `ERR_BUDGET_TOO_SMALL`: why nothing can be built. */
+  readonly breakdown?: FloorBreakdown
+  /** `ERR_TOOL_PENDING`: the calls that wait, by entry and by the id that the model gave. */
+  readonly pending?: readonly { readonly entry: string; readonly callId: string; readonly name: string }[]
+  /** `ERR_ENTRY_TOO_LARGE`, `ERR_CONTEXT_TOO_LARGE`: what was measured, and the limit, in bytes or tokens. */
+  readonly size?: number
+  readonly limit?: number
+  /** `ERR_DUPLICATE_ID`, `ERR_NOT_FOUND`: the id in question. */
+  readonly id?: string
+}
+
+/**
+ * The one error class. `message` says operation, subject and reason; `code` is what programs test.
+ * Use {@link isPlimsollError} rather than `instanceof`: instances do not survive RPC or two copies of the package.
+ */
+export class PlimsollError extends Error {
+  override readonly name = 'PlimsollError'
+  readonly code: ErrorCode
+  declare readonly argument?: string
+  declare readonly breakdown?: FloorBreakdown
+  declare readonly pending?: readonly { readonly entry: string; readonly callId: string; readonly name: string }[]
+  declare readonly size?: number
+  declare readonly limit?: number
+  declare readonly id?: string
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    const { cause, ...fields } = details
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    Object.assign(this, fields)
+  }
+}
+
+/** Whether `value` is a Plimsoll error (with `code`, if given), tested by name and code. */
+export function isPlimsollError(value: unknown, code?: ErrorCode): value is PlimsollError {
+  if (typeof value !== 'object' || value === null) return false
+  const error = value as { name?: unknown; code?: unknown }
+  if (error.name !== 'PlimsollError' || typeof error.code !== 'string') return false
+  return code === undefined || error.code === code
+}

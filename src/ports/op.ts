@@ -1,0 +1,153 @@
+import type { Json, Message, Trust } from './message.ts'
+
+/**
+ * What owns data. Any well-formed, non-empty strings of up to 256 bytes, compared byte for byte. Without a `sessionId`
+ * it is the user's own scope, which holds the list of sessions and what they share.
+ */
+export interface Scope {
+  readonly tenant?: string
+  readonly userId: string
+  readonly sessionId?: string
+}
+
+/** Why an epoch began: why the rendered prefix was allowed to change. */
+export type EpochCause = 'start' | 'window' | 'budget' | 'head' | 'late' | 'rewind' | 'forget' | 'manual'
+
+/** How the entries of an epoch are shown. */
+export interface Cuts {
+  /** Outputs before this entry are shown at `toolOutput.old`, reasoning before it not at all. */
+  readonly oldBefore?: string
+  /** The user message of the round into which the cut falls is shown capped: it was not the newest one. */
+  readonly capOpener?: true
+  /** The step that begins with entry `from` is shown with its outputs capped at `tokens`, as it would not fit otherwise. */
+  readonly squeeze?: { readonly from: string; readonly tokens: number }
+}
+
+/**
+ * A stretch of calls in one lane during which the rendered request only grows at its end. `id` is a hash of lane, base,
+ * windowFrom, cuts and head, so two tabs that cross the line together usually write the same mark.
+ */
+export interface EpochMark {
+  readonly type: 'epoch'
+  readonly id: string
+  readonly lane: string
+  readonly cause: EpochCause
+  /** First entry shown; `null` while there is none. The user message of its round is shown too. */
+  readonly windowFrom: string | null
+  /** Newest entry that its writer had read: what the prefix hash covers, and what everything added later is late to. */
+  readonly seen: string | null
+  /** Earliest entry, in the log's order, that the window needs, where that is not `windowFrom` (interleaved writers). */
+  readonly readFrom?: string
+  readonly cuts: Cuts
+  /** Hash of the rendered system and memory text and the tools; their bytes are in the register `head/<hash>`. */
+  readonly head: string
+  /** Hash of the head and all blocks but the tail, as they were when the epoch began. */
+  readonly prefixHash: string
+  /** Version of the rules that turn entries into blocks. */
+  readonly v: number
+}
+
+/** Text that stands for all entries before `upto`. Inert when the log holds another `count` of messages before it. */
+export interface SummaryMark {
+  readonly type: 'summary'
+  readonly id: string
+  readonly lane: string
+  /** First entry that is *not* covered. */
+  readonly upto: string
+  /** Messages before `upto` in the log's order, hidden and forgotten ones included. */
+  readonly count: number
+  readonly text: string
+  readonly carry: string
+  readonly trust: Trust
+  readonly by: string
+}
+
+/** Hides entries from view (edit, regenerate), or takes an earlier rewind back. Rewinds are a set: they have no base. */
+export type RewindMark =
+  | { readonly type: 'rewind'; readonly id: string; readonly hides: readonly string[] }
+  | { readonly type: 'rewind'; readonly id: string; readonly undo: string }
+
+export type Mark = EpochMark | SummaryMark | RewindMark
+
+/**
+ * The one unit of writing. Every op has a client-made `opId`; repeating an op returns its first result and changes
+ * nothing.
+ *
+ * - `append`: one or more messages of one round, atomic and contiguous. `round` is the id of the message that opened it:
+ *   the first of `messages`, or one that is in the log.
+ * - `mark`: an epoch, summary or rewind. `base` is the id of the mark of that kind and lane that it replaces; when that is
+ *   no longer the current one, the mark is *inert*: stored, never applied.
+ * - `put`: writes a register. Its version is the `opId` of the put that wrote it; `base` is the version that the writer
+ *   saw (`null`: none). Another version is a conflict, and nothing is written.
+ * - `delete`: empties an entry's or register's body, and what names it in `sources`, for ever. Remove wins: it also holds
+ *   for a target that arrives later.
+ * - `erase`: empties the scope.
+ */
+export type Op =
+  | {
+      readonly kind: 'append'
+      readonly opId: string
+      readonly round: string
+      readonly messages: readonly Message[]
+    }
+  | {
+      readonly kind: 'mark'
+      readonly opId: string
+      readonly base: string | null
+      readonly entry: Mark
+      readonly sources?: readonly string[]
+    }
+  | {
+      readonly kind: 'put'
+      readonly opId: string
+      readonly key: string
+      readonly base: string | null
+      readonly value: Json
+      readonly sources?: readonly string[]
+    }
+  | { readonly kind: 'delete'; readonly opId: string; readonly target: string }
+  | { readonly kind: 'erase'; readonly opId: string }
+
+/**
+ * What a store and a server see of an op. Bodies stay sealed, so they may be encrypted; everything that decides an op's
+ * fate is here.
+ */
+export interface Envelope {
+  readonly opId: string
+  readonly kind: Op['kind']
+  /** Ids of the op's entries, in order; for a put, its key. Each has one body. */
+  readonly ids: readonly string[]
+  readonly mark?: Mark['type']
+  readonly round?: string
+  readonly key?: string
+  readonly base?: string | null
+  readonly lane?: string
+  readonly target?: string
+  readonly sources?: readonly string[]
+}
+
+/** An op as it travels and is stored: the envelope, and beside each id one opaque body. */
+export interface SealedOp {
+  readonly envelope: Envelope
+  /** One for each of `envelope.ids`. */
+  readonly bodies: readonly string[]
+  /** What was derived from a body before the commit (token counts), sealed with it; local, never synced. */
+  readonly derived?: readonly (string | undefined)[]
+}
+
+/** What became of an op. Expected outcomes are values; only failures of storage are thrown. */
+export type OpResult =
+  /** Written (now or before: `repeated`). `applied: false` for a mark whose base was no longer current. */
+  | { readonly status: 'accepted'; readonly seq: number; readonly applied: boolean; readonly repeated?: true }
+  /** A put whose base is not the current version, which is given; nothing was written. */
+  | { readonly status: 'conflict'; readonly version: string | null; readonly repeated?: true }
+  /** An op that can never be written. */
+  | { readonly status: 'rejected'; readonly reason: RejectReason; readonly repeated?: true }
+
+export type RejectReason =
+  /** One of its ids already names another entry. */
+  | 'duplicate-id'
+  /** Its round was never opened. */
+  | 'unknown-round'
+  /** Its key was deleted; remove wins. */
+  | 'deleted'

@@ -1,0 +1,154 @@
+import type { Envelope, OpResult, Scope, SealedOp } from './op.ts'
+
+/**
+ * Where memory lives. Stores hold no logic: they read the rows that ops name, call `decide`, and write what it returns.
+ *
+ * Every store must give:
+ * 1. **Atomic, serialisable commits** to one scope: all of a decision or nothing, and no other commit in between.
+ * 2. **Durability**: when `commit` resolves, its rows survive the end of the process, tab or worker (the map store, which
+ *    lives in memory, says so).
+ * 3. **Isolation**: scopes never share rows, by any spelling of their ids.
+ * 4. An error never means "not written": callers send the same op again.
+ */
+export interface Store {
+  /** Opens a scope. Cheap and synchronous: no I/O until the first call on what it returns. */
+  open(scope: Scope): ScopeStore
+}
+
+export interface ScopeStore {
+  /**
+   * In one transaction: reads what {@link Rows} asks for, calls `decide`, writes the decision. Results are in the order
+   * of `ops`; a conflict or a rejection is a value and does not stop the other ops.
+   */
+  commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]>
+  /** Rows of the log in its order, oldest first, whatever the query. Unknown ids give no rows. */
+  entries(query?: EntriesQuery): Promise<readonly LogRow[]>
+  /** The scope's head, with the current mark of each slot. An empty scope has `seq: 0`. */
+  head(): Promise<Head>
+  register(key: string): Promise<RegisterRow | undefined>
+  /** Live registers whose key starts with `prefix`, by key in code unit order; at most {@link PAGE_ROWS} after `after`. */
+  registers(prefix: string, after?: string): Promise<readonly RegisterRow[]>
+  /** Log rows after `seq`, oldest first, at most {@link PAGE_ROWS} (an op's rows are never parted), and the head. */
+  changesSince(seq: number): Promise<Changes>
+  close(): Promise<void>
+  /** Optional: calls the listener after commits of others to this scope. A hint: calls may be lost, late or repeated. */
+  watch?(listener: () => void): () => void
+}
+
+/** Most rows that one read returns. */
+export const PAGE_ROWS = 512
+
+/** Entries (rows of kind `message` and `mark`) from `from` (inclusive) to `to` (exclusive), both by id. */
+export interface EntriesQuery {
+  readonly from?: string
+  readonly to?: string
+  /** Only the last so many of what matches; at most and by default {@link PAGE_ROWS}. */
+  readonly last?: number
+  /** Only the first so many of what matches; at most {@link PAGE_ROWS}. Wins over `last`. */
+  readonly first?: number
+  readonly kinds?: readonly EntryKind[]
+}
+
+/** What an entry is: a message, or one of the marks. */
+export type EntryKind = 'message' | 'epoch' | 'summary' | 'rewind'
+
+/**
+ * One row of the log. Each accepted op writes at least one: an entry a row, else a row that records the op (`put`,
+ * `delete`, `erase`). Rows order by (seq, place).
+ */
+export interface LogRow {
+  /** Number of the op in its scope: 1, 2, 3 … gapless. */
+  readonly seq: number
+  /** Place in the op, from 0. */
+  readonly place: number
+  readonly kind: EntryKind | 'put' | 'delete' | 'erase'
+  /** The entry's id; for a put the key, for a delete its target, for an erase the op's id. */
+  readonly id: string
+  readonly opId: string
+  /** Messages in the scope up to and including this row. */
+  readonly ordinal: number
+  readonly round?: string
+  readonly lane?: string
+  readonly base?: string | null
+  /** Marks: whether it took effect. */
+  readonly applied?: boolean
+  /** Applied epochs and summaries: its place in the chain of its slot, from 1. */
+  readonly chain?: number
+  readonly sources?: readonly string[]
+  /** Opaque. `null` when it was forgotten, or the row has none. */
+  readonly body: string | null
+  readonly derived?: string
+}
+
+export interface RegisterRow {
+  readonly key: string
+  /** The `opId` of the op that wrote it. */
+  readonly version: string
+  readonly seq: number
+  readonly sources?: readonly string[]
+  /** Opaque. `null` when it was deleted. */
+  readonly body: string | null
+}
+
+/** Where the chain of one kind of mark in one lane stands. The slot is `epoch/<lane>` or `summary/<lane>`. */
+export interface MarkRow {
+  readonly slot: string
+  readonly id: string
+  readonly seq: number
+  readonly chain: number
+}
+
+export interface Head {
+  /** Highest seq, 0 when empty. */
+  readonly seq: number
+  /** Messages in the log, hidden and forgotten ones included. */
+  readonly ordinal: number
+  /** Id of the first message, if any. */
+  readonly first?: string
+  readonly marks: ReadonlyMap<string, MarkRow>
+}
+
+export interface Changes {
+  readonly rows: readonly LogRow[]
+  readonly head: Head
+  /** Whether rows after these are waiting. */
+  readonly more: boolean
+}
+
+/** What a commit reads before it decides: everything that the ops name, and nothing else. */
+export interface Rows {
+  readonly head: Head
+  /** For each op that was seen before, by `opId`: its first result. */
+  readonly results: ReadonlyMap<string, OpResult>
+  /** Log rows whose id is among the ops' `ids`, `round` or `target`. */
+  readonly entries: ReadonlyMap<string, LogRow>
+  /** Registers whose key is among the ops' `key` or `target`, or the dependents. */
+  readonly registers: ReadonlyMap<string, RegisterRow>
+  /** Ids and keys among the ops' `ids` and `key` that an earlier `delete` named. */
+  readonly deleted: ReadonlySet<string>
+  /** For each `target` of a delete: ids and keys whose `sources` name it, and in turn those that name these. */
+  readonly dependents: ReadonlyMap<string, readonly string[]>
+}
+
+/** What a commit writes, in this order: empty, erase, log, registers, marks, results. */
+export interface Decision {
+  readonly results: readonly OpResult[]
+  /** Wipe the scope first. */
+  readonly erase: boolean
+  /** New rows of the log. */
+  readonly log: readonly LogRow[]
+  /** Registers to write over. */
+  readonly registers: readonly RegisterRow[]
+  /** Entries whose body and derived column become `null`, for ever; ids that no entry has are ignored. */
+  readonly emptied: readonly string[]
+  /** Derived: the current mark of each slot that changed. */
+  readonly marks: readonly MarkRow[]
+  /** Results of ops that wrote no row (conflicts, rejections), kept so that repeating them gives the same answer. */
+  readonly refused: readonly { readonly opId: string; readonly result: OpResult }[]
+}
+
+/** Contract: pure and synchronous; treats bodies as opaque; never throws for an op that is well-formed. */
+export type Decide = (ops: readonly SealedOp[], rows: Rows) => Decision
+
+/** The ids and keys that an op names, for a store that has to fetch them before it can decide. */
+export type Named = Pick<Envelope, 'opId' | 'ids' | 'round' | 'key' | 'target'>
