@@ -1,0 +1,257 @@
+import { asText } from '../core/count.ts'
+import { fenced } from '../core/fence.ts'
+import type { Block, Context } from '../ports/context.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Json, MessageInput, OpaquePart, Part, ToolCallPart } from '../ports/message.ts'
+import { callName, contentOf, EMPTY_MESSAGE, isPicture, placeholder, textOf } from './parts.ts'
+
+/** What {@link toOpenAI} gives: spread it into the parameters of `chat.completions.create`. */
+export interface OpenAIRequest {
+  messages: OpenAIMessage[]
+  tools?: OpenAITool[]
+}
+
+export type OpenAIMessage =
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string | OpenAIContentPart[] }
+  | { role: 'assistant'; content: string | null; tool_calls?: OpenAIToolCall[] }
+  | { role: 'tool'; tool_call_id: string; content: string }
+
+export type OpenAIContentPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string } }
+  | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
+  | { type: 'file'; file: { file_data?: string; file_id?: string; filename?: string } }
+
+export interface OpenAIToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+export interface OpenAITool {
+  type: 'function'
+  function: { name: string; description?: string; parameters: { [key: string]: unknown } }
+}
+
+/** A message in OpenAI's format, as little of it as is read here. The SDK's parameters and replies are assignable. */
+export interface OpenAIInputMessage {
+  readonly role: string
+  readonly content?: string | readonly OpenAIInputPart[] | null
+  readonly name?: string
+  readonly refusal?: string | null
+  /** What other servers with this format call their reasoning. */
+  readonly reasoning_content?: string | null
+  readonly audio?: object | null
+  readonly tool_calls?: readonly OpenAIInputToolCall[] | null
+  readonly tool_call_id?: string
+  /** The form before `tool_calls`, which had no ids. */
+  readonly function_call?: { readonly name: string; readonly arguments: string } | null
+}
+
+export type OpenAIInputPart =
+  | { readonly type: string }
+  | { readonly type: string; readonly [key: string]: unknown }
+
+export interface OpenAIInputToolCall {
+  readonly id: string
+  readonly type?: string
+  readonly function?: { readonly name: string; readonly arguments: string }
+  readonly custom?: { readonly name: string; readonly input: string }
+}
+
+/** A whole chat completion; only its first choice is read. */
+export interface OpenAIInputCompletion {
+  readonly choices: readonly { readonly message: OpenAIInputMessage }[]
+}
+
+/**
+ * A context as a Chat Completions request, block after block. Left out: reasoning, and what belongs to another provider.
+ *
+ * @example
+ * const completion = await client.chat.completions.create({ model, ...toOpenAI(context) })
+ * await session.append(parseOpenAIReply(completion))
+ */
+export function toOpenAI(context: Context): OpenAIRequest {
+  const messages = context.blocks.flatMap((block) => renderBlock(block, context.fence))
+  if (!context.tools?.length) return { messages }
+  const tools = context.tools.map(
+    ({ name, description, inputSchema }): OpenAITool => ({
+      type: 'function',
+      function: { name, ...(description !== undefined && { description }), parameters: inputSchema },
+    }),
+  )
+  return { messages, tools }
+}
+
+/**
+ * A reply as a message: a chat completion, or the message of one of its choices. Arguments that are not JSON are kept as
+ * the text they are. A refusal becomes text, and the message's metadata says `refusal: true`.
+ */
+export function parseOpenAIReply(reply: OpenAIInputCompletion | OpenAIInputMessage): MessageInput {
+  if (!('choices' in reply)) return fromAssistant(reply)
+  const message = reply.choices[0]?.message
+  if (message) return fromAssistant(message)
+  throw new PlimsollError('ERR_INVALID_ARGUMENT', 'parseOpenAIReply: the completion has no choice', {
+    argument: 'reply.choices',
+  })
+}
+
+/**
+ * A recorded conversation as messages, one for one. `developer` becomes `system`, `function` becomes `tool`. Content that
+ * only OpenAI understands (sound, files) is kept as opaque parts.
+ */
+export function fromOpenAIMessages(messages: readonly OpenAIInputMessage[]): MessageInput[] {
+  return messages.map((message, index) => {
+    const { role, name } = message
+    const named = name === undefined ? {} : { name }
+    switch (role) {
+      case 'assistant':
+        return { ...fromAssistant(message), ...named }
+      case 'system':
+      case 'developer':
+        return { role: 'system', content: fromContent(message.content), ...named }
+      case 'user':
+        return { role, content: fromContent(message.content), ...named }
+      case 'tool':
+      case 'function': {
+        const callId = message.tool_call_id ?? name ?? ''
+        const output = textOf(contentParts(message.content))
+        return { role: 'tool', content: [{ type: 'tool-result', callId, output }], ...named }
+      }
+    }
+    throw new PlimsollError(
+      'ERR_INVALID_ARGUMENT',
+      `fromOpenAIMessages: unknown role ${JSON.stringify(role)}`,
+      {
+        argument: `messages[${index}].role`,
+      },
+    )
+  })
+}
+
+/** Contract: depends on nothing but the block, so a longer list of blocks only adds messages at the end. */
+function renderBlock(block: Block, fence: string): OpenAIMessage[] {
+  const { role, parts } = block
+  switch (role) {
+    case 'system': {
+      const content = textOf(parts)
+      if (content === '') return []
+      const trusted = block.section === 'system' || block.trust === 'system' || block.trust === 'user'
+      return trusted
+        ? [{ role: 'system', content }]
+        : [{ role: 'user', content: fenced(fence, 'system', content) }]
+    }
+    case 'user':
+      // The tail is only for what there is to say.
+      if (block.section === 'tail' && textOf(parts) === '') return []
+      return [{ role, content: userContent(parts) }]
+    case 'assistant':
+      return assistantMessage(parts)
+    case 'tool':
+      return parts.flatMap((part): OpenAIMessage[] =>
+        part.type === 'tool-result'
+          ? [{ role: 'tool', tool_call_id: part.callId, content: asText(part.output) }]
+          : [],
+      )
+  }
+}
+
+function userContent(parts: readonly Part[]): string | OpenAIContentPart[] {
+  const content = parts.flatMap((part): OpenAIContentPart[] => {
+    if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    if (part.type === 'opaque') return isContentPart(part) ? [part.value as OpenAIContentPart] : []
+    if (part.type !== 'media') return []
+    if (isPicture(part)) return [{ type: 'image_url', image_url: { url: part.url } }]
+    return [{ type: 'text', text: placeholder(part) }]
+  })
+  if (content.length === 0) return EMPTY_MESSAGE
+  if (content.some((part) => part.type !== 'text')) return content
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+/** Parts made by {@link fromOpenAIMessages}: the type says what the rest is. */
+function isContentPart({ provider, value }: OpaquePart): boolean {
+  const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
+  return provider === 'openai' && (type === 'input_audio' || type === 'file')
+}
+
+function assistantMessage(parts: readonly Part[]): OpenAIMessage[] {
+  const texts: string[] = []
+  const calls: OpenAIToolCall[] = []
+  for (const part of parts) {
+    if (part.type === 'text') texts.push(part.text)
+    else if (part.type === 'media') texts.push(placeholder(part))
+    else if (part.type === 'tool-call') calls.push(renderCall(part))
+  }
+  const content = texts.join('') || null
+  if (calls.length > 0) return [{ role: 'assistant', content, tool_calls: calls }]
+  return content === null ? [] : [{ role: 'assistant', content }]
+}
+
+function renderCall({ id, name, input }: ToolCallPart): OpenAIToolCall {
+  return { id, type: 'function', function: { name: callName(name, 64), arguments: JSON.stringify(input) } }
+}
+
+function fromAssistant(message: OpenAIInputMessage): MessageInput {
+  const parts: Part[] = []
+  if (message.reasoning_content) parts.push({ type: 'reasoning', text: message.reasoning_content })
+  parts.push(...contentParts(message.content))
+  if (message.refusal) parts.push({ type: 'text', text: message.refusal })
+  const { transcript } = (message.audio ?? {}) as { readonly transcript?: string }
+  if (parts.length === 0 && transcript) parts.push({ type: 'text', text: transcript })
+  for (const call of message.tool_calls ?? []) parts.push(fromCall(call))
+  const called = message.function_call
+  if (called) {
+    parts.push({
+      type: 'tool-call',
+      id: called.name,
+      name: called.name,
+      input: parseArguments(called.arguments),
+    })
+  }
+  const refused =
+    Boolean(message.refusal) || (Array.isArray(message.content) && message.content.some(isRefusal))
+  return { role: 'assistant', content: contentOf(parts), ...(refused && { metadata: { refusal: true } }) }
+}
+
+function fromCall(call: OpenAIInputToolCall): Part {
+  const { id, function: called, custom } = call
+  if (called) return { type: 'tool-call', id, name: called.name, input: parseArguments(called.arguments) }
+  if (custom) return { type: 'tool-call', id, name: custom.name, input: custom.input }
+  return { type: 'opaque', provider: 'openai', value: call as unknown as Json }
+}
+
+/** A call without arguments comes as `{}` from OpenAI, and as nothing at all from other servers with this format. */
+function parseArguments(text: string): Json {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+/** A string stays the string that it is. */
+function fromContent(content: OpenAIInputMessage['content']): MessageInput['content'] {
+  return typeof content === 'string' ? content : contentOf(contentParts(content))
+}
+
+function contentParts(content: OpenAIInputMessage['content']): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return (content ?? []).map(fromContentPart)
+}
+
+const isRefusal = (part: OpenAIInputPart): boolean => part.type === 'refusal'
+
+function fromContentPart(part: OpenAIInputPart): Part {
+  const fields = part as { readonly type: string; readonly [key: string]: Json | undefined }
+  if (part.type === 'text' && typeof fields.text === 'string') return { type: 'text', text: fields.text }
+  if (part.type === 'refusal' && typeof fields.refusal === 'string')
+    return { type: 'text', text: fields.refusal }
+  const { url } = (fields.image_url ?? {}) as { readonly url?: Json }
+  if (part.type === 'image_url' && typeof url === 'string') {
+    return { type: 'media', mediaType: /^data:(image\/[^;,]+)/.exec(url)?.[1] ?? 'image/*', url }
+  }
+  return { type: 'opaque', provider: 'openai', value: fields as Json }
+}

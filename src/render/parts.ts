@@ -1,0 +1,35 @@
+/** What both renderers do alike. */
+import type { MediaPart, MessageInput, Part } from '../ports/message.ts'
+
+/** Stands for a user message with nothing in it that the provider takes: leaving it out would change whose turn it is. */
+export const EMPTY_MESSAGE = '(empty message)'
+
+/** The text parts as one text. */
+export function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+/** Whether a provider can be given the picture itself. */
+export function isPicture(part: MediaPart): part is MediaPart & { readonly url: string } {
+  return part.url !== undefined && part.mediaType.startsWith('image/')
+}
+
+/** What is shown of media that the provider cannot be given. */
+export function placeholder({ mediaType, ref }: MediaPart): string {
+  return `[${mediaType} attachment${ref === undefined ? '' : ` ${ref}`}]`
+}
+
+/**
+ * The name of a call as providers accept it. Recordings hold names that no provider takes back (`functions.bash`), and
+ * one of them would get every later request refused. Names of the tools themselves are never changed.
+ */
+export function callName(name: string, maxLength: number): string {
+  return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxLength) || 'unnamed'
+}
+
+/** A message's content in its shortest form: a string where the parts are one text, or none. */
+export function contentOf(parts: readonly Part[]): MessageInput['content'] {
+  const [first, second] = parts
+  if (first === undefined) return ''
+  return first.type === 'text' && second === undefined ? first.text : parts
+}
