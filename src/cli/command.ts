@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module'
+import { HELP, parseArguments, UsageError } from './arguments.ts'
+import type { Io } from './io.ts'
+import { lintCommand } from './lint.ts'
+import { replayCommand } from './replay-command.ts'
+
+/** Runs the command line `argv` (without node and script) and resolves to its exit status. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    const options = parseArguments(argv)
+    switch (options.command) {
+      case 'help':
+        io.out(HELP)
+        return 0
+      case 'version':
+        io.out(`${version()}\n`)
+        return 0
+      case 'lint':
+        return await lintCommand(options, io)
+      case 'replay':
+        return await replayCommand(options, version(), io)
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    io.err(`plimsoll: ${error.message}\nSee plimsoll --help.\n`)
+    return 2
+  }
+}
+
+/** By the package's own name, since sources and built files are at different depths below the manifest. */
+function version(): string {
+  const manifest: { version: string } = createRequire(import.meta.url)('plimsoll/package.json')
+  return manifest.version
+}

@@ -1,0 +1,144 @@
+import type { Context, SectionName } from '../ports/context.ts'
+import type { EpochCause } from '../ports/op.ts'
+import type { Provider } from './arguments.ts'
+import type { Choice } from './policy.ts'
+import { lint, type Piece, piecesOf, type Request, sharedBytes } from './request.ts'
+
+/** What a cached and a fresh input token cost, as shares of an uncached one (Anthropic's five-minute cache). */
+const READ = 0.1
+const WRITE = 1.25
+
+export function costOf(tokens: number, hit: number): number {
+  return READ * hit + WRITE * (tokens - hit)
+}
+
+/** Figures of one policy over all calls. Shares are `null` when there was nothing to share. */
+export interface Figures {
+  /** Refused ones included. */
+  readonly calls: number
+  readonly refused: number
+  readonly meanTokens: number
+  readonly maxTokens: number
+  /** Calls with more tokens than the cap. */
+  readonly overCap: number
+  readonly lintErrors: number
+  readonly lintErrorsByRule: { readonly [rule: string]: number }
+  /** Share of the input tokens that repeat the beginning of the conversation's previous request. */
+  readonly prefixShare: number | null
+  /** Mean tokens a call, cached ones at 0.1 and fresh ones at 1.25. */
+  readonly costPerCall: number
+  /** Messages that were not shown, summed over the calls. */
+  readonly omitted: number
+  /** Items that were shown capped, summed over the calls. */
+  readonly capped: number
+  readonly epochs: { readonly [cause: string]: number }
+  /** Of the identifiers that the reply uses and the conversation held before: the share that the request holds. */
+  readonly retainedShare: number | null
+}
+
+/** One call, small enough to keep thousands of them for drawing. */
+export interface CallFigures {
+  readonly tokens: number
+  /** In the order of the request. */
+  readonly sections: readonly { readonly name: SectionName | 'tools'; readonly tokens: number }[]
+  /** Tokens at the beginning that repeat the previous request. */
+  readonly hit: number
+  /** When the epoch is a new one. */
+  readonly cause?: EpochCause
+}
+
+/** Adds up what one policy did. */
+export class Tally {
+  #refused = 0
+  #built = 0
+  #tokens = 0
+  #hit = 0
+  #max = 0
+  #over = 0
+  #omitted = 0
+  #capped = 0
+  #wanted = 0
+  #retained = 0
+  readonly #rules: Counts = {}
+  readonly #epochs: Counts = {}
+  #previous: readonly Piece[] = []
+  #epoch = ''
+
+  /** A new conversation has no previous request. */
+  startConversation(): void {
+    this.#previous = []
+    this.#epoch = ''
+  }
+
+  refuse(): void {
+    this.#refused++
+  }
+
+  /** Contract: calls of a conversation come in order. `wanted` is what the reply is going to quote. */
+  add(
+    { context, tokens, omitted, capped, epoch }: Choice,
+    request: Request,
+    { provider, cap, wanted }: { provider: Provider; cap: number; wanted: readonly string[] },
+  ): CallFigures {
+    const pieces = piecesOf(request, this.#previous)
+    const bytes = pieces.reduce((total, piece) => total + piece.bytes, 0)
+    const hit = (sharedBytes(this.#previous, pieces) / bytes) * tokens
+    const cause = epoch && epoch.id !== this.#epoch ? epoch.cause : undefined
+    this.#previous = pieces
+    this.#epoch = epoch?.id ?? this.#epoch
+    this.#built++
+    this.#tokens += tokens
+    this.#hit += hit
+    this.#max = Math.max(this.#max, tokens)
+    this.#over += tokens > cap ? 1 : 0
+    this.#omitted += omitted
+    this.#capped += capped
+    this.#wanted += wanted.length
+    this.#retained += wanted.filter((word) => pieces.some(({ text }) => text.includes(word))).length
+    for (const { rule } of lint(request, provider)) count(this.#rules, rule)
+    if (cause) count(this.#epochs, cause)
+    return { tokens, sections: sectionsOf(context, tokens), hit, ...(cause && { cause }) }
+  }
+
+  figures(): Figures {
+    return {
+      calls: this.#built + this.#refused,
+      refused: this.#refused,
+      meanTokens: mean(this.#tokens, this.#built),
+      maxTokens: this.#max,
+      overCap: this.#over,
+      lintErrors: Object.values(this.#rules).reduce((total, errors) => total + errors, 0),
+      lintErrorsByRule: this.#rules,
+      prefixShare: share(this.#hit, this.#tokens),
+      costPerCall: mean(costOf(this.#tokens, this.#hit), this.#built),
+      omitted: this.#omitted,
+      capped: this.#capped,
+      epochs: this.#epochs,
+      retainedShare: share(this.#retained, this.#wanted),
+    }
+  }
+}
+
+type Counts = { [name: string]: number }
+
+function count(counts: Counts, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1
+}
+
+function mean(sum: number, calls: number): number {
+  return calls === 0 ? 0 : Math.round(sum / calls)
+}
+
+/** Four decimals: finer differences are noise. */
+function share(part: number, all: number): number | null {
+  return all === 0 ? null : Math.round((part / all) * 10_000) / 10_000
+}
+
+/** Tokens by section; what no block holds is the tools' and the request's own framing. */
+function sectionsOf(context: Context, tokens: number): CallFigures['sections'] {
+  const held = new Map<SectionName, number>()
+  for (const block of context.blocks) held.set(block.section, (held.get(block.section) ?? 0) + block.tokens)
+  const rest = [...held.values()].reduce((left, section) => left - section, tokens)
+  const sections = [...held].map(([name, section]) => ({ name, tokens: section }))
+  return context.tools?.length ? [{ name: 'tools' as const, tokens: rest }, ...sections] : sections
+}

@@ -1,0 +1,41 @@
+import type { Context } from '../ports/context.ts'
+import type { Counter } from '../ports/counter.ts'
+import type { MessageInput } from '../ports/message.ts'
+import type { EpochCause } from '../ports/op.ts'
+import type { ReplayOptions } from './arguments.ts'
+import type { Conversation } from './transcript.ts'
+
+/** What one call was given, whoever chose it. */
+export interface Choice {
+  readonly context: Context
+  readonly tokens: number
+  /** Messages of the conversation that are not shown. */
+  readonly omitted: number
+  /** Items that are shown shorter than they are. */
+  readonly capped: number
+  readonly epoch?: { readonly id: string; readonly cause: EpochCause }
+}
+
+/** A call for which nothing could be built under the line. */
+export interface Refusal {
+  readonly reason: string
+  /** The least that it could have been cut to, in tokens. */
+  readonly floor?: number
+}
+
+/** A policy at work on one conversation. */
+export interface Chooser {
+  /** Contract: called for every message in order, before the call that may see it. */
+  append(message: MessageInput): Promise<void>
+  choose(tail: string): Promise<Choice | Refusal>
+}
+
+export interface Settings extends Pick<ReplayOptions, 'budget' | 'rounds' | 'keep'> {
+  readonly counter: Counter
+}
+
+export type Policy = (conversation: Conversation, settings: Settings) => Chooser
+
+export function isRefusal(outcome: Choice | Refusal): outcome is Refusal {
+  return 'reason' in outcome
+}

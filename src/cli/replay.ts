@@ -1,0 +1,125 @@
+import { identifiers } from '../core/identifiers.ts'
+import type { MessageInput } from '../ports/message.ts'
+import { POLICIES, type PolicyName, type Provider } from './arguments.ts'
+import { full, lastMessages, lastRounds, lastTokens } from './baselines.ts'
+import { type CallFigures, Tally } from './figures.ts'
+import { plimsoll } from './plimsoll.ts'
+import { isRefusal, type Policy, type Refusal, type Settings } from './policy.ts'
+import { type Request, render } from './request.ts'
+import { tailText } from './tail.ts'
+import { type Conversation, textOf } from './transcript.ts'
+
+const POLICY: { readonly [Name in PolicyName]: Policy } = {
+  plimsoll,
+  full,
+  rounds: lastRounds,
+  messages: lastMessages,
+  tokens: lastTokens,
+}
+
+/** Shorter identifiers are found anywhere by chance. */
+const SHORTEST = 5
+
+export interface ReplaySettings extends Settings {
+  readonly provider?: Provider
+  /** The policy that {@link ReplayedCall} is about. */
+  readonly policy: PolicyName
+  readonly tail: number
+}
+
+/** One model call of a recording under the chosen policy. */
+export interface ReplayedCall {
+  readonly conversation: string
+  /** Number of the call in its conversation, from 0. */
+  readonly call: number
+  readonly provider: Provider
+  /** What the call answers: what the user says, or the tools that reported. */
+  readonly answers: string
+  readonly outcome: Refusal | (CallFigures & { readonly request: Request })
+}
+
+export type Tallies = { readonly [Name in PolicyName]: Tally }
+
+export function newTallies(): Tallies {
+  return Object.fromEntries(POLICIES.map((name) => [name, new Tally()])) as unknown as Tallies
+}
+
+/**
+ * Goes through a recorded conversation as an agent did: each assistant message with a user message somewhere before it
+ * is one model call. Every policy builds the context of every call, and `tallies` adds up their figures.
+ */
+export async function* replay(
+  conversation: Conversation,
+  settings: ReplaySettings,
+  tallies: Tallies,
+): AsyncGenerator<ReplayedCall> {
+  const provider = settings.provider ?? conversation.format
+  const choosers = POLICIES.map((name) => ({ name, chooser: POLICY[name](conversation, settings) }))
+  for (const { name } of choosers) tallies[name].startConversation()
+  const seen = new Set(identifiers(conversation.system ?? ''))
+  let call = 0
+  let asked = false
+  for (const [index, message] of conversation.messages.entries()) {
+    const quoted = identifiers(quotable(message))
+    if (message.role === 'assistant' && asked) {
+      const wanted = quoted.filter((word) => word.length >= SHORTEST && seen.has(word))
+      const tail = tailText(settings.counter, settings.tail, call)
+      for (const { name, chooser } of choosers) {
+        const choice = await chooser.choose(tail)
+        let outcome: ReplayedCall['outcome']
+        if (isRefusal(choice)) {
+          tallies[name].refuse()
+          outcome = choice
+        } else {
+          const request = render(choice.context, provider)
+          const figures = tallies[name].add(choice, request, { provider, cap: settings.budget, wanted })
+          outcome = { ...figures, request }
+        }
+        if (name === settings.policy) {
+          const answers = describe(conversation.messages, index)
+          yield { conversation: conversation.id, call, provider, answers, outcome }
+        }
+      }
+      call++
+    }
+    asked ||= message.role === 'user'
+    for (const word of quoted) seen.add(word)
+    for (const { chooser } of choosers) await chooser.append(message)
+  }
+}
+
+/** What a later message can quote: text, the arguments of calls, results. */
+function quotable({ content }: MessageInput): string {
+  if (typeof content === 'string') return content
+  return content
+    .map((part) => {
+      if (part.type === 'text') return part.text
+      if (part.type === 'tool-call') return leaves(part.input)
+      return part.type === 'tool-result' ? leaves(part.output) : ''
+    })
+    .join('\n')
+}
+
+/** Values of a JSON tree, one a line, without the keys, which are the tool's words. */
+function leaves(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? '')
+  return Object.values(value).map(leaves).join('\n')
+}
+
+function describe(messages: readonly MessageInput[], index: number): string {
+  const before = messages[index - 1]
+  if (!before) return ''
+  if (before.role === 'user') return `“${textOf(before.content)}”`
+  if (before.role !== 'tool') return before.role
+  let start = index - 1
+  while (messages[start]?.role === 'tool') start--
+  const { content = '' } = messages[start] ?? {}
+  if (typeof content === 'string') return 'tool results'
+  const names = content.flatMap((part) => (part.type === 'tool-call' ? [part.name] : []))
+  return [...new Set(names)]
+    .map((name) => {
+      const times = names.filter((other) => other === name).length
+      return times > 1 ? `${name} ×${times}` : name
+    })
+    .join(', ')
+}

@@ -1,0 +1,68 @@
+import type { Context } from '../ports/context.ts'
+import { toAnthropic } from '../render/anthropic.ts'
+import { lintRequest } from '../render/lint.ts'
+import { toOpenAI } from '../render/openai.ts'
+import type { Provider } from './arguments.ts'
+import { isRecord } from './transcript.ts'
+
+export type Request = ReturnType<typeof toOpenAI> | ReturnType<typeof toAnthropic>
+
+export function render(context: Context, provider: Provider): Request {
+  return provider === 'anthropic' ? toAnthropic(context) : toOpenAI(context)
+}
+
+export function lint(request: unknown, provider: Provider): ReturnType<typeof lintRequest> {
+  return lintRequest(request as Parameters<typeof lintRequest>[0], provider)
+}
+
+/** A stretch of a request in the order in which the provider reads it: what precedes the messages, or one message. */
+export interface Piece {
+  readonly json: string
+  readonly bytes: number
+  /** What the model can quote: texts, arguments and results. */
+  readonly text: string
+}
+
+/** Cuts a request into pieces; those that stand at the same place in the `previous` request are taken from there. */
+export function piecesOf(request: Request, previous: readonly Piece[] = []): readonly Piece[] {
+  const { messages, ...rest } = request as { messages: readonly unknown[]; system?: unknown; tools?: unknown }
+  const head = [rest.tools ?? null, rest.system ?? null]
+  return [head, ...messages].map((value, index) => {
+    const json = JSON.stringify(value).replaceAll(CACHE_MARK, '')
+    const before = previous[index]
+    if (before?.json === json) return before
+    return { json, bytes: Buffer.byteLength(json), text: spokenText(index === 0 ? rest.system : value) }
+  })
+}
+
+/** Cache marks are advice to the provider, not input. A quote inside a JSON string is escaped, so only keys match. */
+const CACHE_MARK = /,"cache_control":\{[^}]*\}/g
+
+/** How many of the bytes of `next` are the beginning of `previous`. */
+export function sharedBytes(previous: readonly Piece[], next: readonly Piece[]): number {
+  let bytes = 0
+  for (const [index, piece] of next.entries()) {
+    const before = previous[index]
+    if (before !== piece && before?.json !== piece.json) {
+      return bytes + Buffer.byteLength(commonPrefix(before?.json ?? '', piece.json))
+    }
+    bytes += piece.bytes
+  }
+  return bytes
+}
+
+function commonPrefix(one: string, other: string): string {
+  const end = Math.min(one.length, other.length)
+  let index = 0
+  while (index < end && one.charCodeAt(index) === other.charCodeAt(index)) index++
+  return one.slice(0, index)
+}
+
+function spokenText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(spokenText).join('\n')
+  if (!isRecord(value)) return ''
+  const { content, text, input, arguments: given, tool_calls: calls, function: called } = value
+  const spoken = [content, text, calls, called, given].filter((part) => part !== undefined).map(spokenText)
+  return (input === undefined ? spoken : [...spoken, JSON.stringify(input)]).join('\n')
+}

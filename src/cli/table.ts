@@ -1,0 +1,51 @@
+import { POLICIES, type PolicyName } from './arguments.ts'
+import { grouped, percent } from './draw.ts'
+import type { Figures } from './figures.ts'
+
+export type FiguresByPolicy = { readonly [Name in PolicyName]: Figures }
+
+const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
+  ['model calls', ({ calls }) => grouped(calls)],
+  ['refused', ({ refused }) => grouped(refused)],
+  ['mean tokens', ({ meanTokens }) => grouped(meanTokens)],
+  ['most tokens', ({ maxTokens }) => grouped(maxTokens)],
+  ['calls over the line', ({ overCap }) => grouped(overCap)],
+  ['lint errors', ({ lintErrors }) => grouped(lintErrors)],
+  ['prefix share', ({ prefixShare }) => optional(prefixShare)],
+  ['cost a call', ({ costPerCall }) => grouped(costPerCall)],
+  ['omitted a call', (figures) => each(figures.omitted, figures)],
+  ['capped a call', (figures) => each(figures.capped, figures)],
+  ['epochs', ({ epochs }) => grouped(Object.values(epochs).reduce((sum, count) => sum + count, 0))],
+  ['retained share', ({ retainedShare }) => optional(retainedShare)],
+]
+
+/** The policies side by side, the chosen one marked, then what the numbers leave out. */
+export function drawTable(figures: FiguresByPolicy, chosen: PolicyName): string {
+  const title = Math.max(...ROWS.map(([name]) => name.length))
+  const columns = POLICIES.map((name) => {
+    const cells = [name === chosen ? `*${name}` : name, ...ROWS.map(([, cell]) => cell(figures[name]))]
+    const width = Math.max(...cells.map((cell) => cell.length))
+    return cells.map((cell) => cell.padStart(width))
+  })
+  const names = ['', ...ROWS.map(([name]) => name)].map((name) => name.padEnd(title))
+  const lines = names.map((name, row) => [name, ...columns.map((cells) => cells[row])].join('   '))
+  const notes = [
+    ...POLICIES.flatMap((name) => list(`epochs of ${name}`, figures[name].epochs)),
+    ...POLICIES.flatMap((name) => list(`lint errors of ${name}`, figures[name].lintErrorsByRule)),
+  ]
+  return `${[...lines, ...notes].join('\n')}\n`
+}
+
+function list(title: string, counts: { readonly [name: string]: number }): readonly string[] {
+  const entries = Object.entries(counts).sort(([, one], [, other]) => other - one)
+  if (entries.length === 0) return []
+  return [`${title}: ${entries.map(([name, count]) => `${name} ${grouped(count)}`).join(', ')}`]
+}
+
+function each(sum: number, { calls, refused }: Figures): string {
+  return calls === refused ? '-' : (sum / (calls - refused)).toFixed(1)
+}
+
+function optional(share: number | null): string {
+  return share === null ? '-' : percent(share)
+}
