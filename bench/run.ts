@@ -1,0 +1,82 @@
+/** `npm run bench -- <name> [--json] [--quick] [--data DIR]` */
+import { parseArgs } from 'node:util'
+
+export interface BenchOptions {
+  /** Fewer sizes, shorter cells, fewer histories. */
+  readonly quick: boolean
+  /** Folder with recordings, for the benches that replay some. */
+  readonly data?: string
+  /** Says how far the bench is, away from the report. */
+  readonly progress: (line: string) => void
+}
+
+export interface BenchReport {
+  /** One object with everything that was measured. */
+  readonly json: object
+  /** The same, to read. */
+  readonly text: string
+}
+
+export type Bench = (options: BenchOptions) => Promise<BenchReport>
+
+const benches: Readonly<Record<string, { about: string; load: () => Promise<{ bench: Bench }> }>> = {
+  context: {
+    about: 'time of a context, 100 to 1 000 000 messages, and broken pairs, beside the peers',
+    load: () => import('./context.ts'),
+  },
+  size: {
+    about: 'what a browser downloads, beside the peers',
+    load: () => import('./size.ts'),
+  },
+}
+
+const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR]
+
+${Object.entries(benches)
+  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}\n`)
+  .join('')}
+  --json   one JSON object instead of tables
+  --quick  smaller sizes and samples
+  --data   folder with recordings, for benches that replay them
+`
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse()
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`)
+    return 2
+  }
+  const { values, positionals } = parsed
+  const [name, ...more] = positionals
+  if (name === undefined) {
+    process.stdout.write(usage)
+    return 0
+  }
+  if (!Object.hasOwn(benches, name) || more.length > 0) {
+    process.stderr.write(`Unknown bench: ${positionals.join(' ')}\n\n${usage}`)
+    return 2
+  }
+  const { bench } = await (benches[name] as (typeof benches)[string]).load()
+  const report = await bench({
+    quick: values.quick,
+    ...(values.data !== undefined && { data: values.data }),
+    progress: (line) => process.stderr.write(`${line}\n`),
+  })
+  process.stdout.write(values.json ? `${JSON.stringify(report.json, null, 2)}\n` : report.text)
+  return 0
+}
+
+function parse() {
+  return parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      data: { type: 'string' },
+    },
+  })
+}

@@ -1,0 +1,121 @@
+/**
+ * What a browser downloads for the part of each library that keeps a context: bundled, minified, compressed by gzip -9,
+ * in one run.
+ */
+import { builtinModules } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { type Machine, machine, machineLine } from './machine.ts'
+import type { BenchOptions, BenchReport } from './run.ts'
+import { round } from './stats.ts'
+import { type Goal, goalTable, table } from './table.ts'
+
+interface Entry {
+  readonly name: string
+  /** The program that is bundled. */
+  readonly code: string
+  /** Modules that may stay outside: without this it does not bundle for a browser. */
+  readonly external?: readonly string[]
+  readonly goalKiB?: number
+}
+
+interface Size {
+  readonly name: string
+  readonly gzipKiB: number
+  readonly minifiedKiB: number
+  /** What was left outside of the bundle. */
+  readonly external: readonly string[]
+  readonly goalKiB?: number
+}
+
+const NODE = ['node:*', ...builtinModules]
+
+const ENTRIES: readonly Entry[] = [
+  { name: 'plimsoll createMemory', code: `export { createMemory } from 'plimsoll'`, goalKiB: 10 },
+  {
+    name: 'plimsoll createMemory, mapStore, toOpenAI',
+    code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
+  },
+  {
+    name: 'agents/sessions Sessions, agents/lifecycle Lifecycle',
+    code: `export { Sessions } from 'agents/sessions'; export { Lifecycle } from 'agents/lifecycle'`,
+    external: ['cloudflare:*', ...NODE],
+  },
+  { name: 'ai pruneMessages', code: `export { pruneMessages } from 'ai'` },
+  {
+    name: '@openai/agents-core MemorySession',
+    code: `export { MemorySession } from '@openai/agents-core'`,
+  },
+  {
+    name: '@langchain/core messages, trimMessages',
+    code: `export { AIMessage, HumanMessage, SystemMessage, ToolMessage, trimMessages } from '@langchain/core/messages'`,
+  },
+  {
+    name: '@mastra/core TokenLimiterProcessor',
+    code: `export { TokenLimiterProcessor } from '@mastra/core/processors'`,
+    external: NODE,
+  },
+]
+
+const PACKAGES = ['@langchain/core', 'ai', '@mastra/core', '@openai/agents-core', 'agents', 'esbuild']
+
+export async function bench({ progress }: BenchOptions): Promise<BenchReport> {
+  const sizes: Size[] = []
+  for (const entry of ENTRIES) {
+    progress(entry.name)
+    sizes.push(await measure(entry))
+  }
+  const goals = sizes.flatMap(({ name, gzipKiB, goalKiB }): Goal[] => {
+    if (goalKiB === undefined) return []
+    const measured = `${gzipKiB} KiB`
+    return [{ goal: `${name} <= ${goalKiB} KiB`, measured, holds: gzipKiB <= goalKiB }]
+  })
+  const report = { bench: 'size', machine: machine(PACKAGES), unit: 'KiB, gzip -9', sizes, goals }
+  return { json: report, text: text(report) }
+}
+
+async function measure({ name, code, external = [], goalKiB }: Entry): Promise<Size> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: code, resolveDir: import.meta.dirname },
+    alias: { plimsoll: fileURLToPath(new URL('../src/index.ts', import.meta.url)) },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    external: [...external],
+    metafile: true,
+    write: false,
+    logLevel: 'error',
+  })
+  const [output] = outputFiles
+  if (!output) throw new Error(`esbuild wrote nothing for ${name}`)
+  const imports = Object.values(metafile.outputs).flatMap((file) => file.imports.map(({ path }) => path))
+  return {
+    name,
+    gzipKiB: kibibytes(gzipSync(output.contents, { level: 9 }).length),
+    minifiedKiB: kibibytes(output.contents.length),
+    external: [...new Set(imports)].sort(),
+    ...(goalKiB !== undefined && { goalKiB }),
+  }
+}
+
+const kibibytes = (bytes: number): number => round(bytes / 1024, 4)
+
+function text(report: { machine: Machine; sizes: readonly Size[]; goals: readonly Goal[] }): string {
+  const head = ['', 'gzip KiB', 'minified KiB', 'goal', 'left outside']
+  const lines = report.sizes.map(({ name, gzipKiB, minifiedKiB, goalKiB, external }) => [
+    name,
+    gzipKiB.toFixed(1),
+    minifiedKiB.toFixed(1),
+    goalKiB === undefined ? '' : `<= ${goalKiB}`,
+    external.length > 4
+      ? `${external.length} modules: ${external.slice(0, 3).join(' ')} ...`
+      : external.join(' '),
+  ])
+  return [
+    machineLine(report.machine),
+    `esbuild --bundle --minify --format=esm --platform=browser\n${table([head, ...lines])}`,
+    `Goals\n${goalTable(report.goals)}`,
+  ].join('\n')
+}
