@@ -1,4 +1,4 @@
-export type { ContextAt, ContextOptions } from './core/builder.ts'
+export type { ContextAt, ContextOptions, Cut, OnCut, TailSection } from './core/context.ts'
 export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
 export { assertFits } from './core/fits.ts'
 export type { HistoryOptions } from './core/history.ts'

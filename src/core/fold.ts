@@ -136,6 +136,11 @@ function foldRound(
   })
 }
 
+/** Messages of a unit, in the order in which they show. */
+export function messagesOf({ message, results }: Unit): Message[] {
+  return [message, ...results.map((result) => result.message)]
+}
+
 function callsOf({ content }: Message): Call[] {
   if (typeof content === 'string') return []
   return content.flatMap((part, index) =>
@@ -178,7 +183,7 @@ function hiddenBy(rows: readonly LogRow[]): ReadonlySet<string> {
   return new Set(rewinds.flatMap((mark) => ('hides' in mark && !undone.has(mark.id) ? mark.hides : [])))
 }
 
-/** Whether the units from `index` on are where a conversation waits: the newest step has calls without a result. */
+/** Calls of the newest step that have no result: what a conversation waits for. */
 export function pendingCalls(units: readonly Unit[]): readonly Call[] {
   return units.at(-1)?.calls.filter((call) => !call.answered) ?? []
 }

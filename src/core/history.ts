@@ -2,11 +2,13 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Message } from '../ports/message.ts'
 import type { LogRow, ScopeStore } from '../ports/store.ts'
 import { PAGE_ROWS } from '../ports/store.ts'
-import { fold, type Unit } from './fold.ts'
+import { fold, messagesOf, type Unit } from './fold.ts'
 import { checkCount, checkId } from './json.ts'
 import { findOpener, readRange, type Slice } from './view.ts'
 
 const DEFAULT_MESSAGES = 50
+/** Pages that are read back at most to find the step of a late result. */
+const LATE_PAGES = 8
 
 export interface HistoryOptions {
   /** The last so many rounds. */
@@ -51,11 +53,6 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
   }
 }
 
-/** Messages of a unit, in the order in which they show. */
-export function messagesOf({ message, results }: Unit): Message[] {
-  return [message, ...results.map((result) => result.message)]
-}
-
 /** Ids of everything that shows from a message on. @throws ERR_NOT_FOUND */
 export async function readFromMessage(
   store: ScopeStore,
@@ -70,6 +67,27 @@ export async function readFromMessage(
   const read = idsFrom(fold([...rows, ...(await readRewinds(store))]).units, id)
   if (read.length === 0) throw notFound('rewind', id)
   return read
+}
+
+/** The round of the newest step in which one of these calls waits for its result: in memory, else up to 4 096 entries back. */
+export async function readRoundOfCall(
+  store: ScopeStore,
+  view: Slice & { readonly whole: boolean },
+  ids: ReadonlySet<string>,
+): Promise<string | undefined> {
+  let { units } = view.conversation
+  let rows = view.rows.filter((row) => row !== view.opener)
+  for (let page = 0, { whole } = view; ; page++) {
+    const step = units.findLast(({ calls }) =>
+      calls.some(({ answered, part }) => !answered && ids.has(part.id)),
+    )
+    const [first] = rows
+    if (step || whole || !first || page === LATE_PAGES) return step?.round
+    const older = await store.entries({ last: PAGE_ROWS, to: first.id })
+    rows = [...older, ...rows]
+    whole = older.length < PAGE_ROWS
+    units = fold(rows, undefined, await findOpener(store, rows)).units
+  }
 }
 
 /** All rewinds of a session. */

@@ -2,6 +2,7 @@ import type { Counter } from '../ports/counter.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Store } from '../ports/store.ts'
+import type { OnCut } from './context.ts'
 import { checkId, checkText, invalid } from './json.ts'
 import { createPolicy, type PolicyOptions } from './policy.ts'
 import { Session } from './session.ts'
@@ -15,6 +16,8 @@ export interface MemoryOptions extends PolicyOptions {
   readonly store: Store
   /** Instructions; the first thing in every context. A change starts an epoch. Default: none. */
   readonly system?: string
+  /** Told what leaves the window at each epoch change, for compaction of one's own. */
+  readonly onCut?: OnCut
   readonly counter: Counter
   readonly host: Host
 }
@@ -27,8 +30,10 @@ export interface Memory {
 }
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
-export function createCore({ store, system = '', counter, host, ...options }: MemoryOptions): Memory {
+export function createCore({ store, system = '', counter, host, onCut, ...options }: MemoryOptions): Memory {
   checkText('createMemory', 'system', system)
+  if (onCut !== undefined && typeof onCut !== 'function')
+    throw invalid('createMemory', 'onCut', 'must be a function')
   const policy = createPolicy(options, counter)
   const sessions = ({ tenant, userId }: Omit<Scope, 'sessionId'>): Sessions =>
     new Sessions(store, checkScope('sessions', { ...(tenant !== undefined && { tenant }), userId }), host)
@@ -38,11 +43,16 @@ export function createCore({ store, system = '', counter, host, ...options }: Me
       const { sessionId = DEFAULT_SESSION, ...user } = checkScope('session', scope)
       const list = sessions(user)
       const scopeStore = store.open({ ...user, sessionId })
-      const register = async (): Promise<void> => {
-        const { ordinal } = await scopeStore.head()
-        if (ordinal === 0) await list.add(sessionId)
-      }
-      return new Session({ store: scopeStore, policy, system, host, sessionId, register })
+      const register = (): Promise<void> => list.add(sessionId)
+      return new Session({
+        store: scopeStore,
+        scope: { ...user, sessionId },
+        policy,
+        system,
+        host,
+        onCut,
+        register,
+      })
     },
   }
 }

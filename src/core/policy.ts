@@ -7,7 +7,7 @@ import { checkId, invalid } from './json.ts'
 export const RENDER_VERSION = 1
 /** Held back when the counter is an estimate. */
 const ESTIMATE_MARGIN = 0.12
-/** An output may fill the cap's so manieth part at first, so that a step of many parallel calls still fits. */
+/** An output may at first fill the cap divided by this, so that a step of many parallel calls still fits. */
 const FIRST_OUTPUTS = 16
 const OLD_OUTPUT = 800
 

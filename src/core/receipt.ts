@@ -4,9 +4,9 @@ import type { LogRow } from '../ports/store.ts'
 import type { BlockShelf } from './blocks.ts'
 import type { Conversation } from './fold.ts'
 import type { Head } from './head.ts'
-import { firstNeeded, type Window } from './plan.ts'
 import type { Policy } from './policy.ts'
 import type { Gap } from './view.ts'
+import { firstNeeded, type Window } from './window.ts'
 
 /** Entries that an overflow names; the rest is counted. */
 const NAMED = 5

@@ -4,26 +4,30 @@ import type { Host } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { Op, OpResult, RewindMark } from '../ports/op.ts'
 import type { Decide, ScopeStore } from '../ports/store.ts'
-import { type Built, type ContextAt, ContextBuilder, type ContextOptions } from './builder.ts'
+import {
+  type BuilderParts,
+  type Built,
+  type ContextAt,
+  ContextBuilder,
+  type ContextOptions,
+} from './context.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
+import { messagesOf } from './fold.ts'
 import { hashText } from './hash.ts'
 import { checkTools } from './head.ts'
 import {
   type HistoryOptions,
-  messagesOf,
   notFound,
   readFromMessage,
   readHistory,
   readRewinds,
+  readRoundOfCall,
 } from './history.ts'
-import { canonical, checkId, checkText, invalid } from './json.ts'
+import { canonical, checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { checkMessage } from './message.ts'
 import type { Policy } from './policy.ts'
 import { markIn, messageIn, sealOp } from './seal.ts'
-
-/** Pages that are read back at most to find the step of a late result. */
-const LATE_PAGES = 8
 
 export interface AppendOptions {
   /**
@@ -31,7 +35,10 @@ export interface AppendOptions {
    * them were given, else fresh.
    */
   readonly opId?: string
-  /** Id of the round to join, for messages that do not open one. Default: the newest that this session has seen. */
+  /**
+   * Id of the round to join, for what does not open one; a result whose call waits joins its call's. Default: the newest
+   * that this session has seen.
+   */
   readonly round?: string
 }
 
@@ -55,13 +62,9 @@ export interface Snapshot {
 }
 
 /** What a session needs from the memory that it belongs to. */
-export interface SessionParts {
-  readonly store: ScopeStore
-  readonly policy: Policy
-  readonly system: string
+export interface SessionParts extends BuilderParts {
   readonly host: Host
-  readonly sessionId: string
-  /** Lists the session with its user, once, before its first message is written. */
+  /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
 }
 
@@ -76,18 +79,20 @@ export class Session {
   readonly #listeners = new Set<() => void>()
   #unwatch: (() => void) | undefined
   #queue: Promise<unknown> = Promise.resolve()
-  #registered = false
+  /** Highest seq that was seen here; undefined before the first append. */
+  #seq: number | undefined
   /** The newest round that was seen here. */
   #round: string | undefined
   #snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
 
-  constructor({ store, policy, system, host, sessionId, register }: SessionParts) {
-    this.sessionId = sessionId
+  constructor({ host, register, ...parts }: SessionParts) {
+    const { store, scope, policy } = parts
+    this.sessionId = scope.sessionId ?? ''
     this.#store = store
     this.#policy = policy
     this.#host = host
     this.#register = register
-    this.#builder = new ContextBuilder(store, policy, system, sessionId)
+    this.#builder = new ContextBuilder(parts)
   }
 
   /**
@@ -125,8 +130,11 @@ export class Session {
    * @throws ERR_BUDGET_TOO_SMALL (`breakdown`), ERR_TOOL_PENDING (`pending`), ERR_INVALID_ARGUMENT
    */
   context(options: ContextOptions = {}): Promise<Context> {
-    checkContextOptions(options)
-    return this.#enqueue(async (): Promise<Context> => (await this.#build(options)).context)
+    return this.#enqueue(async () => {
+      checkContextOptions(options)
+      const { context } = await this.#build(options)
+      return context
+    })
   }
 
   /**
@@ -136,7 +144,7 @@ export class Session {
    * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
    */
   contextAt(id: string): Promise<ContextAt> {
-    return this.#enqueue(() => this.#builder.buildAt(checkId('contextAt', 'id', id)))
+    return this.#enqueue(async () => this.#builder.buildAt(checkId('contextAt', 'id', id)))
   }
 
   /** Messages as they show, newest last: the last `rounds` or `messages`, or those `before` one. */
@@ -239,16 +247,21 @@ export class Session {
     }
     const opId = this.#opId(operation, inputs, ids, options)
     const ops = await this.#rounds(operation, opId, messages, options)
-    if (!this.#registered) {
-      await this.#register()
-      this.#registered = true
-    }
+    if (this.#seq === undefined) await this.#register()
     const sealed = ops.map((op) => sealOp(op, (message) => this.#derived(message)))
     const results = await this.#store.commit(sealed, allOrNone)
     results.forEach((result, index) => {
       refuse(operation, result, ops[index])
     })
+    // Where others wrote in between, one of them may have deleted the session.
+    const [first] = results
+    if (this.#seq !== undefined && first?.status === 'accepted' && first.seq > this.#seq + 1)
+      await this.#register()
     this.#round = ops.at(-1)?.round
+    this.#seq = Math.max(
+      this.#seq ?? 0,
+      ...results.map((result) => (result.status === 'accepted' ? result.seq : 0)),
+    )
     if (this.#listeners.size > 0) await this.#look()
     if (!results.some((result) => result.repeated)) return { messages, repeated: false, mismatch: false }
     return this.#first(messages)
@@ -312,15 +325,7 @@ export class Session {
     }
     const { view } = this.#builder
     await view.refresh()
-    for (let page = 0; page <= LATE_PAGES; page++) {
-      const { units } = view.conversation
-      const step = units.findLast(({ calls }) =>
-        calls.some((call) => !call.answered && ids.has(call.part.id)),
-      )
-      if (step || view.whole) return step?.round
-      await view.extend()
-    }
-    return undefined
+    return readRoundOfCall(this.#store, view, ids)
   }
 
   async #newestRound(): Promise<string | undefined> {
@@ -376,6 +381,7 @@ export class Session {
     const { view } = this.#builder
     const { units } = view.conversation
     this.#round = units.at(-1)?.round
+    if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
     if (this.#snapshot.loaded && view.head.seq === this.#snapshot.seq) return
     if (this.#listeners.size === 0) return
     this.#snapshot = { loaded: true, messages: units.flatMap(messagesOf), seq: view.head.seq }
@@ -411,7 +417,21 @@ function duplicate(operation: string, id: string): PlimsollError {
   return new PlimsollError('ERR_DUPLICATE_ID', `${operation}: id ${id} names another message already`, { id })
 }
 
-function checkContextOptions({ tools, tail }: ContextOptions): void {
+/** What labels a section of the tail. */
+const SECTION_NAME = /^[\w-]{1,64}$/
+
+function checkContextOptions({ tools, tail = '' }: ContextOptions): void {
   checkTools('context', tools)
-  if (tail !== undefined) checkText('context', 'tail', tail)
+  if (!Array.isArray(tail)) {
+    checkText('context', 'tail', tail)
+    return
+  }
+  tail.forEach((section: unknown, index) => {
+    const argument = `tail[${index}]`
+    if (!isPlainObject(section)) throw invalid('context', argument, 'must be an object')
+    const { name, text } = section
+    if (typeof name !== 'string' || !SECTION_NAME.test(name))
+      throw invalid('context', `${argument}.name`, 'must be 1 to 64 letters, digits, dashes or underscores')
+    checkText('context', `${argument}.text`, text)
+  })
 }

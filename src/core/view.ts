@@ -208,8 +208,7 @@ export class View implements Slice {
 
 /**
  * The slice that was shown when message `id` was the newest, with the epoch in force then: before any rewind that followed,
- * unless the lane's first epoch came after that. Undefined when the lane had no
- * epoch yet, or it cannot be read any more.
+ * unless the lane's first epoch came after that. Undefined when the lane had no epoch yet, or it cannot be read any more.
  */
 export async function readPast(
   store: ScopeStore,

@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors.ts'
 import type { Part, Role, ToolSpec, Trust } from './message.ts'
 import type { EpochCause } from './op.ts'
 
@@ -103,5 +104,5 @@ export interface Receipt {
     | 'unsaved'
     | 'preview'
   /** What failed open on the way here. */
-  readonly failures: readonly { readonly part: string; readonly code: string; readonly message: string }[]
+  readonly failures: readonly { readonly part: string; readonly code: ErrorCode; readonly message: string }[]
 }

@@ -5,8 +5,11 @@ export type ErrorCode =
   | 'ERR_CONTEXT_TOO_LARGE'
   | 'ERR_DUPLICATE_ID'
   | 'ERR_ENTRY_TOO_LARGE'
+  /** Only in a receipt's failures: a hook of the app's threw. */
+  | 'ERR_HOOK'
   | 'ERR_INVALID_ARGUMENT'
   | 'ERR_NOT_FOUND'
+  /** Only in a receipt's failures: the store could not write an epoch. */
   | 'ERR_STORAGE'
   | 'ERR_TOOL_PENDING'
 
@@ -55,7 +58,11 @@ export class PlimsollError extends Error {
   readonly code: ErrorCode
   declare readonly argument?: string
   declare readonly breakdown?: FloorBreakdown
-  declare readonly pending?: readonly { readonly entry: string; readonly callId: string; readonly name: string }[]
+  declare readonly pending?: readonly {
+    readonly entry: string
+    readonly callId: string
+    readonly name: string
+  }[]
   declare readonly size?: number
   declare readonly limit?: number
   declare readonly id?: string

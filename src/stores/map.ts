@@ -65,14 +65,6 @@ class MapScopeStore implements ScopeStore {
       for (const map of [scope.entries, scope.registers, scope.marks, scope.results, scope.deleted])
         map.clear()
     }
-    for (const row of decision.log) {
-      if (isEntry(row)) scope.entries.set(row.id, scope.log.length)
-      if (row.kind === 'message') scope.first ??= row.id
-      if (row.kind === 'delete') scope.deleted.add(row.id)
-      if (row.place === 0)
-        scope.results.set(row.opId, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
-      scope.log.push(row)
-    }
     for (const id of decision.emptied) {
       scope.deleted.add(id)
       const index = scope.entries.get(id)
@@ -80,6 +72,13 @@ class MapScopeStore implements ScopeStore {
       if (index === undefined || !row) continue
       const { derived: _, ...rest } = row
       scope.log[index] = { ...rest, body: null }
+    }
+    for (const row of decision.log) {
+      if (isEntry(row)) scope.entries.set(row.id, scope.log.length)
+      if (row.kind === 'message') scope.first ??= row.id
+      if (row.place === 0)
+        scope.results.set(row.opId, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
+      scope.log.push(row)
     }
     for (const register of decision.registers) scope.registers.set(register.key, register)
     for (const mark of decision.marks) scope.marks.set(mark.slot, mark)

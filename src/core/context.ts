@@ -1,24 +1,24 @@
 import type { Block, Context, Receipt } from '../ports/context.ts'
-import { PlimsollError } from '../ports/errors.ts'
-import type { ToolSpec } from '../ports/message.ts'
-import type { EpochCause, EpochMark, OpResult } from '../ports/op.ts'
+import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
+import type { Message, ToolSpec } from '../ports/message.ts'
+import type { EpochCause, EpochMark, OpResult, Scope } from '../ports/op.ts'
 import type { LogRow, ScopeStore } from '../ports/store.ts'
 import { BlockShelf } from './blocks.ts'
-import { Chain, link } from './chain.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
 import { fenced } from './fence.ts'
-import { addedLate, type Conversation, fold, pendingCalls } from './fold.ts'
+import { addedLate, type Conversation, fold, messagesOf, pendingCalls } from './fold.ts'
 import { hashJson, hashText } from './hash.ts'
 import { createHead, type Head, headKey, headValue, storedHead } from './head.ts'
-import { type Band, cutBack, exceeds, firstNeeded, Layout, type Window } from './plan.ts'
 import { type Policy, RENDER_VERSION } from './policy.ts'
+import { Chain, link } from './prefix.ts'
 import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
 import { markIn, sealOp, valueIn } from './seal.ts'
 import { readPast, type Slice, View } from './view.ts'
+import { type Band, cutBack, exceeds, firstNeeded, Layout, type Window } from './window.ts'
 
-/** How often a lost race for an epoch is run again before the context is returned unsaved. */
-const RACES = 4
+/** How often an epoch is tried, against other writers, before the context is returned unsaved. */
+const TRIES = 4
 /** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
 const CONTINUE = 'Continue.'
 const BEGIN = 'Begin.'
@@ -26,14 +26,47 @@ const BEGIN = 'Begin.'
 export interface ContextOptions {
   /** Told to the model with the request; a change starts an epoch. */
   readonly tools?: readonly ToolSpec[]
-  /** Text for the last block of the request. Never stored; it may change at every call without cost to the prefix. */
-  readonly tail?: string
+  /**
+   * Text for the last block of the request, whole or as named sections, fenced as data. Never stored; it may change at every
+   * call without cost to the prefix.
+   */
+  readonly tail?: string | readonly TailSection[]
   /** Never write: an epoch change is shown in this context only. Default `false`. */
   readonly preview?: boolean
   /** What to do when calls of the newest step have no result yet. Default `reject`, with `ERR_TOOL_PENDING`. */
   readonly onPending?: 'reject' | 'abandon'
   /** Start an epoch (cause `manual`) and cut the window back, whatever its state. Default `false`. */
   readonly newEpoch?: boolean
+}
+
+export interface TailSection {
+  /** Labels the section's fence: 1 to 64 letters, digits, dashes and underscores. */
+  readonly name: string
+  readonly text: string
+}
+
+/** What left the window at an epoch change: whole messages, uncut, in the order in which they showed. */
+export interface Cut {
+  readonly scope: Scope
+  /** Id of the epoch that began. */
+  readonly epoch: string
+  readonly cause: EpochCause
+  readonly messages: readonly Message[]
+}
+
+/**
+ * Contract: called once for each epoch that a session of this memory begins and that cuts something, after it is durable;
+ * awaited, so hand longer work on, and never wait for a call to the same session in it: that call waits for this one. A
+ * failure stops nothing: it is reported in the receipt.
+ */
+export type OnCut = (cut: Cut) => void | Promise<void>
+
+export interface BuilderParts {
+  readonly store: ScopeStore
+  readonly scope: Scope
+  readonly policy: Policy
+  readonly system: string
+  readonly onCut?: OnCut | undefined
 }
 
 /** A past context, rebuilt. */
@@ -54,7 +87,7 @@ export interface Built {
 /** What one call asks for. */
 interface Call {
   readonly head: Head
-  readonly tail: string
+  readonly tail: readonly TailSection[]
   /** Tokens for window and tail together. */
   readonly room: number
 }
@@ -71,7 +104,8 @@ export class ContextBuilder {
   readonly #store: ScopeStore
   readonly #policy: Policy
   readonly #system: string
-  readonly #session: string
+  readonly #scope: Scope
+  readonly #onCut: OnCut | undefined
   readonly #shelf: BlockShelf
   readonly #counts = new WeakMap<LogRow, number>()
   readonly #chain = new Chain()
@@ -79,11 +113,12 @@ export class ContextBuilder {
   #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
   #head: { readonly tools: readonly ToolSpec[] | undefined; readonly head: Head } | undefined
 
-  constructor(store: ScopeStore, policy: Policy, system: string, session: string) {
+  constructor({ store, scope, policy, system, onCut }: BuilderParts) {
     this.#store = store
     this.#policy = policy
     this.#system = system
-    this.#session = session
+    this.#scope = scope
+    this.#onCut = onCut
     this.view = new View(store, policy.lane)
     this.#shelf = new BlockShelf(policy, (row, message) => {
       let tokens = this.#counts.get(row)
@@ -98,31 +133,32 @@ export class ContextBuilder {
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
   async build(options: ContextOptions): Promise<Built> {
     const call = this.#call(options)
-    let failures: Receipt['failures'] = []
-    for (let race = 0; ; race++) {
+    let manual = options.newEpoch ?? false
+    let broken = false
+    const failures: Failure[] = []
+    for (let tries = 0; ; tries++) {
       await this.view.refresh()
       this.#refusePending(options)
       const current = this.#current(call)
-      const cause = options.newEpoch && race === 0 ? 'manual' : current.cause
-      if (!cause && current.epoch) return this.#finish(call, this.view, current.epoch, current.window)
+      const cause = manual ? 'manual' : current.cause
+      if (!cause && current.epoch)
+        return this.#finish(call, this.view, current.epoch, current.window, 'current', failures)
       const { band, window } = await this.#plan(call, cause ?? 'start', current.epoch?.mark)
       // What was read to plan may be what waits: an undo brings back steps that were out of sight.
       this.#refusePending(options)
       const epoch = this.#draft(call, cause ?? 'start', band, window)
       if (options.preview) return this.#finish(call, this.view, epoch, window, 'preview')
-      if (race === RACES || failures.length > 0)
-        return this.#finish(call, this.view, epoch, window, 'unsaved', failures)
+      if (broken || tries === TRIES) return this.#finish(call, this.view, epoch, window, 'unsaved', failures)
       try {
-        if (!(await this.#save(call.head, epoch))) continue
-        await this.view.refresh()
+        if (await this.#save(call.head, epoch)) {
+          manual = false
+          await this.#report(epoch.mark, current.window, window, failures)
+          await this.view.trim(epoch.mark)
+        }
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error)
-        failures = [{ part: 'epoch', code: 'ERR_STORAGE', message }]
-        continue
+        broken = true
+        failures.push(failure('epoch', error))
       }
-      const built = await this.#finish(call, this.view, epoch, window)
-      await this.view.trim(epoch.mark)
-      return built
     }
   }
 
@@ -142,7 +178,7 @@ export class ContextBuilder {
     const register = await this.#store.register(headKey(mark.head))
     const value = register && valueIn(register)
     const head = value === undefined ? this.#call({}).head : storedHead(this.#policy, value)
-    const call = { head, tail: '', room: this.#room(head) }
+    const call = { head, tail: [], room: this.#room(head) }
     const window = this.#show(this.#layout(past.conversation), past.rows, mark)
     const { context } = await this.#finish(call, past, past.epoch, window, 'past')
     const seen = past.rows.find((row) => row.id === mark.seen)?.seq ?? past.epoch.seq
@@ -158,11 +194,12 @@ export class ContextBuilder {
     return { context, verified: false, reason: forgotten ? 'forgotten' : 'mismatch' }
   }
 
-  #call({ tools, tail = '' }: ContextOptions): Call {
+  #call({ tools, tail = [] }: ContextOptions): Call {
     if (!this.#head || this.#head.tools !== tools)
       this.#head = { tools, head: createHead(this.#policy, this.#system, '', tools) }
     const { head } = this.#head
-    return { head, tail, room: this.#room(head) }
+    const sections = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
+    return { head, tail: sections.filter(({ text }) => text !== ''), room: this.#room(head) }
   }
 
   #room({ tokens }: Head): number {
@@ -310,6 +347,19 @@ export class ContextBuilder {
     return applied(results[1])
   }
 
+  /** Hands on what an epoch cut. */
+  async #report({ id, cause }: EpochMark, before: Window, after: Window, failures: Failure[]): Promise<void> {
+    if (!this.#onCut) return
+    const shown = new Set(after.units.map(({ row }) => row))
+    const messages = before.units.filter(({ row }) => !shown.has(row)).flatMap(messagesOf)
+    if (messages.length === 0) return
+    try {
+      await this.#onCut({ scope: this.#scope, epoch: id, cause, messages })
+    } catch (error) {
+      failures.push(failure('onCut', error))
+    }
+  }
+
   async #finish(
     call: Call,
     slice: Slice,
@@ -355,26 +405,38 @@ export class ContextBuilder {
   /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
   #fence(place: number): string {
     if (this.#fenced?.place !== place) {
-      const tag = `ctx-${hashText(JSON.stringify([this.#session, this.#policy.lane, place])).slice(0, 8)}`
+      const tag = `ctx-${hashText(JSON.stringify([this.#scope.sessionId ?? '', this.#policy.lane, place])).slice(0, 8)}`
       this.#fenced = { place, tag }
     }
     return this.#fenced.tag
   }
 
   /** The last block of the request, where there is something to say or the request must not end as it is. */
-  #tail(text: string, { blocks, waiting }: Window, fence: string): Block | undefined {
+  #tail(sections: readonly TailSection[], { blocks, waiting }: Window, fence: string): Block | undefined {
     const last = waiting.at(-1) ?? blocks.at(-1)
-    if (text === '' && last && last.role !== 'assistant') return undefined
-    const shown = text !== '' ? fenced(fence, 'context', text) : last ? CONTINUE : BEGIN
+    const spoken = sections.map(({ name, text }) => fenced(fence, name, text)).join('\n')
+    if (spoken === '' && last && last.role !== 'assistant') return undefined
+    const text = spoken || (last ? CONTINUE : BEGIN)
     return {
       section: 'tail',
       role: 'user',
-      parts: [{ type: 'text', text: shown }],
+      parts: [{ type: 'text', text }],
       from: [],
-      rule: text === '' ? 'continue' : 'tail',
-      tokens: countMessage(this.#policy.counter, { content: shown }),
+      rule: spoken ? 'tail' : 'continue',
+      tokens: countMessage(this.#policy.counter, { content: text }),
       trust: 'user',
     }
+  }
+}
+
+type Failure = Receipt['failures'][number]
+
+function failure(part: string, error: unknown): Failure {
+  const code = isPlimsollError(error) ? error.code : 'ERR_STORAGE'
+  return {
+    part,
+    code: part === 'epoch' ? code : 'ERR_HOOK',
+    message: error instanceof Error ? error.message : String(error),
   }
 }
 

@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Block,
+  type Context,
+  type CreateMemoryOptions,
+  charsPerToken,
+  lintRequest,
+  toAnthropic,
+  toOpenAI,
+  utf8Bound,
+} from '../../src/index.ts'
+import { histories } from './support/histories.ts'
+import { runs } from './support/runs.ts'
+import { Scene } from './support/scene.ts'
+
+type Options = Omit<CreateMemoryOptions, 'store'>
+
+const policies: fc.Arbitrary<Options> = fc.record(
+  {
+    budget: fc.oneof(
+      fc.integer({ min: 150, max: 3_000 }),
+      fc.record({
+        contextWindow: fc.integer({ min: 400, max: 3_000 }),
+        maxOutputTokens: fc.integer({ min: 0, max: 200 }),
+      }),
+    ),
+    counter: fc.constantFrom(charsPerToken(4), utf8Bound, charsPerToken(2)),
+    system: fc.constantFrom('', 'You are a travel agent.'),
+    window: fc.constantFrom(
+      {},
+      { max: { rounds: 3 } },
+      { max: { rounds: 4 }, keep: { rounds: 4 } },
+      { max: { messages: 9 }, keep: { messages: 4 } },
+      { keep: { tokens: 100 } },
+    ),
+    toolOutput: fc.constantFrom({}, { first: 60, old: 30 }),
+  },
+  { requiredKeys: ['budget'] },
+)
+
+/** Plays random histories under random policies. */
+function forAll(
+  check: (scene: Scene) => (context: Context, action: Parameters<Scene['context']>[0]) => Promise<void>,
+  size = 150,
+): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(policies, histories, async (options, actions) => {
+      const scene = new Scene(options)
+      await scene.play(actions, check(scene))
+    }),
+    runs(size),
+  )
+}
+
+const body = ({ blocks }: Context): readonly Block[] => blocks.filter(({ section }) => section !== 'tail')
+
+describe('the laws hold for every history, policy and tool set', () => {
+  it('1: a context never loads past the line, and its receipt adds up', async () => {
+    await forAll(() => async ({ blocks, receipt }) => {
+      expect(receipt.used + receipt.margin).toBeLessThanOrEqual(receipt.cap)
+      expect(receipt.floor).toBeLessThanOrEqual(receipt.cap)
+      const sections = receipt.sections.reduce((sum, { tokens }) => sum + tokens, 0)
+      const tools = receipt.sections.find(({ name }) => name === 'tools')?.tokens ?? 0
+      expect(sections - tools).toBe(blocks.reduce((sum, { tokens }) => sum + tokens, 0))
+      expect(receipt.used - sections).toBeGreaterThanOrEqual(0)
+    })
+  })
+
+  it('1: by the bytes of the rendered request too, where the counter is an upper bound', async () => {
+    const bytes = (value: unknown): number => {
+      if (typeof value === 'string') return new TextEncoder().encode(value).length
+      if (typeof value !== 'object' || value === null) return 0
+      return Object.entries(value)
+        .filter(([key]) => !['role', 'type', 'cache_control'].includes(key))
+        .reduce(
+          (sum, [key, child]) => sum + (key === 'input' ? bytes(JSON.stringify(child)) : bytes(child)),
+          0,
+        )
+    }
+    await forAll(() => async (context) => {
+      if (!context.lane || context.receipt.margin > 0) return
+      const openai = toOpenAI(context)
+      const anthropic = toAnthropic(context)
+      expect(bytes(openai.messages)).toBeLessThanOrEqual(context.receipt.used)
+      expect(bytes([anthropic.system ?? '', anthropic.messages])).toBeLessThanOrEqual(context.receipt.used)
+    })
+  })
+
+  it('2: no rendered request breaks a rule of its provider', async () => {
+    await forAll(() => async (context) => {
+      expect(lintRequest(toOpenAI(context), 'openai')).toEqual([])
+      expect(lintRequest(toAnthropic(context), 'anthropic')).toEqual([])
+    })
+  })
+
+  it('3: the log is never rewritten', async () => {
+    await forAll((scene) => {
+      let before: string[] = []
+      return async () => {
+        const rows = (await scene.rows()).map((row) => JSON.stringify(row))
+        expect(rows.slice(0, before.length)).toEqual(before)
+        before = rows
+      }
+    })
+  })
+
+  it('4: every message is shown or listed as omitted, and never both', async () => {
+    await forAll((scene) => async ({ blocks, receipt }) => {
+      const ids = (await scene.rows({ kinds: ['message'] })).map(({ id }) => id)
+      const shown = new Set(blocks.flatMap(({ from }) => from))
+      const omitted = receipt.omitted.flatMap(({ from, to, count }) => {
+        const range = ids.slice(ids.indexOf(from), ids.indexOf(to) + 1)
+        expect(range.length).toBe(count)
+        return range
+      })
+      expect(new Set(omitted).size).toBe(omitted.length)
+      expect(omitted.filter((id) => shown.has(id))).toEqual([])
+      expect(omitted.length + shown.size).toBe(ids.length)
+    })
+  })
+
+  it('5: within an epoch a request only grows at its end', async () => {
+    await forAll(() => {
+      let last: Context | undefined
+      return async (context) => {
+        if (last?.epoch === context.epoch)
+          expect(body(context).slice(0, body(last).length)).toEqual(body(last))
+        last = context
+      }
+    })
+  })
+
+  it('6: a session with nothing in memory builds the same bytes', async () => {
+    await forAll((scene) => async (context, action) => {
+      const cold = await scene.context(action, scene.open(), true)
+      expect(cold?.hash).toBe(context.hash)
+      expect(cold?.blocks).toEqual(context.blocks)
+      expect(cold?.receipt.omitted).toEqual(context.receipt.omitted)
+    })
+  })
+
+  it('6: two calls with nothing between them give the same bytes, and write nothing more', async () => {
+    await forAll((scene) => async (context, action) => {
+      const { seq } = await scene.log.head()
+      const again = await scene.context(action)
+      expect(again?.hash).toBe(context.hash)
+      expect(again?.blocks).toEqual(context.blocks)
+      expect((await scene.log.head()).seq).toBe(seq)
+    })
+  })
+
+  it('6: contextAt rebuilds what was sent, long after it was', async () => {
+    await forAll((scene) => {
+      const sent: { readonly id: string; readonly context: Context }[] = []
+      return async (context) => {
+        const newest = (await scene.rows({ kinds: ['message'] })).at(-1)
+        if (newest && !sent.some(({ id }) => id === newest.id)) sent.push({ id: newest.id, context })
+        const past = sent[Math.floor(sent.length / 2)]
+        if (!past) return
+        const rebuilt = await scene.session.contextAt(past.id)
+        expect(rebuilt.verified).toBe(true)
+        if (rebuilt.context.epoch === past.context.epoch)
+          expect(body(rebuilt.context)).toEqual(body(past.context))
+      }
+    }, 80)
+  })
+})

@@ -1,0 +1,156 @@
+import {
+  type Context,
+  type CreateMemoryOptions,
+  createMemory,
+  type EntriesQuery,
+  isPlimsollError,
+  type LogRow,
+  type Message,
+  mapStore,
+  type ScopeStore,
+  type Session,
+  type Store,
+  type ToolSpec,
+} from '../../../src/index.ts'
+import { type Action, calling } from './histories.ts'
+
+export const TOOLS: readonly ToolSpec[] = [
+  {
+    name: 'tool_0',
+    description: 'Looks things up.',
+    inputSchema: { type: 'object', properties: { query: { type: 'string' } } },
+  },
+  { name: 'tool_1', inputSchema: { type: 'object' } },
+]
+
+/** Plays actions against a session, as an app would, and hands each context to `onContext`. */
+export class Scene {
+  readonly store: Store = mapStore()
+  readonly options: Omit<CreateMemoryOptions, 'store'>
+  readonly log: ScopeStore
+  session: Session
+  #ids = 0
+
+  constructor(options: Omit<CreateMemoryOptions, 'store'>) {
+    this.options = options
+    this.log = this.store.open({ userId: 'ada', sessionId: 'trip' })
+    this.session = this.open()
+  }
+
+  /** A further session object on the same scope, with nothing in memory. */
+  open(): Session {
+    const memory = createMemory({
+      clock: () => 0,
+      newId: () => `id-${++this.#ids}`,
+      ...this.options,
+      store: this.store,
+    })
+    return memory.session({ userId: 'ada', sessionId: 'trip' })
+  }
+
+  async play(
+    actions: readonly Action[],
+    onContext: (context: Context, action: Extract<Action, { type: 'context' }>) => Promise<void>,
+  ): Promise<void> {
+    for (const action of actions) await this.#act(action, onContext)
+  }
+
+  /** All entries of the log. */
+  async rows(query: EntriesQuery = {}): Promise<readonly LogRow[]> {
+    const rows: LogRow[] = []
+    for (let seq = 0; ; ) {
+      const changes = await this.log.changesSince(seq)
+      rows.push(...changes.rows)
+      seq = changes.rows.at(-1)?.seq ?? seq
+      if (!changes.more)
+        return query.kinds ? rows.filter(({ kind }) => query.kinds?.some((one) => one === kind)) : rows
+    }
+  }
+
+  async messages(): Promise<readonly Message[]> {
+    const rows = await this.rows({ kinds: ['message'] })
+    return rows.flatMap(({ id, body }) => (body === null ? [] : ({ id, ...JSON.parse(body) } as Message)))
+  }
+
+  async #act(
+    action: Action,
+    onContext: (context: Context, action: Extract<Action, { type: 'context' }>) => Promise<void>,
+  ): Promise<void> {
+    const { session } = this
+    switch (action.type) {
+      case 'say':
+        await session.append({ role: 'user', content: action.text })
+        return
+      case 'answer':
+        await session.append({ role: 'assistant', content: action.text })
+        return
+      case 'note':
+        await session.append({ role: 'system', content: action.text })
+        return
+      case 'call':
+        await session.append(calling(action))
+        return
+      case 'result':
+      case 'late':
+      case 'orphan': {
+        const calls = (await this.messages()).flatMap(({ content }) =>
+          typeof content === 'string'
+            ? []
+            : content.flatMap((part) => (part.type === 'tool-call' ? part.id : [])),
+        )
+        const place = action.type === 'late' ? Math.floor(action.place * calls.length) : calls.length - 1
+        const callId = action.type === 'orphan' ? 'nobody' : calls[place]
+        if (callId === undefined) return
+        const isError = action.type === 'result' && action.isError
+        await session.append({
+          role: 'tool',
+          content: [{ type: 'tool-result', callId, output: action.output, ...(isError && { isError }) }],
+        })
+        return
+      }
+      case 'rewind': {
+        const shown = await session.history({ messages: 20 })
+        const target = shown[Math.floor(action.place * shown.length)]
+        if (target) await session.rewind(target.id)
+        return
+      }
+      case 'undo':
+        await session.undo().catch((error: unknown) => {
+          if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+        })
+        return
+      case 'reopen':
+        this.session = this.open()
+        return
+      case 'context': {
+        const context = await this.context(action)
+        if (context) await onContext(context, action)
+      }
+    }
+  }
+
+  /** The context, unless the law allows a refusal. */
+  async context(
+    { tail, tools, abandon }: Pick<Extract<Action, { type: 'context' }>, 'tail' | 'tools' | 'abandon'>,
+    session = this.session,
+    preview = false,
+  ): Promise<Context | undefined> {
+    try {
+      return await session.context({
+        ...(tail !== '' && { tail }),
+        ...(tools > 0 && { tools: TOOLS.slice(0, tools) }),
+        onPending: abandon ? 'abandon' : 'reject',
+        preview,
+      })
+    } catch (error) {
+      if (isPlimsollError(error, 'ERR_TOOL_PENDING') && !abandon) return undefined
+      if (
+        isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL') &&
+        error.breakdown &&
+        error.breakdown.floor > error.breakdown.cap
+      )
+        return undefined
+      throw error
+    }
+  }
+}
