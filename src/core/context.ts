@@ -11,7 +11,7 @@ import { addedLate, type Conversation, fold, messagesOf, pendingCalls } from './
 import { hashJson, hashText } from './hash.ts'
 import { createHead, type Head, headKey, headValue, storedHead } from './head.ts'
 import { type Policy, RENDER_VERSION } from './policy.ts'
-import { Chain, link } from './prefix.ts'
+import { hashPrefix, Prefix } from './prefix.ts'
 import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
 import { markIn, sealOp, valueIn } from './seal.ts'
 import { readPast, type Slice, View } from './view.ts'
@@ -108,7 +108,7 @@ export class ContextBuilder {
   readonly #onCut: OnCut | undefined
   readonly #shelf: BlockShelf
   readonly #counts = new WeakMap<LogRow, number>()
-  readonly #chain = new Chain()
+  readonly #prefix = new Prefix()
   #fenced: { readonly place: number; readonly tag: string } | undefined
   #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
   #head: { readonly tools: readonly ToolSpec[] | undefined; readonly head: Head } | undefined
@@ -188,7 +188,7 @@ export class ContextBuilder {
       past.opener,
     )
     const { blocks } = this.#show(this.#layout(then), past.rows, mark)
-    const hash = blocks.reduce(link, mark.head)
+    const hash = hashPrefix(mark.head, blocks)
     if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
     const forgotten = value === undefined || past.rows.some((row) => row.body === null)
     return { context, verified: false, reason: forgotten ? 'forgotten' : 'mismatch' }
@@ -327,7 +327,7 @@ export class ContextBuilder {
       seen: rows.at(-1)?.id ?? null,
       cuts,
       head: head.hash,
-      prefixHash: this.#chain.hash(head.hash, window.blocks),
+      prefixHash: this.#prefix.hash(head.hash, window.blocks, []),
       v: RENDER_VERSION,
     }
     return { mark, place }
@@ -383,7 +383,6 @@ export class ContextBuilder {
       floor,
       room: call.room,
     })
-    const prefix = this.#chain.hash(head.hash, window.blocks)
     const context: Context = {
       lane: this.#policy.lane,
       epoch: mark.id,
@@ -391,7 +390,7 @@ export class ContextBuilder {
       blocks,
       ...(head.toolSpecs && { tools: head.toolSpecs }),
       receipt,
-      hash: tail.reduce(link, prefix),
+      hash: this.#prefix.hash(head.hash, window.blocks, tail),
     }
     return { context, window }
   }

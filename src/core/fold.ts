@@ -194,12 +194,15 @@ export function pendingCalls(units: readonly Unit[]): readonly Call[] {
  */
 export function addedLate(units: readonly Unit[], seq: number): boolean {
   let newest = 0
-  for (const unit of units) {
-    for (const row of [unit.row, ...unit.results.map((result) => result.row)]) {
-      // Ordinals number messages in the log's order. One that follows a newer one was there when the newer one came.
-      if (row.ordinal < newest) return true
-      if (row.seq > seq) newest = Math.max(newest, row.ordinal)
-    }
+  // Ordinals number messages in the log's order. One that follows a newer one was there when the newer one came.
+  const late = (row: LogRow): boolean => {
+    if (row.ordinal < newest) return true
+    if (row.seq > seq) newest = row.ordinal
+    return false
+  }
+  for (const { row, results } of units) {
+    if (late(row)) return true
+    for (const result of results) if (late(result.row)) return true
   }
   return false
 }

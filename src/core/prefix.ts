@@ -1,35 +1,39 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Block } from '../ports/context.ts'
-import { hashText } from './hash.ts'
 
-/**
- * A hash that grows with a list of blocks: each link covers all blocks before it, so equal links mean equal prefixes. Links
- * are kept, and only blocks that are new since the last time are hashed.
- */
-export class Chain {
-  #head = ''
+/** The hash of a prefix: SHA-256 over the head's hash and the JSON of section, role and parts of each block, a line each. */
+export function hashPrefix(head: string, blocks: readonly Block[]): string {
+  return new Prefix().hash(head, blocks, [])
+}
+
+/** A prefix that grows: blocks that were hashed before are not hashed again. */
+export class Prefix {
+  #head: string | undefined
   #blocks: readonly Block[] = []
-  #links: string[] = []
+  #state = sha256.create()
 
-  /** The hash of a head and the blocks after it. */
-  hash(head: string, blocks: readonly Block[]): string {
-    const common = head === this.#head ? this.#common(blocks) : 0
-    const links = this.#links.slice(0, common)
-    for (let index = common; index < blocks.length; index++)
-      links.push(link(links[index - 1] ?? head, blocks[index] as Block))
-    this.#head = head
+  /** The hash of a head and blocks, and of further blocks after them that are not part of what grows. */
+  hash(head: string, blocks: readonly Block[], further: readonly Block[]): string {
+    if (this.#head !== head || !this.#blocks.every((block, index) => block === blocks[index])) {
+      this.#state = sha256.create().update(utf8ToBytes(head))
+      this.#head = head
+      this.#blocks = []
+    }
+    update(this.#state, blocks, this.#blocks.length)
     this.#blocks = blocks
-    this.#links = links
-    return links.at(-1) ?? head
-  }
-
-  #common(blocks: readonly Block[]): number {
-    let common = 0
-    while (common < this.#blocks.length && this.#blocks[common] === blocks[common]) common++
-    return common
+    const state = this.#state.clone()
+    update(state, further, 0)
+    return bytesToHex(state.digest())
   }
 }
 
-/** The hash that follows `previous` after one more block. */
-export function link(previous: string, { section, role, parts }: Block): string {
-  return hashText(`${previous}${JSON.stringify([section, role, parts])}`)
+function update(state: ReturnType<typeof sha256.create>, blocks: readonly Block[], from: number): void {
+  if (from >= blocks.length) return
+  let lines = ''
+  for (let index = from; index < blocks.length; index++) {
+    const { section, role, parts } = blocks[index] as Block
+    lines += `\n${JSON.stringify([section, role, parts])}`
+  }
+  state.update(utf8ToBytes(lines))
 }

@@ -29,12 +29,12 @@ export interface Window {
 export class Layout {
   readonly units: readonly Unit[]
   readonly #shelf: BlockShelf
-  readonly #places: ReadonlyMap<string, number>
+  /** Index of the unit of each entry, made when it is first needed. */
+  #places: ReadonlyMap<string, number> | undefined
 
   constructor(units: readonly Unit[], shelf: BlockShelf) {
     this.units = units
     this.#shelf = shelf
-    this.#places = new Map(units.map((unit, index) => [unit.row.id, index]))
   }
 
   /** Index of the unit of an entry; where the entry does not show, of the first one after it; -1 if there is none. */
@@ -43,7 +43,7 @@ export class Layout {
     rows: readonly { readonly id: string; readonly ordinal: number }[],
   ): number {
     if (id === null || id === undefined) return 0
-    const place = this.#places.get(id)
+    const place = this.#placeOf(id)
     if (place !== undefined) return place
     const ordinal = rows.find((row) => row.id === id)?.ordinal
     return ordinal === undefined ? -1 : this.units.findIndex((unit) => unit.row.ordinal > ordinal)
@@ -91,7 +91,7 @@ export class Layout {
   openerOf(from: number): Unit | undefined {
     const unit = this.units[from]
     if (!unit || unit.row.id === unit.round) return undefined
-    const opener = this.units[this.#places.get(unit.round) ?? -1]
+    const opener = this.units[this.#placeOf(unit.round) ?? -1]
     return opener?.message.role === 'user' ? opener : undefined
   }
 
@@ -108,6 +108,13 @@ export class Layout {
     return this.units[newest]?.message.role === 'user'
       ? this.tokens(newest, 'new')
       : this.openerTokens(newest)
+  }
+
+  #placeOf(id: string): number | undefined {
+    // What is looked up is the window's own beginning, as a rule.
+    if (this.units[0]?.row.id === id) return 0
+    this.#places ??= new Map(this.units.map((unit, index) => [unit.row.id, index]))
+    return this.#places.get(id)
   }
 
   isNewestRound(from: number): boolean {
