@@ -1,10 +1,27 @@
-import type { Growth, Ratio } from './context.ts'
 import { type Machine, machineLine } from './machine.ts'
 import type { PairCount } from './pairs/count.ts'
 import type { Reads } from './reads.ts'
 import { BUDGET } from './subject.ts'
 import { type Goal, goalTable, table, time } from './table.ts'
 import type { Row } from './timing.ts'
+
+export interface Ratio {
+  readonly size: number
+  readonly of: string
+  readonly to: string
+  /** How many times the p50 of `of` is that of `to`. */
+  readonly ratio: number
+  /** `of` was stopped in its first call, so it is at least this. */
+  readonly atLeast?: true
+}
+
+export interface Growth {
+  readonly what: string
+  readonly from: number
+  readonly to: number
+  /** The e of cost ~ size^e, from the p50s. */
+  readonly exponent: number
+}
 
 export interface ContextReport {
   readonly machine: Machine

@@ -3,12 +3,13 @@
  * each over the same histories in a process of its own, in turns. Then what is counted rather than timed: rows read from
  * the store, and tool calls parted from their results.
  */
+
+import type { BenchOptions, BenchReport } from './bench.ts'
 import { CELL_LIMIT_MS, CUT_OFF } from './cells.ts'
-import { contextText } from './context-text.ts'
+import { contextText, type Growth, type Ratio } from './context-text.ts'
 import { machine } from './machine.ts'
 import { countPairs, type PairCount } from './pairs/count.ts'
 import { countReads, type Reads } from './reads.ts'
-import type { BenchOptions, BenchReport } from './run.ts'
 import { growth, round } from './stats.ts'
 import { BUDGET } from './subject.ts'
 import type { Goal } from './table.ts'
@@ -55,16 +56,6 @@ export async function bench({ quick, progress }: BenchOptions): Promise<BenchRep
   return { json: report, text: contextText(report) }
 }
 
-export interface Ratio {
-  readonly size: number
-  readonly of: string
-  readonly to: string
-  /** How many times the p50 of `of` is that of `to`. */
-  readonly ratio: number
-  /** `of` was stopped in its first call, so it is at least this. */
-  readonly atLeast?: true
-}
-
 /** Ours over the limit, with and without rendering, and each peer over ours. */
 function ratios(rows: readonly Row[]): Ratio[] {
   return [...new Set(rows.map(({ size }) => size))].flatMap((size) => {
@@ -86,14 +77,6 @@ function ratio(of: Row | undefined, to: Row | undefined): Ratio | undefined {
   return of.note === CUT_OFF
     ? { ...found, ratio: round((CELL_LIMIT_MS * 1_000) / to.p50), atLeast: true }
     : undefined
-}
-
-export interface Growth {
-  readonly what: string
-  readonly from: number
-  readonly to: number
-  /** The e of cost ~ size^e, from the p50s. */
-  readonly exponent: number
 }
 
 /** From decade to decade and, last, over all. */

@@ -1,23 +1,6 @@
 /** `npm run bench -- <name> [--json] [--quick] [--data DIR]` */
 import { parseArgs } from 'node:util'
-
-export interface BenchOptions {
-  /** Fewer sizes, shorter cells, fewer histories. */
-  readonly quick: boolean
-  /** Folder with recordings, for the benches that replay some. */
-  readonly data?: string
-  /** Says how far the bench is, away from the report. */
-  readonly progress: (line: string) => void
-}
-
-export interface BenchReport {
-  /** One object with everything that was measured. */
-  readonly json: object
-  /** The same, to read. */
-  readonly text: string
-}
-
-export type Bench = (options: BenchOptions) => Promise<BenchReport>
+import type { Bench } from './bench.ts'
 
 const benches: Readonly<Record<string, { about: string; load: () => Promise<{ bench: Bench }> }>> = {
   context: {

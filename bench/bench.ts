@@ -1,0 +1,17 @@
+export interface BenchOptions {
+  /** Fewer sizes, shorter cells, fewer histories. */
+  readonly quick: boolean
+  /** Folder with recordings, for the benches that replay some. */
+  readonly data?: string
+  /** Says how far the bench is, away from the report. */
+  readonly progress: (line: string) => void
+}
+
+export interface BenchReport {
+  /** One object with everything that was measured. */
+  readonly json: object
+  /** The same, to read. */
+  readonly text: string
+}
+
+export type Bench = (options: BenchOptions) => Promise<BenchReport>
