@@ -183,7 +183,7 @@ export class ContextBuilder {
     const { context } = await this.#finish(call, past, past.epoch, window, 'past')
     const seen = past.rows.find((row) => row.id === mark.seen)?.seq ?? past.epoch.seq
     const then = fold(
-      past.rows.filter((row) => row !== past.opener && row.seq <= seen),
+      [...past.rewinds, ...past.rows.filter((row) => row !== past.opener && row.seq <= seen)],
       undefined,
       past.opener,
     )
@@ -351,7 +351,7 @@ export class ContextBuilder {
   async #report({ id, cause }: EpochMark, before: Window, after: Window, failures: Failure[]): Promise<void> {
     if (!this.#onCut) return
     const shown = new Set(after.units.map(({ row }) => row))
-    const messages = before.units.filter(({ row }) => !shown.has(row)).flatMap(messagesOf)
+    const messages = messagesOf(before.units.filter(({ row }) => !shown.has(row)))
     if (messages.length === 0) return
     try {
       await this.#onCut({ scope: this.#scope, epoch: id, cause, messages })

@@ -64,7 +64,7 @@ interface Round {
 export interface Unit {
   readonly row: LogRow
   readonly message: Message
-  /** Id of the round, and its place among the rounds that show. */
+  /** Id of the round, and its place among the rounds in these rows. */
   readonly round: string
   readonly roundPlace: number
   /** Place of `row` among the rows of its round. */
@@ -136,9 +136,13 @@ function foldRound(
   })
 }
 
-/** Messages of a unit, in the order in which they show. */
-export function messagesOf({ message, results }: Unit): Message[] {
-  return [message, ...results.map((result) => result.message)]
+/** Messages of units, in the order in which they show; one that holds results of two steps only once. */
+export function messagesOf(units: readonly Unit[]): Message[] {
+  return [
+    ...new Set(
+      units.flatMap(({ message, results }) => [message, ...results.map((result) => result.message)]),
+    ),
+  ]
 }
 
 function callsOf({ content }: Message): Call[] {

@@ -49,7 +49,7 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
     const shown = units.slice(0, Math.max(0, end))
     const from = start(shown, rounds, messages)
     // The first unit may be an opener whose next steps are not read yet.
-    if (from > 1 || older.length < PAGE_ROWS) return shown.slice(from).flatMap(messagesOf)
+    if (from > 1 || older.length < PAGE_ROWS) return messagesOf(shown.slice(from))
   }
 }
 

@@ -119,7 +119,7 @@ export class Session {
       ]
       await this.#append('addExchange', exchange, {})
       const { window } = await this.#builder.build({})
-      return window.units.flatMap(messagesOf)
+      return messagesOf(window.units)
     })
   }
 
@@ -384,7 +384,7 @@ export class Session {
     if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
     if (this.#snapshot.loaded && view.head.seq === this.#snapshot.seq) return
     if (this.#listeners.size === 0) return
-    this.#snapshot = { loaded: true, messages: units.flatMap(messagesOf), seq: view.head.seq }
+    this.#snapshot = { loaded: true, messages: messagesOf(units), seq: view.head.seq }
     for (const listener of [...this.#listeners]) listener()
   }
 }

@@ -52,6 +52,8 @@ export class View implements Slice {
   #whole = false
   #page = FIRST_PAGE
   #opener: LogRow | undefined
+  /** Rewinds between the opener and the entries: they may hide it. */
+  #rewinds: readonly LogRow[] = []
   #epoch: CurrentEpoch | undefined
   // Derived from the above, and dropped whenever they change.
   #rows: readonly LogRow[] | undefined
@@ -97,7 +99,11 @@ export class View implements Slice {
   }
 
   get conversation(): Conversation {
-    this.#conversation ??= fold(this.#entries, (row) => this.#message(row), this.#opener)
+    this.#conversation ??= fold(
+      [...this.#rewinds, ...this.#entries],
+      (row) => this.#message(row),
+      this.#opener,
+    )
     return this.#conversation
   }
 
@@ -144,7 +150,7 @@ export class View implements Slice {
     this.#whole = older.length < this.#page
     this.#entries = [...older, ...this.#entries]
     this.#before = undefined
-    this.#opener = await findOpener(this.#store, this.#entries)
+    await this.#findOpener()
     this.#changed()
   }
 
@@ -157,7 +163,7 @@ export class View implements Slice {
     this.#whole = false
     this.#page = FIRST_PAGE
     this.#before = undefined
-    this.#opener = await findOpener(this.#store, this.#entries, windowFrom)
+    await this.#findOpener(windowFrom)
     this.#changed()
   }
 
@@ -189,9 +195,14 @@ export class View implements Slice {
     this.#whole = mark ? from === undefined : rows.length < this.#page
     // What was written after the head was read comes with the next refresh.
     this.#entries = rows.filter((row) => row.seq <= this.#seq)
-    this.#opener = this.#whole ? undefined : await findOpener(this.#store, this.#entries, mark?.windowFrom)
+    await this.#findOpener(mark?.windowFrom)
     this.#loaded = true
     this.#changed()
+  }
+
+  async #findOpener(windowFrom?: string | null): Promise<void> {
+    this.#opener = this.#whole ? undefined : await findOpener(this.#store, this.#entries, windowFrom)
+    this.#rewinds = this.#opener ? await rewindsBetween(this.#store, this.#opener, this.#entries) : []
   }
 
   async #readEpoch(): Promise<void> {
@@ -214,7 +225,7 @@ export async function readPast(
   store: ScopeStore,
   lane: string,
   id: string,
-): Promise<(Slice & { readonly epoch: CurrentEpoch }) | undefined> {
+): Promise<(Slice & { readonly epoch: CurrentEpoch; readonly rewinds: readonly LogRow[] }) | undefined> {
   const after = async (kinds: readonly EntryKind[]): Promise<string | undefined> =>
     (await store.entries({ from: id, first: 2, kinds }))[1]?.id
   let to = await after(['message', 'rewind'])
@@ -227,12 +238,14 @@ export async function readPast(
   if (!row || !mark) return undefined
   const entries = await readRange(store, mark.readFrom ?? mark.windowFrom ?? undefined, to)
   const opener = await findOpener(store, entries, mark.windowFrom)
+  const rewinds = opener ? await rewindsBetween(store, opener, entries) : []
   const { first } = await store.head()
   const rows = opener ? [opener, ...entries] : entries
   return {
     rows,
     opener,
-    conversation: fold(entries, undefined, opener),
+    rewinds,
+    conversation: fold([...rewinds, ...entries], undefined, opener),
     before: () => rangesBefore(store, first, entries, opener),
     epoch: { mark, seq: row.seq, place: row.chain ?? 1 },
   }
@@ -290,6 +303,21 @@ export async function findOpener(
     if (row && row.seq > (opener?.seq ?? 0)) opener = row
   }
   return opener
+}
+
+/** Rewinds between an opener and entries further on. */
+async function rewindsBetween(
+  store: ScopeStore,
+  { id: from }: LogRow,
+  entries: readonly LogRow[],
+): Promise<readonly LogRow[]> {
+  const rewinds: LogRow[] = []
+  for (let to = entries[0]?.id; to !== undefined; ) {
+    const page = await store.entries({ from, to, last: PAGE_ROWS, kinds: ['rewind'] })
+    rewinds.unshift(...page)
+    to = page.length < PAGE_ROWS ? undefined : page[0]?.id
+  }
+  return rewinds
 }
 
 /** The messages before `entries` as ranges: all, or those before the opener and those between it and the entries. */

@@ -124,13 +124,16 @@ export interface Rows {
   readonly entries: ReadonlyMap<string, LogRow>
   /** Registers whose key is among the ops' `key` or `target`, or the dependents. */
   readonly registers: ReadonlyMap<string, RegisterRow>
-  /** Ids and keys among the ops' `ids` and `key` that an earlier `delete` named. */
+  /** Ids, keys and sources that the ops name and that are deleted. */
   readonly deleted: ReadonlySet<string>
-  /** For each `target` of a delete: ids and keys whose `sources` name it, and in turn those that name these. */
+  /**
+   * Where an op deletes: for each id, key and target that the ops name, the ids and keys whose `sources` name it directly;
+   * and in turn for these.
+   */
   readonly dependents: ReadonlyMap<string, readonly string[]>
 }
 
-/** What a commit writes, in this order: empty, erase, log, registers, marks, results. */
+/** What a commit writes, in this order: erase, emptied, log, registers, marks, refused. */
 export interface Decision {
   readonly results: readonly OpResult[]
   /** Wipe the scope first. */
@@ -139,7 +142,10 @@ export interface Decision {
   readonly log: readonly LogRow[]
   /** Registers to write over. */
   readonly registers: readonly RegisterRow[]
-  /** Entries whose body and derived column become `null`, for ever; ids that no entry has are ignored. */
+  /**
+   * Names that are deleted from now on, which the store remembers: entries of that id lose body and derived column. Names
+   * that nothing has are remembered too, since remove wins.
+   */
   readonly emptied: readonly string[]
   /** Derived: the current mark of each slot that changed. */
   readonly marks: readonly MarkRow[]

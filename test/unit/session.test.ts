@@ -288,6 +288,28 @@ describe('history', () => {
     expect(shown(await session.history({ rounds: 2 }))).toEqual(['q698', 'a698', 'q699', 'a699'])
   })
 
+  it('gives a message once whose results belong to two steps', async () => {
+    const session = setUp().open()
+    await session.append([
+      { role: 'user', content: 'Go' },
+      calls('a'),
+      calls('b'),
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', callId: 'a', output: 1 },
+          { type: 'tool-result', callId: 'b', output: 2 },
+        ],
+      },
+    ])
+    expect((await session.history()).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ])
+  })
+
   it('keeps steps whole', async () => {
     const session = setUp().open()
     await session.append([{ role: 'user', content: 'Go' }, calls('a', 'b'), result('a'), result('b')])
@@ -322,6 +344,21 @@ describe('rewind and undo', () => {
     expect(shown(await session.history())).toEqual(['One', 'First answer', 'Two', 'Second answer'])
     expect(await failing(session.undo(rewind))).toMatchObject({ code: 'ERR_NOT_FOUND' })
     expect(await failing(session.rewind('third'))).toMatchObject({ code: 'ERR_NOT_FOUND' })
+  })
+
+  it('keep a rewound question out of sight when a late reply joins its round', async () => {
+    const { open } = setUp()
+    const session = open()
+    await session.append([
+      { id: 'question', role: 'user', content: 'Forget this' },
+      { role: 'assistant', content: 'I will' },
+    ])
+    await session.rewind('question')
+    await session.append({ role: 'assistant', content: 'A late reply' }, { round: 'question' })
+    for (const one of [session, session, open()]) {
+      expect(JSON.stringify((await one.context()).blocks)).not.toContain('Forget this')
+      expect(shown(await one.history())).toEqual(['A late reply'])
+    }
   })
 
   it('regenerate an answer inside its round', async () => {

@@ -1,0 +1,34 @@
+/** What every store must do, as tests for Vitest: `plimsoll/testing`. */
+import { describe } from 'vitest'
+import { type DescribeStoreOptions, describeAbilities } from './abilities.ts'
+import { describeCommits } from './commits.ts'
+import { describeForgetting } from './forgetting.ts'
+import { describeIsolation } from './isolation.ts'
+import { describeReads } from './reads.ts'
+import { describeRegisters } from './registers.ts'
+import type { Open } from './samples.ts'
+
+export type { DescribeStoreOptions } from './abilities.ts'
+
+/**
+ * The contract suite of the port `Store`. `open` gives a fresh, empty store each time. Optional abilities that the store
+ * lacks are skipped, with the reason.
+ *
+ * @example
+ * ```ts
+ * import { mapStore } from 'plimsoll'
+ * import { describeStore } from 'plimsoll/testing'
+ *
+ * describeStore('map', () => mapStore())
+ * ```
+ */
+export function describeStore(name: string, open: Open, options: DescribeStoreOptions = {}): void {
+  describe(`the ${name} store`, () => {
+    describeCommits(open)
+    describeReads(open)
+    describeRegisters(open)
+    describeForgetting(open)
+    describeIsolation(open)
+    describeAbilities(open, options)
+  })
+}

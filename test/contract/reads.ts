@@ -1,0 +1,240 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import type { EntriesQuery, EntryKind, LogRow, ScopeStore } from '../../src/ports/store.ts'
+import { PAGE_ROWS } from '../../src/ports/store.ts'
+import { append, erase, isEntry, mark, names, type Open, openScope, put, readLog, remove } from './samples.ts'
+
+export function describeReads(open: Open): void {
+  describe('entries', () => {
+    it('gives the rows of every query, oldest first', async () => {
+      const scope = await openScope(open)
+      await writeMixed(scope)
+      const all = (await readLog(scope)).filter(isEntry)
+      for (const query of queries())
+        expect(await scope.entries(query), JSON.stringify(query)).toEqual(expected(all, query))
+    })
+
+    it('gives no rows for an id that no entry has', async () => {
+      const scope = await openScope(open)
+      await writeMixed(scope)
+      for (const id of ['nobody', 'key', 'op-1', 'gone', '__proto__', ''])
+        for (const query of [{ from: id }, { to: id }, { from: id, to: 'm3' }, { from: 'm1', to: id }])
+          expect(await scope.entries(query), JSON.stringify(query)).toEqual([])
+    })
+
+    it(`gives at most ${PAGE_ROWS} rows, the last ones unless the first are asked for`, async () => {
+      const scope = await openScope(open)
+      const ids = names('m', PAGE_ROWS * 2 + 100)
+      for (let at = 0; at < ids.length; at += 100)
+        await scope.commit([append(`op-${at}`, ids.slice(at, at + 100))], decide)
+      const read = async (query?: EntriesQuery): Promise<string[]> =>
+        (await scope.entries(query)).map(({ id }) => id)
+      const last = ids.slice(-PAGE_ROWS)
+      expect(await read()).toEqual(last)
+      expect(await read({ last: PAGE_ROWS + 1 })).toEqual(last)
+      expect(await read({ last: 1_000_000 })).toEqual(last)
+      expect(await read({ first: PAGE_ROWS + 1 })).toEqual(ids.slice(0, PAGE_ROWS))
+      expect(await read({ from: ids[10] as string })).toEqual(last)
+      expect(await read({ from: ids[10] as string, first: 1_000_000 })).toEqual(ids.slice(10, PAGE_ROWS + 10))
+      expect(await read({ to: ids[700] as string })).toEqual(ids.slice(700 - PAGE_ROWS, 700))
+      expect(await read({ to: ids[700] as string, last: 600, kinds: ['message'] })).toEqual(
+        ids.slice(700 - PAGE_ROWS, 700),
+      )
+    })
+
+    it('finds the few of a kind among many', async () => {
+      const scope = await openScope(open)
+      await scope.commit([mark('op-0', 'rewind', 'r1')], decide)
+      await scope.commit([append('op-1', names('m', PAGE_ROWS * 2))], decide)
+      await scope.commit([mark('op-2', 'rewind', 'r2')], decide)
+      const kinds: readonly EntryKind[] = ['rewind']
+      const ids = async (query: EntriesQuery): Promise<string[]> =>
+        (await scope.entries(query)).map(({ id }) => id)
+      expect(await ids({ kinds })).toEqual(['r1', 'r2'])
+      expect(await ids({ kinds, last: 1 })).toEqual(['r2'])
+      expect(await ids({ kinds, first: 1 })).toEqual(['r1'])
+      expect(await ids({ kinds, to: 'r2', last: 2 })).toEqual(['r1'])
+      expect(await ids({ kinds: ['summary'] })).toEqual([])
+    })
+  })
+
+  describe('changesSince', () => {
+    it('gives every row after a seq, oldest first, with the head', async () => {
+      const scope = await openScope(open)
+      expect(await scope.changesSince(0)).toEqual({ rows: [], head: await scope.head(), more: false })
+      await writeMixed(scope)
+      const head = await scope.head()
+      const all = await readLog(scope)
+      for (let seq = 0; seq <= head.seq + 1; seq++)
+        expect(await scope.changesSince(seq)).toEqual({
+          rows: all.filter((row) => row.seq > seq),
+          head,
+          more: false,
+        })
+    })
+
+    it(`gives at most ${PAGE_ROWS} rows, and never parts those of an op`, async () => {
+      const scope = await openScope(open)
+      const sizes = [PAGE_ROWS - 12, 12, 1, 300, 212, 300, 213, 1, PAGE_ROWS + 88, 2, PAGE_ROWS]
+      for (const [index, size] of sizes.entries())
+        await scope.commit([append(`op-${index}`, names(`m${index}-`, size))], decide)
+      const pages: number[][] = []
+      for (let seq = 0, more = true; more; ) {
+        const page = await scope.changesSince(seq)
+        const ops = [...new Set(page.rows.map((row) => row.seq))]
+        expect(ops.length).toBeGreaterThan(0)
+        expect(ops).toEqual(ops.map((_, index) => seq + 1 + index))
+        expect(page.rows.length).toBe(ops.reduce((sum, op) => sum + (sizes[op - 1] ?? 0), 0))
+        if (ops.length > 1) expect(page.rows.length).toBeLessThanOrEqual(PAGE_ROWS)
+        expect(page.head.seq).toBe(sizes.length)
+        pages.push(ops)
+        seq = ops.at(-1) ?? seq
+        more = page.more
+        expect(more).toBe(seq < sizes.length)
+      }
+      expect(pages.flat()).toEqual(sizes.map((_, index) => index + 1))
+    })
+  })
+
+  describe('head', () => {
+    it('of an empty scope has seq 0 and nothing else', async () => {
+      const scope = await openScope(open)
+      expect(await scope.head()).toEqual({ seq: 0, ordinal: 0, marks: new Map() })
+    })
+
+    it('counts ops and messages, and knows the first message and the current mark of each slot', async () => {
+      const scope = await openScope(open)
+      await scope.commit([put('op-1', 'key', null), mark('op-2', 'rewind', 'r1')], decide)
+      expect(await scope.head()).toEqual({ seq: 2, ordinal: 0, marks: new Map() })
+      await scope.commit([append('op-3', ['m1', 'm2'])], decide)
+      await scope.commit(
+        [
+          mark('op-4', 'epoch', 'e1'),
+          mark('op-5', 'epoch', 'e2', { lane: 'other' }),
+          mark('op-6', 'summary', 's1', { lane: 'other' }),
+        ],
+        decide,
+      )
+      await scope.commit([mark('op-7', 'epoch', 'e3', { base: 'e1' })], decide)
+      await scope.commit([mark('op-8', 'epoch', 'e4', { base: 'e1' })], decide)
+      await scope.commit([append('op-9', ['m3']), remove('op-10', 'm1')], decide)
+      expect(await scope.head()).toEqual({
+        seq: 10,
+        ordinal: 3,
+        first: 'm1',
+        marks: new Map([
+          ['epoch/lane', { slot: 'epoch/lane', id: 'e3', seq: 7, chain: 2 }],
+          ['epoch/other', { slot: 'epoch/other', id: 'e2', seq: 5, chain: 1 }],
+          ['summary/other', { slot: 'summary/other', id: 's1', seq: 6, chain: 1 }],
+        ]),
+      })
+    })
+
+    it('keeps lanes apart by any spelling', async () => {
+      const scope = await openScope(open)
+      const lanes = ['a', 'a/b', '__proto__', 'é', 'e\u0301', ' ', 'a ', 'summary/a']
+      const ops = lanes.flatMap((lane, index) => [
+        mark(`e${index}`, 'epoch', `e${index}`, { lane }),
+        mark(`s${index}`, 'summary', `s${index}`, { lane }),
+      ])
+      await scope.commit(ops, decide)
+      const { marks } = await scope.head()
+      expect(marks.size).toBe(lanes.length * 2)
+      lanes.forEach((lane, index) => {
+        expect(marks.get(`epoch/${lane}`)?.id).toBe(`e${index}`)
+        expect(marks.get(`summary/${lane}`)?.id).toBe(`s${index}`)
+      })
+    })
+  })
+
+  describe('what was read', () => {
+    let scope: ScopeStore
+    beforeEach(async () => {
+      scope = await openScope(open)
+      await writeMixed(scope)
+    })
+
+    it('does not change with later commits', async () => {
+      const read = [
+        await scope.head(),
+        await scope.changesSince(0),
+        await scope.entries(),
+        await scope.register('key'),
+        await scope.registers(''),
+      ]
+      const before = read.map(copy)
+      await scope.commit(
+        [
+          append('late-1', ['late-m1']),
+          mark('late-2', 'epoch', 'late-e', { base: 'e2' }),
+          mark('late-3', 'epoch', 'late-f', { lane: 'late' }),
+          remove('late-4', 'm1'),
+          remove('late-5', 'key'),
+        ],
+        decide,
+      )
+      expect(read.map(copy)).toEqual(before)
+      await scope.commit([erase('late-6')], decide)
+      expect(read.map(copy)).toEqual(before)
+    })
+  })
+}
+
+/** A log of every kind of row, with ops of one and of several rows. */
+async function writeMixed(scope: ScopeStore): Promise<void> {
+  await scope.commit([append('op-1', ['m1', 'm2']), mark('op-2', 'epoch', 'e1')], decide)
+  await scope.commit([put('op-3', 'key', null), append('op-4', ['m3'], { round: 'm1' })], decide)
+  await scope.commit([mark('op-5', 'rewind', 'r1'), mark('op-6', 'summary', 's1')], decide)
+  await scope.commit(
+    [append('op-7', ['m4', 'm5', 'm6']), remove('op-8', 'm5'), remove('op-9', 'gone')],
+    decide,
+  )
+  await scope.commit([mark('op-10', 'epoch', 'e2', { base: 'e1' }), mark('op-11', 'epoch', 'e3')], decide)
+}
+
+function queries(): EntriesQuery[] {
+  const limits: EntriesQuery[] = [
+    {},
+    { last: 0 },
+    { last: 2 },
+    { first: 0 },
+    { first: 3 },
+    { first: 1, last: 2 },
+    { last: 99 },
+  ]
+  const kinds: (readonly EntryKind[] | undefined)[] = [
+    undefined,
+    [],
+    ['message'],
+    ['epoch', 'rewind'],
+    ['summary'],
+  ]
+  const ends = [undefined, 'm1', 'm2', 'e1', 'm5', 'e3']
+  return ends.flatMap((from) =>
+    ends.flatMap((to) =>
+      limits.flatMap((limit) =>
+        kinds.map((kind) => ({
+          ...limit,
+          ...(from !== undefined && { from }),
+          ...(to !== undefined && { to }),
+          ...(kind && { kinds: kind }),
+        })),
+      ),
+    ),
+  )
+}
+
+function expected(all: readonly LogRow[], { from, to, first, last, kinds }: EntriesQuery): readonly LogRow[] {
+  const start = from === undefined ? 0 : all.findIndex(({ id }) => id === from)
+  const end = to === undefined ? all.length : all.findIndex(({ id }) => id === to)
+  const found = all
+    .slice(start, Math.max(start, end))
+    .filter(({ kind }) => !kinds || kinds.some((one) => one === kind))
+  if (first !== undefined) return found.slice(0, first)
+  return last === 0 ? [] : found.slice(-(last ?? found.length))
+}
+
+/** A deep copy, maps included. */
+function copy(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (_, inner) => (inner instanceof Map ? [...inner] : inner)))
+}

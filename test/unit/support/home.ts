@@ -1,0 +1,93 @@
+import type { Envelope, OpResult, SealedOp } from '../../../src/ports/op.ts'
+import type { Decide, Head, LogRow, MarkRow, RegisterRow, Rows } from '../../../src/ports/store.ts'
+
+/** What `decide` is given and what becomes of what it returns, as plainly as the port says it: lists, and no look-ups. */
+export class Home {
+  rows: readonly LogRow[] = []
+  registers: readonly RegisterRow[] = []
+  marks: readonly MarkRow[] = []
+  refused: readonly { readonly opId: string; readonly result: OpResult }[] = []
+  deleted: readonly string[] = []
+  readonly #decide: Decide
+
+  constructor(decide: Decide) {
+    this.#decide = decide
+  }
+
+  copy(): Home {
+    return Object.assign(new Home(this.#decide), { ...this })
+  }
+
+  get head(): Head {
+    const newest = this.rows.at(-1)
+    const first = this.rows.find(({ kind }) => kind === 'message')?.id
+    return {
+      seq: newest?.seq ?? 0,
+      ordinal: newest?.ordinal ?? 0,
+      ...(first !== undefined && { first }),
+      marks: new Map(this.marks.map((mark) => [mark.slot, mark])),
+    }
+  }
+
+  commit(ops: readonly SealedOp[]): readonly OpResult[] {
+    const decision = this.#decide(ops, this.#named(ops.map(({ envelope }) => envelope)))
+    if (decision.erase) Object.assign(this, { rows: [], registers: [], marks: [], refused: [], deleted: [] })
+    const emptied = new Set(decision.emptied)
+    const rows = this.rows.map((row) => {
+      if (!isEntry(row) || !emptied.has(row.id)) return row
+      const { derived: _, ...rest } = row
+      return { ...rest, body: null }
+    })
+    this.rows = [...rows, ...decision.log]
+    this.registers = replace(this.registers, decision.registers, ({ key }) => key)
+    this.marks = replace(this.marks, decision.marks, ({ slot }) => slot)
+    this.refused = [...this.refused, ...decision.refused]
+    const targets = decision.log.flatMap(({ kind, id }) => (kind === 'delete' ? id : []))
+    this.deleted = [...new Set([...this.deleted, ...targets, ...decision.emptied])]
+    return decision.results
+  }
+
+  /** Everything that the ops name, and nothing else. */
+  #named(envelopes: readonly Envelope[]): Rows {
+    const names = new Set(
+      envelopes.flatMap(({ ids, round, key, target, sources }) => [
+        ...ids,
+        ...[round, key, target].flatMap((name) => name ?? []),
+        ...(sources ?? []),
+      ]),
+    )
+    const reached = new Set(names)
+    for (const name of reached) for (const other of this.#naming(name)) reached.add(other)
+    const opIds = new Set(envelopes.map(({ opId }) => opId))
+    const accepted = this.rows.map(({ opId, seq, applied = true }): [string, OpResult] => [
+      opId,
+      { status: 'accepted', seq, applied },
+    ])
+    const refused = this.refused.map(({ opId, result }): [string, OpResult] => [opId, result])
+    return {
+      head: this.head,
+      results: new Map([...accepted, ...refused].filter(([opId]) => opIds.has(opId))),
+      entries: new Map(
+        this.rows.filter((row) => isEntry(row) && names.has(row.id)).map((row) => [row.id, row]),
+      ),
+      registers: new Map(this.registers.filter(({ key }) => reached.has(key)).map((row) => [row.key, row])),
+      deleted: new Set(this.deleted.filter((name) => names.has(name))),
+      dependents: new Map([...reached].map((name) => [name, this.#naming(name)])),
+    }
+  }
+
+  #naming(source: string): string[] {
+    return [
+      ...this.rows.filter(({ sources }) => sources?.includes(source)).map(({ id }) => id),
+      ...this.registers.filter(({ sources }) => sources?.includes(source)).map(({ key }) => key),
+    ]
+  }
+}
+
+export function isEntry({ kind }: LogRow): boolean {
+  return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
+}
+
+function replace<Row>(rows: readonly Row[], by: readonly Row[], name: (row: Row) => string): readonly Row[] {
+  return [...rows.filter((row) => !by.some((other) => name(other) === name(row))), ...by]
+}

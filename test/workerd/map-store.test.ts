@@ -1,0 +1,4 @@
+import { mapStore } from '../../src/stores/map.ts'
+import { describeStore } from '../contract/index.ts'
+
+describeStore('map', () => mapStore())
