@@ -10,6 +10,7 @@ import { fenced } from './fence.ts'
 import { addedLate, type Conversation, fold, messagesOf, pendingCalls } from './fold.ts'
 import { hashJson, hashText } from './hash.ts'
 import { createHead, type Head, headKey, headValue, storedHead } from './head.ts'
+import { EPOCH_ID } from './message.ts'
 import { type Policy, RENDER_VERSION } from './policy.ts'
 import { hashPrefix, Prefix } from './prefix.ts'
 import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
@@ -111,7 +112,7 @@ export class ContextBuilder {
   readonly #prefix = new Prefix()
   #fenced: { readonly place: number; readonly tag: string } | undefined
   #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
-  #head: { readonly tools: readonly ToolSpec[] | undefined; readonly head: Head } | undefined
+  #head: { readonly tools: string; readonly head: Head } | undefined
 
   constructor({ store, scope, policy, system, onCut }: BuilderParts) {
     this.#store = store
@@ -181,7 +182,8 @@ export class ContextBuilder {
     const call = { head, tail: [], room: this.#room(head) }
     const window = this.#show(this.#layout(past.conversation), past.rows, mark)
     const { context } = await this.#finish(call, past, past.epoch, window, 'past')
-    const seen = past.rows.find((row) => row.id === mark.seen)?.seq ?? past.epoch.seq
+    const seen =
+      mark.seen === null ? 0 : (past.rows.find((row) => row.id === mark.seen)?.seq ?? past.epoch.seq)
     const then = fold(
       [...past.rewinds, ...past.rows.filter((row) => row !== past.opener && row.seq <= seen)],
       undefined,
@@ -195,8 +197,9 @@ export class ContextBuilder {
   }
 
   #call({ tools, tail = [] }: ContextOptions): Call {
-    if (!this.#head || this.#head.tools !== tools)
-      this.#head = { tools, head: createHead(this.#policy, this.#system, '', tools) }
+    const spelled = JSON.stringify(tools ?? [])
+    if (this.#head?.tools !== spelled)
+      this.#head = { tools: spelled, head: createHead(this.#policy, this.#system, '', JSON.parse(spelled)) }
     const { head } = this.#head
     const sections = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
     return { head, tail: sections.filter(({ text }) => text !== ''), room: this.#room(head) }
@@ -226,7 +229,7 @@ export class ContextBuilder {
     const layout = this.#layout(conversation)
     if (!epoch) return { cause: 'start', window: NOTHING }
     const { mark } = epoch
-    const seen = rows.findLast(({ id }) => id === mark.seen)?.seq ?? epoch.seq
+    const seen = mark.seen === null ? 0 : (rows.findLast(({ id }) => id === mark.seen)?.seq ?? epoch.seq)
     const rewound = rewoundSince(rows, seen)
     // What is shown again may lie before the window, and what is hidden may be all of it.
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
@@ -241,7 +244,12 @@ export class ContextBuilder {
     const { conversation } = this.view
     const { max } = this.#policy
     if (addedLate(conversation.units, seen)) return 'late'
-    if (window.tokens > Math.min(room, max.tokens ?? room) || exceeds(conversation.units, window.from, max))
+    // The newest unit always shows, whatever the limits.
+    const limited = window.from < conversation.units.length - 1
+    if (
+      window.tokens > room ||
+      (limited && (window.tokens > (max.tokens ?? room) || exceeds(conversation.units, window.from, max)))
+    )
       return 'window'
     const closing = this.#tail(tail, window, this.#fence(place))
     return window.tokens + (closing?.tokens ?? 0) > room ? 'budget' : undefined
@@ -277,7 +285,7 @@ export class ContextBuilder {
         room,
         keep: Math.min(room, this.#keep(call, layout)),
       })
-      if (cut?.from === 0 && !prior && !whole) {
+      if (cut && cut.from <= (this.view.opener ? 1 : 0) && !prior && !whole) {
         await this.view.extend()
         continue
       }
@@ -309,7 +317,7 @@ export class ContextBuilder {
   #show(layout: Layout, rows: readonly LogRow[], { windowFrom, cuts }: Band): Window {
     const from = layout.indexOf(windowFrom, rows)
     const old = cuts.oldBefore === undefined ? 0 : layout.indexOf(cuts.oldBefore, rows)
-    return layout.window(from < 0 ? layout.units.length : from, Math.max(0, old), cuts)
+    return layout.window(from < 0 ? layout.units.length : from, old < 0 ? layout.units.length : old, cuts)
   }
 
   #draft({ head }: Call, cause: EpochCause, { windowFrom, cuts }: Band, window: Window): Epoch {
@@ -319,7 +327,7 @@ export class ContextBuilder {
     const readFrom = firstNeeded(rows, window)
     const mark: EpochMark = {
       type: 'epoch',
-      id: hashJson([lane, base, windowFrom, { ...cuts } as never, head.hash]),
+      id: `${EPOCH_ID}${hashJson([lane, base, windowFrom, { ...cuts } as never, head.hash])}`,
       lane,
       cause,
       windowFrom,

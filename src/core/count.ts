@@ -1,5 +1,6 @@
 import type { Counter } from '../ports/counter.ts'
 import type { Json, Message, Part, ToolSpec } from '../ports/message.ts'
+import { checkCount, invalid } from './json.ts'
 import { codePoints, utf8Length } from './text.ts'
 
 /** What every message costs beside its texts: role and separators, in all chat formats that we know. */
@@ -15,9 +16,11 @@ const CALL_ID = 24
  * 4 + its text + for each call its name, each argument's key and each argument's value as a string + for each result its
  * call id and its output. A call's own id is not counted.
  *
- * @param chars code points a token. Default 4.
+ * @param chars code points a token, above 0. Default 4.
+ * @throws ERR_INVALID_ARGUMENT
  */
 export function charsPerToken(chars = 4): Counter {
+  if (!(chars > 0)) throw invalid('charsPerToken', 'chars', 'must be above 0')
   const count = (text: string): number =>
     text === '' ? 0 : Math.max(1, Math.floor(codePoints(text) / chars))
   const classic = (part: Part): number => {
@@ -51,10 +54,16 @@ export const utf8Bound: Counter = {
   count: utf8Length,
 }
 
-/** Tokens of one message, framing included. */
+/** Tokens of one message, framing included. @throws ERR_INVALID_ARGUMENT when the counter gives no count */
 export function countMessage(counter: Counter, message: Pick<Message, 'content'>): number {
-  if (counter.message) return counter.message(message)
-  const { content } = message
+  return checkCount(
+    `counter ${counter.id}`,
+    'its count',
+    counter.message?.(message) ?? countParts(counter, message),
+  )
+}
+
+function countParts(counter: Counter, { content }: Pick<Message, 'content'>): number {
   if (typeof content === 'string') return PER_MESSAGE + counter.count(content)
   // Some formats give each result a message of its own.
   const results = content.filter(({ type }) => type === 'tool-result').length
@@ -74,7 +83,7 @@ export function countTools(counter: Counter, tools: readonly ToolSpec[] | undefi
     type: 'function',
     function: { name, description, parameters: inputSchema },
   }))
-  return counter.count(JSON.stringify(spelled))
+  return checkCount(`counter ${counter.id}`, 'its count', counter.count(JSON.stringify(spelled)))
 }
 
 /** What the request costs beside messages and tools. */

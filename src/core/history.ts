@@ -69,20 +69,22 @@ export async function readFromMessage(
   return read
 }
 
-/** The round of the newest step in which one of these calls waits for its result: in memory, else up to 4 096 entries back. */
-export async function readRoundOfCall(
+/** For each call id the round of the newest step in which it waits: in memory, else up to 4 096 entries back. */
+export async function readRoundsOfCalls(
   store: ScopeStore,
   view: Slice & { readonly whole: boolean },
   ids: ReadonlySet<string>,
-): Promise<string | undefined> {
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  if (ids.size === 0) return found
   let { units } = view.conversation
   let rows = view.rows.filter((row) => row !== view.opener)
   for (let page = 0, { whole } = view; ; page++) {
-    const step = units.findLast(({ calls }) =>
-      calls.some(({ answered, part }) => !answered && ids.has(part.id)),
-    )
+    for (const { calls, round } of units.toReversed())
+      for (const { answered, part } of calls)
+        if (!answered && ids.has(part.id) && !found.has(part.id)) found.set(part.id, round)
     const [first] = rows
-    if (step || whole || !first || page === LATE_PAGES) return step?.round
+    if (found.size === ids.size || whole || !first || page === LATE_PAGES) return found
     const older = await store.entries({ last: PAGE_ROWS, to: first.id })
     rows = [...older, ...rows]
     whole = older.length < PAGE_ROWS

@@ -4,6 +4,8 @@ import type { Json, Message, MessageInput, Part, Role, Trust } from '../ports/me
 import { checkCount, checkId, checkJson, checkText, invalid, isPlainObject } from './json.ts'
 import { utf8Length } from './text.ts'
 
+/** What ids of epochs begin with; they are made from their content, so messages must not take them. */
+export const EPOCH_ID = 'epoch/'
 /** Largest entry, in bytes of its stored JSON. */
 export const MAX_ENTRY_BYTES = 8 * 1024 * 1024
 /** Largest metadata, in bytes of its JSON. */
@@ -37,7 +39,7 @@ export function checkMessage(operation: string, argument: string, input: Message
   if (!Object.hasOwn(ALLOWED, role))
     throw invalid(operation, `${argument}.role`, 'must be system, user, assistant or tool')
   const message: Message = {
-    id: input.id === undefined ? host.newId() : checkId(operation, `${argument}.id`, input.id),
+    id: input.id === undefined ? host.newId() : checkMessageId(operation, `${argument}.id`, input.id),
     role,
     content: checkContent(operation, `${argument}.content`, role, input.content),
     createdAt:
@@ -59,6 +61,12 @@ export function checkMessage(operation: string, argument: string, input: Message
       { size, limit: MAX_ENTRY_BYTES, argument },
     )
   return openMessage(message.id, body)
+}
+
+function checkMessageId(operation: string, argument: string, value: unknown): string {
+  const id = checkId(operation, argument, value)
+  if (id.startsWith(EPOCH_ID)) throw invalid(operation, argument, `must not begin with ${EPOCH_ID}`)
+  return id
 }
 
 /** A message's stored body: all but its id, which the row has. */

@@ -1,8 +1,8 @@
 import type { Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
-import type { Message, MessageInput } from '../ports/message.ts'
-import type { Op, OpResult, RewindMark } from '../ports/op.ts'
+import type { Json, Message, MessageInput } from '../ports/message.ts'
+import type { OpResult, RewindMark } from '../ports/op.ts'
 import type { Decide, ScopeStore } from '../ports/store.ts'
 import {
   type BuilderParts,
@@ -22,12 +22,14 @@ import {
   readFromMessage,
   readHistory,
   readRewinds,
-  readRoundOfCall,
+  readRoundsOfCalls,
 } from './history.ts'
 import { canonical, checkId, checkText, invalid, isPlainObject } from './json.ts'
-import { checkMessage } from './message.ts'
+import { checkMessage, MAX_ENTRY_BYTES } from './message.ts'
 import type { Policy } from './policy.ts'
+import { type AppendOp, answersFromOutside, partByRound } from './rounds.ts'
 import { markIn, messageIn, sealOp } from './seal.ts'
+import { utf8Length } from './text.ts'
 
 export interface AppendOptions {
   /**
@@ -190,12 +192,14 @@ export class Session {
     })
   }
 
-  /** Calls the listener after each change of the snapshot, other tabs' writes included where the store can tell of them. */
+  /** Calls the listener after each change of the snapshot, other tabs' writes included where the store can tell of them.
+   * What it throws is ignored. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
-    this.#unwatch ??=
-      this.#store.watch?.(() => void this.#enqueue(() => this.#look()).catch(() => {})) ?? (() => {})
-    if (!this.#snapshot.loaded) this.#enqueue(() => this.#look()).catch(() => {})
+    const look = (): void => void this.#enqueue(() => this.#look()).catch(ignore)
+    this.#unwatch ??= this.#store.watch?.(look) ?? (() => {})
+    // Nobody looked while nobody listened.
+    if (this.#listeners.size === 1) look()
     return () => {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
@@ -246,25 +250,40 @@ export class Session {
       seen.add(id)
     }
     const opId = this.#opId(operation, inputs, ids, options)
-    const ops = await this.#rounds(operation, opId, messages, options)
+    if (options.round !== undefined) checkId(operation, 'round', options.round)
     if (this.#seq === undefined) await this.#register()
-    const sealed = ops.map((op) => sealOp(op, (message) => this.#derived(message)))
-    const results = await this.#store.commit(sealed, allOrNone)
+    let { ops, results } = await this.#write(opId, messages, options)
+    if (options.round === undefined && results.some(isUnknownRound)) {
+      // The round that was seen here is gone: the session was deleted elsewhere, and begins anew.
+      this.#round = undefined
+      ;({ ops, results } = await this.#write(opId, messages, options))
+    }
     results.forEach((result, index) => {
       refuse(operation, result, ops[index])
     })
+    const repeated = results.some((result) => result.repeated)
+    const written = results.map((result) => (result.status === 'accepted' ? result.seq : 0))
     // Where others wrote in between, one of them may have deleted the session.
-    const [first] = results
-    if (this.#seq !== undefined && first?.status === 'accepted' && first.seq > this.#seq + 1)
-      await this.#register()
-    this.#round = ops.at(-1)?.round
-    this.#seq = Math.max(
-      this.#seq ?? 0,
-      ...results.map((result) => (result.status === 'accepted' ? result.seq : 0)),
-    )
-    if (this.#listeners.size > 0) await this.#look()
-    if (!results.some((result) => result.repeated)) return { messages, repeated: false, mismatch: false }
-    return this.#first(messages)
+    if (this.#seq !== undefined && (written[0] ?? 0) > this.#seq + 1) await this.#register()
+    this.#round = repeated ? undefined : ops.at(-1)?.round
+    this.#seq = Math.max(this.#seq ?? 0, ...written)
+    if (this.#listeners.size > 0) await this.#look().catch(ignore)
+    return repeated ? this.#first(written, messages) : { messages, repeated, mismatch: false }
+  }
+
+  async #write(
+    opId: string,
+    messages: readonly Message[],
+    options: AppendOptions,
+  ): Promise<{ ops: readonly AppendOp[]; results: readonly OpResult[] }> {
+    const { view } = this.#builder
+    const answers = answersFromOutside(messages)
+    if (answers.size > 0) await view.refresh()
+    const waiting = await readRoundsOfCalls(this.#store, view, answers)
+    const current = options.round ?? (messages[0]?.role === 'user' ? undefined : await this.#newestRound())
+    const ops = partByRound(opId, messages, { current, waiting })
+    const sealed = ops.map((op) => sealOp(op, (message) => this.#derived(message)))
+    return { ops, results: await this.#store.commit(sealed, allOrNone) }
   }
 
   #opId(
@@ -277,55 +296,6 @@ export class Session {
     return inputs.every(({ id }) => id !== undefined)
       ? `append/${hashText(JSON.stringify(ids))}`
       : this.#host.newId()
-  }
-
-  /** One op for each stretch of messages of one round. */
-  async #rounds(
-    operation: string,
-    opId: string,
-    messages: readonly Message[],
-    options: AppendOptions,
-  ): Promise<Extract<Op, { kind: 'append' }>[]> {
-    const ops: { kind: 'append'; opId: string; round: string; messages: Message[] }[] = []
-    const rounds = new Map<string, string>()
-    let current = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
-    for (const message of messages) {
-      let round: string
-      if (message.role === 'user') round = message.id
-      else if (message.role === 'tool')
-        round =
-          (await this.#roundOfCall(message, rounds)) ?? current ?? (await this.#newestRound()) ?? message.id
-      else round = current ?? (await this.#newestRound()) ?? message.id
-      if (message.role !== 'tool') current = round
-      for (const part of typeof message.content === 'string' ? [] : message.content)
-        if (part.type === 'tool-call') rounds.set(part.id, round)
-      const open = ops.at(-1)
-      if (open?.round === round) open.messages.push(message)
-      else
-        ops.push({
-          kind: 'append',
-          opId: ops.length === 0 ? opId : `${opId}/${ops.length}`,
-          round,
-          messages: [message],
-        })
-    }
-    return ops
-  }
-
-  /** The round of the newest step that waits for a result: among the messages at hand, else in the log. */
-  async #roundOfCall({ content }: Message, rounds: ReadonlyMap<string, string>): Promise<string | undefined> {
-    const ids = new Set(
-      typeof content === 'string'
-        ? []
-        : content.flatMap((part) => (part.type === 'tool-result' ? part.callId : [])),
-    )
-    for (const id of ids) {
-      const round = rounds.get(id)
-      if (round !== undefined) return round
-    }
-    const { view } = this.#builder
-    await view.refresh()
-    return readRoundOfCall(this.#store, view, ids)
   }
 
   async #newestRound(): Promise<string | undefined> {
@@ -342,31 +312,39 @@ export class Session {
   }
 
   /** What an op that had been written before wrote. */
-  async #first(messages: readonly Message[]): Promise<AppendResult> {
-    const stored = await Promise.all(
-      messages.map(async ({ id }) => {
-        const [row] = await this.#store.entries({ from: id, first: 1 })
-        return row && messageIn(row)
-      }),
-    )
+  async #first(written: readonly number[], messages: readonly Message[]): Promise<AppendResult> {
+    const first: Message[] = []
+    for (const seq of written) {
+      const { rows } = await this.#store.changesSince(seq - 1)
+      for (const row of rows)
+        if (row.seq === seq) first.push(...(messageIn(row) ? [messageIn(row) as Message] : []))
+    }
     const same = (message: Message, index: number): boolean => {
-      const first = stored[index]
-      return (
-        first !== undefined &&
-        first.role === message.role &&
-        canonical(first.content as never) === canonical(message.content as never)
-      )
+      const { role, content } = first[index] ?? {}
+      return role === message.role && canonical(content as Json) === canonical(message.content as Json)
     }
     return {
-      messages: stored.flatMap((message) => message ?? []),
+      messages: first,
       repeated: true,
-      mismatch: !messages.every(same),
+      mismatch: first.length !== messages.length || !messages.every(same),
     }
   }
 
   async #mark(entry: RewindMark): Promise<string> {
-    await this.#store.commit([sealOp({ kind: 'mark', opId: entry.id, base: null, entry })], decide)
-    await this.#look()
+    const op = sealOp({ kind: 'mark', opId: entry.id, base: null, entry })
+    const size = utf8Length(op.bodies[0] ?? '')
+    if (size > MAX_ENTRY_BYTES)
+      throw new PlimsollError(
+        'ERR_ENTRY_TOO_LARGE',
+        `rewind: ${size} bytes of ids, more than ${MAX_ENTRY_BYTES}`,
+        {
+          size,
+          limit: MAX_ENTRY_BYTES,
+        },
+      )
+    const [result] = await this.#store.commit([op], decide)
+    if (result?.status !== 'accepted') throw duplicate('rewind', entry.id)
+    await this.#look().catch(ignore)
     return entry.id
   }
 
@@ -385,8 +363,20 @@ export class Session {
     if (this.#snapshot.loaded && view.head.seq === this.#snapshot.seq) return
     if (this.#listeners.size === 0) return
     this.#snapshot = { loaded: true, messages: messagesOf(units), seq: view.head.seq }
-    for (const listener of [...this.#listeners]) listener()
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener()
+      } catch {
+        // An observer stops nothing: what it watches has happened.
+      }
+    }
   }
+}
+
+function ignore(): void {}
+
+function isUnknownRound(result: OpResult): boolean {
+  return result.status === 'rejected' && result.reason === 'unknown-round'
 }
 
 /** As `decide`, but if any of the ops is refused, none is written. */
@@ -404,7 +394,7 @@ const allOrNone: Decide = (ops, rows) => {
   }
 }
 
-function refuse(operation: string, result: OpResult, op: Extract<Op, { kind: 'append' }> | undefined): void {
+function refuse(operation: string, result: OpResult, op: AppendOp | undefined): void {
   if (result.status !== 'rejected') return
   if (result.reason === 'unknown-round')
     throw new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${op?.round}`, {

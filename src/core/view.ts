@@ -52,6 +52,8 @@ export class View implements Slice {
   #whole = false
   #page = FIRST_PAGE
   #opener: LogRow | undefined
+  /** Id of the epoch to which the entries were trimmed. */
+  #trimmed: string | undefined
   /** Rewinds between the opener and the entries: they may hide it. */
   #rewinds: readonly LogRow[] = []
   #epoch: CurrentEpoch | undefined
@@ -138,33 +140,37 @@ export class View implements Slice {
     if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch()
     // A writer that never builds a context has no epoch to trim by.
     if (!this.#epoch && this.#entries.length > MOST_ROWS) await this.#load()
+    // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
+    if (this.#epoch) await this.trim(this.#epoch.mark)
     return changed
   }
 
   /** Reads a further page of older entries. */
   async extend(): Promise<void> {
     if (this.#whole) return
-    this.#page = Math.min(PAGE_ROWS, this.#page * 2)
+    const page = Math.min(PAGE_ROWS, this.#page * 2)
     const first = this.#entries[0]
-    const older = await this.#store.entries({ last: this.#page, ...(first && { to: first.id }) })
-    this.#whole = older.length < this.#page
-    this.#entries = [...older, ...this.#entries]
-    this.#before = undefined
-    await this.#findOpener()
-    this.#changed()
+    const older = await this.#store.entries({ last: page, ...(first && { to: first.id }) })
+    await this.#hold([...older, ...this.#entries], older.length < page)
+    this.#page = page
+    this.#trimmed = undefined
   }
 
   /** Lets go of what an epoch does not show. */
-  async trim({ windowFrom, readFrom = windowFrom ?? undefined }: EpochMark): Promise<void> {
+  async trim({ id, windowFrom, readFrom = windowFrom ?? undefined }: EpochMark): Promise<void> {
+    if (this.#trimmed === id) return
     const index = this.#entries.findIndex((row) => row.id === readFrom)
-    if (index <= 0) return
-    for (const { id } of this.#entries.slice(0, index)) this.#messages.delete(id)
-    this.#entries = this.#entries.slice(index)
-    this.#whole = false
+    if (index < 0) {
+      // Another writer's epoch may begin before what is held here: it took a rewind back.
+      if (readFrom !== undefined || !this.#whole) await this.#load()
+      this.#trimmed = id
+      return
+    }
+    const dropped = this.#entries.slice(0, index)
+    await this.#hold(this.#entries.slice(index), this.#whole && index === 0, windowFrom)
+    for (const { id } of dropped) this.#messages.delete(id)
     this.#page = FIRST_PAGE
-    this.#before = undefined
-    await this.#findOpener(windowFrom)
-    this.#changed()
+    this.#trimmed = id
   }
 
   /** The message in a row, parsed once. */
@@ -182,8 +188,11 @@ export class View implements Slice {
   }
 
   async #load(): Promise<void> {
+    this.#loaded = false
     this.#messages.clear()
+    this.#trimmed = undefined
     this.#entries = []
+    this.#changed()
     this.#page = FIRST_PAGE
     this.#before = undefined
     this.#head = await this.#store.head()
@@ -192,17 +201,23 @@ export class View implements Slice {
     const mark = this.#epoch?.mark
     const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
     const rows = mark ? await readRange(this.#store, from) : await this.#store.entries({ last: this.#page })
-    this.#whole = mark ? from === undefined : rows.length < this.#page
+    const whole = mark ? from === undefined : rows.length < this.#page
     // What was written after the head was read comes with the next refresh.
-    this.#entries = rows.filter((row) => row.seq <= this.#seq)
-    await this.#findOpener(mark?.windowFrom)
+    const known = rows.filter((row) => row.seq <= this.#seq)
+    await this.#hold(known, whole, mark?.windowFrom)
+    this.#trimmed = mark?.id
     this.#loaded = true
-    this.#changed()
   }
 
-  async #findOpener(windowFrom?: string | null): Promise<void> {
-    this.#opener = this.#whole ? undefined : await findOpener(this.#store, this.#entries, windowFrom)
-    this.#rewinds = this.#opener ? await rewindsBetween(this.#store, this.#opener, this.#entries) : []
+  /** Takes entries over, with the opener that belongs to them; nothing changes before all is read. */
+  async #hold(entries: LogRow[], whole: boolean, windowFrom?: string | null): Promise<void> {
+    const opener = whole ? undefined : await findOpener(this.#store, entries, windowFrom)
+    this.#rewinds = opener ? await rewindsBetween(this.#store, opener, entries) : []
+    this.#opener = opener
+    this.#entries = entries
+    this.#whole = whole
+    this.#before = undefined
+    this.#changed()
   }
 
   async #readEpoch(): Promise<void> {
@@ -294,7 +309,10 @@ export async function findOpener(
   windowFrom?: string | null,
 ): Promise<LogRow | undefined> {
   const known = new Set(entries.map(({ id }) => id))
-  const wanted = entries.find((row) => row.id === windowFrom)?.round
+  const start = entries.find((row) => row.id === windowFrom)
+  // Nothing showed when this window began (it begins at a mark): only rounds that open in it do.
+  if (start && start.round === undefined) return undefined
+  const wanted = start?.round
   const rounds = new Set(wanted === undefined ? entries.flatMap((row) => row.round ?? []) : [wanted])
   let opener: LogRow | undefined
   for (const round of rounds) {

@@ -226,7 +226,7 @@ function roundBorder(layout: Layout, from: number, keep: number, old: number): n
   let tokens = 0
   for (let index = border; index < units.length; index++)
     tokens += layout.tokens(index, index < old ? 'old' : 'new')
-  return tokens >= keep / 2 ? border : undefined
+  return tokens >= keep / 2 && tokens + layout.openerTokens(border) <= keep ? border : undefined
 }
 
 /** Most tokens for each output of a unit so that it fits into `room`, by bisection; undefined if its markers do not. */

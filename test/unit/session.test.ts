@@ -151,6 +151,7 @@ describe('append', () => {
       ],
       ['message.id', { id: 12, role: 'user', content: '' }],
       ['message.id', { id: '', role: 'user', content: '' }],
+      ['message.id', { id: 'epoch/1', role: 'user', content: '' }],
       ['message.id', { id: 'é'.repeat(129), role: 'user', content: '' }],
       ['message.id', { id: '\udc00', role: 'user', content: '' }],
       [
