@@ -343,7 +343,7 @@ export class Session {
         },
       )
     const [result] = await this.#store.commit([op], decide)
-    if (result?.status !== 'accepted') throw duplicate('rewind', entry.id)
+    if (result?.status !== 'accepted' || result.repeated) throw duplicate('rewind', entry.id)
     await this.#look().catch(ignore)
     return entry.id
   }
