@@ -54,12 +54,14 @@ export function createReceipt(
   section('memory')
   section('window', rest.room)
   section('tail')
+  const used = sections.reduce((sum, { tokens }) => sum + tokens, head.tokens.framing)
   return {
     cap: policy.cap,
     reserved: policy.reserved,
     margin: policy.margin,
-    used: sections.reduce((sum, { tokens }) => sum + tokens, head.tokens.framing),
-    floor: rest.floor,
+    used,
+    // A short user message that opens the request can cost less than the opening that the floor reckons with.
+    floor: Math.min(rest.floor, used + policy.margin),
     sections,
     omitted: rest.omitted,
     epoch: rest.epoch,

@@ -243,7 +243,8 @@ function squeezeTo(layout: Layout, index: number, room: number): number | undefi
 }
 
 /**
- * The first row, in the log's order, that a window needs: what it shows, and the rows that opened its rounds. The round into
+ * The first row, in the log's order, that a window needs: of what it shows, and of the rows that opened its rounds (a result
+ * stands after its step). The round into
  * which the cut falls is aside: its opener is read for itself.
  */
 export function firstNeeded(rows: readonly LogRow[], { units, opener }: Window): string | undefined {
@@ -252,7 +253,6 @@ export function firstNeeded(rows: readonly LogRow[], { units, opener }: Window):
   for (const unit of units) {
     if (unit === opener) continue
     needed.add(unit.row.id)
-    for (const { row } of unit.results) needed.add(row.id)
     if (unit.round !== start?.round) needed.add(unit.round)
   }
   return rows.find(({ id }) => needed.has(id))?.id

@@ -95,7 +95,7 @@ export interface Receipt {
   readonly reserved: number
   readonly margin: number
   readonly used: number
-  /** The least that this call could have been cut to. */
+  /** The least that this call could have been cut to, the margin included. */
   readonly floor: number
   readonly sections: readonly SectionUse[]
   readonly omitted: readonly Omitted[]

@@ -3,6 +3,7 @@ import {
   type Context,
   type CreateMemoryOptions,
   type Cut,
+  charsPerToken,
   createMemory,
   type Decide,
   type MessageInput,
@@ -257,6 +258,22 @@ describe('the floor', () => {
       code: 'ERR_BUDGET_TOO_SMALL',
       breakdown: { cap: receipt.floor - 1, user: receipt.floor + 4, step: 0 },
     })
+  })
+
+  it('is never above what a call that was built took, with its margin', async () => {
+    const session = open(mapStore(), { budget: 150, counter: charsPerToken(2) })
+    await session.append({ role: 'user', content: '!' })
+    await session.rewind((await session.history())[0]?.id ?? '')
+    await session.append([
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', id: 'a', name: 'find', input: { query: '', index: 0 } }],
+      },
+      { role: 'tool', content: [{ type: 'tool-result', callId: 'a', output: '' }] },
+    ])
+    await session.undo()
+    const { receipt } = await session.context({ tools: [tool], tail: 'Looks good' })
+    expect(receipt.floor).toBeLessThanOrEqual(receipt.used + receipt.margin)
   })
 
   it('is exact: a call fits at its floor and is refused one token below it', async () => {

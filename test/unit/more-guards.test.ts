@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest'
+import { capOutput } from '../../src/core/cap.ts'
+import { decide } from '../../src/core/decide.ts'
+import { hashJson } from '../../src/core/hash.ts'
+import { createPolicy, RENDER_VERSION } from '../../src/core/policy.ts'
+import { sealOp } from '../../src/core/seal.ts'
+import {
+  type Context,
+  type CreateMemoryOptions,
+  createMemory,
+  type MessageInput,
+  mapStore,
+  type ScopeStore,
+  type Session,
+  type Store,
+  utf8Bound,
+} from '../../src/index.ts'
+
+/** Each test here holds one guard that no other test would miss. */
+
+const scope = { userId: 'ada', sessionId: 'trip' }
+
+function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {
+  return createMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(
+    scope,
+  )
+}
+/** A store with some of its methods replaced. */
+function changed(store: Store, change: (inner: ScopeStore) => Partial<ScopeStore>): Store {
+  return {
+    open: (scope) => {
+      const inner = store.open(scope)
+      return {
+        commit: (ops, decide) => inner.commit(ops, decide),
+        entries: (query) => inner.entries(query),
+        changesSince: (seq) => inner.changesSince(seq),
+        head: () => inner.head(),
+        register: (key) => inner.register(key),
+        registers: (prefix, after) => inner.registers(prefix, after),
+        close: () => inner.close(),
+        ...change(inner),
+      } satisfies ScopeStore
+    },
+  }
+}
+const forget = (store: Store, target: string): Promise<unknown> =>
+  store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
+const user = (id: string, content = id): MessageInput => ({ id, role: 'user', content })
+const answer = (id: string, content = id): MessageInput => ({ id, role: 'assistant', content })
+const answers = (name: string, count: number): MessageInput[] =>
+  Array.from({ length: count }, (_, index) => answer(`${name}${index}`, '.'))
+const calls = (id: string, ...callIds: string[]): MessageInput => ({
+  id,
+  role: 'assistant',
+  content: callIds.map((callId) => ({ type: 'tool-call', id: callId, name: 'find', input: {} })),
+})
+const results = (id: string, ...outputs: readonly (readonly [callId: string, output: string])[]) =>
+  ({
+    id,
+    role: 'tool',
+    content: outputs.map(([callId, output]) => ({ type: 'tool-result', callId, output })),
+  }) satisfies MessageInput
+const shown = ({ blocks }: Context): string[] => blocks.flatMap(({ from }) => from)
+const outputs = ({ blocks }: Context): unknown[] =>
+  blocks.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? [part.output] : [])))
+
+describe('a log read from its end', () => {
+  it('shows the newest of several rounds that opened further back, whichever was written to last', async () => {
+    const session = open(mapStore())
+    await session.append([user('u0'), user('u1')])
+    await session.append(answers('b', 260), { round: 'u1' })
+    await session.append(answers('a', 260), { round: 'u0' })
+    const history = await session.history({ messages: 3 })
+    expect(history.map(({ id }) => id)).toEqual(['b257', 'b258', 'b259'])
+  })
+
+  it('holds once what was written while it was first read', async () => {
+    const inner = mapStore()
+    await open(inner).append(user('u'))
+    let raced = false
+    const store = changed(inner, (scope) => ({
+      head: async () => {
+        const head = await scope.head()
+        if (!raced) {
+          raced = true
+          await open(inner).append(answer('a'))
+        }
+        return head
+      },
+    }))
+    const session = open(store)
+    expect(shown(await session.context())).toEqual(['u', 'a'])
+    expect(shown(await session.context())).toEqual(['u', 'a'])
+  })
+
+  it('rebuilds a past window from the first row that it needs, where a later round was written before', async () => {
+    const store = mapStore()
+    const session = open(store, { window: { keep: { messages: 4 } } })
+    await session.append([user('u0'), user('u1')])
+    await session.append(answer('b'), { round: 'u1' })
+    await session.append([answer('a0'), answer('a1'), answer('a2')], { round: 'u0' })
+    const context = await session.context({ newEpoch: true })
+    expect(shown(context)).toEqual(['u0', 'a1', 'a2', 'u1', 'b'])
+    const rebuilt = await session.contextAt('a2')
+    expect(rebuilt.verified).toBe(true)
+    expect(shown(rebuilt.context)).toEqual(shown(context))
+  })
+})
+
+describe('a step', () => {
+  it('that opened its round shows its results, or that there are none, once they are read back', async () => {
+    for (const result of [[], [results('r', ['a', 'found'])]]) {
+      const store = mapStore()
+      await open(store).append([calls('c', 'a'), ...result, ...answers('s', 100)])
+      const context = await open(store).context()
+      expect(shown(context).length).toBe(101 + result.length)
+      expect(outputs(context)).toEqual([
+        result.length > 0 ? 'found' : expect.stringContaining('this call was abandoned'),
+      ])
+    }
+  })
+
+  it('shows the result that took the place of one that was rewound', async () => {
+    const session = open(mapStore())
+    await session.append([user('u'), calls('c', 'a'), results('r', ['a', 'wrong'])])
+    expect(outputs(await session.context())).toEqual(['wrong'])
+    await session.rewind('r')
+    await session.append(results('q', ['a', 'right']))
+    const context = await session.context()
+    expect(outputs(context)).toEqual(['right'])
+    expect(shown(context)).toEqual(['u', 'c', 'q'])
+  })
+
+  it('shows another result of the same message, where that joins it after a step was forgotten', async () => {
+    const store = mapStore()
+    const session = open(store)
+    await session.append([
+      user('u'),
+      calls('c1', 'a'),
+      calls('c2', 'a'),
+      results('r', ['a', 'for the newer'], ['a', 'for the older']),
+      answer('done'),
+    ])
+    expect(outputs(await session.context())).toEqual(['for the older', 'for the newer'])
+    await forget(store, 'c2')
+    const context = await session.context()
+    expect(outputs(context)).toEqual(['for the newer'])
+    expect(context.hash).toBe((await open(store).context({ preview: true })).hash)
+  })
+})
+
+describe('a capped output', () => {
+  const text = Array.from(
+    { length: 400 },
+    (_, line) => `line ${line} calls ${'some'.padEnd(4 + (line % 9), 'x')}_${line} and says nothing else`,
+  ).join('\n')
+  const { count } = utf8Bound
+
+  it('holds no more than it may where every line break counts', () => {
+    for (let max = 400; max < 600; max++)
+      expect(count(capOutput(text, max, count, '#1'))).toBeLessThanOrEqual(max)
+  })
+
+  it('is filled with its beginning, its end, and names that take less than a third', () => {
+    for (let max = 400; max < 1_000; max += 50) {
+      const output = capOutput(text, max, count, '#1')
+      const [, names = ''] = /\n(names in the cut part: .*)\n/.exec(output) ?? []
+      expect(count(output)).toBeGreaterThan(max * 0.9)
+      expect(count(names)).toBeGreaterThan(max * 0.1)
+      expect(count(names)).toBeLessThan(max / 3)
+    }
+  })
+})
+
+describe('a session that is listened to', () => {
+  it('watches its store until the last listener left, and again for the next', async () => {
+    let watching = 0
+    const store = changed(mapStore(), () => ({
+      watch: () => {
+        watching++
+        return () => {
+          watching--
+        }
+      },
+    }))
+    const session = open(store)
+    const stops = [session.subscribe(() => {}), session.subscribe(() => {})]
+    const watched = [watching]
+    for (const stop of stops) {
+      stop()
+      watched.push(watching)
+    }
+    const stop = session.subscribe(() => {})
+    watched.push(watching)
+    stop()
+    watched.push(watching)
+    expect(watched).toEqual([1, 1, 0, 1, 0])
+  })
+})
+
+describe('a lane', () => {
+  it('is named by all settings, the counter, and the version of the rules that render', () => {
+    const { lane, counter, ...settings } = createPolicy(
+      { budget: 1_000, window: { max: { rounds: 4 } } },
+      utf8Bound,
+    )
+    const name = (v: number): string =>
+      hashJson({ ...settings, counter: counter.id, v } as never).slice(0, 16)
+    expect(lane).toBe(name(RENDER_VERSION))
+    expect(lane).not.toBe(name(RENDER_VERSION + 1))
+  })
+})
