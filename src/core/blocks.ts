@@ -6,12 +6,11 @@ import { asText, countMessage } from './count.ts'
 import { fenced } from './fence.ts'
 import type { Call, JoinedResults, Unit } from './fold.ts'
 import { hashText } from './hash.ts'
-import { isBlank, partsOf, textOf } from './message.ts'
+import { EMPTY_MESSAGE, isBlank, partsOf, textOf } from './message.ts'
 import type { Policy } from './policy.ts'
 
 /** What a model reads in place of a result that never came. */
 const ABANDONED = 'Error: this call was abandoned; it has no result.'
-const EMPTY = '(empty message)'
 const OPENING = '(earlier messages are not shown)'
 
 /**
@@ -119,12 +118,8 @@ export class BlockShelf {
 
   #head(row: LogRow, message: Message, shown: Shown): Block {
     const { role, trust } = message
-    const all = partsOf(message)
-    const parts = all.filter(
-      (part) => part.type !== 'reasoning' || (part.signature !== undefined && shown !== 'old'),
-    )
     if (isBlank(message)) {
-      const stand: Part[] = [{ type: 'text', text: EMPTY }]
+      const stand: Part[] = [{ type: 'text', text: EMPTY_MESSAGE }]
       return block(
         role,
         stand,
@@ -134,6 +129,10 @@ export class BlockShelf {
         trust,
       )
     }
+    const all = partsOf(message)
+    const parts = all.filter(
+      (part) => part.type !== 'reasoning' || (part.signature !== undefined && shown !== 'old'),
+    )
     const whole = parts.length === all.length
     const tokens = whole ? this.#stored(row, message) : countMessage(this.#policy.counter, { content: parts })
     const renamed = parts.map((part) =>

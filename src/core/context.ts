@@ -9,13 +9,13 @@ import { decide } from './decide.ts'
 import { fenced } from './fence.ts'
 import { addedLate, type Conversation, fold, messagesOf, pendingCalls } from './fold.ts'
 import { hashJson, hashText } from './hash.ts'
-import { createHead, type Head, headKey, headValue, storedHead } from './head.ts'
+import { createHead, type Head, type HeadTexts, headKey, headValue } from './head.ts'
 import { EPOCH_ID } from './message.ts'
 import { type Policy, RENDER_VERSION } from './policy.ts'
 import { hashPrefix, Prefix } from './prefix.ts'
 import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
 import { markIn, sealOp, valueIn } from './seal.ts'
-import { readPast, type Slice, View } from './view.ts'
+import { type CurrentEpoch, readPast, type Slice, View } from './view.ts'
 import { type Band, cutBack, exceeds, firstNeeded, Layout, type Window } from './window.ts'
 
 /** How often an epoch is tried, against other writers, before the context is returned unsaved. */
@@ -112,7 +112,7 @@ export class ContextBuilder {
   readonly #prefix = new Prefix()
   #fenced: { readonly place: number; readonly tag: string } | undefined
   #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
-  #head: { readonly tools: string; readonly head: Head } | undefined
+  #head: Head | undefined
 
   constructor({ store, scope, policy, system, onCut }: BuilderParts) {
     this.#store = store
@@ -143,18 +143,17 @@ export class ContextBuilder {
       const current = this.#current(call)
       const cause = manual ? 'manual' : current.cause
       if (!cause && current.epoch)
-        return this.#finish(call, this.view, current.epoch, current.window, 'current', failures)
+        return this.#finish(call, this.view, current.epoch, current.window, failures)
       const { band, window } = await this.#plan(call, cause ?? 'start', current.epoch?.mark)
       // What was read to plan may be what waits: an undo brings back steps that were out of sight.
       this.#refusePending(options)
       const epoch = this.#draft(call, cause ?? 'start', band, window)
-      if (options.preview) return this.#finish(call, this.view, epoch, window, 'preview')
-      if (broken || tries === TRIES) return this.#finish(call, this.view, epoch, window, 'unsaved', failures)
+      if (options.preview) return this.#finish(call, this.view, epoch, window, [], 'preview')
+      if (broken || tries === TRIES) return this.#finish(call, this.view, epoch, window, failures, 'unsaved')
       try {
         if (await this.#save(call.head, epoch)) {
           manual = false
           await this.#report(epoch.mark, current.window, window, failures)
-          await this.view.trim(epoch.mark)
         }
       } catch (error) {
         broken = true
@@ -178,12 +177,12 @@ export class ContextBuilder {
     const { mark } = past.epoch
     const register = await this.#store.register(headKey(mark.head))
     const value = register && valueIn(register)
-    const head = value === undefined ? this.#call({}).head : storedHead(this.#policy, value)
+    const head =
+      value === undefined ? this.#call({}).head : createHead(this.#policy, value as unknown as HeadTexts)
     const call = { head, tail: [], room: this.#room(head) }
     const window = this.#show(this.#layout(past.conversation), past.rows, mark)
-    const { context } = await this.#finish(call, past, past.epoch, window, 'past')
-    const seen =
-      mark.seen === null ? 0 : (past.rows.find((row) => row.id === mark.seen)?.seq ?? past.epoch.seq)
+    const { context } = await this.#finish(call, past, past.epoch, window)
+    const seen = seenBy(past.epoch, past.rows)
     const then = fold(
       [...past.rewinds, ...past.rows.filter((row) => row !== past.opener && row.seq <= seen)],
       undefined,
@@ -197,10 +196,10 @@ export class ContextBuilder {
   }
 
   #call({ tools, tail = [] }: ContextOptions): Call {
-    const spelled = JSON.stringify(tools ?? [])
+    const spelled = tools?.length ? JSON.stringify(tools) : ''
     if (this.#head?.tools !== spelled)
-      this.#head = { tools: spelled, head: createHead(this.#policy, this.#system, '', JSON.parse(spelled)) }
-    const { head } = this.#head
+      this.#head = createHead(this.#policy, { system: this.#system, memory: '', tools: spelled })
+    const head = this.#head
     const sections = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
     return { head, tail: sections.filter(({ text }) => text !== ''), room: this.#room(head) }
   }
@@ -229,7 +228,7 @@ export class ContextBuilder {
     const layout = this.#layout(conversation)
     if (!epoch) return { cause: 'start', window: NOTHING }
     const { mark } = epoch
-    const seen = mark.seen === null ? 0 : (rows.findLast(({ id }) => id === mark.seen)?.seq ?? epoch.seq)
+    const seen = seenBy(epoch, rows)
     const rewound = rewoundSince(rows, seen)
     // What is shown again may lie before the window, and what is hidden may be all of it.
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
@@ -324,7 +323,7 @@ export class ContextBuilder {
     const { lane } = this.#policy
     const { base, place } = this.view.next
     const { rows } = this.view
-    const readFrom = firstNeeded(rows, window)
+    const readFrom = firstNeeded(rows, window)?.id
     const mark: EpochMark = {
       type: 'epoch',
       id: `${EPOCH_ID}${hashJson([lane, base, windowFrom, { ...cuts } as never, head.hash])}`,
@@ -373,8 +372,8 @@ export class ContextBuilder {
     slice: Slice,
     { mark, place }: Epoch,
     window: Window,
-    state: 'current' | 'preview' | 'unsaved' | 'past' = 'current',
-    failures: Receipt['failures'] = [],
+    failures: readonly Failure[] = [],
+    unwritten?: 'preview' | 'unsaved',
   ): Promise<Built> {
     const { head } = call
     const { conversation } = slice
@@ -386,7 +385,7 @@ export class ContextBuilder {
     const { floor } = floorOf(this.#policy, head, { ...layout.floor(), tail: closing?.tokens ?? 0 })
     const receipt = createReceipt(this.#policy, head, blocks, this.#shelf, {
       omitted: omittedFrom(await slice.before(), conversation, window, slice.rows),
-      epoch: state === 'preview' || state === 'unsaved' ? state : { id: mark.id, cause: mark.cause, place },
+      epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
       failures,
       floor,
       room: call.room,
@@ -452,6 +451,11 @@ const NOTHING: Window = { blocks: [], waiting: [], tokens: 0, from: 0, units: []
 /** Tokens that a counter found when the row was written. */
 function storedCount({ derived }: LogRow, counter: string): number | undefined {
   return derived === undefined ? undefined : (JSON.parse(derived) as { [counter: string]: number })[counter]
+}
+
+/** Seq of the newest entry that an epoch's writer had read. */
+function seenBy({ mark, seq }: CurrentEpoch, rows: readonly LogRow[]): number {
+  return mark.seen === null ? 0 : (rows.findLast(({ id }) => id === mark.seen)?.seq ?? seq)
 }
 
 /** Whether a rewind after `seq` hides any of the rows, or shows any entry again. */

@@ -5,14 +5,18 @@ import { hashJson } from './hash.ts'
 import { checkId, checkJson, checkText, invalid, isPlainObject } from './json.ts'
 import type { Policy } from './policy.ts'
 
-/** What a request begins with, and what stays the same for a whole epoch: system text, memory text and tools. */
-export interface Head {
-  /** Hash of the text and the tools; the register `head/<hash>` holds their bytes. */
-  readonly hash: string
+/** What the register `head/<hash>` holds. */
+export interface HeadTexts {
   readonly system: string
   readonly memory: string
   /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty without tools. */
   readonly tools: string
+}
+
+/** What a request begins with, and what stays the same for a whole epoch: system text, memory text and tools. */
+export interface Head extends HeadTexts {
+  /** Hash of the texts. */
+  readonly hash: string
   readonly toolSpecs?: readonly ToolSpec[]
   readonly blocks: readonly Block[]
   readonly tokens: {
@@ -23,23 +27,42 @@ export interface Head {
   }
 }
 
-export function createHead(
-  policy: Policy,
-  system: string,
-  memory: string,
-  tools: readonly ToolSpec[] | undefined,
-): Head {
-  const spelled = tools?.length ? JSON.stringify(tools) : ''
-  return headOf(policy, { system, memory, tools: spelled }, tools)
+export function createHead(policy: Policy, { system, memory, tools }: HeadTexts): Head {
+  const { counter } = policy
+  const toolSpecs = tools === '' ? undefined : (JSON.parse(tools) as readonly ToolSpec[])
+  const blocks: Block[] = []
+  const block = (section: 'system' | 'memory', text: string): number => {
+    if (text === '') return 0
+    const tokens = countMessage(counter, { content: text })
+    const role = section === 'system' ? 'system' : 'user'
+    blocks.push({
+      section,
+      role,
+      parts: [{ type: 'text', text }],
+      from: [],
+      rule: section,
+      tokens,
+      trust: 'system',
+    })
+    return tokens
+  }
+  return {
+    system,
+    memory,
+    tools,
+    ...(toolSpecs && { toolSpecs }),
+    hash: hashJson({ system, memory, tools }),
+    tokens: {
+      system: block('system', system),
+      memory: block('memory', memory),
+      tools: countTools(counter, toolSpecs),
+      framing: perRequest(counter),
+    },
+    blocks,
+  }
 }
 
-/** The head that a register holds, as it was. */
-export function storedHead(policy: Policy, value: Json): Head {
-  const texts = value as { system: string; memory: string; tools: string }
-  return headOf(policy, texts, texts.tools === '' ? undefined : (JSON.parse(texts.tools) as ToolSpec[]))
-}
-
-/** What the register `head/<hash>` holds. */
+/** The value of the register `head/<hash>`. */
 export function headValue({ system, memory, tools }: Head): Json {
   return { system, memory, tools }
 }
@@ -64,41 +87,4 @@ export function checkTools(operation: string, tools: readonly ToolSpec[] | undef
       throw invalid(operation, `${argument}.inputSchema`, 'must be an object')
     checkJson(operation, `${argument}.inputSchema`, tool.inputSchema)
   })
-}
-
-function headOf(
-  policy: Policy,
-  texts: { readonly system: string; readonly memory: string; readonly tools: string },
-  tools: readonly ToolSpec[] | undefined,
-): Head {
-  const { counter } = policy
-  const blocks: Block[] = []
-  const block = (section: 'system' | 'memory', text: string): number => {
-    if (text === '') return 0
-    const tokens = countMessage(counter, { content: text })
-    const role = section === 'system' ? 'system' : 'user'
-    blocks.push({
-      section,
-      role,
-      parts: [{ type: 'text', text }],
-      from: [],
-      rule: section,
-      tokens,
-      trust: 'system',
-    })
-    return tokens
-  }
-  const { system, memory } = texts
-  return {
-    ...texts,
-    ...(tools?.length && { toolSpecs: tools }),
-    hash: hashJson({ ...texts }),
-    blocks,
-    tokens: {
-      system: block('system', system),
-      memory: block('memory', memory),
-      tools: countTools(counter, tools),
-      framing: perRequest(counter),
-    },
-  }
 }

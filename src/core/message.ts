@@ -84,6 +84,9 @@ export function textOf(message: Pick<Message, 'content'>): string {
   return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
+/** Stands for a user message with nothing in it that can be shown: leaving it out would change whose turn it is. */
+export const EMPTY_MESSAGE = '(empty message)'
+
 /** Whether a message holds nothing that providers take: no text but white space, no call, result, picture or file. */
 export function isBlank({ content }: Pick<Message, 'content'>): boolean {
   if (typeof content === 'string') return content.trim() === ''

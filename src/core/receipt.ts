@@ -96,9 +96,8 @@ export function omittedFrom(
   if (from === (window.opener ? 1 : 0) && unshown.length === 0 && loose.length === 0) return gaps.map(omitted)
   const start = units[from]
   const cutRound = start && start.row.id !== start.round ? start.round : undefined
-  const needed = firstNeeded(rows, window)
   const shown = new Set(window.units.flatMap((unit) => [unit.row, ...unit.results.map(({ row }) => row)]))
-  const oldest = rows.find(({ id }) => id === needed)?.ordinal ?? Infinity
+  const oldest = firstNeeded(rows, window)?.ordinal ?? Infinity
   const reasons = new Map<LogRow, OmitReason>()
   for (const { row, reason, opened } of unshown) {
     const older = row.ordinal < oldest || (row.round !== cutRound && opened < oldest)

@@ -192,8 +192,10 @@ export class Session {
     })
   }
 
-  /** Calls the listener after each change of the snapshot, other tabs' writes included where the store can tell of them.
-   * What it throws is ignored. */
+  /**
+   * Calls the listener after each change of the snapshot, other tabs' writes included where the store can tell of them.
+   * What it throws is ignored.
+   */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
     const look = (): void => void this.#enqueue(() => this.#look()).catch(ignore)
@@ -215,7 +217,7 @@ export class Session {
 
   /** Lets go of the store. What was appended is durable already. */
   async close(): Promise<void> {
-    await this.#queue.catch(() => {})
+    await this.#queue
     this.#unwatch?.()
     this.#unwatch = undefined
     this.#listeners.clear()
@@ -224,7 +226,7 @@ export class Session {
 
   #enqueue<Value>(run: () => Promise<Value>): Promise<Value> {
     const result = this.#queue.then(run)
-    this.#queue = result.catch(() => {})
+    this.#queue = result.catch(ignore)
     return result
   }
 
@@ -316,8 +318,7 @@ export class Session {
     const first: Message[] = []
     for (const seq of written) {
       const { rows } = await this.#store.changesSince(seq - 1)
-      for (const row of rows)
-        if (row.seq === seq) first.push(...(messageIn(row) ? [messageIn(row) as Message] : []))
+      first.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
     }
     const same = (message: Message, index: number): boolean => {
       const { role, content } = first[index] ?? {}

@@ -1,7 +1,7 @@
 import type { Message } from '../ports/message.ts'
 import type { EpochMark } from '../ports/op.ts'
 import type { EntryKind, Head, LogRow, ScopeStore } from '../ports/store.ts'
-import { PAGE_ROWS } from '../ports/store.ts'
+import { isEntry, PAGE_ROWS } from '../ports/store.ts'
 import { type Conversation, fold } from './fold.ts'
 import { markIn, messageIn } from './seal.ts'
 
@@ -67,10 +67,6 @@ export class View implements Slice {
     this.#slot = `epoch/${lane}`
   }
 
-  get loaded(): boolean {
-    return this.#loaded
-  }
-
   get head(): Head {
     return this.#head
   }
@@ -116,13 +112,12 @@ export class View implements Slice {
     return this.#before
   }
 
-  /** Reads what is new since the last time; the first time, the window. Returns whether anything changed. */
-  async refresh(): Promise<boolean> {
+  /** Reads what is new since the last time; the first time, the window. */
+  async refresh(): Promise<void> {
     if (!this.#loaded) {
       await this.#load()
-      return true
+      return
     }
-    let changed = false
     for (let more = true; more; ) {
       const changes = await this.#store.changesSince(this.#seq)
       more = changes.more
@@ -130,19 +125,17 @@ export class View implements Slice {
       if (changes.rows.length === 0) break
       if (changes.rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) {
         await this.#load()
-        return true
+        return
       }
       for (const row of changes.rows) if (isEntry(row)) this.#entries.push(row)
       this.#seq = changes.rows.at(-1)?.seq ?? this.#seq
       this.#changed()
-      changed = true
     }
     if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch()
     // A writer that never builds a context has no epoch to trim by.
     if (!this.#epoch && this.#entries.length > MOST_ROWS) await this.#load()
     // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
-    if (this.#epoch) await this.trim(this.#epoch.mark)
-    return changed
+    if (this.#epoch) await this.#trim(this.#epoch.mark)
   }
 
   /** Reads a further page of older entries. */
@@ -157,7 +150,7 @@ export class View implements Slice {
   }
 
   /** Lets go of what an epoch does not show. */
-  async trim({ id, windowFrom, readFrom = windowFrom ?? undefined }: EpochMark): Promise<void> {
+  async #trim({ id, windowFrom, readFrom = windowFrom ?? undefined }: EpochMark): Promise<void> {
     if (this.#trimmed === id) return
     const index = this.#entries.findIndex((row) => row.id === readFrom)
     if (index < 0) {
@@ -211,8 +204,8 @@ export class View implements Slice {
 
   /** Takes entries over, with the opener that belongs to them; nothing changes before all is read. */
   async #hold(entries: LogRow[], whole: boolean, windowFrom?: string | null): Promise<void> {
-    const opener = whole ? undefined : await findOpener(this.#store, entries, windowFrom)
-    this.#rewinds = opener ? await rewindsBetween(this.#store, opener, entries) : []
+    const { opener, rewinds } = whole ? NOTHING_APART : await readApart(this.#store, entries, windowFrom)
+    this.#rewinds = rewinds
     this.#opener = opener
     this.#entries = entries
     this.#whole = whole
@@ -252,8 +245,7 @@ export async function readPast(
   const mark = row && (markIn(row) as EpochMark | undefined)
   if (!row || !mark) return undefined
   const entries = await readRange(store, mark.readFrom ?? mark.windowFrom ?? undefined, to)
-  const opener = await findOpener(store, entries, mark.windowFrom)
-  const rewinds = opener ? await rewindsBetween(store, opener, entries) : []
+  const { opener, rewinds } = await readApart(store, entries, mark.windowFrom)
   const { first } = await store.head()
   const rows = opener ? [opener, ...entries] : entries
   return {
@@ -323,6 +315,23 @@ export async function findOpener(
   return opener
 }
 
+/** What belongs to entries but stands apart before them: their opener, and the rewinds since, which may hide it. */
+interface Apart {
+  readonly opener: LogRow | undefined
+  readonly rewinds: readonly LogRow[]
+}
+
+const NOTHING_APART: Apart = { opener: undefined, rewinds: [] }
+
+async function readApart(
+  store: ScopeStore,
+  entries: readonly LogRow[],
+  windowFrom: string | null | undefined,
+): Promise<Apart> {
+  const opener = await findOpener(store, entries, windowFrom)
+  return opener ? { opener, rewinds: await rewindsBetween(store, opener, entries) } : NOTHING_APART
+}
+
 /** Rewinds between an opener and entries further on. */
 async function rewindsBetween(
   store: ScopeStore,
@@ -361,8 +370,4 @@ async function rangesBefore(
     gaps.push({ from: from?.id ?? oldest, to: await before(first), first: start, last })
   }
   return gaps
-}
-
-function isEntry({ kind }: LogRow): boolean {
-  return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
 }

@@ -244,10 +244,9 @@ function squeezeTo(layout: Layout, index: number, room: number): number | undefi
 
 /**
  * The first row, in the log's order, that a window needs: of what it shows, and of the rows that opened its rounds (a result
- * stands after its step). The round into
- * which the cut falls is aside: its opener is read for itself.
+ * stands after its step). The round into which the cut falls is aside: its opener is read for itself.
  */
-export function firstNeeded(rows: readonly LogRow[], { units, opener }: Window): string | undefined {
+export function firstNeeded(rows: readonly LogRow[], { units, opener }: Window): LogRow | undefined {
   const start = units[opener ? 1 : 0]
   const needed = new Set<string>()
   for (const unit of units) {
@@ -255,5 +254,5 @@ export function firstNeeded(rows: readonly LogRow[], { units, opener }: Window):
     needed.add(unit.row.id)
     if (unit.round !== start?.round) needed.add(unit.round)
   }
-  return rows.find(({ id }) => needed.has(id))?.id
+  return rows.find(({ id }) => needed.has(id))
 }

@@ -80,6 +80,11 @@ export interface LogRow {
   readonly derived?: string
 }
 
+/** Whether a row holds an entry, rather than the record of a put, delete or erase. */
+export function isEntry({ kind }: LogRow): boolean {
+  return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
+}
+
 export interface RegisterRow {
   readonly key: string
   /** The `opId` of the op that wrote it. */

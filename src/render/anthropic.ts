@@ -1,5 +1,6 @@
 import { asText } from '../core/count.ts'
 import { fenced } from '../core/fence.ts'
+import { EMPTY_MESSAGE, textOf } from '../core/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type {
@@ -11,7 +12,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../ports/message.ts'
-import { callName, contentOf, EMPTY_MESSAGE, isPicture, placeholder, textOf } from './parts.ts'
+import { callName, contentOf, isPicture, placeholder } from './parts.ts'
 
 /** What {@link toAnthropic} gives: spread it into the parameters of `messages.create`. */
 export interface AnthropicRequest {
@@ -162,7 +163,7 @@ function renderBlock(block: Block, fence: string): AnthropicMessage[] {
     return content.length > 0 ? [{ role, content }] : []
   }
   if (role === 'system') {
-    const text = textOf(parts)
+    const text = textOf({ content: parts })
     return text.trim() === '' ? [] : [{ role: 'user', content: [textBlock(fenced(fence, 'system', text))] }]
   }
   const content = parts.flatMap(renderUserPart)

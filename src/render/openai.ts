@@ -1,9 +1,10 @@
 import { asText } from '../core/count.ts'
 import { fenced } from '../core/fence.ts'
+import { EMPTY_MESSAGE, textOf } from '../core/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, OpaquePart, Part, ToolCallPart } from '../ports/message.ts'
-import { callName, contentOf, EMPTY_MESSAGE, isPicture, placeholder, textOf } from './parts.ts'
+import { callName, contentOf, isPicture, placeholder } from './parts.ts'
 
 /** What {@link toOpenAI} gives: spread it into the parameters of `chat.completions.create`. */
 export interface OpenAIRequest {
@@ -116,7 +117,7 @@ export function fromOpenAIMessages(messages: readonly OpenAIInputMessage[]): Mes
       case 'tool':
       case 'function': {
         const callId = message.tool_call_id ?? name ?? ''
-        const output = textOf(contentParts(message.content))
+        const output = textOf({ content: contentParts(message.content) })
         return { role: 'tool', content: [{ type: 'tool-result', callId, output }], ...named }
       }
     }
@@ -135,7 +136,7 @@ function renderBlock(block: Block, fence: string): OpenAIMessage[] {
   const { role, parts } = block
   switch (role) {
     case 'system': {
-      const content = textOf(parts)
+      const content = textOf({ content: parts })
       if (content === '') return []
       const trusted = block.section === 'system' || block.trust === 'system' || block.trust === 'user'
       return trusted
@@ -144,7 +145,7 @@ function renderBlock(block: Block, fence: string): OpenAIMessage[] {
     }
     case 'user':
       // The tail is only for what there is to say.
-      if (block.section === 'tail' && textOf(parts) === '') return []
+      if (block.section === 'tail' && textOf({ content: parts }) === '') return []
       return [{ role, content: userContent(parts) }]
     case 'assistant':
       return assistantMessage(parts)

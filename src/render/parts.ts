@@ -1,14 +1,6 @@
 /** What both renderers do alike. */
 import type { MediaPart, MessageInput, Part } from '../ports/message.ts'
 
-/** Stands for a user message with nothing in it that the provider takes: leaving it out would change whose turn it is. */
-export const EMPTY_MESSAGE = '(empty message)'
-
-/** The text parts as one text. */
-export function textOf(parts: readonly Part[]): string {
-  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-}
-
 /** Whether a provider can be given the picture itself. */
 export function isPicture(part: MediaPart): part is MediaPart & { readonly url: string } {
   return part.url !== undefined && part.mediaType.startsWith('image/')

@@ -4,6 +4,7 @@ import {
   type Decide,
   type EntriesQuery,
   type Head,
+  isEntry,
   type LogRow,
   type MarkRow,
   PAGE_ROWS,
@@ -207,10 +208,6 @@ class MapScopeStore implements ScopeStore {
     for (const name of found) for (const dependent of naming.get(name) ?? []) found.add(dependent)
     return new Map([...naming].filter(([source]) => found.has(source)))
   }
-}
-
-function isEntry({ kind }: LogRow): boolean {
-  return kind === 'message' || kind === 'epoch' || kind === 'summary' || kind === 'rewind'
 }
 
 /** Index of the first row whose seq is above `seq`, by bisection. */
