@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
 import type { Decide, Rows } from '../../src/ports/store.ts'
+import { isEntry } from '../../src/ports/store.ts'
 import {
   accepted,
   append,
   bodyOf,
   erase,
-  isEntry,
   mark,
   names,
   type Open,

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import type { EntriesQuery, EntryKind, LogRow, ScopeStore } from '../../src/ports/store.ts'
-import { PAGE_ROWS } from '../../src/ports/store.ts'
-import { append, erase, isEntry, mark, names, type Open, openScope, put, readLog, remove } from './samples.ts'
+import { isEntry, PAGE_ROWS } from '../../src/ports/store.ts'
+import { append, erase, mark, names, type Open, openScope, put, readLog, remove } from './samples.ts'
 
 export function describeReads(open: Open): void {
   describe('entries', () => {

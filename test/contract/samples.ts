@@ -71,10 +71,6 @@ export function names(prefix: string, count: number): string[] {
 
 export const accepted = (seq: number, applied = true): OpResult => ({ status: 'accepted', seq, applied })
 
-export function isEntry({ kind }: LogRow): boolean {
-  return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
-}
-
 /** Every row of the log, page by page. */
 export async function readLog(scope: ScopeStore, after = 0): Promise<LogRow[]> {
   const rows: LogRow[] = []

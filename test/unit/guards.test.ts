@@ -19,6 +19,7 @@ import {
   toAnthropic,
   utf8Bound,
 } from '../../src/index.ts'
+import { answer, calls, result, shown, user } from './support/messages.ts'
 
 /** Each test here holds one guard that no other test would miss. */
 
@@ -57,19 +58,6 @@ function meddled(
 const write = (store: Store, op: Op): Promise<unknown> => store.open(scope).commit([sealOp(op)], decide)
 const beginsEpoch = (ops: readonly SealedOp[]): boolean =>
   ops.some(({ envelope }) => envelope.mark === 'epoch')
-const user = (id: string, content = id): MessageInput => ({ id, role: 'user', content })
-const answer = (id: string, content = id): MessageInput => ({ id, role: 'assistant', content })
-const calls = (id: string, ...callIds: string[]): MessageInput => ({
-  id,
-  role: 'assistant',
-  content: callIds.map((callId) => ({ type: 'tool-call', id: callId, name: 'find', input: {} })),
-})
-const result = (id: string, callId: string, output = 'found'): MessageInput => ({
-  id,
-  role: 'tool',
-  content: [{ type: 'tool-result', callId, output }],
-})
-const shown = ({ blocks }: Context): string[] => blocks.flatMap(({ from }) => from)
 const epoch = ({ receipt }: Context): { cause?: string; place?: number } =>
   typeof receipt.epoch === 'string' ? {} : receipt.epoch
 const ids = async (session: Session, messages = 2_000): Promise<string[]> =>

@@ -10,6 +10,7 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { expectAllAccounted } from './support/coverage.ts'
 import { histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { Scene } from './support/scene.ts'
@@ -106,17 +107,9 @@ describe('the laws hold for every history, policy and tool set', () => {
   })
 
   it('4: every message is shown or listed as omitted, and never both', async () => {
-    await forAll((scene) => async ({ blocks, receipt }) => {
+    await forAll((scene) => async (context) => {
       const ids = (await scene.rows({ kinds: ['message'] })).map(({ id }) => id)
-      const shown = new Set(blocks.flatMap(({ from }) => from))
-      const omitted = receipt.omitted.flatMap(({ from, to, count }) => {
-        const range = ids.slice(ids.indexOf(from), ids.indexOf(to) + 1)
-        expect(range.length).toBe(count)
-        return range
-      })
-      expect(new Set(omitted).size).toBe(omitted.length)
-      expect(omitted.filter((id) => shown.has(id))).toEqual([])
-      expect(omitted.length + shown.size).toBe(ids.length)
+      expectAllAccounted(context, ids)
     })
   })
 

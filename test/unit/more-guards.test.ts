@@ -15,6 +15,7 @@ import {
   type Store,
   utf8Bound,
 } from '../../src/index.ts'
+import { answer, calls, shown, user } from './support/messages.ts'
 
 /** Each test here holds one guard that no other test would miss. */
 
@@ -45,22 +46,14 @@ function changed(store: Store, change: (inner: ScopeStore) => Partial<ScopeStore
 }
 const forget = (store: Store, target: string): Promise<unknown> =>
   store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
-const user = (id: string, content = id): MessageInput => ({ id, role: 'user', content })
-const answer = (id: string, content = id): MessageInput => ({ id, role: 'assistant', content })
 const answers = (name: string, count: number): MessageInput[] =>
   Array.from({ length: count }, (_, index) => answer(`${name}${index}`, '.'))
-const calls = (id: string, ...callIds: string[]): MessageInput => ({
-  id,
-  role: 'assistant',
-  content: callIds.map((callId) => ({ type: 'tool-call', id: callId, name: 'find', input: {} })),
-})
 const results = (id: string, ...outputs: readonly (readonly [callId: string, output: string])[]) =>
   ({
     id,
     role: 'tool',
     content: outputs.map(([callId, output]) => ({ type: 'tool-result', callId, output })),
   }) satisfies MessageInput
-const shown = ({ blocks }: Context): string[] => blocks.flatMap(({ from }) => from)
 const outputs = ({ blocks }: Context): unknown[] =>
   blocks.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? [part.output] : [])))
 

@@ -17,6 +17,7 @@ import {
   type ToolSpec,
   utf8Bound,
 } from '../../src/index.ts'
+import { answer, calls, result, shown, user } from './support/messages.ts'
 
 /** Each test here holds something that was wrong once. */
 
@@ -66,23 +67,10 @@ const newestEpoch = async (store: Store): Promise<EpochMark> => {
   return JSON.parse(row?.body ?? '{}') as EpochMark
 }
 const seqOf = async (store: Store): Promise<number> => (await store.open(scope).head()).seq
-const user = (id: string, content = id): MessageInput => ({ id, role: 'user', content })
-const answer = (id: string, content = id): MessageInput => ({ id, role: 'assistant', content })
-const calls = (id: string, ...callIds: string[]): MessageInput => ({
-  id,
-  role: 'assistant',
-  content: callIds.map((callId) => ({ type: 'tool-call', id: callId, name: 'find', input: {} })),
-})
-const result = (id: string, callId: string, output = 'found'): MessageInput => ({
-  id,
-  role: 'tool',
-  content: [{ type: 'tool-result', callId, output }],
-})
 const exchange = (index: number): MessageInput[] => [
   user(`u${index}`, 'y'.repeat(60)),
   answer(`a${index}`, 'y'.repeat(60)),
 ]
-const shown = ({ blocks }: Context): string[] => blocks.flatMap(({ from }) => from)
 const listed = async (session: Session): Promise<string[]> => (await session.history()).map(({ id }) => id)
 
 describe('epochs and limits', () => {

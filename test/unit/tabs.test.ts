@@ -17,9 +17,10 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { expectAllAccounted } from './support/coverage.ts'
 import { type Action, calling, histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
-import { TOOLS } from './support/scene.ts'
+import { rewindAt, TOOLS, undoIfAny } from './support/scene.ts'
 
 type Options = Omit<CreateMemoryOptions, 'store'>
 
@@ -146,16 +147,11 @@ class Tabs {
         await this.#join(tab, { role: 'tool', content }, round)
         return
       }
-      case 'rewind': {
-        const shown = await session.history({ messages: 20 })
-        const target = shown[Math.floor(action.place * shown.length)]
-        if (target) await session.rewind(target.id)
+      case 'rewind':
+        await rewindAt(session, action.place)
         return
-      }
       case 'undo':
-        await session.undo().catch((error: unknown) => {
-          if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
-        })
+        await undoIfAny(session)
         return
       case 'reopen':
         tab.session = this.open(tab.options)
@@ -209,18 +205,6 @@ function isValid({ context }: Call): void {
   expect(lintRequest(toAnthropic(context), 'anthropic')).toEqual([])
 }
 
-function accountsForAll({ context: { blocks, receipt }, ids }: Call): void {
-  const shown = new Set(blocks.flatMap(({ from }) => from))
-  const omitted = receipt.omitted.flatMap(({ from, to, count }) => {
-    const range = ids.slice(ids.indexOf(from), ids.indexOf(to) + 1)
-    expect(range.length).toBe(count)
-    return range
-  })
-  expect(new Set(omitted).size).toBe(omitted.length)
-  expect(omitted.filter((id) => shown.has(id))).toEqual([])
-  expect(omitted.length + shown.size).toBe(ids.length)
-}
-
 function onlyGrows({ context }: Call, lane: readonly Tab[]): void {
   for (const { last } of lane)
     if (last?.epoch === context.epoch) expect(body(context).slice(0, body(last).length)).toEqual(body(last))
@@ -241,7 +225,7 @@ function forAll(lanes: number): Promise<void> {
         const lane = scene.of(tab)
         keepsTheLine(call)
         isValid(call)
-        accountsForAll(call)
+        expectAllAccounted(call.context, call.ids)
         onlyGrows(call, lane)
         agrees(foretold, context)
         for (const { session } of lane) agrees(await scene.context(session, tail, true), context)

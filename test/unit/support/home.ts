@@ -1,5 +1,6 @@
 import type { Envelope, OpResult, SealedOp } from '../../../src/ports/op.ts'
 import type { Decide, Head, LogRow, MarkRow, RegisterRow, Rows } from '../../../src/ports/store.ts'
+import { isEntry } from '../../../src/ports/store.ts'
 
 /** What `decide` is given and what becomes of what it returns, as plainly as the port says it: lists, and no look-ups. */
 export class Home {
@@ -82,10 +83,6 @@ export class Home {
       ...this.registers.filter(({ sources }) => sources?.includes(source)).map(({ key }) => key),
     ]
   }
-}
-
-export function isEntry({ kind }: LogRow): boolean {
-  return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
 }
 
 function replace<Row>(rows: readonly Row[], by: readonly Row[], name: (row: Row) => string): readonly Row[] {

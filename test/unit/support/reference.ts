@@ -1,7 +1,7 @@
 import type { Message } from '../../../src/ports/message.ts'
 import type { OpResult, SealedOp } from '../../../src/ports/op.ts'
 import type { LogRow, RegisterRow } from '../../../src/ports/store.ts'
-import { isEntry } from './home.ts'
+import { isEntry } from '../../../src/ports/store.ts'
 
 /**
  * What a scope holds after some ops, worked out the long way, one op after the other: everything is found by reading the

@@ -108,16 +108,11 @@ export class Scene {
         })
         return
       }
-      case 'rewind': {
-        const shown = await session.history({ messages: 20 })
-        const target = shown[Math.floor(action.place * shown.length)]
-        if (target) await session.rewind(target.id)
+      case 'rewind':
+        await rewindAt(session, action.place)
         return
-      }
       case 'undo':
-        await session.undo().catch((error: unknown) => {
-          if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
-        })
+        await undoIfAny(session)
         return
       case 'reopen':
         this.session = this.open()
@@ -153,4 +148,18 @@ export class Scene {
       throw error
     }
   }
+}
+
+/** Rewinds from a message among the last that show, given as a fraction of them; from none if nothing shows. */
+export async function rewindAt(session: Session, place: number): Promise<void> {
+  const shown = await session.history({ messages: 20 })
+  const target = shown[Math.floor(place * shown.length)]
+  if (target) await session.rewind(target.id)
+}
+
+/** Takes the newest rewind back, if there is one. */
+export async function undoIfAny(session: Session): Promise<void> {
+  await session.undo().catch((error: unknown) => {
+    if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+  })
 }
