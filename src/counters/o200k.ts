@@ -1,50 +1,136 @@
-import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import type { Counter } from '../ports/counter.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import { BytePairMerge } from './byte-pair-merge.ts'
+import { classify, pieceEnd } from './pre-tokenizer.ts'
+import { BYTES_PER_UNIT, writeUtf8 } from './utf8.ts'
+import { buildTables, NO_RANK, Vocabulary, type VocabularyTables } from './vocabulary.ts'
 
-/** Longest stretch without a break that is handed to the tokenizer whole: its time grows with the square of it. */
-const LONGEST_RUN = 2_048
-/** Stretches of at least that length: no white space in them, or nothing else. */
-const RUN = new RegExp(`\\S{${LONGEST_RUN},}|\\s{${LONGEST_RUN},}`, 'gu')
+/** Longest text, in UTF-16 units, for which the working memory is kept between two calls. */
+const KEPT = 32_768
 
 /**
- * Exact token counts for the o200k encoding (GPT-4o and later), by gpt-tokenizer. Special tokens in a text count as
- * plain text.
+ * The o200k encoding (GPT-4o and later): counts and encodings are identical to gpt-tokenizer's, on its rank tables. Special
+ * tokens in a text (`<|endoftext|>`) are plain text; a lone surrogate is U+FFFD.
  *
- * Limit: inside an unbroken run of 2 048 characters or more, text is counted in slices of that length, so the count there
- * may be a few tokens above the exact one; a pasted megabyte of one letter then takes milliseconds instead of minutes.
+ * Time grows with n log n on every text, also on a pasted megabyte without a break; that takes up to 30 bytes of working
+ * memory for each byte of the longest unbroken run, for as long as the call takes.
+ */
+export interface O200k extends Counter {
+  encode(text: string): number[]
+}
+
+/** As much of a `Worker` as is used here. */
+export interface TablesWorker {
+  postMessage(message: string): void
+  addEventListener(
+    type: 'message' | 'error' | 'messageerror',
+    listener: (event: { readonly data?: unknown; readonly message?: string }) => void,
+  ): void
+  terminate(): void
+}
+
+export interface LoadOptions {
+  /**
+   * Makes a module worker that runs `plimsoll/o200k/worker`; the tables are then read and built there, handed over without a
+   * copy, and the worker is ended. Default: on this thread, as a module of 1 MiB (gzip).
+   */
+  readonly worker?: () => TablesWorker
+}
+
+/** What the worker is asked. */
+export const ASK = 'plimsoll/o200k: tables'
+
+let loading: Promise<O200k> | undefined
+
+/**
+ * Loads the tables of the optional peer `gpt-tokenizer`, once: further calls give the same counter. A load that failed is
+ * tried again by the next call.
  *
+ * @throws ERR_COUNTER_UNAVAILABLE (`cause`): gpt-tokenizer is not installed, its module could not be fetched, or the worker failed
  * @example
  * ```ts
- * import { o200k } from 'plimsoll/o200k'
- * const memory = createMemory({ store, budget: 16_000, counter: o200k })
+ * import { loadO200k } from 'plimsoll/o200k'
+ * const memory = createMemory({ store, budget: 16_000, counter: await loadO200k() })
+ * ```
+ * @example Off the main thread, with a bundler that knows module workers (Vite, webpack, esbuild):
+ * ```ts
+ * // tables.ts: import 'plimsoll/o200k/worker'
+ * const worker = () => new Worker(new URL('./tables.ts', import.meta.url), { type: 'module' })
+ * const counter = await loadO200k({ worker })
  * ```
  */
-export const o200k: Counter = {
-  id: 'o200k',
-  kind: 'exact',
-  count: (text) => {
-    if (text.length < LONGEST_RUN) return plain(text)
-    let tokens = 0
-    let from = 0
-    for (const run of text.matchAll(RUN)) {
-      tokens += plain(text.slice(from, run.index))
-      from = run.index + run[0].length
-      for (let at = run.index; at < from; ) {
-        const end = sliceEnd(text, Math.min(at + LONGEST_RUN, from))
-        tokens += plain(text.slice(at, end))
-        at = end
-      }
+export function loadO200k({ worker }: LoadOptions = {}): Promise<O200k> {
+  loading ??= (worker ? tablesFrom(worker) : readTables()).then(createO200k, (error: unknown) => {
+    loading = undefined
+    throw unavailable(error)
+  })
+  return loading
+}
+
+/** The tables, from the rank table of gpt-tokenizer. */
+export async function readTables(): Promise<VocabularyTables> {
+  const { default: tokens } = await import('gpt-tokenizer/bpeRanks/o200k_base')
+  return buildTables(tokens)
+}
+
+function tablesFrom(make: () => TablesWorker): Promise<VocabularyTables> {
+  return new Promise<VocabularyTables>((resolve, reject) => {
+    const worker = make()
+    const end = (settle: () => void): void => {
+      worker.terminate()
+      settle()
     }
-    return tokens + plain(text.slice(from))
-  },
+    worker.addEventListener('message', ({ data }) => {
+      const answer = data as { readonly tables?: VocabularyTables; readonly reason?: string }
+      const { tables } = answer
+      if (tables) end(() => resolve(tables))
+      else end(() => reject(new Error(answer.reason)))
+    })
+    for (const type of ['error', 'messageerror'] as const)
+      worker.addEventListener(type, ({ message }) => end(() => reject(new Error(message ?? type))))
+    worker.postMessage(ASK)
+  })
 }
 
-/** `end`, or one more where it would part a surrogate pair. */
-function sliceEnd(text: string, end: number): number {
-  const unit = text.charCodeAt(end - 1)
-  return unit >= 0xd800 && unit <= 0xdbff ? end + 1 : end
+function unavailable(cause: unknown): PlimsollError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new PlimsollError('ERR_COUNTER_UNAVAILABLE', `loadO200k: no rank tables: ${reason}`, { cause })
 }
 
-function plain(text: string): number {
-  return text === '' ? 0 : countTokens(text, { disallowedSpecial: new Set() })
+function createO200k(tables: VocabularyTables): O200k {
+  const vocabulary = new Vocabulary(tables)
+  const merging = new BytePairMerge(vocabulary)
+  const kept = memoryFor(KEPT)
+  const tokenize = (text: string, tokens?: number[]): number => {
+    const { bytes, classes } = text.length <= KEPT ? kept : memoryFor(text.length)
+    const end = writeUtf8(text, bytes, 0)
+    classify(bytes, end, classes)
+    let count = 0
+    for (let from = 0; from < end; ) {
+      const to = pieceEnd(bytes, classes, from, end)
+      const rank = vocabulary.rank(bytes, from, to)
+      if (rank === NO_RANK) count += merging.merge(bytes, from, to, tokens)
+      else {
+        count++
+        tokens?.push(rank)
+      }
+      from = to
+    }
+    return count
+  }
+  return {
+    id: 'o200k',
+    kind: 'exact',
+    count: (text) => tokenize(text),
+    encode: (text) => {
+      const tokens: number[] = []
+      tokenize(text, tokens)
+      return tokens
+    },
+  }
+}
+
+function memoryFor(units: number): { readonly bytes: Uint8Array; readonly classes: Uint8Array } {
+  const size = units * BYTES_PER_UNIT
+  return { bytes: new Uint8Array(size), classes: new Uint8Array(size) }
 }

@@ -3,6 +3,8 @@ export type ErrorCode =
   | 'ERR_BUDGET_TOO_SMALL'
   | 'ERR_CONFLICT'
   | 'ERR_CONTEXT_TOO_LARGE'
+  /** The tables of a counter could not be loaded. */
+  | 'ERR_COUNTER_UNAVAILABLE'
   | 'ERR_DUPLICATE_ID'
   | 'ERR_ENTRY_TOO_LARGE'
   /** Only in a receipt's failures: a hook of the app's threw. */

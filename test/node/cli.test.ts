@@ -9,6 +9,7 @@ import { loadCounter } from '../../src/cli/counters.ts'
 import { drawBars, shorten, sparkline } from '../../src/cli/draw.ts'
 import { type Io, nodeIo } from '../../src/cli/io.ts'
 import { startProgress } from '../../src/cli/progress.ts'
+import { PlimsollError } from '../../src/ports/errors.ts'
 
 /** The command over files in memory. */
 async function plimsoll(argv: readonly string[], files: { [path: string]: string } = {}) {
@@ -96,7 +97,7 @@ describe('arguments', () => {
   })
 
   test('without its tokenizer the default counter becomes the estimate, with a warning; a named one is refused', async () => {
-    const missing = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ERR_MODULE_NOT_FOUND' }))
+    const missing = () => Promise.reject(new PlimsollError('ERR_COUNTER_UNAVAILABLE', 'gone'))
     const warnings: string[] = []
     const counter = await loadCounter(undefined, (message) => warnings.push(message), missing)
     expect(counter.kind).toBe('estimate')

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { capOutput } from '../../src/core/cap.ts'
 import { charsPerToken } from '../../src/core/count.ts'
 import { identifiers } from '../../src/core/identifiers.ts'
-import { o200k } from '../../src/counters/o200k.ts'
+import { loadO200k } from '../../src/counters/o200k.ts'
 import { texts } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 
-const { count } = o200k
+const { count } = await loadO200k()
 const lines = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, line) => `line ${from + line} of the log says nothing new`).join('\n')
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { o200k } from '../../src/counters/o200k.ts'
+import { loadO200k } from '../../src/counters/o200k.ts'
 import {
   assertFits,
   type Context,
@@ -164,6 +164,7 @@ describe('a budget that can never hold the request', () => {
 
 describe('tokens are counted', () => {
   it('of Chinese, Japanese and Korean text too: no request is larger than the model takes', async () => {
+    const o200k = await loadO200k()
     for (const content of [
       '预订去都灵的火车票。',
       '旅行の予約をお願いします。',

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { loadO200k, readTables, type TablesWorker } from '../../../src/counters/o200k.ts'
+import { describeO200k } from '../../everywhere/o200k.ts'
+import { runs } from '../support/runs.ts'
+
+type Listener = Parameters<TablesWorker['addEventListener']>[1]
+
+/** A worker that answers what it is asked as `answer` says, and notes whether it was ended. */
+function workerThat(answer: (listeners: ReadonlyMap<string, Listener>) => void) {
+  const listeners = new Map<string, Listener>()
+  let ended = 0
+  const worker: TablesWorker = {
+    addEventListener: (type, listener) => listeners.set(type, listener),
+    postMessage: () => queueMicrotask(() => answer(listeners)),
+    terminate: () => {
+      ended++
+    },
+  }
+  return { make: () => worker, ended: () => ended }
+}
+
+describe('loading the o200k counter', () => {
+  it('that fails says why, ends the worker, and is tried again by the next call', async () => {
+    const failing = [
+      workerThat((listeners) => listeners.get('message')?.({ data: { reason: 'gone' } })),
+      workerThat((listeners) => listeners.get('error')?.({ message: 'gone' })),
+      workerThat((listeners) => listeners.get('messageerror')?.({ message: 'gone' })),
+    ]
+    for (const { make, ended } of failing) {
+      await expect(loadO200k({ worker: make })).rejects.toMatchObject({
+        code: 'ERR_COUNTER_UNAVAILABLE',
+        message: 'loadO200k: no rank tables: gone',
+        cause: expect.any(Error),
+      })
+      expect(ended()).toBe(1)
+    }
+    const none = () => {
+      throw new Error('no workers here')
+    }
+    await expect(loadO200k({ worker: none })).rejects.toMatchObject({ code: 'ERR_COUNTER_UNAVAILABLE' })
+
+    const tables = await readTables()
+    const good = workerThat((listeners) => listeners.get('message')?.({ data: { tables } }))
+    const loaded = await loadO200k({ worker: good.make })
+    expect(good.ended()).toBe(1)
+    expect(loaded).toMatchObject({ id: 'o200k', kind: 'exact' })
+  })
+
+  it('happens once: all calls give the same counter', async () => {
+    expect(await loadO200k()).toBe(await loadO200k())
+  })
+})
+
+describeO200k(loadO200k, runs(2_000).numRuns)
