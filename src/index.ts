@@ -70,6 +70,15 @@ export {
   parseAnthropicReply,
   toAnthropic,
 } from './render/anthropic.ts'
+export {
+  type ContextDiff,
+  type DiffCause,
+  type DiffTokens,
+  type Divergence,
+  diffContexts,
+  lintPrefix,
+} from './render/diff.ts'
+export { type Explanation, explain, type Source, type Span } from './render/explain.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
 export { mapStore } from './stores/map.ts'

@@ -4,8 +4,8 @@ import type { Counter } from '../ports/counter.ts'
 import type { MessageInput, Part, ToolSpec, Trust } from '../ports/message.ts'
 import type { Policy } from './policy.ts'
 
-const ROUNDS = 20
-const MESSAGES = 40
+export const ROUNDS = 20
+export const MESSAGES = 40
 
 /** Messages of a conversation so far, whole, and where its rounds begin. */
 interface History {
@@ -96,6 +96,7 @@ function asContext(
   return {
     lane: '',
     epoch: '',
+    head: '',
     fence: 'reference',
     blocks,
     ...(tools && { tools }),

@@ -393,6 +393,7 @@ export class ContextBuilder {
     const context: Context = {
       lane: this.#policy.lane,
       epoch: mark.id,
+      head: headKey(head.hash),
       fence,
       blocks,
       ...(head.toolSpecs && { tools: head.toolSpecs }),

@@ -49,6 +49,8 @@ export interface Context {
   readonly lane: string
   /** Id of the epoch's mark. */
   readonly epoch: string
+  /** Key of the register that holds what the request begins with: system text, memory text and tools. */
+  readonly head: string
   /** Tag that fences text which is data, not instructions; fixed for the epoch. */
   readonly fence: string
   readonly blocks: readonly Block[]

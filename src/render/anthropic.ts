@@ -12,13 +12,13 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../ports/message.ts'
-import { callName, contentOf, isPicture, placeholder } from './parts.ts'
+import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
 /** What {@link toAnthropic} gives: spread it into the parameters of `messages.create`. */
 export interface AnthropicRequest {
+  tools?: AnthropicTool[]
   system?: AnthropicText[]
   messages: AnthropicMessage[]
-  tools?: AnthropicTool[]
 }
 
 export interface AnthropicMessage {
@@ -93,48 +93,63 @@ export interface AnthropicOptions {
 
 /**
  * A context as a Messages request, block after block; the results of one step share a user message, and the tail goes
- * into the last of them. Left out: reasoning without a signature, blank texts, and what belongs to another provider.
+ * into the last of them. Its keys are in the order in which the provider reads them. Left out: reasoning without a signature,
+ * blank texts, and what belongs to another provider.
  *
  * @example
  * const reply = await client.messages.create({ model, max_tokens: 1_000, ...toAnthropic(context) })
  * await session.append(parseAnthropicReply(reply))
  */
-export function toAnthropic(context: Context, { cache = true }: AnthropicOptions = {}): AnthropicRequest {
+export function toAnthropic(context: Context, options: AnthropicOptions = {}): AnthropicRequest {
+  return renderAnthropic(context, options, () => {})
+}
+
+/** {@link toAnthropic}, telling `note` which block each message or part of one comes from. */
+export function renderAnthropic(
+  context: Context,
+  { cache = true }: AnthropicOptions,
+  note: NoteOrigin,
+): AnthropicRequest {
+  const noted = <Piece extends object>(pieces: Piece[], block: Block): Piece[] => {
+    for (const piece of pieces) note(piece, block)
+    return pieces
+  }
   const system: AnthropicText[] = []
   const messages: AnthropicMessage[] = []
   const tail: AnthropicText[] = []
+  let tailBlock: Block | undefined
   /** The last message's content, as long as further results belong to it. */
   let results: AnthropicBlock[] | undefined
   let memoryEnd = -1
   /** Blocks at the end that the next call may show in another way: results that may still come, the tail's own. */
   let passing = 0
   for (const block of context.blocks) {
-    if (block.section === 'system') system.push(...texts(block.parts))
-    else if (block.section === 'tail' && block.role === 'user') tail.push(...texts(block.parts))
-    else if (block.role === 'tool') {
-      const rendered = block.parts.flatMap((part) =>
-        part.type === 'tool-result' ? [renderResult(part)] : [],
-      )
+    if (block.section === 'system') system.push(...noted(texts(block.parts), block))
+    else if (block.section === 'tail' && block.role === 'user') {
+      tail.push(...noted(texts(block.parts), block))
+      tailBlock ??= block
+    } else if (block.role === 'tool') {
+      const rendered = noted(block.parts.flatMap(renderResult), block)
       if (block.section === 'tail') passing += rendered.length
       if (results) results.push(...rendered)
       else if (rendered.length > 0) {
         results = rendered
-        messages.push({ role: 'user', content: results })
+        messages.push(...noted([{ role: 'user' as const, content: results }], block))
       }
     } else {
       results = undefined
-      messages.push(...renderBlock(block, context.fence))
+      messages.push(...noted(renderBlock(block, context.fence), block))
     }
     if (block.section === 'memory') memoryEnd = messages.length - 1
   }
   const tools = context.tools?.map(renderTool) ?? []
   if (results && tail.length > 0) passing = Math.max(passing, 1)
   if (cache) setMarks(system, tools, messages, memoryEnd, passing)
-  addTail(messages, tail, results)
+  if (tailBlock && tail.length > 0) messages.push(...noted(closing(tail, results), tailBlock))
   return {
+    ...(tools.length > 0 && { tools }),
     ...(system.length > 0 && { system }),
     messages,
-    ...(tools.length > 0 && { tools }),
   }
 }
 
@@ -228,14 +243,18 @@ function renderCall({ id, name, input }: ToolCallPart): AnthropicToolUse {
 }
 
 /** The content is always a list, so that a tail only adds to it. */
-function renderResult({ callId, output, isError }: ToolResultPart): AnthropicToolResult {
+function renderResult(part: Part): AnthropicToolResult[] {
+  if (part.type !== 'tool-result') return []
+  const { callId, output, isError } = part
   const text = asText(output)
-  return {
-    type: 'tool_result',
-    tool_use_id: callId,
-    ...(isError && { is_error: true }),
-    ...(text.trim() !== '' && { content: [textBlock(text)] }),
-  }
+  return [
+    {
+      type: 'tool_result',
+      tool_use_id: callId,
+      ...(isError && { is_error: true }),
+      ...(text.trim() !== '' && { content: [textBlock(text)] }),
+    },
+  ]
 }
 
 const INLINE_IMAGE = /^data:(image\/(?:jpeg|png|gif|webp));base64,/
@@ -254,12 +273,12 @@ function renderMedia(part: MediaPart): AnthropicBlock {
 }
 
 /**
- * The block that {@link fromAnthropicMessages} kept. The union does not name all of Anthropic's blocks, so it passes as
- * one of them. Blocks that have parts of their own are refused, as they would slip past pairing.
+ * A copy, since it may get a cache mark, of the block that {@link fromAnthropicMessages} kept. The union does not name all of
+ * Anthropic's blocks, so it passes as one of them. Blocks that have parts of their own are refused, as they would slip past pairing.
  */
 function renderOpaque({ provider, value }: OpaquePart): AnthropicBlock[] {
   if (provider !== 'anthropic' || !isBlock(value) || OWN_PARTS.has(value.type)) return []
-  return [value as unknown as AnthropicBlock]
+  return [{ ...value } as unknown as AnthropicBlock]
 }
 
 const OWN_PARTS: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_use', 'tool_result'])
@@ -280,16 +299,15 @@ function renderTool({
   }
 }
 
-/** After results the tail is part of the last one: a text beside results teaches the model to expect the user there. */
-function addTail(
-  messages: AnthropicMessage[],
-  tail: AnthropicText[],
-  results: AnthropicBlock[] | undefined,
-): void {
-  if (tail.length === 0) return
+/**
+ * The message that holds the tail; none after results, where it becomes part of the last one: a text beside results teaches
+ * the model to expect the user there.
+ */
+function closing(tail: AnthropicText[], results: AnthropicBlock[] | undefined): AnthropicMessage[] {
   const last = results?.at(-1)
-  if (last?.type === 'tool_result') last.content = [...(last.content ?? []), ...tail]
-  else messages.push({ role: 'user', content: tail })
+  if (last?.type !== 'tool_result') return [{ role: 'user', content: tail }]
+  last.content = [...(last.content ?? []), ...tail]
+  return []
 }
 
 /**

@@ -46,6 +46,8 @@ export type LintRule =
   | 'mark-place'
   | 'tool-name'
   | 'duplicate-tool'
+  /** Two builds of one context whose bytes differ before the tail. Reported by `lintPrefix`. */
+  | 'unstable-prefix'
 
 export interface Problem {
   readonly rule: LintRule

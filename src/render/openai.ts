@@ -4,12 +4,12 @@ import { EMPTY_MESSAGE, textOf } from '../core/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, OpaquePart, Part, ToolCallPart } from '../ports/message.ts'
-import { callName, contentOf, isPicture, placeholder } from './parts.ts'
+import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
 /** What {@link toOpenAI} gives: spread it into the parameters of `chat.completions.create`. */
 export interface OpenAIRequest {
-  messages: OpenAIMessage[]
   tools?: OpenAITool[]
+  messages: OpenAIMessage[]
 }
 
 export type OpenAIMessage =
@@ -67,14 +67,24 @@ export interface OpenAIInputCompletion {
 }
 
 /**
- * A context as a Chat Completions request, block after block. Left out: reasoning, and what belongs to another provider.
+ * A context as a Chat Completions request, block after block, its keys in the order in which the provider reads them. Left
+ * out: reasoning, and what belongs to another provider.
  *
  * @example
  * const completion = await client.chat.completions.create({ model, ...toOpenAI(context) })
  * await session.append(parseOpenAIReply(completion))
  */
 export function toOpenAI(context: Context): OpenAIRequest {
-  const messages = context.blocks.flatMap((block) => renderBlock(block, context.fence))
+  return renderOpenAI(context, () => {})
+}
+
+/** {@link toOpenAI}, telling `note` which block each message comes from. */
+export function renderOpenAI(context: Context, note: NoteOrigin): OpenAIRequest {
+  const messages = context.blocks.flatMap((block) => {
+    const rendered = renderBlock(block, context.fence)
+    for (const message of rendered) note(message, block)
+    return rendered
+  })
   if (!context.tools?.length) return { messages }
   const tools = context.tools.map(
     ({ name, description, inputSchema }): OpenAITool => ({
@@ -82,7 +92,7 @@ export function toOpenAI(context: Context): OpenAIRequest {
       function: { name, ...(description !== undefined && { description }), parameters: inputSchema },
     }),
   )
-  return { messages, tools }
+  return { tools, messages }
 }
 
 /**

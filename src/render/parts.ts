@@ -1,5 +1,9 @@
 /** What both renderers do alike. */
+import type { Block } from '../ports/context.ts'
 import type { MediaPart, MessageInput, Part } from '../ports/message.ts'
+
+/** Is told which block a piece of a request comes from; `piece` is an object of the request, made for that block alone. */
+export type NoteOrigin = (piece: object, block: Block) => void
 
 /** Whether a provider can be given the picture itself. */
 export function isPicture(part: MediaPart): part is MediaPart & { readonly url: string } {

@@ -247,6 +247,13 @@ describe('cache marks', () => {
     expect(marksOf(user('Hi.'), assistant([call('a')]), result('a', ''))).toEqual(['search', 'Hi.', 'a'])
   })
 
+  it('leave the context as it was, also where what carries the mark was kept as Anthropic sent it', () => {
+    const image = { type: 'image', source: { type: 'file', file_id: 'f1' } }
+    const seen = user([{ type: 'opaque', provider: 'anthropic', value: image }])
+    expect(marksOf(seen).length).toBe(1 + 1)
+    expect(image).toEqual({ type: 'image', source: { type: 'file', file_id: 'f1' } })
+  })
+
   it('are not set when they are not wanted', () => {
     expect(marks(rendered(...head, user('Hi.')))).toEqual([])
   })

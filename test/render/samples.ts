@@ -30,6 +30,7 @@ export function contextOf(blocks: readonly Block[], tools?: readonly ToolSpec[])
   return {
     lane: 'lane',
     epoch: 'epoch',
+    head: 'head/1',
     fence: FENCE,
     blocks,
     ...(tools && { tools }),

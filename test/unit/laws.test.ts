@@ -5,6 +5,7 @@ import {
   type Context,
   type CreateMemoryOptions,
   charsPerToken,
+  explain,
   lintRequest,
   toAnthropic,
   toOpenAI,
@@ -85,6 +86,21 @@ describe('the laws hold for every history, policy and tool set', () => {
       const anthropic = toAnthropic(context)
       expect(bytes(openai.messages)).toBeLessThanOrEqual(context.receipt.used)
       expect(bytes([anthropic.system ?? '', anthropic.messages])).toBeLessThanOrEqual(context.receipt.used)
+    })
+  })
+
+  it('every character and every token of a request has one source', async () => {
+    await forAll(() => async (context) => {
+      for (const [provider, request] of [
+        ['openai', toOpenAI(context)],
+        ['anthropic', toAnthropic(context)],
+      ] as const) {
+        const { text, spans, unrendered } = explain(context, provider)
+        expect(spans.map(({ from, to }) => text.slice(from, to)).join('')).toBe(JSON.stringify(request))
+        expect(spans.every(({ from, to }, at) => from === (spans[at - 1]?.to ?? 0) && to > from)).toBe(true)
+        const tokens = [...spans, ...unrendered].reduce((sum, source) => sum + source.tokens, 0)
+        expect(tokens).toBe(context.receipt.used)
+      }
     })
   })
 

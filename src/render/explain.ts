@@ -1,0 +1,149 @@
+import type { Block, Context, Rule, SectionName } from '../ports/context.ts'
+import type { Trust } from '../ports/message.ts'
+import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
+import type { Provider } from './lint.ts'
+import { renderOpenAI } from './openai.ts'
+
+/** What put a piece of a request there. */
+export interface Source {
+  readonly section: SectionName | 'tools' | 'request'
+  /** The rule of the block; `tools` for the tools, `request` for the brace that opens the request. */
+  readonly rule: Rule | 'tools' | 'request'
+  /** Ids of the entries that it shows; for system, memory and tools the key of their register; empty for what Plimsoll added. */
+  readonly records: readonly string[]
+  /** By the policy's counter. Those of `request` are what the format adds once a request. */
+  readonly tokens: number
+  readonly trust: Trust
+}
+
+/** A stretch of a rendered request that comes from one source. */
+export interface Span extends Source {
+  /** Where it begins and ends in {@link Explanation.text}, in UTF-16 units, as `slice` takes them. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Where every character and every token of a request comes from. */
+export interface Explanation {
+  readonly provider: Provider
+  /** The request as JSON: exactly `JSON.stringify(toOpenAI(context))` or `JSON.stringify(toAnthropic(context))`. */
+  readonly text: string
+  /**
+   * In order, without gaps or overlaps. A source that another one interrupts (the tail inside the last result, for Anthropic)
+   * has two spans; the first has its tokens.
+   */
+  readonly spans: readonly Span[]
+  /**
+   * What the counter counted although this provider is not given it, such as what only another provider understands. With the
+   * spans' tokens, theirs add up to the receipt's `used`.
+   */
+  readonly unrendered: readonly Source[]
+}
+
+/**
+ * Says of every character of the request which record, section and rule put it there, and what it costs. Pure; the context is
+ * rendered, not changed.
+ *
+ * @param provider whose request is explained. @default 'openai'
+ * @param options those of `toAnthropic`.
+ * @example
+ * const { text, spans } = explain(context)
+ * for (const { from, to, section, rule, records, tokens } of spans) console.log(section, rule, records, tokens, text.slice(from, to))
+ */
+export function explain(
+  context: Context,
+  provider: Provider = 'openai',
+  options: AnthropicOptions = {},
+): Explanation {
+  const origins = new Map<object, Source>()
+  const sources = new Map<Block, Source>(context.blocks.map((block) => [block, sourceOf(block, context)]))
+  const note = (piece: object, block: Block): void => {
+    origins.set(piece, sources.get(block) as Source)
+  }
+  const request =
+    provider === 'anthropic' ? renderAnthropic(context, options, note) : renderOpenAI(context, note)
+  const tools = toolsOf(context)
+  if (request.tools) origins.set(request.tools, tools)
+  const counted = [tools, ...sources.values()]
+  const framing: Source = {
+    section: 'request',
+    rule: 'request',
+    records: [],
+    tokens: counted.reduce((rest, { tokens }) => rest - tokens, context.receipt.used),
+    trust: 'system',
+  }
+  const { text, spans } = trace(request, framing, origins)
+  const rendered = new Set(origins.values())
+  return {
+    provider,
+    text,
+    spans,
+    unrendered: counted.filter((source) => source.tokens > 0 && !rendered.has(source)),
+  }
+}
+
+function sourceOf({ section, rule, from, tokens, trust }: Block, { head }: Context): Source {
+  const records = section === 'system' || section === 'memory' ? [head] : from
+  return { section, rule, records, tokens, trust }
+}
+
+function toolsOf({ head, receipt }: Context): Source {
+  const tokens = receipt.sections.find(({ name }) => name === 'tools')?.tokens ?? 0
+  return { section: 'tools', rule: 'tools', records: [head], tokens, trust: 'system' }
+}
+
+/**
+ * Writes a request as `JSON.stringify` does and notes which source each character belongs to: that of the nearest object around
+ * it. Brackets, commas and keys belong to what they open, and brackets that close to what was written last.
+ */
+function trace(
+  request: object,
+  outermost: Source,
+  origins: ReadonlyMap<object, Source>,
+): { readonly text: string; readonly spans: readonly Span[] } {
+  const spans: { -readonly [Key in keyof Span]: Span[Key] }[] = []
+  const charged = new Set<Source>()
+  let text = ''
+  let current = outermost
+  /** Brackets, commas and keys that wait for what they open. */
+  let opening = ''
+  const write = (characters: string, source: Source): void => {
+    const last = spans.at(-1)
+    const from = text.length
+    text += opening + characters
+    opening = ''
+    if (last && current === source) {
+      last.to = text.length
+      return
+    }
+    spans.push({ ...source, tokens: charged.has(source) ? 0 : source.tokens, from, to: text.length })
+    charged.add(source)
+    current = source
+  }
+  const writeMembers = (value: object, source: Source): void => {
+    const list = Array.isArray(value)
+    let comma = ''
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined) continue
+      opening += list ? comma : `${comma}${JSON.stringify(key)}:`
+      comma = ','
+      writeValue(member, source)
+    }
+  }
+  const writeValue = (value: unknown, around: Source): void => {
+    if (typeof value !== 'object' || value === null) {
+      write(JSON.stringify(value), around)
+      return
+    }
+    const source = origins.get(value) ?? around
+    const [open, close] = Array.isArray(value) ? '[]' : '{}'
+    opening += open
+    writeMembers(value, source)
+    // Where the bracket still waits, nothing was in it.
+    write(close as string, opening === '' ? current : source)
+  }
+  write('{', outermost)
+  writeMembers(request, outermost)
+  write('}', current)
+  return { text, spans }
+}
