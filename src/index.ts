@@ -6,6 +6,7 @@ export type { Memory } from './core/memory.ts'
 export type { PolicyOptions, ToolOutputOptions, WindowLimits, WindowOptions } from './core/policy.ts'
 export type { AppendOptions, AppendResult, Session, Snapshot } from './core/session.ts'
 export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
+export { type CalibratedCounter, calibrated, type Usage } from './counters/calibrated.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 export type {
   Block,

@@ -3,20 +3,20 @@ import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { Message, ToolSpec } from '../ports/message.ts'
 import type { EpochCause, EpochMark, OpResult, Scope } from '../ports/op.ts'
 import type { LogRow, ScopeStore } from '../ports/store.ts'
-import { BlockShelf } from './blocks.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
 import { fenced } from './fence.ts'
-import { addedLate, type Conversation, fold, messagesOf, pendingCalls } from './fold.ts'
+import { addedLate, fold, messagesOf, pendingCalls } from './fold.ts'
 import { hashJson, hashText } from './hash.ts'
-import { createHead, type Head, type HeadTexts, headKey, headValue } from './head.ts'
+import { type Head, type HeadTexts, headKey, headValue } from './head.ts'
+import { Measure } from './measure.ts'
 import { EPOCH_ID } from './message.ts'
 import { type Policy, RENDER_VERSION } from './policy.ts'
 import { hashPrefix, Prefix } from './prefix.ts'
 import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
 import { markIn, sealOp, valueIn } from './seal.ts'
 import { type CurrentEpoch, readPast, type Slice, View } from './view.ts'
-import { type Band, cutBack, exceeds, firstNeeded, Layout, type Window } from './window.ts'
+import { type Band, cutBack, exceeds, firstNeeded, type Layout, type Window } from './window.ts'
 
 /** How often an epoch is tried, against other writers, before the context is returned unsaved. */
 const TRIES = 4
@@ -85,8 +85,9 @@ export interface Built {
   readonly window: Window
 }
 
-/** What one call asks for. */
+/** What one call asks for, in the tokens of one epoch. */
 interface Call {
+  readonly measure: Measure
   readonly head: Head
   readonly tail: readonly TailSection[]
   /** Tokens for window and tail together. */
@@ -107,12 +108,11 @@ export class ContextBuilder {
   readonly #system: string
   readonly #scope: Scope
   readonly #onCut: OnCut | undefined
-  readonly #shelf: BlockShelf
   readonly #counts = new WeakMap<LogRow, number>()
+  /** Of the newest epoch that was asked for. */
+  #measure: Measure | undefined
   readonly #prefix = new Prefix()
   #fenced: { readonly place: number; readonly tag: string } | undefined
-  #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
-  #head: Head | undefined
 
   constructor({ store, scope, policy, system, onCut }: BuilderParts) {
     this.#store = store
@@ -121,29 +121,23 @@ export class ContextBuilder {
     this.#scope = scope
     this.#onCut = onCut
     this.view = new View(store, policy.lane)
-    this.#shelf = new BlockShelf(policy, (row, message) => {
-      let tokens = this.#counts.get(row)
-      if (tokens === undefined) {
-        tokens = storedCount(row, policy.counter.id) ?? countMessage(policy.counter, message)
-        this.#counts.set(row, tokens)
-      }
-      return tokens
-    })
   }
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
   async build(options: ContextOptions): Promise<Built> {
-    const call = this.#call(options)
     let manual = options.newEpoch ?? false
     let broken = false
     const failures: Failure[] = []
     for (let tries = 0; ; tries++) {
       await this.view.refresh()
       this.#refusePending(options)
-      const current = this.#current(call)
+      const { calibration = 1 } = this.view.epoch?.mark ?? {}
+      const held = this.#call(calibration, options)
+      const current = this.#current(held)
       const cause = manual ? 'manual' : current.cause
       if (!cause && current.epoch)
-        return this.#finish(call, this.view, current.epoch, current.window, failures)
+        return this.#finish(held, this.view, current.epoch, current.window, failures)
+      const call = this.#call(this.#policy.counter.calibration?.() ?? calibration, options)
       const { band, window } = await this.#plan(call, cause ?? 'start', current.epoch?.mark)
       // What was read to plan may be what waits: an undo brings back steps that were out of sight.
       this.#refusePending(options)
@@ -177,10 +171,13 @@ export class ContextBuilder {
     const { mark } = past.epoch
     const register = await this.#store.register(headKey(mark.head))
     const value = register && valueIn(register)
-    const head =
-      value === undefined ? this.#call({}).head : createHead(this.#policy, value as unknown as HeadTexts)
-    const call = { head, tail: [], room: this.#room(head) }
-    const window = this.#show(this.#layout(past.conversation), past.rows, mark)
+    const measure = this.#measureBy(mark.calibration ?? 1)
+    const call = this.#callWith(
+      measure,
+      value === undefined ? this.#texts({}) : (value as unknown as HeadTexts),
+      [],
+    )
+    const window = this.#show(measure.layout(past.conversation), past.rows, mark)
     const { context } = await this.#finish(call, past, past.epoch, window)
     const seen = seenBy(past.epoch, past.rows)
     const then = fold(
@@ -188,25 +185,46 @@ export class ContextBuilder {
       undefined,
       past.opener,
     )
-    const { blocks } = this.#show(this.#layout(then), past.rows, mark)
+    const { blocks } = this.#show(measure.layout(then), past.rows, mark)
     const hash = hashPrefix(mark.head, blocks)
     if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
     const forgotten = value === undefined || past.rows.some((row) => row.body === null)
     return { context, verified: false, reason: forgotten ? 'forgotten' : 'mismatch' }
   }
 
-  #call({ tools, tail = [] }: ContextOptions): Call {
-    const spelled = tools?.length ? JSON.stringify(tools) : ''
-    if (this.#head?.tools !== spelled)
-      this.#head = createHead(this.#policy, { system: this.#system, memory: '', tools: spelled })
-    const head = this.#head
+  #call(calibration: number, options: ContextOptions): Call {
+    const { tail = [] } = options
     const sections = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
-    return { head, tail: sections.filter(({ text }) => text !== ''), room: this.#room(head) }
+    return this.#callWith(
+      this.#measureBy(calibration),
+      this.#texts(options),
+      sections.filter(({ text }) => text !== ''),
+    )
   }
 
-  #room({ tokens }: Head): number {
-    const { cap, margin } = this.#policy
-    return cap - margin - tokens.system - tokens.memory - tokens.tools - tokens.framing
+  #callWith(measure: Measure, texts: HeadTexts, tail: readonly TailSection[]): Call {
+    const head = measure.head(texts)
+    return { measure, head, tail, room: measure.room(head) }
+  }
+
+  #texts({ tools }: ContextOptions): HeadTexts {
+    return { system: this.#system, memory: '', tools: tools?.length ? JSON.stringify(tools) : '' }
+  }
+
+  #measureBy(calibration: number): Measure {
+    if (this.#measure?.calibration !== calibration)
+      this.#measure = new Measure(this.#policy, calibration, (row, message) => this.#count(row, message))
+    return this.#measure
+  }
+
+  #count(row: LogRow, message: Message): number {
+    let tokens = this.#counts.get(row)
+    if (tokens === undefined) {
+      const { counter } = this.#policy
+      tokens = storedCount(row, counter.id) ?? countMessage(counter, message)
+      this.#counts.set(row, tokens)
+    }
+    return tokens
   }
 
   #refusePending({ onPending = 'reject' }: ContextOptions): void {
@@ -225,7 +243,7 @@ export class ContextBuilder {
   /** The window in the current epoch and, where that epoch cannot go on, the cause of the next one. */
   #current(call: Call): { readonly cause?: EpochCause; readonly epoch?: Epoch; readonly window: Window } {
     const { epoch, conversation, rows } = this.view
-    const layout = this.#layout(conversation)
+    const layout = call.measure.layout(conversation)
     if (!epoch) return { cause: 'start', window: NOTHING }
     const { mark } = epoch
     const seen = seenBy(epoch, rows)
@@ -239,7 +257,8 @@ export class ContextBuilder {
   }
 
   /** Why an epoch cannot go on with this window, if it cannot. */
-  #breaks({ room, tail }: Call, { place }: Epoch, seen: number, window: Window): EpochCause | undefined {
+  #breaks(call: Call, { place }: Epoch, seen: number, window: Window): EpochCause | undefined {
+    const { room } = call
     const { conversation } = this.view
     const { max } = this.#policy
     if (addedLate(conversation.units, seen)) return 'late'
@@ -250,8 +269,16 @@ export class ContextBuilder {
       (limited && (window.tokens > (max.tokens ?? room) || exceeds(conversation.units, window.from, max)))
     )
       return 'window'
-    const closing = this.#tail(tail, window, this.#fence(place))
-    return window.tokens + (closing?.tokens ?? 0) > room ? 'budget' : undefined
+    const closing = this.#tail(call, window, this.#fence(place))
+    const tokens = window.tokens + (closing?.tokens ?? 0)
+    return tokens > room || this.#isReportedOver(call, tokens) ? 'budget' : undefined
+  }
+
+  /** Whether by what a provider reported meanwhile the call would be above the cap itself, its margin included. */
+  #isReportedOver({ measure, room }: Call, tokens: number): boolean {
+    const { cap, margin } = this.#policy
+    const reported = this.#policy.counter.calibration?.() ?? measure.calibration
+    return (cap - margin - room + tokens) * reported > cap * measure.calibration
   }
 
   /** Where the next epoch's window begins, reading further back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
@@ -265,10 +292,10 @@ export class ContextBuilder {
     for (;;) {
       const { conversation, rows, whole } = this.view
       const { units } = conversation
-      const layout = this.#layout(conversation)
+      const layout = call.measure.layout(conversation)
       const shown = prior && this.#show(layout, rows, prior)
       const newest = units.length > 0 ? layout.window(units.length - 1, 0, {}) : NOTHING
-      const closing = this.#tail(call.tail, newest, this.#fence(place))?.tokens ?? 0
+      const closing = this.#tail(call, newest, this.#fence(place))?.tokens ?? 0
       const room = call.room - closing
       if (prior && shown && (cause === 'late' || cause === 'rewind'))
         if (shown.tokens <= Math.min(room, max.tokens ?? room) && !exceeds(units, shown.from, max))
@@ -319,20 +346,23 @@ export class ContextBuilder {
     return layout.window(from < 0 ? layout.units.length : from, old < 0 ? layout.units.length : old, cuts)
   }
 
-  #draft({ head }: Call, cause: EpochCause, { windowFrom, cuts }: Band, window: Window): Epoch {
+  #draft({ head, measure }: Call, cause: EpochCause, { windowFrom, cuts }: Band, window: Window): Epoch {
     const { lane } = this.#policy
     const { base, place } = this.view.next
     const { rows } = this.view
     const readFrom = firstNeeded(rows, window)?.id
+    const { calibration } = measure
+    const calibrated = calibration === 1 ? [] : [calibration]
     const mark: EpochMark = {
       type: 'epoch',
-      id: `${EPOCH_ID}${hashJson([lane, base, windowFrom, { ...cuts } as never, head.hash])}`,
+      id: `${EPOCH_ID}${hashJson([lane, base, windowFrom, { ...cuts } as never, head.hash, ...calibrated])}`,
       lane,
       cause,
       windowFrom,
       ...(readFrom !== undefined && readFrom !== windowFrom && { readFrom }),
       seen: rows.at(-1)?.id ?? null,
       cuts,
+      ...(calibration !== 1 && { calibration }),
       head: head.hash,
       prefixHash: this.#prefix.hash(head.hash, window.blocks, []),
       v: RENDER_VERSION,
@@ -375,17 +405,21 @@ export class ContextBuilder {
     failures: readonly Failure[] = [],
     unwritten?: 'preview' | 'unsaved',
   ): Promise<Built> {
-    const { head } = call
+    const { head, measure } = call
+    const { calibration } = measure
     const { conversation } = slice
-    const layout = this.#layout(conversation)
     const fence = this.#fence(place)
-    const closing = this.#tail(call.tail, window, fence)
+    const closing = this.#tail(call, window, fence)
     const tail = closing ? [...window.waiting, closing] : window.waiting
     const blocks = [...head.blocks, ...window.blocks, ...tail]
-    const { floor } = floorOf(this.#policy, head, { ...layout.floor(), tail: closing?.tokens ?? 0 })
-    const receipt = createReceipt(this.#policy, head, blocks, this.#shelf, {
+    const { floor } = floorOf(this.#policy, head, {
+      ...measure.layout(conversation).floor(),
+      tail: closing?.tokens ?? 0,
+    })
+    const receipt = createReceipt(this.#policy, head, blocks, measure.shelf, {
       omitted: omittedFrom(await slice.before(), conversation, window, slice.rows),
       epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
+      ...(calibration !== 1 && { calibration }),
       failures,
       floor,
       room: call.room,
@@ -403,12 +437,6 @@ export class ContextBuilder {
     return { context, window }
   }
 
-  #layout(conversation: Conversation): Layout {
-    if (this.#laid?.conversation !== conversation)
-      this.#laid = { conversation, layout: new Layout(conversation.units, this.#shelf) }
-    return this.#laid.layout
-  }
-
   /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
   #fence(place: number): string {
     if (this.#fenced?.place !== place) {
@@ -419,9 +447,9 @@ export class ContextBuilder {
   }
 
   /** The last block of the request, where there is something to say or the request must not end as it is. */
-  #tail(sections: readonly TailSection[], { blocks, waiting }: Window, fence: string): Block | undefined {
+  #tail({ measure, tail }: Call, { blocks, waiting }: Window, fence: string): Block | undefined {
     const last = waiting.at(-1) ?? blocks.at(-1)
-    const spoken = sections.map(({ name, text }) => fenced(fence, name, text)).join('\n')
+    const spoken = tail.map(({ name, text }) => fenced(fence, name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined
     const text = spoken || (last ? CONTINUE : BEGIN)
     return {
@@ -430,7 +458,7 @@ export class ContextBuilder {
       parts: [{ type: 'text', text }],
       from: [],
       rule: spoken ? 'tail' : 'continue',
-      tokens: countMessage(this.#policy.counter, { content: text }),
+      tokens: countMessage(measure.policy.counter, { content: text }),
       trust: 'user',
     }
   }

@@ -17,7 +17,10 @@ export function createReceipt(
   head: Head,
   blocks: readonly Block[],
   shelf: BlockShelf,
-  rest: Pick<Receipt, 'omitted' | 'epoch' | 'failures'> & { readonly floor: number; readonly room: number },
+  rest: Pick<Receipt, 'omitted' | 'epoch' | 'calibration' | 'failures'> & {
+    readonly floor: number
+    readonly room: number
+  },
 ): Receipt {
   const sections: SectionUse[] = []
   const section = (name: SectionName, cap?: number): void => {
@@ -65,6 +68,7 @@ export function createReceipt(
     sections,
     omitted: rest.omitted,
     epoch: rest.epoch,
+    ...(rest.calibration !== undefined && { calibration: rest.calibration }),
     failures: rest.failures,
   }
 }

@@ -105,6 +105,8 @@ export interface Receipt {
     | { readonly id: string; readonly cause: EpochCause; readonly place: number }
     | 'unsaved'
     | 'preview'
+  /** What the counter's counts are multiplied by in this epoch; absent for 1. */
+  readonly calibration?: number
   /** What failed open on the way here. */
   readonly failures: readonly { readonly part: string; readonly code: ErrorCode; readonly message: string }[]
 }

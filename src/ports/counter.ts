@@ -19,4 +19,9 @@ export interface Counter {
   message?(message: Pick<Message, 'content'>): number
   /** Tokens that a request costs beside its messages. Default 3 (the reply's own opening, in chat formats). */
   readonly perRequest?: number
+  /**
+   * Contract: what its counts should be multiplied by, as far as it knows now. Read where an epoch begins, and written into it;
+   * until the next one the same factor holds, whatever this says meanwhile.
+   */
+  calibration?(): number | undefined
 }

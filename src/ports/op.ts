@@ -25,7 +25,7 @@ export interface Cuts {
 
 /**
  * A stretch of calls in one lane during which the rendered request only grows at its end. `id` is a hash of lane, base,
- * windowFrom, cuts and head, so two tabs that cross the line together usually write the same mark.
+ * windowFrom, cuts, head and calibration, so two tabs that cross the line together usually write the same mark.
  */
 export interface EpochMark {
   readonly type: 'epoch'
@@ -39,6 +39,8 @@ export interface EpochMark {
   /** Earliest entry, in the log's order, that the window needs, where that is not `windowFrom` (interleaved writers). */
   readonly readFrom?: string
   readonly cuts: Cuts
+  /** What the counter's counts are multiplied by in this epoch, where a provider's reports said so; else 1. */
+  readonly calibration?: number
   /** Hash of the rendered system and memory text and the tools; their bytes are in the register `head/<hash>`. */
   readonly head: string
   /** Hash of the head and all blocks but the tail, as they were when the epoch began. */
