@@ -152,31 +152,40 @@ export class BlockShelf {
     const { counter, first, old } = this.#policy
     const most = shown === 'new' ? first : shown === 'old' ? old : Math.min(first, shown)
     const several = message.content.length > 1
+    const stored = this.#stored(row, message)
     let capped = false
     const outputs = joined.map(({ part, index }): ToolResultPart => {
       const text = asText(part.output)
       // No byte-level tokenizer gives more tokens than UTF-8 bytes, which are at most three a UTF-16 unit.
       if (text.length * 3 <= most) return part
       const reference = several ? `#${row.ordinal}.${index + 1}` : `#${row.ordinal}`
-      const output = capOutput(text, most, counter.count, reference, this.#tokens(row, index, text))
+      const output = capOutput(text, most, counter.count, reference, this.#tokens(row, message, index, text))
       if (output === text) return part
       capped = true
       return { ...part, output }
     })
     const whole = !capped && joined.length === message.content.length
-    const tokens = whole ? this.#stored(row, message) : countMessage(counter, { content: outputs })
+    const tokens = whole ? stored : countMessage(counter, { content: outputs })
     const renamed = outputs.map((part, at) => ({ ...part, callId: renamedCall(unit, joined[at]?.call) }))
     const shorter = block('tool', renamed, [row.id], capped ? 'capped' : 'verbatim', tokens, message.trust)
-    if (capped) this.#missing.set(shorter, this.#stored(row, message) - tokens)
+    if (capped) this.#missing.set(shorter, stored - tokens)
     return shorter
   }
 
   /** Tokens of one whole output: counted once, however often and short it is shown. */
-  #tokens(row: LogRow, index: number, text: string): number {
+  #tokens(row: LogRow, message: Message, index: number, text: string): number {
     const outputs = this.#outputs.get(row) ?? []
     this.#outputs.set(row, outputs)
-    outputs[index] ??= this.#policy.counter.count(text)
+    outputs[index] ??= this.#restOf(row, message) ?? this.#policy.counter.count(text)
     return outputs[index]
+  }
+
+  /** Tokens of a message's only result, from what the log says of the whole message. */
+  #restOf(row: LogRow, message: Message): number | undefined {
+    const { counter } = this.#policy
+    const [part, further] = partsOf(message)
+    if (part?.type !== 'tool-result' || further || counter.message) return undefined
+    return this.#stored(row, message) - countMessage(counter, { content: [{ ...part, output: '' }] })
   }
 
   #abandoned(unit: Unit, missing: readonly Call[], newest: boolean): Block {
@@ -196,13 +205,15 @@ export class BlockShelf {
 
   #cappedUser({ row, message }: Unit): Block {
     const { counter, old } = this.#policy
+    const stored = this.#stored(row, message)
+    if (stored <= old) return this.#head(row, message, 'new')
     const text = textOf(message)
     const shown = capOutput(text, old, counter.count, `#${row.ordinal}`)
     if (shown === text) return this.#head(row, message, 'new')
     const parts: Part[] = [{ type: 'text', text: shown }]
     const tokens = countMessage(counter, { content: parts })
     const shorter = block('user', parts, [row.id], 'capped', tokens, message.trust)
-    this.#missing.set(shorter, this.#stored(row, message) - tokens)
+    this.#missing.set(shorter, stored - tokens)
     return shorter
   }
 }

@@ -112,6 +112,8 @@ export class ContextBuilder {
   /** Of the newest epoch that was asked for. */
   #measure: Measure | undefined
   readonly #prefix = new Prefix()
+  /** The last tail that was made, since an epoch that goes on needs it twice. */
+  #closing: { readonly measure: Measure; readonly text: string; readonly block: Block } | undefined
   #fenced: { readonly place: number; readonly tag: string } | undefined
 
   constructor({ store, scope, policy, system, onCut }: BuilderParts) {
@@ -452,15 +454,19 @@ export class ContextBuilder {
     const spoken = tail.map(({ name, text }) => fenced(fence, name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined
     const text = spoken || (last ? CONTINUE : BEGIN)
-    return {
-      section: 'tail',
-      role: 'user',
-      parts: [{ type: 'text', text }],
-      from: [],
-      rule: spoken ? 'tail' : 'continue',
-      tokens: countMessage(measure.policy.counter, { content: text }),
-      trust: 'user',
+    if (this.#closing?.measure !== measure || this.#closing.text !== text) {
+      const block: Block = {
+        section: 'tail',
+        role: 'user',
+        parts: [{ type: 'text', text }],
+        from: [],
+        rule: spoken ? 'tail' : 'continue',
+        tokens: countMessage(measure.policy.counter, { content: text }),
+        trust: 'user',
+      }
+      this.#closing = { measure, text, block }
     }
+    return this.#closing.block
   }
 }
 
