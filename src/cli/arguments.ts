@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 export type Provider = 'openai' | 'anthropic'
@@ -10,6 +11,8 @@ export type PolicyName = (typeof POLICIES)[number]
 export interface ReplayOptions {
   readonly command: 'replay'
   readonly files: readonly string[]
+  /** Absent: all conversations. */
+  readonly conversation?: string
   /** The cap, in tokens. */
   readonly budget: number
   /** Most rounds in Plimsoll's window. */
@@ -26,6 +29,8 @@ export interface ReplayOptions {
   readonly tail: number
   /** Where to write the rendered requests. */
   readonly requests?: string
+  /** Where to draw all calls as a picture. */
+  readonly svg?: string
   readonly json: boolean
 }
 
@@ -54,6 +59,7 @@ usage
   plimsoll lint <requests.jsonl...>           check rendered requests against their provider's rules
 
 replay reads one conversation a line: { "id", "format": "openai" | "anthropic", "messages", "system"? }
+  --conversation <id>  only the conversation of that id
   --budget <tokens>    the line: most tokens that a context may take (default 16000)
   --counter <name>     o200k (exact; needs gpt-tokenizer), chars (4 a token) or bytes (default o200k)
   --provider <name>    openai or anthropic (default: the conversation's own format)
@@ -62,6 +68,7 @@ replay reads one conversation a line: { "id", "format": "openai" | "anthropic", 
   --keep <n>           plimsoll: also at most n rounds after the window was cut
   --tail <tokens>      end each context with that much text that changes at every call (default 0)
   --requests <path>    write each request as { conversation, call, provider, cap, used, request }, one a line
+  --svg <path>         draw tokens and cost of every call, under every policy, as an SVG picture
   --json               figures as one JSON object instead of drawings
 
 lint
@@ -81,6 +88,7 @@ const COMMON = {
 } as const
 const REPLAY = {
   ...COMMON,
+  conversation: { type: 'string' },
   budget: { type: 'string' },
   rounds: { type: 'string' },
   keep: { type: 'string' },
@@ -88,6 +96,7 @@ const REPLAY = {
   policy: { type: 'string' },
   tail: { type: 'string' },
   requests: { type: 'string' },
+  svg: { type: 'string' },
   json: { type: 'boolean' },
 } as const
 
@@ -112,11 +121,18 @@ function parseReplay(argv: readonly string[]): Arguments {
   if (rounds !== undefined && keep !== undefined && keep > rounds) {
     throw new UsageError(`--keep ${keep} is more than --rounds ${rounds}`)
   }
+  const paths = [...positionals, values.requests, values.svg].filter((path) => path !== undefined)
+  for (const output of [values.requests, values.svg]) {
+    if (output !== undefined && paths.filter((path) => resolve(path) === resolve(output)).length > 1) {
+      throw new UsageError(`replay: ${output} is named twice, and would be overwritten`)
+    }
+  }
   const counter = oneOf('counter', values.counter, COUNTERS)
   const provider = oneOf('provider', values.provider, PROVIDERS)
   return {
     command: 'replay',
     files: positionals,
+    ...(values.conversation !== undefined && { conversation: values.conversation }),
     budget: whole('budget', values.budget, 1) ?? 16_000,
     ...(rounds !== undefined && { rounds }),
     ...(keep !== undefined && { keep }),
@@ -125,6 +141,7 @@ function parseReplay(argv: readonly string[]): Arguments {
     policy: oneOf('policy', values.policy, POLICIES) ?? 'plimsoll',
     tail: whole('tail', values.tail, 0) ?? 0,
     ...(values.requests !== undefined && { requests: values.requests }),
+    ...(values.svg !== undefined && { svg: values.svg }),
     json: values.json ?? false,
   }
 }

@@ -1,4 +1,5 @@
-import { type CallFigures, costOf } from './figures.ts'
+import { costOf, READ, WRITE } from './cost.ts'
+import type { CallFigures } from './figures.ts'
 import type { Refusal } from './policy.ts'
 
 /** One call, as it is drawn. */
@@ -15,7 +16,7 @@ export interface Canvas {
 
 const FILL = { tools: '▚', system: '▓', memory: '▒', window: '█', tail: '░' } as const
 export const LEGEND = `a line a call: ▚ tools  ▓ system  ▒ memory  █ window  ░ tail  | the line  ◆ a new epoch, and why
-hit: share read from the provider's cache; cost: 0.1 a token read from there, 1.25 a fresh one`
+hit: share read from the provider's cache; cost: ${READ} a token read from there, ${WRITE} a fresh one`
 
 /** Calls that are drawn one by one at the beginning and at the end of a long conversation. */
 const FIRST = 40
@@ -124,6 +125,11 @@ export function shorten(text: string, length: number): string {
   const { segment } = new Intl.Segmenter('en').segment(line).containing(length - 1) ?? {}
   const cut = segment === undefined ? length - 1 : line.lastIndexOf(segment, length - 1)
   return `${line.slice(0, cut)}…`
+}
+
+/** The end of a path tells conversations apart better than its beginning. */
+export function shortenName(name: string, length: number): string {
+  return shorten(name.length > length ? `…${name.slice(1 - length)}` : name, length)
 }
 
 const BOLD = '1'

@@ -1,16 +1,9 @@
 import type { Context, SectionName } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
 import type { Provider } from './arguments.ts'
+import { costOf } from './cost.ts'
 import type { Choice } from './policy.ts'
 import { lint, type Piece, piecesOf, type Request, sharedBytes } from './request.ts'
-
-/** What a cached and a fresh input token cost, as shares of an uncached one (Anthropic's five-minute cache). */
-const READ = 0.1
-const WRITE = 1.25
-
-export function costOf(tokens: number, hit: number): number {
-  return READ * hit + WRITE * (tokens - hit)
-}
 
 /** Figures of one policy over all calls. Shares are `null` when there was nothing to share. */
 export interface Figures {

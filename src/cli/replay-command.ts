@@ -1,12 +1,20 @@
 import { isPlimsollError } from '../ports/errors.ts'
-import { type ReplayOptions, UsageError } from './arguments.ts'
+import { type PolicyName, type ReplayOptions, UsageError } from './arguments.ts'
 import { loadCounter } from './counters.ts'
-import type { Drawn } from './draw.ts'
 import { readable } from './files.ts'
 import type { Io, LineWriter } from './io.ts'
+import { drawPlot } from './plot.ts'
 import { startProgress } from './progress.ts'
 import { newTallies, type ReplayedCall, type ReplaySettings, replay } from './replay.ts'
-import { figuresOf, type Replayed, type Report, reportJson, reportText } from './report.ts'
+import {
+  figuresOf,
+  type KeptCall,
+  type Replayed,
+  type Report,
+  reportJson,
+  reportText,
+  settingsText,
+} from './report.ts'
 import { type Conversation, readConversation } from './transcript.ts'
 
 /** Replays all conversations of the files. Resolves to the exit status: 1 if a line could not be read. */
@@ -14,6 +22,7 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   const total = await readable(options.files, io)
   const counter = await loadCounter(options.counter, (message) => io.err(`plimsoll: ${message}\n`))
   const requests = options.requests === undefined ? undefined : await create(options.requests, io)
+  const picture = options.svg === undefined ? undefined : await create(options.svg, io)
   const settings: ReplaySettings = { ...options, counter }
   const progress = startProgress(io, total)
   const tallies = newTallies()
@@ -32,14 +41,14 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
       number++
       const conversation =
         line.trim() === '' ? undefined : attempt(() => readConversation(line, number), skip)
-      if (conversation) {
-        const calls: Drawn[] = []
+      if (conversation && conversation.id === (options.conversation ?? conversation.id)) {
+        const calls: KeptCall[] = []
         conversations.push({ conversation: conversation.id, calls })
         try {
           for await (const replayed of replay(conversation, settings, tallies)) {
-            calls.push(drawn(replayed))
+            calls.push(kept(replayed, options.policy))
             progress.show(done, `${conversation.id} #${replayed.call}`)
-            await write(requests, replayed, options.budget)
+            await write(requests, replayed, options)
           }
         } catch (error) {
           if (!isPlimsollError(error)) throw error
@@ -51,8 +60,13 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   }
   progress.clear()
   await requests?.close()
+  if (options.conversation !== undefined && conversations.length === 0) {
+    throw new UsageError(`no conversation "${options.conversation}" in ${options.files.join(', ')}`)
+  }
   const figures = figuresOf(tallies)
   const report: Report = { version, options, counter: counter.id, conversations, figures, malformed }
+  await picture?.write(drawPlot({ ...options, settings: settingsText(report), conversations }))
+  await picture?.close()
   io.out(options.json ? reportJson(report) : reportText(report, io))
   return malformed.length > 0 ? 1 : 0
 }
@@ -74,16 +88,17 @@ async function create(path: string, io: Io): Promise<LineWriter> {
   }
 }
 
-async function write(requests: LineWriter | undefined, replayed: ReplayedCall, cap: number): Promise<void> {
-  const { conversation, call, provider, outcome } = replayed
+async function write(
+  requests: LineWriter | undefined,
+  { conversation, call, provider, outcomes, request }: ReplayedCall,
+  { policy, budget: cap }: ReplayOptions,
+): Promise<void> {
+  const outcome = outcomes[policy]
   if (!requests || 'reason' in outcome) return
-  const { tokens: used, request } = outcome
-  await requests.write(JSON.stringify({ conversation, call, provider, cap, used, request }))
+  await requests.write(JSON.stringify({ conversation, call, provider, cap, used: outcome.tokens, request }))
 }
 
 /** Without the request, so that a long recording does not hold every request in memory. */
-function drawn({ call, answers, outcome }: ReplayedCall): Drawn {
-  if ('reason' in outcome) return { call, answers, outcome }
-  const { request: _, ...figures } = outcome
-  return { call, answers, outcome: figures }
+function kept({ call, answers, outcomes }: ReplayedCall, policy: PolicyName): KeptCall {
+  return { call, answers, outcome: outcomes[policy], outcomes }
 }

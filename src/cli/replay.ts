@@ -22,12 +22,16 @@ const SHORTEST = 5
 
 export interface ReplaySettings extends Settings {
   readonly provider?: Provider
-  /** The policy that {@link ReplayedCall} is about. */
+  /** The policy whose requests are wanted. */
   readonly policy: PolicyName
   readonly tail: number
 }
 
-/** One model call of a recording under the chosen policy. */
+/** What became of one call under one policy. */
+export type Outcome = Refusal | CallFigures
+export type Outcomes = { readonly [Name in PolicyName]: Outcome }
+
+/** One model call of a recording under every policy. */
 export interface ReplayedCall {
   readonly conversation: string
   /** Number of the call in its conversation, from 0. */
@@ -35,7 +39,9 @@ export interface ReplayedCall {
   readonly provider: Provider
   /** What the call answers: what the user says, or the tools that reported. */
   readonly answers: string
-  readonly outcome: Refusal | (CallFigures & { readonly request: Request })
+  readonly outcomes: Outcomes
+  /** The request of the chosen policy; absent when that refused the call. */
+  readonly request?: Request
 }
 
 export type Tallies = { readonly [Name in PolicyName]: Tally }
@@ -64,22 +70,22 @@ export async function* replay(
     if (message.role === 'assistant' && asked) {
       const wanted = quoted.filter((word) => word.length >= SHORTEST && seen.has(word))
       const tail = tailText(settings.counter, settings.tail, call)
+      const outcomes = {} as { [Name in PolicyName]: Outcome }
+      let chosen: Request | undefined
       for (const { name, chooser } of choosers) {
         const choice = await chooser.choose(tail)
-        let outcome: ReplayedCall['outcome']
         if (isRefusal(choice)) {
           tallies[name].refuse()
-          outcome = choice
+          outcomes[name] = choice
         } else {
           const request = render(choice.context, provider)
-          const figures = tallies[name].add(choice, request, { provider, cap: settings.budget, wanted })
-          outcome = { ...figures, request }
-        }
-        if (name === settings.policy) {
-          const answers = describe(conversation.messages, index)
-          yield { conversation: conversation.id, call, provider, answers, outcome }
+          outcomes[name] = tallies[name].add(choice, request, { provider, cap: settings.budget, wanted })
+          if (name === settings.policy) chosen = request
         }
       }
+      const answers = describe(conversation.messages, index)
+      const { id } = conversation
+      yield { conversation: id, call, provider, answers, outcomes, ...(chosen && { request: chosen }) }
       call++
     }
     asked ||= message.role === 'user'

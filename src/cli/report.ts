@@ -1,7 +1,7 @@
 import { POLICIES, type PolicyName, type ReplayOptions } from './arguments.ts'
-import { type Drawn, drawBars, grouped, LEGEND, shorten, sparkline } from './draw.ts'
+import { type Drawn, drawBars, grouped, LEGEND, shortenName, sparkline } from './draw.ts'
 import type { Io } from './io.ts'
-import type { Tallies } from './replay.ts'
+import type { Outcomes, Tallies } from './replay.ts'
 import { drawTable, type FiguresByPolicy } from './table.ts'
 
 /** More conversations than this are drawn as one sparkline each. */
@@ -10,10 +10,14 @@ const MOST_REFUSALS = 20
 const NAME = 40
 const SPARKLINE = 60
 
-/** What was replayed, call by call, under the chosen policy. */
+/** A call as it is drawn under the chosen policy, and what became of it under each. */
+export interface KeptCall extends Drawn {
+  readonly outcomes: Outcomes
+}
+
 export interface Replayed {
   readonly conversation: string
-  readonly calls: readonly Drawn[]
+  readonly calls: readonly KeptCall[]
 }
 
 export interface Report {
@@ -38,16 +42,24 @@ export function reportJson({ conversations, options, ...report }: Report): strin
   return `${JSON.stringify({ ...report, options: settings, conversations: conversations.length, refusals: refusals(conversations) })}\n`
 }
 
+/** What was replayed with, in one line. */
+export function settingsText({ options, counter }: Pick<Report, 'options' | 'counter'>): string {
+  const { budget, policy, tail, rounds, keep } = options
+  const more = Object.entries({ tail, rounds, keep }).map(([name, value]) =>
+    value ? `, ${name} ${value}` : '',
+  )
+  return `${policy}, line at ${grouped(budget)} tokens, counted by ${counter}${more.join('')}`
+}
+
 export function reportText({ conversations, options, counter, figures }: Report, io: Io): string {
-  const { budget: cap, policy, tail } = options
+  const { budget: cap, policy } = options
   const canvas = {
     columns: io.columns.out ?? 120,
     colour: io.columns.out !== undefined && !io.env.NO_COLOR,
   }
-  const title = `${policy}, line at ${grouped(cap)} tokens, counted by ${counter}${tail ? `, tail ${tail}` : ''}`
   const refused = refusals(conversations)
   return [
-    `${title}\n`,
+    `${settingsText({ options, counter })}\n`,
     conversations.length > MOST_BARS
       ? sparklines(conversations, cap)
       : conversations.map((one) => `\n${one.conversation}\n${drawBars(one.calls, cap, canvas)}`).join(''),
@@ -60,10 +72,8 @@ export function reportText({ conversations, options, counter, figures }: Report,
 function sparklines(conversations: readonly Replayed[], cap: number): string {
   const width = Math.min(NAME, Math.max(...conversations.map(({ conversation }) => conversation.length)))
   const lines = conversations.map(({ conversation, calls }) => {
-    // The end of a path tells conversations apart better than its beginning.
-    const name = conversation.length > width ? `…${conversation.slice(1 - width)}` : conversation
     const count = String(calls.length).padStart(5)
-    return `${shorten(name, width).padEnd(width)} ${count} calls ${sparkline(calls, cap, SPARKLINE)}\n`
+    return `${shortenName(conversation, width).padEnd(width)} ${count} calls ${sparkline(calls, cap, SPARKLINE)}\n`
   })
   return `\n${lines.join('')}one mark a call or a few, full height at the line; ! over it; × refused\n`
 }

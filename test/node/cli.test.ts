@@ -4,51 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { run } from '../../src/cli/command.ts'
 import { loadCounter } from '../../src/cli/counters.ts'
 import { drawBars, shorten, sparkline } from '../../src/cli/draw.ts'
 import { type Io, nodeIo } from '../../src/cli/io.ts'
 import { startProgress } from '../../src/cli/progress.ts'
 import { PlimsollError } from '../../src/ports/errors.ts'
+import { jsonl, plimsoll } from '../unit/support/command.ts'
 
-/** The command over files in memory. */
-async function plimsoll(argv: readonly string[], files: { [path: string]: string } = {}) {
-  const written: { [path: string]: string[] } = {}
-  let out = ''
-  let err = ''
-  const io: Io = {
-    out: (text) => {
-      out += text
-    },
-    err: (text) => {
-      err += text
-    },
-    columns: { out: undefined, err: undefined },
-    env: {},
-    size: async (path) => {
-      const text = files[path]
-      if (text === undefined) throw new Error('no such file')
-      return text.length
-    },
-    lines: async function* (path) {
-      yield* (files[path] ?? '').split('\n')
-    },
-    create: async (path) => {
-      const lines: string[] = []
-      written[path] = lines
-      return {
-        write: async (line) => {
-          lines.push(line)
-        },
-        close: async () => {},
-      }
-    },
-  }
-  const status = await run(argv, io)
-  return { status, out, err, written }
-}
-
-const jsonl = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('')
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })
 
