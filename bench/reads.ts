@@ -78,8 +78,8 @@ function counting(store: Store, counts: { rows: number; reads: number }): Store 
       return {
         commit: (ops, decide) => inner.commit(ops, decide),
         async entries(query) {
-          const rows = await inner.entries(query)
-          return count(rows, rows.length)
+          const page = await inner.entries(query)
+          return count(page, page.rows.length)
         },
         head: async () => count(await inner.head(), 1),
         async register(key) {

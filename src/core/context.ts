@@ -15,7 +15,7 @@ import { type Policy, RENDER_VERSION } from './policy.ts'
 import { hashPrefix, Prefix } from './prefix.ts'
 import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
 import { markIn, sealOp, valueIn } from './seal.ts'
-import { type CurrentEpoch, readPast, type Slice, View } from './view.ts'
+import { type CurrentEpoch, readEntry, readPast, type Slice, View } from './view.ts'
 import { type Band, cutBack, exceeds, firstNeeded, type Layout, type Window } from './window.ts'
 
 /** How often an epoch is tried, against other writers, before the context is returned unsaved. */
@@ -160,7 +160,7 @@ export class ContextBuilder {
 
   /** Rebuilds the context of the call that was made when message `id` was the newest one. @throws ERR_NOT_FOUND */
   async buildAt(id: string): Promise<ContextAt> {
-    const [row] = await this.#store.entries({ from: id, first: 1 })
+    const row = await readEntry(this.#store, id)
     if (row?.kind !== 'message')
       throw new PlimsollError('ERR_NOT_FOUND', `contextAt: ${id} is no message of this session`, { id })
     const past = await readPast(this.#store, this.#policy.lane, id)

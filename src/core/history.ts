@@ -4,7 +4,7 @@ import type { LogRow, ScopeStore } from '../ports/store.ts'
 import { PAGE_ROWS } from '../ports/store.ts'
 import { fold, messagesOf, type Unit } from './fold.ts'
 import { checkCount, checkId } from './json.ts'
-import { findOpener, readRange, type Slice } from './view.ts'
+import { findOpener, readEntry, readRange, type Slice } from './view.ts'
 
 const DEFAULT_MESSAGES = 50
 /** Pages that are read back at most to find the step of a late result. */
@@ -37,19 +37,19 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
       : checkCount('history', 'messages', options.messages)
   const rewinds = await readRewinds(store)
   let rows: readonly LogRow[] =
-    before === undefined ? [] : await store.entries({ from: before, first: PAGE_ROWS })
+    before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
   if (before !== undefined && rows.length === 0) throw notFound('history', before)
   for (;;) {
     const first = rows[0]
     const older = await store.entries({ last: PAGE_ROWS, ...(first && { to: first.id }) })
-    rows = [...older, ...rows]
+    rows = [...older.rows, ...rows]
     const opener = await findOpener(store, rows)
     const { units } = fold([...rows, ...rewinds], undefined, opener)
     const end = before === undefined ? units.length : placeOf(units, before)
     const shown = units.slice(0, Math.max(0, end))
     const from = start(shown, rounds, messages)
     // The first unit may be an opener whose next steps are not read yet.
-    if (from > 1 || older.length < PAGE_ROWS) return messagesOf(shown.slice(from))
+    if (from > 1 || !older.more) return messagesOf(shown.slice(from))
   }
 }
 
@@ -62,7 +62,7 @@ export async function readFromMessage(
   // Between the opener and the other rows there are more.
   const found = id === view.opener?.id ? [] : idsFrom(view.conversation.units, id)
   if (found.length > 0) return found
-  const [row] = await store.entries({ from: id, first: 1 })
+  const row = await readEntry(store, id)
   const rows = row?.round === undefined ? [] : await readRange(store, row.round)
   const read = idsFrom(fold([...rows, ...(await readRewinds(store))]).units, id)
   if (read.length === 0) throw notFound('rewind', id)
@@ -86,8 +86,8 @@ export async function readRoundsOfCalls(
     const [first] = rows
     if (found.size === ids.size || whole || !first || page === LATE_PAGES) return found
     const older = await store.entries({ last: PAGE_ROWS, to: first.id })
-    rows = [...older, ...rows]
-    whole = older.length < PAGE_ROWS
+    rows = [...older.rows, ...rows]
+    whole = !older.more
     units = fold(rows, undefined, await findOpener(store, rows)).units
   }
 }
@@ -97,9 +97,9 @@ export async function readRewinds(store: ScopeStore): Promise<LogRow[]> {
   const rows: LogRow[] = []
   for (let to: string | undefined; ; ) {
     const page = await store.entries({ last: PAGE_ROWS, kinds: ['rewind'], ...(to !== undefined && { to }) })
-    rows.unshift(...page)
-    if (page.length < PAGE_ROWS) return rows
-    to = page[0]?.id
+    rows.unshift(...page.rows)
+    if (!page.more) return rows
+    to = page.rows[0]?.id
   }
 }
 

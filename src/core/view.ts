@@ -144,7 +144,7 @@ export class View implements Slice {
     const page = Math.min(PAGE_ROWS, this.#page * 2)
     const first = this.#entries[0]
     const older = await this.#store.entries({ last: page, ...(first && { to: first.id }) })
-    await this.#hold([...older, ...this.#entries], older.length < page)
+    await this.#hold([...older.rows, ...this.#entries], !older.more)
     this.#page = page
     this.#trimmed = undefined
   }
@@ -193,11 +193,12 @@ export class View implements Slice {
     await this.#readEpoch()
     const mark = this.#epoch?.mark
     const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
-    const rows = mark ? await readRange(this.#store, from) : await this.#store.entries({ last: this.#page })
-    const whole = mark ? from === undefined : rows.length < this.#page
+    const { rows, more } = mark
+      ? { rows: await readRange(this.#store, from), more: from !== undefined }
+      : await this.#store.entries({ last: this.#page })
     // What was written after the head was read comes with the next refresh.
     const known = rows.filter((row) => row.seq <= this.#seq)
-    await this.#hold(known, whole, mark?.windowFrom)
+    await this.#hold(known, !more, mark?.windowFrom)
     this.#trimmed = mark?.id
     this.#loaded = true
   }
@@ -218,8 +219,7 @@ export class View implements Slice {
     this.#epoch = undefined
     if (!current) return
     const row =
-      this.#entries.findLast(({ id }) => id === current.id) ??
-      (await this.#store.entries({ from: current.id, first: 1 }))[0]
+      this.#entries.findLast(({ id }) => id === current.id) ?? (await readEntry(this.#store, current.id))
     const mark = row && (markIn(row) as EpochMark | undefined)
     if (mark) this.#epoch = { mark, seq: current.seq, place: current.chain }
   }
@@ -235,7 +235,7 @@ export async function readPast(
   id: string,
 ): Promise<(Slice & { readonly epoch: CurrentEpoch; readonly rewinds: readonly LogRow[] }) | undefined> {
   const after = async (kinds: readonly EntryKind[]): Promise<string | undefined> =>
-    (await store.entries({ from: id, first: 2, kinds }))[1]?.id
+    (await store.entries({ from: id, first: 2, kinds })).rows[1]?.id
   let to = await after(['message', 'rewind'])
   let row = await lastEpoch(store, lane, to)
   if (!row) {
@@ -270,10 +270,15 @@ async function lastEpoch(
       kinds: ['epoch'],
       ...(before !== undefined && { to: before }),
     })
-    const found = page.findLast((row) => row.lane === lane && row.applied)
-    if (found || page.length < PAGE_ROWS) return found
-    before = page[0]?.id
+    const found = page.rows.findLast((row) => row.lane === lane && row.applied)
+    if (found || !page.more) return found
+    before = page.rows[0]?.id
   }
+}
+
+/** The entry of that id, if the log has one. */
+export async function readEntry(store: ScopeStore, id: string): Promise<LogRow | undefined> {
+  return (await store.entries({ from: id, first: 1 })).rows[0]
 }
 
 /** All entries from one to another, page by page. */
@@ -285,9 +290,9 @@ export async function readRange(store: ScopeStore, from: string | undefined, to?
       ...(at !== undefined && { from: at }),
       ...(to !== undefined && { to }),
     })
-    rows.push(...(rows.length > 0 ? page.slice(1) : page))
-    if (page.length < PAGE_ROWS) return rows
-    at = page.at(-1)?.id
+    rows.push(...(rows.length > 0 ? page.rows.slice(1) : page.rows))
+    if (!page.more) return rows
+    at = page.rows.at(-1)?.id
   }
 }
 
@@ -309,7 +314,7 @@ export async function findOpener(
   let opener: LogRow | undefined
   for (const round of rounds) {
     if (known.has(round)) continue
-    const [row] = await store.entries({ from: round, first: 1 })
+    const row = await readEntry(store, round)
     if (row && row.seq > (opener?.seq ?? 0)) opener = row
   }
   return opener
@@ -341,8 +346,8 @@ async function rewindsBetween(
   const rewinds: LogRow[] = []
   for (let to = entries[0]?.id; to !== undefined; ) {
     const page = await store.entries({ from, to, last: PAGE_ROWS, kinds: ['rewind'] })
-    rewinds.unshift(...page)
-    to = page.length < PAGE_ROWS ? undefined : page[0]?.id
+    rewinds.unshift(...page.rows)
+    to = page.more ? page.rows[0]?.id : undefined
   }
   return rewinds
 }
@@ -360,13 +365,13 @@ async function rangesBefore(
   const last = first.kind === 'message' ? first.ordinal - 1 : first.ordinal
   const kinds: readonly EntryKind[] = ['message']
   const before = async (row: LogRow): Promise<string> =>
-    (await store.entries({ to: row.id, last: 1, kinds }))[0]?.id ?? oldest
+    (await store.entries({ to: row.id, last: 1, kinds })).rows[0]?.id ?? oldest
   const gaps: Gap[] = []
   const start = opener ? opener.ordinal + 1 : 1
   if (opener && opener.ordinal > 1)
     gaps.push({ from: oldest, to: await before(opener), first: 1, last: opener.ordinal - 1 })
   if (start <= last) {
-    const from = opener && (await store.entries({ from: opener.id, first: 2, kinds }))[1]
+    const from = opener && (await store.entries({ from: opener.id, first: 2, kinds })).rows[1]
     gaps.push({ from: from?.id ?? oldest, to: await before(first), first: start, last })
   }
   return gaps

@@ -22,13 +22,13 @@ export interface ScopeStore {
    */
   commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]>
   /** Rows of the log in its order, oldest first, whatever the query. Unknown ids give no rows. */
-  entries(query?: EntriesQuery): Promise<readonly LogRow[]>
+  entries(query?: EntriesQuery): Promise<Page>
   /** The scope's head, with the current mark of each slot. An empty scope has `seq: 0`. */
   head(): Promise<Head>
   register(key: string): Promise<RegisterRow | undefined>
   /** Live registers whose key starts with `prefix`, by key in code unit order; at most {@link PAGE_ROWS} after `after`. */
   registers(prefix: string, after?: string): Promise<readonly RegisterRow[]>
-  /** Log rows after `seq`, oldest first, at most {@link PAGE_ROWS} (an op's rows are never parted), and the head. */
+  /** Log rows after `seq`, oldest first, as much as a {@link Page} holds (an op's rows are never parted), and the head. */
   changesSince(seq: number): Promise<Changes>
   close(): Promise<void>
   /** Optional: calls the listener after commits of others to this scope. A hint: calls may be lost, late or repeated. */
@@ -37,6 +37,15 @@ export interface ScopeStore {
 
 /** Most rows that one read returns. */
 export const PAGE_ROWS = 512
+/** Most UTF-16 units of bodies that one read returns, unless its first row alone has more. */
+export const PAGE_UNITS = 2 ** 20
+
+/** What one read returns: as many rows as were asked for, at most {@link PAGE_ROWS}, and at most {@link PAGE_UNITS} of bodies. */
+export interface Page {
+  readonly rows: readonly LogRow[]
+  /** Whether it ended at a limit (the query's own included), so that further rows may match. */
+  readonly more: boolean
+}
 
 /** Entries (rows of kind `message` and `mark`) from `from` (inclusive) to `to` (exclusive), both by id. */
 export interface EntriesQuery {

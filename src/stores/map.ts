@@ -8,11 +8,13 @@ import {
   type LogRow,
   type MarkRow,
   PAGE_ROWS,
+  type Page,
   type RegisterRow,
   type Rows,
   type ScopeStore,
   type Store,
 } from '../ports/store.ts'
+import { PageFill } from './page-fill.ts'
 
 /**
  * The reference store: everything in this process's memory, gone with it. For tests, demos, servers without state, and as
@@ -88,27 +90,26 @@ class MapScopeStore implements ScopeStore {
     return decision.results
   }
 
-  async entries({ from, to, last, first, kinds }: EntriesQuery = {}): Promise<readonly LogRow[]> {
+  async entries({ from, to, last, first, kinds }: EntriesQuery = {}): Promise<Page> {
     const { log, entries } = this.#scope
     const start = from === undefined ? 0 : entries.get(from)
     const end = to === undefined ? log.length : entries.get(to)
-    if (start === undefined || end === undefined) return []
+    if (start === undefined || end === undefined) return { rows: [], more: false }
     const wanted = (row: LogRow): boolean =>
       isEntry(row) && (!kinds || kinds.some((kind) => kind === row.kind))
-    const limit = Math.min(first ?? last ?? PAGE_ROWS, PAGE_ROWS)
-    const found: LogRow[] = []
+    const page = new PageFill(first ?? last)
     if (first !== undefined) {
-      for (let index = start; index < end && found.length < limit; index++) {
+      for (let index = start; index < end; index++) {
         const row = log[index] as LogRow
-        if (wanted(row)) found.push(row)
+        if (wanted(row) && !page.take(row)) break
       }
-      return found
+      return { rows: page.rows, more: page.full }
     }
-    for (let index = end - 1; index >= start && found.length < limit; index--) {
+    for (let index = end - 1; index >= start; index--) {
       const row = log[index] as LogRow
-      if (wanted(row)) found.push(row)
+      if (wanted(row) && !page.take(row)) break
     }
-    return found.reverse()
+    return { rows: page.rows.reverse(), more: page.full }
   }
 
   async head(): Promise<Head> {
@@ -131,7 +132,9 @@ class MapScopeStore implements ScopeStore {
   async changesSince(seq: number): Promise<Changes> {
     const { log } = this.#scope
     const start = firstAfter(log, seq)
-    let end = Math.min(start + PAGE_ROWS, log.length)
+    const page = new PageFill()
+    let end = start
+    while (end < log.length && page.take(log[end] as LogRow)) end++
     const next = log[end]?.seq
     // Whole ops: as many as a page holds, or one that is longer than a page.
     while (end > start && log[end - 1]?.seq === next) end--

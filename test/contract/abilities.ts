@@ -29,7 +29,7 @@ export function describeAbilities(open: Open, { reopen }: DescribeStoreOptions):
         results.map((result) => ({ ...result, repeated: true })),
       )
       await scope.commit([append('op-7', ['later']), remove('op-8', 'm1')], decide)
-      expect((await scope.entries({ from: 'later' })).map(({ body }) => body)).toEqual([null])
+      expect((await scope.entries({ from: 'later' })).rows.map(({ body }) => body)).toEqual([null])
       expect((await scope.register('key'))?.body).toBeNull()
     })
   })

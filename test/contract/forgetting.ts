@@ -26,7 +26,7 @@ export function describeForgetting(open: Open): void {
       expect(await scope.commit([remove('op-3', 'm2')], decide)).toEqual([accepted(3)])
       const after = await readLog(scope)
       expect(after.slice(0, 3)).toEqual(before.map((row) => (row.id === 'm2' ? emptied(row) : row)))
-      expect(await scope.entries({ from: 'm2', to: 'm3' })).toEqual([after[1]])
+      expect((await scope.entries({ from: 'm2', to: 'm3' })).rows).toEqual([after[1]])
       expect(await scope.head()).toMatchObject({ seq: 3, ordinal: 4, first: 'm1' })
     })
 
@@ -38,7 +38,7 @@ export function describeForgetting(open: Open): void {
         decide,
       )
       expect(results).toEqual([accepted(3), accepted(4)])
-      const bodies = (await scope.entries()).map(({ body, derived }) => [body, derived])
+      const bodies = (await scope.entries()).rows.map(({ body, derived }) => [body, derived])
       expect(bodies).toEqual([
         [bodyOf('m1'), '1'],
         [null, undefined],
@@ -102,7 +102,7 @@ export function describeForgetting(open: Open): void {
         ],
         decide,
       )
-      expect((await scope.entries({ from: 's1' })).map(({ body }) => body)).toEqual([null])
+      expect((await scope.entries({ from: 's1' })).rows.map(({ body }) => body)).toEqual([null])
       expect((await scope.registers('')).map(({ key }) => key)).toEqual(['fact/3'])
     })
 
@@ -120,7 +120,7 @@ export function describeForgetting(open: Open): void {
       expect(await scope.commit(ops, decide)).toEqual(
         [1, 2, 3, 4, 5].map((seq) => accepted(seq)).concat(rejected as never),
       )
-      const bodies = (await scope.entries()).map(({ body, derived }) => [body, derived])
+      const bodies = (await scope.entries()).rows.map(({ body, derived }) => [body, derived])
       expect(bodies).toEqual([
         [null, undefined],
         [bodyOf('m2'), '2'],
@@ -186,8 +186,8 @@ export function describeForgetting(open: Open): void {
         registers: [],
       })
       expect(await scope.register('fact/1')).toBeUndefined()
-      expect(await scope.entries()).toEqual([])
-      expect(await scope.entries({ from: 'm1' })).toEqual([])
+      expect((await scope.entries()).rows).toEqual([])
+      expect((await scope.entries({ from: 'm1' })).rows).toEqual([])
     })
 
     it('forgets ids, keys, marks, deletes and results', async () => {
@@ -241,7 +241,7 @@ export function describeForgetting(open: Open): void {
       await scope.commit(before, decide)
       expect(await scope.commit(after, decide)).toEqual([accepted(3), accepted(4), accepted(5), accepted(6)])
       expect((await scope.register('fact/1'))?.body).toBe(bodyOf('op-4'))
-      expect((await scope.entries()).map(({ body }) => body)).toEqual([bodyOf('s1')])
+      expect((await scope.entries()).rows.map(({ body }) => body)).toEqual([bodyOf('s1')])
     })
 
     it('keeps a delete that follows it', async () => {
@@ -249,7 +249,7 @@ export function describeForgetting(open: Open): void {
       await scope.commit([append('op-1', ['m1'])], decide)
       await scope.commit([erase('op-2'), remove('op-3', 'm1'), remove('op-4', 'key')], decide)
       await scope.commit([append('op-5', ['m1'])], decide)
-      expect((await scope.entries()).map(({ body }) => body)).toEqual([null])
+      expect((await scope.entries()).rows.map(({ body }) => body)).toEqual([null])
       const rejected = { status: 'rejected', reason: 'deleted' }
       expect(await scope.commit([put('op-6', 'key', null)], decide)).toEqual([rejected])
     })
@@ -258,7 +258,7 @@ export function describeForgetting(open: Open): void {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1']), erase('op-2'), append('op-3', ['m3'])], decide)
       expect(await scope.commit([erase('op-2')], decide)).toEqual([{ ...accepted(2), repeated: true }])
-      expect((await scope.entries()).map(({ id }) => id)).toEqual(['m3'])
+      expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m3'])
     })
 
     it('leaves other scopes alone', async () => {
@@ -268,7 +268,7 @@ export function describeForgetting(open: Open): void {
         await store.open(scope).commit([append('op-1', ['m1']), put('op-2', 'key', null)], decide)
       await store.open({ userId: 'ada', sessionId: 'a' }).commit([erase('op-3')], decide)
       const counts = await Promise.all(
-        scopes.map(async (scope) => (await store.open(scope).entries()).length),
+        scopes.map(async (scope) => (await store.open(scope).entries()).rows.length),
       )
       expect(counts).toEqual([1, 0, 1])
     })
@@ -291,7 +291,7 @@ async function writeSources(scope: ScopeStore): Promise<void> {
 }
 
 async function expectCascade(scope: ScopeStore, opId: string, seq: number): Promise<void> {
-  const bodies = (await scope.entries()).map(({ id, body }) => [id, body])
+  const bodies = (await scope.entries()).rows.map(({ id, body }) => [id, body])
   expect(bodies).toEqual([
     ['m1', null],
     ['m2', bodyOf('m2')],

@@ -47,7 +47,7 @@ export function describeIsolation(open: Open): void {
       }
       for (const [index, scope] of SCOPES.entries()) {
         const own = store.open({ ...scope })
-        expect((await own.entries()).map(({ body }) => body)).toEqual([`log ${index}`])
+        expect((await own.entries()).rows.map(({ body }) => body)).toEqual([`log ${index}`])
         expect((await own.registers('')).map(({ body }) => body)).toEqual([`register ${index}`])
       }
     })
@@ -59,7 +59,7 @@ export function describeIsolation(open: Open): void {
       const other = store.open({ sessionId: 'trip', userId: 'ada', tenant: 't' })
       await other.commit([append('op-2', ['m2'])], decide)
       await other.close()
-      expect((await store.open(scope).entries()).map(({ id }) => id)).toEqual(['m1', 'm2'])
+      expect((await store.open(scope).entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm2'])
     })
 
     it('is not made by reading it', async () => {
@@ -70,7 +70,7 @@ export function describeIsolation(open: Open): void {
         log: [],
         registers: [],
       })
-      expect(await scope.entries({ first: 1 })).toEqual([])
+      expect((await scope.entries({ first: 1 })).rows).toEqual([])
       expect(await scope.register('key')).toBeUndefined()
     })
   })
@@ -86,7 +86,9 @@ export function describeIsolation(open: Open): void {
       const results = await scope.commit(ops, decide)
       expect(results.every((result) => result.status === 'accepted' && result.applied)).toBe(true)
       for (const [index, id] of IDS.entries()) {
-        const [row, reply] = await scope.entries({ from: id, first: 2 })
+        const {
+          rows: [row, reply],
+        } = await scope.entries({ from: id, first: 2 })
         expect(row).toMatchObject({ id, opId: id, round: id, body: bodyOf(id) })
         expect(reply).toMatchObject({ id: `reply ${index}`, round: id })
         expect((await scope.head()).marks.get(`epoch/${id}`)?.id).toBe(`mark ${index}`)
@@ -107,7 +109,9 @@ export function describeIsolation(open: Open): void {
           ],
           decide,
         )
-        const [row] = await scope.entries()
+        const {
+          rows: [row],
+        } = await scope.entries()
         // Not toBe: a difference in 64 KiB would be printed whole.
         expect([row?.body === text, row?.derived === text]).toEqual([true, true])
         expect((await scope.changesSince(0)).rows[0]?.body === text).toBe(true)

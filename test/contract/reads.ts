@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import type { EntriesQuery, EntryKind, LogRow, ScopeStore } from '../../src/ports/store.ts'
-import { isEntry, PAGE_ROWS } from '../../src/ports/store.ts'
+import { isEntry, PAGE_ROWS, PAGE_UNITS, type Page } from '../../src/ports/store.ts'
 import { append, erase, mark, names, type Open, openScope, put, readLog, remove } from './samples.ts'
 
 export function describeReads(open: Open): void {
@@ -19,7 +19,7 @@ export function describeReads(open: Open): void {
       await writeMixed(scope)
       for (const id of ['nobody', 'key', 'op-1', 'gone', '__proto__', ''])
         for (const query of [{ from: id }, { to: id }, { from: id, to: 'm3' }, { from: 'm1', to: id }])
-          expect(await scope.entries(query), JSON.stringify(query)).toEqual([])
+          expect(await scope.entries(query), JSON.stringify(query)).toEqual({ rows: [], more: false })
     })
 
     it(`gives at most ${PAGE_ROWS} rows, the last ones unless the first are asked for`, async () => {
@@ -28,7 +28,7 @@ export function describeReads(open: Open): void {
       for (let at = 0; at < ids.length; at += 100)
         await scope.commit([append(`op-${at}`, ids.slice(at, at + 100))], decide)
       const read = async (query?: EntriesQuery): Promise<string[]> =>
-        (await scope.entries(query)).map(({ id }) => id)
+        (await scope.entries(query)).rows.map(({ id }) => id)
       const last = ids.slice(-PAGE_ROWS)
       expect(await read()).toEqual(last)
       expect(await read({ last: PAGE_ROWS + 1 })).toEqual(last)
@@ -42,6 +42,48 @@ export function describeReads(open: Open): void {
       )
     })
 
+    it('says whether it ended at a limit, of rows or of what they hold', async () => {
+      const scope = await openScope(open)
+      const half = 'x'.repeat(PAGE_UNITS / 2)
+      const large = 'y'.repeat(PAGE_UNITS + 1)
+      const bodies = { m1: 'short', m2: half, m3: half, m4: large, m5: 'short' }
+      for (const [id, body] of Object.entries(bodies))
+        await scope.commit([append(`op-${id}`, [id], { bodies: [body] })], decide)
+      const read = async (query: EntriesQuery): Promise<readonly [string, boolean]> => {
+        const { rows, more } = await scope.entries(query)
+        for (const { id, body } of rows) expect(body === bodies[id as keyof typeof bodies]).toBe(true)
+        return [rows.map(({ id }) => id).join(' '), more]
+      }
+      expect(await read({ first: 9 })).toEqual(['m1 m2', true])
+      expect(await read({ from: 'm2', first: 9 })).toEqual(['m2 m3', true])
+      expect(await read({ from: 'm4', first: 9 })).toEqual(['m4', true])
+      expect(await read({ from: 'm5', first: 9 })).toEqual(['m5', false])
+      expect(await read({ last: 9 })).toEqual(['m5', true])
+      expect(await read({ to: 'm5', last: 9 })).toEqual(['m4', true])
+      expect(await read({ to: 'm4', last: 9 })).toEqual(['m2 m3', true])
+      expect(await read({ to: 'm2', last: 9 })).toEqual(['m1', false])
+      expect(await read({ to: 'm2', last: 1 })).toEqual(['m1', true])
+
+      const changes = async (seq: number): Promise<readonly [string, boolean]> => {
+        const { rows, more } = await scope.changesSince(seq)
+        return [rows.map(({ id }) => id).join(' '), more]
+      }
+      expect(await changes(0)).toEqual(['m1 m2', true])
+      expect(await changes(1)).toEqual(['m2 m3', true])
+      expect(await changes(3)).toEqual(['m4', true])
+      expect(await changes(4)).toEqual(['m5', false])
+    })
+
+    it('gives all rows of an op in one page of changes, however much they hold', async () => {
+      const scope = await openScope(open)
+      const bodies = Array.from({ length: 3 }, (_, index) => `${index}`.repeat(PAGE_UNITS / 2))
+      await scope.commit([append('op-1', ['m1']), append('op-2', ['m2', 'm3', 'm4'], { bodies })], decide)
+      const { rows, more } = await scope.changesSince(0)
+      expect([rows.map(({ id }) => id), more]).toEqual([['m1'], true])
+      const rest = await scope.changesSince(1)
+      expect([rest.rows.map(({ body }) => body), rest.more]).toEqual([bodies, false])
+    })
+
     it('finds the few of a kind among many', async () => {
       const scope = await openScope(open)
       await scope.commit([mark('op-0', 'rewind', 'r1')], decide)
@@ -49,7 +91,7 @@ export function describeReads(open: Open): void {
       await scope.commit([mark('op-2', 'rewind', 'r2')], decide)
       const kinds: readonly EntryKind[] = ['rewind']
       const ids = async (query: EntriesQuery): Promise<string[]> =>
-        (await scope.entries(query)).map(({ id }) => id)
+        (await scope.entries(query)).rows.map(({ id }) => id)
       expect(await ids({ kinds })).toEqual(['r1', 'r2'])
       expect(await ids({ kinds, last: 1 })).toEqual(['r2'])
       expect(await ids({ kinds, first: 1 })).toEqual(['r1'])
@@ -224,14 +266,15 @@ function queries(): EntriesQuery[] {
   )
 }
 
-function expected(all: readonly LogRow[], { from, to, first, last, kinds }: EntriesQuery): readonly LogRow[] {
+function expected(all: readonly LogRow[], { from, to, first, last, kinds }: EntriesQuery): Page {
   const start = from === undefined ? 0 : all.findIndex(({ id }) => id === from)
   const end = to === undefined ? all.length : all.findIndex(({ id }) => id === to)
   const found = all
     .slice(start, Math.max(start, end))
     .filter(({ kind }) => !kinds || kinds.some((one) => one === kind))
-  if (first !== undefined) return found.slice(0, first)
-  return last === 0 ? [] : found.slice(-(last ?? found.length))
+  const limit = first ?? last ?? PAGE_ROWS
+  const rows = first !== undefined ? found.slice(0, first) : limit === 0 ? [] : found.slice(-limit)
+  return { rows, more: rows.length === limit }
 }
 
 /** A deep copy, maps included. */

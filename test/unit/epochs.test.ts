@@ -26,16 +26,17 @@ function watched(
   return {
     open: (scope) => {
       const inner = store.open(scope)
-      const counted = <Rows extends readonly unknown[]>(rows: Rows): Rows => {
-        on.rows?.(rows.length)
-        return rows
-      }
+      const counted = (rows: readonly unknown[]): void => on.rows?.(rows.length)
       return {
         commit: async (ops: readonly SealedOp[], decide: Decide) => {
           await on.commit?.(ops)
           return inner.commit(ops, decide)
         },
-        entries: async (query) => counted(await inner.entries(query)),
+        entries: async (query) => {
+          const page = await inner.entries(query)
+          counted(page.rows)
+          return page
+        },
         changesSince: async (seq) => {
           const changes = await inner.changesSince(seq)
           counted(changes.rows)

@@ -42,7 +42,10 @@ function meddled(
           await commit?.(ops)
           return inner.commit(ops, decide)
         },
-        entries: async (query) => read(await inner.entries(query)),
+        entries: async (query) => {
+          const { rows, more } = await inner.entries(query)
+          return { rows: read(rows), more }
+        },
         changesSince: async (seq) => {
           const changes = await inner.changesSince(seq)
           return { ...changes, rows: read(changes.rows) }
@@ -159,7 +162,9 @@ describe('a context', () => {
     await session.append([user('u'), answer('a')])
     const rewind = await session.rewind('u')
     await session.context()
-    const [row] = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
+    const {
+      rows: [row],
+    } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
     expect(JSON.parse(row?.body ?? '')).toMatchObject({ windowFrom: rewind })
   })
 
@@ -442,7 +447,9 @@ describe('contextAt', () => {
       const session = open(store, { system: 'Be kind.' })
       await session.append([user('u'), answer('a')])
       await session.context()
-      const [row] = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
+      const {
+        rows: [row],
+      } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
       const head = `head/${JSON.parse(row?.body ?? '').head}`
       await write(store, { kind: 'delete', opId: 'd', target: target === 'head' ? head : target })
       expect(await session.contextAt('a')).toMatchObject({ verified: false, reason: 'forgotten' })
@@ -454,7 +461,9 @@ describe('contextAt', () => {
     const session = open(store)
     await session.append(user('u'))
     const context = await session.context()
-    const [row] = await store.open(scope).entries({ kinds: ['epoch'] })
+    const {
+      rows: [row],
+    } = await store.open(scope).entries({ kinds: ['epoch'] })
     const mark = JSON.parse(row?.body ?? '')
     const entry = { ...mark, id: 'lost', windowFrom: 'nobody' }
     await write(store, { kind: 'mark', opId: 'lost', base: null, entry })

@@ -63,7 +63,9 @@ function meddled(
 const forget = (store: Store, target: string): Promise<unknown> =>
   store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
 const newestEpoch = async (store: Store): Promise<EpochMark> => {
-  const [row] = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
+  const {
+    rows: [row],
+  } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
   return JSON.parse(row?.body ?? '{}') as EpochMark
 }
 const seqOf = async (store: Store): Promise<number> => (await store.open(scope).head()).seq

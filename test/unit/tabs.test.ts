@@ -191,7 +191,7 @@ class Tabs {
 
   /** The messages in the log. */
   async #rows(): Promise<readonly LogRow[]> {
-    return this.#log.entries({ kinds: ['message'] })
+    return (await this.#log.entries({ kinds: ['message'] })).rows
   }
 }
 
