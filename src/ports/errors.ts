@@ -14,6 +14,8 @@ export type ErrorCode =
   /** Only in a receipt's failures: the store could not write an epoch. */
   | 'ERR_STORAGE'
   | 'ERR_TOOL_PENDING'
+  /** What is stored was written by a newer version of this library. */
+  | 'ERR_UPGRADE_REQUIRED'
 
 /** What the floor of a context is made of, in tokens of the policy's counter. */
 export interface FloorBreakdown {

@@ -1,0 +1,38 @@
+import type { Memory } from './core/memory.ts'
+import { type CreateMemoryOptions, createMemory } from './create-memory.ts'
+import { durableObjectStore } from './stores/durable-object.ts'
+import type { SqlStorageLike } from './stores/sql-schema.ts'
+
+export { durableObjectStore } from './stores/durable-object.ts'
+export type { SqlLike, SqlRow, SqlStorageLike, SqlValue } from './stores/sql-schema.ts'
+
+/** As much of a Durable Object's `ctx` as is used here. */
+export interface ObjectContextLike {
+  readonly storage: SqlStorageLike
+}
+
+/**
+ * A memory inside any Durable Object with SQLite, yours or one of a framework: `createMemory` over {@link durableObjectStore}.
+ * Make it once, in the constructor or at its first use; nothing is read or written until it is called.
+ *
+ * An object runs one event at a time, so that it serialises the writes of whatever scopes it holds: one session an object is
+ * the usual choice.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ * @example
+ * ```ts
+ * export class SessionObject extends DurableObject {
+ *   #memory = durableObjectMemory(this.ctx, { system: 'You are a travel agent.', budget: 16_000 })
+ *
+ *   context(sessionId: string) {
+ *     return this.#memory.session({ userId: 'ada', sessionId }).context()
+ *   }
+ * }
+ * ```
+ */
+export function durableObjectMemory(
+  { storage }: ObjectContextLike,
+  options: Omit<CreateMemoryOptions, 'store'>,
+): Memory {
+  return createMemory({ ...options, store: durableObjectStore(storage) })
+}

@@ -1,0 +1,581 @@
+import { PlimsollError } from '../ports/errors.ts'
+import type { Envelope, OpResult, Scope, SealedOp } from '../ports/op.ts'
+import {
+  type Changes,
+  type Decide,
+  type Decision,
+  type EntriesQuery,
+  type EntryKind,
+  type Head,
+  isEntry,
+  type LogRow,
+  type MarkRow,
+  PAGE_ROWS,
+  type Page,
+  type RegisterRow,
+  type Rows,
+  type ScopeStore,
+  type Store,
+} from '../ports/store.ts'
+import { PageFill } from './page-fill.ts'
+import { PART_UNITS, partsOf } from './parts.ts'
+import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
+
+/** Most rows of one scope: about 69 billion. Scopes of one object: 2^17, as far as all numbers are exact in JavaScript. */
+const SCOPE_ROWS = 2 ** 36
+/** No scope has this number; theirs begin at 1. */
+const NO_SCOPE = 0
+/** A Durable Object takes at most 100 bound parameters in a statement. */
+const BATCH = 90
+const LAST_PLANE = 0x10_0000
+
+const IS_ENTRY = `kind NOT IN ('put', 'delete', 'erase')`
+const IS_MARK = `kind NOT IN ('message', 'put', 'delete', 'erase')`
+const COLUMNS =
+  'n, seq, place, kind, id, op, ordinal, round, lane, base, applied, chain, sources, parts, body, derived'
+
+/**
+ * A store in the SQLite database of a Durable Object, beside whatever else is in it: all tables begin with `plimsoll_`, and
+ * neither alarm nor sockets are touched. Nothing is read or made before the first call.
+ *
+ * A commit is one synchronous block in one transaction: nothing of the object runs between its reads and its writes. The output
+ * gate holds back whatever the object sends until the commit is on disk, so an answer means that it is durable.
+ *
+ * @throws ERR_UPGRADE_REQUIRED from every call where a newer version of this library made the tables
+ */
+export function durableObjectStore(storage: SqlStorageLike): Store {
+  const database = new Database(storage)
+  return {
+    open: ({ tenant, userId, sessionId }: Scope) =>
+      new SqlScope(database, JSON.stringify([tenant ?? null, userId, sessionId ?? null])),
+  }
+}
+
+/** The tables, made when they are first needed. */
+class Database {
+  readonly listeners = new Map<string, Set<() => void>>()
+  readonly #storage: SqlStorageLike
+  #ready = false
+
+  constructor(storage: SqlStorageLike) {
+    this.#storage = storage
+  }
+
+  /** Runs `closure` in one transaction. What is thrown in it undoes all of it. */
+  transaction<Result>(closure: () => Result): Result {
+    this.#prepare()
+    return this.#storage.transactionSync(() => synchronous(closure()))
+  }
+
+  run(query: string, ...bindings: SqlValue[]): Iterable<SqlRow> & { toArray(): SqlRow[] } {
+    this.#prepare()
+    return this.#storage.sql.exec(query, ...bindings)
+  }
+
+  all(query: string, ...bindings: SqlValue[]): SqlRow[] {
+    return this.run(query, ...bindings).toArray()
+  }
+
+  /** The rows of a query about a scope and a list of names, which it has as `(${list})`. */
+  named(scope: number, names: Iterable<string>, query: (list: string) => string): SqlRow[] {
+    const all = [...new Set(names)]
+    const found: SqlRow[] = []
+    for (let at = 0; at < all.length; at += BATCH) {
+      const batch = all.slice(at, at + BATCH)
+      found.push(...this.all(query(batch.map(() => '?').join()), scope, ...batch))
+    }
+    return found
+  }
+
+  #prepare(): void {
+    if (this.#ready) return
+    const { sql } = this.#storage
+    const made = sql.exec(`SELECT name FROM sqlite_master WHERE name = 'plimsoll_meta'`).toArray()
+    if (made.length === 0)
+      this.#storage.transactionSync(() => {
+        for (const statement of SCHEMA) sql.exec(statement)
+        sql.exec(`INSERT INTO plimsoll_meta (key, value) VALUES ('schema', ?)`, SCHEMA_VERSION)
+      })
+    const [row] = sql.exec(`SELECT value FROM plimsoll_meta WHERE key = 'schema'`).toArray()
+    const version = Number(row?.value)
+    if (version > SCHEMA_VERSION)
+      throw new PlimsollError(
+        'ERR_UPGRADE_REQUIRED',
+        `durableObjectStore: the tables have version ${version}, this code knows ${SCHEMA_VERSION}`,
+      )
+    this.#ready = true
+  }
+}
+
+class SqlScope implements ScopeStore {
+  readonly #database: Database
+  readonly #name: string
+  readonly #listeners = new Set<() => void>()
+  /** Number of the scope, once it is known to be there. */
+  #number: number | undefined
+
+  constructor(database: Database, name: string) {
+    this.#database = database
+    this.#name = name
+  }
+
+  async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+    const number = this.#number
+    try {
+      const results = this.#database.transaction(() => {
+        const decision = synchronous(decide(ops, this.#read(ops.map(({ envelope }) => envelope))))
+        this.#write(decision)
+        return decision.results
+      })
+      for (const listener of this.#database.listeners.get(this.#name) ?? [])
+        if (!this.#listeners.has(listener)) listener()
+      return results
+    } catch (error) {
+      this.#number = number
+      throw error
+    }
+  }
+
+  async entries({ from, to, last, first, kinds }: EntriesQuery = {}): Promise<Page> {
+    const page = new PageFill(first ?? last)
+    if (kinds?.length === 0) return { rows: [], more: page.full }
+    const scope = this.#find()
+    const start = from === undefined ? firstOf(scope) : this.#placeOf(scope, from)
+    const end = to === undefined ? firstOf(scope + 1) : this.#placeOf(scope, to)
+    if (start === undefined || end === undefined) return { rows: [], more: false }
+    const order = first === undefined ? 'DESC' : 'ASC'
+    const rows =
+      kinds?.includes('message') === false
+        ? this.#database.run(
+            `SELECT ${COLUMNS} FROM plimsoll_log INDEXED BY plimsoll_log_mark
+              WHERE scope = ? AND ${IS_MARK} AND ${kindIn(kinds)} AND n >= ? AND n < ? ORDER BY n ${order}`,
+            scope,
+            start,
+            end,
+          )
+        : this.#database.run(
+            `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n ${order}`,
+            start,
+            end,
+          )
+    for (const row of rows) {
+      if (page.full) break
+      const wanted = kinds ? kinds.some((kind) => kind === row.kind) : isEntry(row as unknown as LogRow)
+      if (wanted && !page.take(this.#logRow(row))) break
+    }
+    return { rows: first === undefined ? page.rows.reverse() : page.rows, more: page.full }
+  }
+
+  async head(): Promise<Head> {
+    return this.#head(this.#find())
+  }
+
+  async register(key: string): Promise<RegisterRow | undefined> {
+    return this.#registersOf(this.#find(), [key]).get(key)
+  }
+
+  async registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+    const found: RegisterRow[] = []
+    const rows = this.#database.run(
+      `SELECT * FROM plimsoll_register
+        WHERE scope = ? AND sort >= ? AND sort > ? AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort`,
+      this.#find(),
+      sortable(prefix),
+      after === undefined ? '' : sortable(after),
+    )
+    for (const raw of rows) {
+      const row = this.#registerRow(raw)
+      if (found.length === PAGE_ROWS || !row.key.startsWith(prefix)) break
+      found.push(row)
+    }
+    return found
+  }
+
+  async changesSince(seq: number): Promise<Changes> {
+    const scope = this.#find()
+    const head = this.#head(scope)
+    if (head.seq <= seq) return { rows: [], head, more: false }
+    const page = new PageFill()
+    const rows: LogRow[] = []
+    let next: number | undefined
+    for (const raw of this.#database.run(
+      `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n`,
+      this.#firstAfter(scope, seq),
+      firstOf(scope + 1),
+    )) {
+      const row = this.#logRow(raw)
+      // Whole ops: as many as a page holds, or one that is longer than a page.
+      if (!page.take(row) && row.seq !== rows[0]?.seq) {
+        next = row.seq
+        break
+      }
+      rows.push(row)
+    }
+    while (rows.at(-1)?.seq === next) rows.pop()
+    return { rows, head, more: next !== undefined }
+  }
+
+  async close(): Promise<void> {
+    for (const listener of this.#listeners) this.#database.listeners.get(this.#name)?.delete(listener)
+    this.#listeners.clear()
+  }
+
+  watch(listener: () => void): () => void {
+    const { listeners } = this.#database
+    const own = (): void => listener()
+    const all = listeners.get(this.#name) ?? new Set()
+    listeners.set(this.#name, all.add(own))
+    this.#listeners.add(own)
+    return () => {
+      this.#listeners.delete(own)
+      all.delete(own)
+    }
+  }
+
+  /** Number of the scope; of none, if nothing was written to it yet. */
+  #find(): number {
+    if (this.#number === undefined) {
+      const [row] = this.#database.all('SELECT scope FROM plimsoll_scope WHERE name = ?', this.#name)
+      this.#number = row?.scope as number | undefined
+    }
+    return this.#number ?? NO_SCOPE
+  }
+
+  #newest(scope: number): { readonly n: number; readonly seq: number; readonly ordinal: number } | undefined {
+    const [row] = this.#database.all(
+      'SELECT n, seq, ordinal FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      firstOf(scope),
+      firstOf(scope + 1),
+    )
+    return row as { n: number; seq: number; ordinal: number } | undefined
+  }
+
+  #head(scope: number): Head {
+    const { seq = 0, ordinal = 0 } = this.#newest(scope) ?? {}
+    const [row] = this.#database.all('SELECT first FROM plimsoll_scope WHERE scope = ?', scope)
+    const first = row?.first as string | null | undefined
+    const marks = this.#database.all('SELECT slot, id, seq, chain FROM plimsoll_mark WHERE scope = ?', scope)
+    return {
+      seq,
+      ordinal,
+      ...(typeof first === 'string' && { first }),
+      marks: new Map(marks.map((mark) => [mark.slot as string, mark as unknown as MarkRow])),
+    }
+  }
+
+  #placeOf(scope: number, id: string): number | undefined {
+    const [row] = this.#database.all(
+      `SELECT n FROM plimsoll_log WHERE scope = ? AND id = ? AND ${IS_ENTRY}`,
+      scope,
+      id,
+    )
+    return row?.n as number | undefined
+  }
+
+  /** Place of the first row after an op, of which there is one: back from the end in longer and longer steps, then by bisection. */
+  #firstAfter(scope: number, seq: number): number {
+    const isAfter = (n: number): boolean => {
+      const [row] = this.#database.all('SELECT seq FROM plimsoll_log WHERE n = ?', n)
+      return (row?.seq as number) > seq
+    }
+    let high = this.#newest(scope)?.n ?? firstOf(scope)
+    let low = high
+    for (let step = 1; low > firstOf(scope) && isAfter(low); step *= 2) {
+      high = low
+      low = Math.max(firstOf(scope), low - step)
+    }
+    if (isAfter(low)) return low
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (isAfter(middle)) high = middle
+      else low = middle
+    }
+    return high
+  }
+
+  #logRow(row: SqlRow): LogRow {
+    const { lane, round, base, applied, chain, derived } = row
+    const kind = row.kind as LogRow['kind']
+    const isMark = kind === 'epoch' || kind === 'summary' || kind === 'rewind'
+    return {
+      seq: row.seq as number,
+      place: row.place as number,
+      kind,
+      id: row.id as string,
+      opId: row.op as string,
+      ordinal: row.ordinal as number,
+      ...(round !== null && { round: round as string }),
+      ...(lane !== null && { lane: lane as string }),
+      ...(isMark && { base: base as string | null, applied: applied === 1 }),
+      ...(chain !== null && { chain: chain as number }),
+      ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as string[] }),
+      body: this.#body(row, `log/${row.n}`),
+      ...(derived !== null && { derived: derived as string }),
+    }
+  }
+
+  #registerRow(row: SqlRow): RegisterRow {
+    const key = unsortable(row.sort as string)
+    return {
+      key,
+      version: row.version as string,
+      seq: row.seq as number,
+      ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as string[] }),
+      body: this.#body(row, `register/${row.scope}/${key}`),
+    }
+  }
+
+  #body({ body, parts }: SqlRow, owner: string): string | null {
+    if (parts === null) return body as string | null
+    const rows = this.#database.all('SELECT text FROM plimsoll_part WHERE owner = ? ORDER BY part', owner)
+    return rows.map(({ text }) => text as string).join('')
+  }
+
+  #read(envelopes: readonly Envelope[]): Rows {
+    const scope = this.#find()
+    const database = this.#database
+    const targets = envelopes.flatMap(({ target }) => target ?? [])
+    const ids = [
+      ...envelopes.flatMap(({ ids, round }) => (round === undefined ? ids : [...ids, round])),
+      ...targets,
+    ]
+    const named = envelopes.flatMap(({ key }) => key ?? [])
+    const sources = envelopes.flatMap(({ sources }) => sources ?? [])
+    const dependents =
+      targets.length === 0 ? new Map<string, string[]>() : this.#dependents(scope, [...ids, ...named])
+    const keys = [...named, ...targets, ...[...dependents.values()].flat()]
+    const entries = database.named(
+      scope,
+      ids,
+      (list) => `SELECT ${COLUMNS} FROM plimsoll_log WHERE scope = ? AND id IN (${list}) AND ${IS_ENTRY}`,
+    )
+    const deleted = database.named(
+      scope,
+      [...ids, ...keys, ...sources],
+      (list) => `SELECT name FROM plimsoll_deleted WHERE scope = ? AND name IN (${list})`,
+    )
+    return {
+      head: this.#head(scope),
+      results: this.#results(
+        scope,
+        envelopes.map(({ opId }) => opId),
+      ),
+      entries: new Map(entries.map((row) => [row.id as string, this.#logRow(row)])),
+      registers: this.#registersOf(scope, keys),
+      deleted: new Set(deleted.map(({ name }) => name as string)),
+      dependents,
+    }
+  }
+
+  #results(scope: number, ops: readonly string[]): Map<string, OpResult> {
+    const results = new Map<string, OpResult>()
+    for (const { op, seq, applied } of this.#database.named(
+      scope,
+      ops,
+      (list) => `SELECT op, seq, applied FROM plimsoll_log WHERE scope = ? AND op IN (${list}) AND place = 0`,
+    ))
+      results.set(op as string, { status: 'accepted', seq: seq as number, applied: applied !== 0 })
+    for (const { op, result } of this.#database.named(
+      scope,
+      ops,
+      (list) => `SELECT op, result FROM plimsoll_refused WHERE scope = ? AND op IN (${list})`,
+    ))
+      results.set(op as string, JSON.parse(result as string) as OpResult)
+    return results
+  }
+
+  #registersOf(scope: number, keys: readonly string[]): Map<string, RegisterRow> {
+    const rows = this.#database.named(
+      scope,
+      keys.map(sortable),
+      (list) => `SELECT * FROM plimsoll_register WHERE scope = ? AND sort IN (${list})`,
+    )
+    return new Map(rows.map((row) => this.#registerRow(row)).map((row) => [row.key, row]))
+  }
+
+  /** What names these as sources, and in turn what names that. */
+  #dependents(scope: number, names: readonly string[]): Map<string, string[]> {
+    const dependents = new Map<string, string[]>()
+    const seen = new Set(names)
+    for (let next = [...seen]; next.length > 0; ) {
+      const rows = this.#database.named(
+        scope,
+        next,
+        (list) => `SELECT source, name FROM plimsoll_source WHERE scope = ? AND source IN (${list})`,
+      )
+      next = []
+      for (const row of rows) {
+        const { source, name } = row as { source: string; name: string }
+        dependents.set(source, [...(dependents.get(source) ?? []), name])
+        if (!seen.has(name)) next.push(name)
+        seen.add(name)
+      }
+    }
+    return dependents
+  }
+
+  #write({ erase, emptied, log, registers, marks, refused }: Decision): void {
+    if (log.length + registers.length + refused.length === 0) return
+    const scope = this.#make()
+    if (erase) this.#erase(scope)
+    for (const id of emptied) this.#empty(scope, id)
+    let n = (this.#newest(scope)?.n ?? firstOf(scope) - 1) + 1
+    for (const row of log) this.#insert(scope, n++, row)
+    for (const row of registers) this.#put(scope, row)
+    const database = this.#database
+    for (const { slot, id, seq, chain } of marks)
+      database.run('INSERT OR REPLACE INTO plimsoll_mark VALUES (?, ?, ?, ?, ?)', scope, slot, id, seq, chain)
+    for (const { opId, result } of refused)
+      database.run('INSERT INTO plimsoll_refused VALUES (?, ?, ?)', scope, opId, JSON.stringify(result))
+    const first = log.find(({ kind }) => kind === 'message')
+    if (first?.ordinal === 1)
+      database.run('UPDATE plimsoll_scope SET first = ? WHERE scope = ?', first.id, scope)
+  }
+
+  /** Number of the scope, which is there from now on. */
+  #make(): number {
+    const found = this.#find()
+    if (found !== NO_SCOPE) return found
+    this.#database.run('INSERT INTO plimsoll_scope (name) VALUES (?)', this.#name)
+    return this.#find()
+  }
+
+  #insert(scope: number, n: number, row: LogRow): void {
+    const { body, parts } = this.#store(row.body, `log/${n}`)
+    this.#database.run(
+      `INSERT INTO plimsoll_log (scope, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      scope,
+      n,
+      row.seq,
+      row.place,
+      row.kind,
+      row.id,
+      row.opId,
+      row.ordinal,
+      row.round ?? null,
+      row.lane ?? null,
+      row.base ?? null,
+      row.applied === undefined ? null : Number(row.applied),
+      row.chain ?? null,
+      row.sources ? JSON.stringify(row.sources) : null,
+      parts,
+      body,
+      row.derived ?? null,
+    )
+    this.#link(scope, row.id, row.sources, 0)
+  }
+
+  #put(scope: number, { key, version, seq, sources, body: text }: RegisterRow): void {
+    const database = this.#database
+    const owner = `register/${scope}/${key}`
+    const before = this.#registersOf(scope, [key]).get(key)
+    for (const source of before?.sources ?? [])
+      database.run(
+        'DELETE FROM plimsoll_source WHERE scope = ? AND source = ? AND name = ? AND register = 1',
+        scope,
+        source,
+        key,
+      )
+    database.run('DELETE FROM plimsoll_part WHERE owner = ?', owner)
+    const { body, parts } = this.#store(text, owner)
+    database.run(
+      `INSERT OR REPLACE INTO plimsoll_register (scope, sort, version, seq, sources, parts, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      scope,
+      sortable(key),
+      version,
+      seq,
+      sources ? JSON.stringify(sources) : null,
+      parts,
+      body,
+    )
+    this.#link(scope, key, sources, 1)
+  }
+
+  /** Notes what a row derives from. */
+  #link(scope: number, name: string, sources: readonly string[] | undefined, register: 0 | 1): void {
+    for (const source of new Set(sources))
+      this.#database.run('INSERT INTO plimsoll_source VALUES (?, ?, ?, ?)', scope, source, name, register)
+  }
+
+  /** A body as its row holds it: whole, or as a number of parts, which are written. */
+  #store(
+    body: string | null,
+    owner: string,
+  ): { readonly body: string | null; readonly parts: number | null } {
+    if (body === null || body.length <= PART_UNITS) return { body, parts: null }
+    const parts = partsOf(body)
+    parts.forEach((text, part) => {
+      this.#database.run('INSERT INTO plimsoll_part VALUES (?, ?, ?)', owner, part, text)
+    })
+    return { body: null, parts: parts.length }
+  }
+
+  #empty(scope: number, id: string): void {
+    const database = this.#database
+    database.run('INSERT OR IGNORE INTO plimsoll_deleted VALUES (?, ?)', scope, id)
+    const n = this.#placeOf(scope, id)
+    if (n === undefined) return
+    database.run('UPDATE plimsoll_log SET body = NULL, parts = NULL, derived = NULL WHERE n = ?', n)
+    database.run('DELETE FROM plimsoll_part WHERE owner = ?', `log/${n}`)
+  }
+
+  #erase(scope: number): void {
+    const database = this.#database
+    const range = [firstOf(scope), firstOf(scope + 1)]
+    database.run(
+      `DELETE FROM plimsoll_part WHERE owner IN
+        (SELECT 'log/' || n FROM plimsoll_log WHERE n >= ? AND n < ? AND parts IS NOT NULL)`,
+      ...range,
+    )
+    for (const { sort } of database.all(
+      'SELECT sort FROM plimsoll_register WHERE scope = ? AND parts IS NOT NULL',
+      scope,
+    ))
+      database.run(
+        'DELETE FROM plimsoll_part WHERE owner = ?',
+        `register/${scope}/${unsortable(sort as string)}`,
+      )
+    database.run('DELETE FROM plimsoll_log WHERE n >= ? AND n < ?', ...range)
+    for (const table of ['register', 'mark', 'deleted', 'refused', 'source'])
+      database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
+    database.run('UPDATE plimsoll_scope SET first = NULL WHERE scope = ?', scope)
+  }
+}
+
+/** Place of the first row that a scope may have. */
+function firstOf(scope: number): number {
+  return scope * SCOPE_ROWS
+}
+
+function kindIn(kinds: readonly EntryKind[]): string {
+  return `kind IN (${kinds.map((kind) => `'${kind}'`).join()})`
+}
+
+/** @throws ERR_INVALID_ARGUMENT for a promise: what runs on after a transaction's end would stay written when that is undone */
+function synchronous<Value>(value: Value): Value {
+  if (typeof (value as { then?: unknown } | undefined)?.then === 'function')
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'commit: a transaction must not be async', {
+      argument: 'decide',
+    })
+  return value
+}
+
+/**
+ * A key as a text that SQLite, which compares UTF-8 bytes, sorts as JavaScript sorts the key, by UTF-16 units: each unit of a
+ * surrogate pair, and each beyond them, becomes a code point at the same distance in the last plane.
+ */
+function sortable(key: string): string {
+  let text = ''
+  for (let index = 0; index < key.length; index++) {
+    const unit = key.charCodeAt(index)
+    text += unit < 0xd800 ? key.charAt(index) : String.fromCodePoint(LAST_PLANE + unit)
+  }
+  return text
+}
+
+function unsortable(text: string): string {
+  return Array.from(text, (character) => {
+    const code = character.codePointAt(0) as number
+    return code < LAST_PLANE ? character : String.fromCharCode(code - LAST_PLANE)
+  }).join('')
+}

@@ -1,0 +1,15 @@
+/** Most UTF-16 units of a text that is kept in one row: 256 KiB of UTF-8 at most, far below any row's limit. */
+export const PART_UNITS = 2 ** 18 / 4
+
+/** A text in numbered parts that follow one another; none begins or ends inside a character. */
+export function partsOf(text: string): string[] {
+  const parts: string[] = []
+  for (let from = 0; from < text.length; ) {
+    const end = from + PART_UNITS
+    const last = text.charCodeAt(end - 1)
+    const to = end < text.length && last >= 0xd800 && last <= 0xdbff ? end - 1 : end
+    parts.push(text.slice(from, to))
+    from = to
+  }
+  return parts
+}

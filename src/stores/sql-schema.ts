@@ -1,0 +1,45 @@
+/** As much of a Durable Object's `ctx.storage` as is used here. */
+export interface SqlStorageLike {
+  readonly sql: SqlLike
+  /** Contract: runs the closure in one transaction, which a throw rolls back. */
+  transactionSync<Result>(closure: () => Result): Result
+}
+
+export interface SqlLike {
+  /** Contract: rows come as they are iterated; the statement has run when this returns. */
+  exec(query: string, ...bindings: SqlValue[]): Iterable<SqlRow> & { toArray(): SqlRow[] }
+}
+
+export type SqlValue = string | number | null
+export interface SqlRow {
+  readonly [column: string]: unknown
+}
+
+/** Version of the tables. Whoever finds a newer one must not write. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * `n` numbers the rows of all scopes: a scope's rows have its number in the high bits and count up in the low ones, so that the
+ * log needs no key but its rowid. Of the indexes, the first finds entries by id, the second ops by id, and the third the few
+ * marks among many messages.
+ */
+export const SCHEMA: readonly string[] = [
+  `CREATE TABLE plimsoll_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`,
+  `CREATE TABLE plimsoll_scope (scope INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, first TEXT)`,
+  `CREATE TABLE plimsoll_log (n INTEGER PRIMARY KEY, scope INTEGER NOT NULL, seq INTEGER NOT NULL, place INTEGER NOT NULL,
+    kind TEXT NOT NULL, id TEXT NOT NULL, op TEXT NOT NULL, ordinal INTEGER NOT NULL, round TEXT, lane TEXT, base TEXT,
+    applied INTEGER, chain INTEGER, sources TEXT, parts INTEGER, body TEXT, derived TEXT)`,
+  `CREATE UNIQUE INDEX plimsoll_log_id ON plimsoll_log (scope, id) WHERE kind NOT IN ('put', 'delete', 'erase')`,
+  `CREATE UNIQUE INDEX plimsoll_log_op ON plimsoll_log (scope, op) WHERE place = 0`,
+  `CREATE INDEX plimsoll_log_mark ON plimsoll_log (scope, kind) WHERE kind NOT IN ('message', 'put', 'delete', 'erase')`,
+  `CREATE TABLE plimsoll_part (owner TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (owner, part))`,
+  `CREATE TABLE plimsoll_register (scope INTEGER NOT NULL, sort TEXT NOT NULL, version TEXT NOT NULL, seq INTEGER NOT NULL,
+    sources TEXT, parts INTEGER, body TEXT, PRIMARY KEY (scope, sort))`,
+  `CREATE TABLE plimsoll_mark (scope INTEGER NOT NULL, slot TEXT NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL,
+    chain INTEGER NOT NULL, PRIMARY KEY (scope, slot)) WITHOUT ROWID`,
+  `CREATE TABLE plimsoll_deleted (scope INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (scope, name)) WITHOUT ROWID`,
+  `CREATE TABLE plimsoll_refused (scope INTEGER NOT NULL, op TEXT NOT NULL, result TEXT NOT NULL,
+    PRIMARY KEY (scope, op)) WITHOUT ROWID`,
+  `CREATE TABLE plimsoll_source (scope INTEGER NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, register INTEGER NOT NULL,
+    PRIMARY KEY (scope, source, name, register)) WITHOUT ROWID`,
+]

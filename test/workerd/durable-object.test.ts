@@ -1,0 +1,251 @@
+import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import type { OpResult } from '../../src/ports/op.ts'
+import type { Decide, Store } from '../../src/ports/store.ts'
+import { durableObjectStore } from '../../src/stores/durable-object.ts'
+import { PART_UNITS } from '../../src/stores/parts.ts'
+import { describeStore } from '../contract/index.ts'
+import { append, erase, mark, put, remove, SCOPE } from '../contract/samples.ts'
+import { ObjectStore } from './object-store.ts'
+
+const newObject = (): DurableObjectStub => env.SESSIONS.get(env.SESSIONS.newUniqueId())
+const newStore = (): ObjectStore => new ObjectStore(newObject())
+
+describeStore('Durable Object', newStore, {
+  reopen: async (store) => {
+    const { stub } = store as ObjectStore
+    await evictDurableObject(stub)
+    return new ObjectStore(stub)
+  },
+})
+
+/** Runs something inside a fresh object, on a store in its database. */
+function inside<Result>(
+  run: (store: Store, storage: DurableObjectStorage) => Promise<Result>,
+): Promise<Result> {
+  return runInDurableObject(newObject(), (_, { storage }) => run(durableObjectStore(storage), storage))
+}
+
+describe('a commit in a Durable Object', () => {
+  it('of 64 writers at a time gives every op one seq, without gaps, each writer’s in its order (T4)', async () => {
+    const scope = newStore().open(SCOPE)
+    const written = await Promise.all(
+      Array.from({ length: 64 }, async (_, writer) => {
+        const seqs: number[] = []
+        for (let op = 0; op < 5; op++) {
+          const [result] = await scope.commit([append(`w${writer}/${op}`, [`m${writer}/${op}`])], decide)
+          if (result?.status === 'accepted') seqs.push(result.seq)
+        }
+        return seqs
+      }),
+    )
+    for (const seqs of written) expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+    expect(written.flat().toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 320 }, (_, index) => index + 1),
+    )
+    expect(await scope.head()).toMatchObject({ seq: 320, ordinal: 320 })
+  })
+
+  it('of one op a thousand times at once writes one row, and all get its first result (T5)', async () => {
+    const scope = newStore().open(SCOPE)
+    const results = await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) =>
+        scope.commit([append('op-1', ['m1'], { bodies: [`body ${index}`] })], decide),
+      ),
+    )
+    const repeated = results.filter(([result]) => result?.repeated)
+    expect([results.length, repeated.length]).toEqual([1_000, 999])
+    const { rows } = await scope.entries()
+    expect(rows.map(({ id, body }) => [id, body])).toEqual([['m1', 'body 0']])
+  })
+
+  it('answers the same when the object is evicted between every two calls (T6)', async () => {
+    const [calm, evicted] = [newStore(), newStore()]
+    const answers: (readonly OpResult[])[][] = [[], []]
+    for (let step = 0; step < 12; step++) {
+      const ops = [
+        append(`op-${step}`, [`m${step}`]),
+        append(`op-${step - 1}`, [`m${step - 1}`]),
+        put(`put-${step}`, 'key', step === 0 ? null : `put-${step - 1}`),
+      ]
+      for (const [index, store] of [calm, evicted].entries())
+        answers[index]?.push(await store.open(SCOPE).commit(ops, decide))
+      await evictDurableObject(evicted.stub)
+    }
+    expect(answers[1]).toEqual(answers[0])
+    expect((await evicted.open(SCOPE).entries()).rows).toEqual((await calm.open(SCOPE).entries()).rows)
+  })
+
+  it('refuses a decide that is async, and writes nothing (T8)', async () => {
+    await inside(async (store) => {
+      const scope = store.open(SCOPE)
+      const late = (async (...given: Parameters<Decide>) => decide(...given)) as unknown as Decide
+      await expect(scope.commit([append('op-1', ['m1'])], late)).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+      })
+      expect(await scope.head()).toMatchObject({ seq: 0 })
+    })
+  })
+
+  it('that fails midway leaves what was there, and the same op can be sent again', async () => {
+    await inside(async (_, storage) => {
+      for (const failing of ['plimsoll_log', 'plimsoll_register', 'plimsoll_mark', 'plimsoll_scope']) {
+        let broken = true
+        const store = durableObjectStore({
+          transactionSync: (closure) => storage.transactionSync(closure),
+          sql: {
+            exec: (query, ...bindings) => {
+              if (broken && /^\s*(INSERT|UPDATE)/.test(query) && query.includes(failing))
+                throw new Error('disk I/O error')
+              return storage.sql.exec(query, ...bindings)
+            },
+          },
+        })
+        const scope = store.open({ userId: failing })
+        const ops = [append('op-1', ['m1', 'm2']), put('op-2', 'key', null), mark('op-3', 'epoch', 'e1')]
+        await expect(scope.commit(ops, decide)).rejects.toThrow('disk I/O error')
+        expect(await scope.head()).toEqual({ seq: 0, ordinal: 0, marks: new Map() })
+        broken = false
+        const results = await scope.commit(ops, decide)
+        expect(results.map((result) => result.status)).toEqual(['accepted', 'accepted', 'accepted'])
+        expect(await scope.head()).toMatchObject({ seq: 3, first: 'm1' })
+      }
+    })
+  })
+
+  it('takes batches of any size, below the limit of bound parameters (T15)', async () => {
+    const scope = newStore().open(SCOPE)
+    for (const size of [1, 89, 90, 91, 100, 101, 300]) {
+      const ops = Array.from({ length: size }, (_, index) =>
+        append(`${size}/${index}`, [`m${size}/${index}`]),
+      )
+      const results = await scope.commit(ops, decide)
+      expect(results.every(({ status }) => status === 'accepted')).toBe(true)
+      const again = await scope.commit(ops, decide)
+      expect(again.every(({ repeated }) => repeated)).toBe(true)
+    }
+  })
+})
+
+describe('a long text in a Durable Object', () => {
+  const sizes = [PART_UNITS - 1, PART_UNITS, PART_UNITS + 1, 2 ** 18, 2 ** 21, 2 ** 23]
+
+  it('comes back byte for byte, of any length up to an entry’s limit (T14)', async () => {
+    const scope = newStore().open(SCOPE)
+    for (const [index, size] of sizes.entries()) {
+      const start = 'x'.repeat(index % 2)
+      const text = `${start}${'🚆'.repeat(Math.floor((size - start.length) / 2))}`.padEnd(size, 'y')
+      await scope.commit([append(`op-${size}`, [`m${size}`], { bodies: [text] })], decide)
+      await scope.commit([put(`put-${size}`, `key${size}`, null, { body: text })], decide)
+      const { rows } = await scope.entries({ from: `m${size}`, first: 1 })
+      expect(rows[0]?.body === text).toBe(true)
+      expect((await scope.register(`key${size}`))?.body === text).toBe(true)
+    }
+  })
+
+  it('is gone with its parts when its entry is deleted, its register written over, or the scope erased', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      const parts = (): number =>
+        storage.sql.exec('SELECT count(*) AS parts FROM plimsoll_part').one().parts as number
+      const long = 'x'.repeat(3 * PART_UNITS)
+      await scope.commit([append('op-1', ['m1', 'm2'], { bodies: [long, long] })], decide)
+      await scope.commit([put('op-2', 'key', null, { body: long })], decide)
+      expect(parts()).toBe(9)
+      await scope.commit([remove('op-3', 'm1')], decide)
+      expect(parts()).toBe(6)
+      await scope.commit([put('op-4', 'key', 'op-2', { body: 'short' })], decide)
+      expect(parts()).toBe(3)
+      await scope.commit([put('op-5', 'other', null, { body: long })], decide)
+      await scope.commit([erase('op-6')], decide)
+      expect(parts()).toBe(0)
+    })
+  })
+})
+
+describe('the tables of a Durable Object', () => {
+  it('are made at the first call, all under one prefix, beside what else is there', async () => {
+    await inside(async (_, storage) => {
+      const tables = (): string[] =>
+        storage.sql
+          .exec(
+            `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'`,
+          )
+          .toArray()
+          .map(({ name }) => name as string)
+      storage.sql.exec('CREATE TABLE own (value TEXT)')
+      const store = durableObjectStore(storage)
+      const scope = store.open(SCOPE)
+      expect(tables()).toEqual(['own'])
+      await scope.commit([append('op-1', ['m1'])], decide)
+      const made = tables().filter((name) => name !== 'own' && !name.startsWith('sqlite_'))
+      expect(made.length).toBeGreaterThan(5)
+      expect(made.every((name) => name.startsWith('plimsoll_'))).toBe(true)
+      expect(await storage.getAlarm()).toBeNull()
+    })
+  })
+
+  it('of a newer version are neither read nor written', async () => {
+    await inside(async (store, storage) => {
+      await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+      storage.sql.exec(`UPDATE plimsoll_meta SET value = value + 1 WHERE key = 'schema'`)
+      const older = durableObjectStore(storage).open(SCOPE)
+      for (const call of [() => older.head(), () => older.commit([append('op-2', ['m2'])], decide)])
+        await expect(call()).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
+    })
+  })
+})
+
+describe('the work of a call on a Durable Object', () => {
+  /** Rows read and written by one call, by SQLite's own count. */
+  async function work(messages: number) {
+    return inside(async (_, storage) => {
+      const count = {
+        read: 0,
+        written: 0,
+        cursors: [] as SqlStorageCursor<Record<string, SqlStorageValue>>[],
+      }
+      const store = durableObjectStore({
+        transactionSync: (closure) => storage.transactionSync(closure),
+        sql: {
+          exec: (query, ...bindings) => {
+            const cursor = storage.sql.exec(query, ...bindings)
+            count.cursors.push(cursor)
+            return cursor
+          },
+        },
+      })
+      const scope = store.open(SCOPE)
+      for (let at = 0; at < messages; at += 500) {
+        const ids = Array.from({ length: Math.min(500, messages - at) }, (_, index) => `m${at + index}`)
+        await scope.commit([append(`fill-${at}`, ids)], decide)
+      }
+      const measure = async (call: () => Promise<unknown>) => {
+        count.cursors.length = 0
+        await call()
+        const sum = (rows: 'rowsRead' | 'rowsWritten') =>
+          count.cursors.reduce((total, cursor) => total + cursor[rows], 0)
+        return { read: sum('rowsRead'), written: sum('rowsWritten') }
+      }
+      const { seq } = await scope.head()
+      return {
+        append: await measure(() => scope.commit([append('op', ['a', 'b'])], decide)),
+        changes: await measure(() => scope.changesSince(seq)),
+        idle: await measure(() => scope.changesSince(seq + 1)),
+        last40: await measure(() => scope.entries({ last: 40 })),
+        marks: await measure(() => scope.entries({ last: 10, kinds: ['rewind'] })),
+      }
+    })
+  }
+
+  it('does not grow with the log, in rows read and written', async () => {
+    const [few, many] = [await work(1_000), await work(20_000)]
+    expect(many).toEqual(few)
+    expect(few.append.written).toBeLessThanOrEqual(6)
+    expect(few.last40.read).toBeLessThanOrEqual(45)
+    expect(few.changes.read).toBeLessThanOrEqual(20)
+    expect(few.idle.read).toBeLessThanOrEqual(5)
+    expect(few.marks.read).toBeLessThanOrEqual(5)
+  })
+})

@@ -1,0 +1,35 @@
+import { runInDurableObject } from 'cloudflare:test'
+import type { Scope } from '../../src/ports/op.ts'
+import type { ScopeStore, Store } from '../../src/ports/store.ts'
+import { durableObjectStore } from '../../src/stores/durable-object.ts'
+
+/** A store whose every call runs inside one Durable Object, as it must; opened anew whenever that one was. */
+export class ObjectStore implements Store {
+  readonly stub: DurableObjectStub
+  readonly #stores = new WeakMap<DurableObjectStorage, Store>()
+
+  constructor(stub: DurableObjectStub) {
+    this.stub = stub
+  }
+
+  open(scope: Scope): ScopeStore {
+    const opened = new WeakMap<Store, ScopeStore>()
+    const run = <Result>(call: (inside: ScopeStore) => Promise<Result>): Promise<Result> =>
+      runInDurableObject(this.stub, (_, { storage }) => {
+        const store = this.#stores.get(storage) ?? durableObjectStore(storage)
+        this.#stores.set(storage, store)
+        const inside = opened.get(store) ?? store.open(scope)
+        opened.set(store, inside)
+        return call(inside)
+      })
+    return {
+      commit: (ops, decide) => run((inside) => inside.commit(ops, decide)),
+      entries: (query) => run((inside) => inside.entries(query)),
+      head: () => run((inside) => inside.head()),
+      register: (key) => run((inside) => inside.register(key)),
+      registers: (prefix, after) => run((inside) => inside.registers(prefix, after)),
+      changesSince: (seq) => run((inside) => inside.changesSince(seq)),
+      close: () => run((inside) => inside.close()),
+    }
+  }
+}
