@@ -1,10 +1,10 @@
-import { charsPerToken } from './core/count.ts'
 import { createCore, type Memory, type MemoryOptions } from './core/memory.ts'
+import { defaultCounter } from './counters/default.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 
 export interface CreateMemoryOptions extends Omit<MemoryOptions, 'counter' | 'host'> {
-  /** Counts tokens. Default `charsPerToken(4)`, an estimate: the budget then holds back a margin of 12 %. */
+  /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
   readonly counter?: Counter
   /** Unix milliseconds, for display only. Default `Date.now`. */
   readonly clock?: () => number
@@ -27,7 +27,7 @@ export interface CreateMemoryOptions extends Omit<MemoryOptions, 'counter' | 'ho
  * ```
  */
 export function createMemory({
-  counter = charsPerToken(4),
+  counter = defaultCounter,
   clock = webHost.now,
   newId = webHost.newId,
   ...options

@@ -7,6 +7,7 @@ export type { PolicyOptions, ToolOutputOptions, WindowLimits, WindowOptions } fr
 export type { AppendOptions, AppendResult, Session, Snapshot } from './core/session.ts'
 export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
 export { type CalibratedCounter, calibrated, type Usage } from './counters/calibrated.ts'
+export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 export type {
   Block,

@@ -52,7 +52,13 @@ function watched(
 }
 
 function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {
-  return createMemory({ store, budget: 1_000, clock: () => 0, ...options }).session({
+  return createMemory({
+    store,
+    budget: 1_000,
+    counter: charsPerToken(4),
+    clock: () => 0,
+    ...options,
+  }).session({
     userId: 'ada',
     sessionId: 'trip',
   })

@@ -5,6 +5,7 @@ import {
   type Context,
   type CreateMemoryOptions,
   charsPerToken,
+  defaultCounter,
   explain,
   lintRequest,
   toAnthropic,
@@ -27,7 +28,7 @@ const policies: fc.Arbitrary<Options> = fc.record(
         maxOutputTokens: fc.integer({ min: 0, max: 200 }),
       }),
     ),
-    counter: fc.constantFrom(charsPerToken(4), utf8Bound, charsPerToken(2)),
+    counter: fc.constantFrom(charsPerToken(4), utf8Bound, charsPerToken(2), defaultCounter),
     system: fc.constantFrom('', 'You are a travel agent.'),
     window: fc.constantFrom(
       {},

@@ -66,6 +66,7 @@ describe('the classic estimate', () => {
       store: mapStore(),
       system: 'You are a careful calculator.',
       budget: 16_000,
+      counter: classic,
     })
     const session = memory.session({ userId: 'ada' })
     const counted = async (): Promise<number> => {
