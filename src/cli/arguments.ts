@@ -3,34 +3,61 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 export type Provider = 'openai' | 'anthropic'
 export const PROVIDERS = ['openai', 'anthropic'] as const
-export const COUNTERS = ['o200k', 'chars', 'bytes'] as const
+export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
 export const POLICIES = ['plimsoll', 'full', 'rounds', 'messages', 'tokens'] as const
 export type CounterName = (typeof COUNTERS)[number]
 export type PolicyName = (typeof POLICIES)[number]
 
-export interface ReplayOptions {
-  readonly command: 'replay'
-  readonly files: readonly string[]
-  /** Absent: all conversations. */
-  readonly conversation?: string
+/** How Plimsoll builds the contexts of a recording. */
+export interface BuildOptions {
   /** The cap, in tokens. */
   readonly budget: number
   /** Most rounds in Plimsoll's window. */
   readonly rounds?: number
   /** Rounds that are left when Plimsoll's window is cut back. */
   readonly keep?: number
-  /** Absent: `o200k` where its tokenizer is installed, else `chars`. */
+  /** Absent: `o200k` where its tokenizer is installed, else `default`. */
   readonly counter?: CounterName
   /** Absent: the format of each conversation. */
   readonly provider?: Provider
-  /** The policy whose contexts are drawn and written. */
-  readonly policy: PolicyName
   /** Tokens of changing text at the end of each context. */
   readonly tail: number
+}
+
+export interface ReplayOptions extends BuildOptions {
+  readonly command: 'replay'
+  readonly files: readonly string[]
+  /** Absent: all conversations. */
+  readonly conversation?: string
+  /** The policy whose contexts are drawn and written. */
+  readonly policy: PolicyName
   /** Where to write the rendered requests. */
   readonly requests?: string
   /** Where to draw all calls as a picture. */
   readonly svg?: string
+  readonly json: boolean
+}
+
+export interface ExplainOptions extends BuildOptions {
+  readonly command: 'explain'
+  readonly file: string
+  /** Absent: the only one of the file. */
+  readonly conversation?: string
+  /** Number of the call in its conversation, from 0. */
+  readonly call: number
+  readonly json: boolean
+}
+
+/** Two numbers, the smaller one first. */
+export type Pair = readonly [number, number]
+
+export interface DiffOptions extends BuildOptions {
+  readonly command: 'diff'
+  readonly file: string
+  /** Absent: the only one of the file. */
+  readonly conversation?: string
+  /** Calls of a conversation, from 0, or lines of a file of requests, from 1. */
+  readonly at: { readonly calls: Pair } | { readonly lines: Pair }
   readonly json: boolean
 }
 
@@ -41,9 +68,17 @@ export interface LintOptions {
   readonly provider?: Provider
 }
 
+export interface TwiceOptions extends BuildOptions {
+  readonly command: 'twice'
+  readonly files: readonly string[]
+}
+
 export type Arguments =
   | ReplayOptions
+  | ExplainOptions
+  | DiffOptions
   | LintOptions
+  | TwiceOptions
   | { readonly command: 'help' }
   | { readonly command: 'version' }
 
@@ -55,104 +90,194 @@ export class UsageError extends Error {
 export const HELP = `plimsoll: what an agent's memory would have put in front of the model
 
 usage
-  plimsoll replay <file.jsonl...> [options]   rebuild the context of every model call in recorded conversations
-  plimsoll lint <requests.jsonl...>           check rendered requests against their provider's rules
+  plimsoll replay <file.jsonl...>            rebuild the context of every model call in recorded conversations
+  plimsoll explain <file.jsonl> --call <n>   say where every token of one call's request comes from
+  plimsoll diff <file.jsonl> --call <a>,<b>  say where a request parts from an earlier one, why, and the cost
+  plimsoll lint <requests.jsonl...>          check rendered requests against their provider's rules
+  plimsoll lint --twice <file.jsonl...>      check that contexts depend on nothing but the log
 
-replay reads one conversation a line: { "id", "format": "openai" | "anthropic", "messages", "system"? }
-  --conversation <id>  only the conversation of that id
+all but lint read one conversation a line: { "id", "format": "openai" | "anthropic", "messages", "system"? }
+replay, explain, diff, lint --twice
   --budget <tokens>    the line: most tokens that a context may take (default 16000)
-  --counter <name>     o200k (exact; needs gpt-tokenizer), chars (4 a token) or bytes (default o200k)
+  --counter <name>     o200k (exact; needs gpt-tokenizer), default (the library's), chars (4 a token) or bytes
+                       (default o200k)
   --provider <name>    openai or anthropic (default: the conversation's own format)
-  --policy <name>      whose contexts are drawn and written: plimsoll (default), full, rounds, messages, tokens
   --rounds <n>         plimsoll: also at most n rounds in the window
   --keep <n>           plimsoll: also at most n rounds after the window was cut
   --tail <tokens>      end each context with that much text that changes at every call (default 0)
-  --requests <path>    write each request as { conversation, call, provider, cap, used, request }, one a line
+
+replay
+  --conversation <id>  only the conversation of that id
+  --policy <name>      whose contexts to draw and to write: plimsoll (default), full, rounds, messages, tokens
+  --requests <path>    write a line for each request: { conversation, call, provider, cap, used, epoch?, request }
   --svg <path>         draw tokens and cost of every call, under every policy, as an SVG picture
   --json               figures as one JSON object instead of drawings
+
+explain, diff
+  --conversation <id>  the conversation; may be left out where the file has only one
+  --call <n>, <a>,<b>  which call, or which two, as replay counts them: from 0
+  --lines <a>,<b>      diff: two lines of a file of requests, from 1
+  --json               one JSON object instead of text
 
 lint
   --provider <name>    for lines that do not name theirs
 
-both
+all
   -h, --help           this text
   -v, --version        the version
 
-exit status: 0 done; 1 a line could not be read, or lint found a problem; 2 bad arguments
+exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, or lint found a problem;
+2 bad arguments
 `
 
-const COMMON = {
+const ABOUT = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
-  provider: { type: 'string' },
 } as const
-const REPLAY = {
-  ...COMMON,
-  conversation: { type: 'string' },
+const PROVIDER = { provider: { type: 'string' } } as const
+const BUILD = {
+  ...PROVIDER,
   budget: { type: 'string' },
   rounds: { type: 'string' },
   keep: { type: 'string' },
   counter: { type: 'string' },
-  policy: { type: 'string' },
   tail: { type: 'string' },
+} as const
+const REPLAY = {
+  ...BUILD,
+  conversation: { type: 'string' },
+  policy: { type: 'string' },
   requests: { type: 'string' },
   svg: { type: 'string' },
   json: { type: 'boolean' },
 } as const
+const EXPLAIN = {
+  ...BUILD,
+  conversation: { type: 'string' },
+  call: { type: 'string' },
+  json: { type: 'boolean' },
+} as const
+const DIFF = { ...EXPLAIN, lines: { type: 'string' } } as const
+const TWICE = { ...BUILD, twice: { type: 'boolean' } } as const
+
+const COMMANDS = 'say replay, explain, diff or lint'
 
 /** Throws {@link UsageError} for anything that it does not understand. */
 export function parseArguments(argv: readonly string[]): Arguments {
-  const [command, ...rest] = argv
-  if (command === 'replay') return parseReplay(rest)
-  if (command === 'lint') return parseLint(rest)
-  if (command === undefined) throw new UsageError('no command: say replay or lint')
-  if (!command.startsWith('-')) throw new UsageError(`unknown command "${command}": say replay or lint`)
-  const { values } = parse(argv, COMMON)
-  return { command: values.version ? 'version' : 'help' }
-}
-
-function parseReplay(argv: readonly string[]): Arguments {
-  const { values, positionals } = parse(argv, REPLAY)
+  const { values } = parseArgs({ args: [...argv], options: ABOUT, allowPositionals: true, strict: false })
   if (values.help) return { command: 'help' }
   if (values.version) return { command: 'version' }
-  if (positionals.length === 0) throw new UsageError('replay: name at least one file of conversations')
-  const rounds = whole('rounds', values.rounds, 1)
-  const keep = whole('keep', values.keep, 1)
-  if (rounds !== undefined && keep !== undefined && keep > rounds) {
-    throw new UsageError(`--keep ${keep} is more than --rounds ${rounds}`)
+  const [command, ...rest] = argv
+  switch (command) {
+    case 'replay':
+      return parseReplay(rest)
+    case 'explain':
+      return parseExplain(rest)
+    case 'diff':
+      return parseDiff(rest)
+    case 'lint':
+      return rest.includes('--twice') ? parseTwice(rest) : parseLint(rest)
+    case undefined:
+      throw new UsageError(`no command: ${COMMANDS}`)
+    default:
+      throw new UsageError(`unknown command "${command}": ${COMMANDS}`)
   }
+}
+
+function parseReplay(argv: readonly string[]): ReplayOptions {
+  const { values, positionals } = parse(argv, REPLAY)
+  if (positionals.length === 0) throw new UsageError('replay: name at least one file of conversations')
   const paths = [...positionals, values.requests, values.svg].filter((path) => path !== undefined)
   for (const output of [values.requests, values.svg]) {
     if (output !== undefined && paths.filter((path) => resolve(path) === resolve(output)).length > 1) {
       throw new UsageError(`replay: ${output} is named twice, and would be overwritten`)
     }
   }
-  const counter = oneOf('counter', values.counter, COUNTERS)
-  const provider = oneOf('provider', values.provider, PROVIDERS)
   return {
     command: 'replay',
     files: positionals,
     ...(values.conversation !== undefined && { conversation: values.conversation }),
-    budget: whole('budget', values.budget, 1) ?? 16_000,
-    ...(rounds !== undefined && { rounds }),
-    ...(keep !== undefined && { keep }),
-    ...(counter && { counter }),
-    ...(provider && { provider }),
+    ...buildOptions(values),
     policy: oneOf('policy', values.policy, POLICIES) ?? 'plimsoll',
-    tail: whole('tail', values.tail, 0) ?? 0,
     ...(values.requests !== undefined && { requests: values.requests }),
     ...(values.svg !== undefined && { svg: values.svg }),
     json: values.json ?? false,
   }
 }
 
-function parseLint(argv: readonly string[]): Arguments {
-  const { values, positionals } = parse(argv, COMMON)
-  if (values.help) return { command: 'help' }
-  if (values.version) return { command: 'version' }
+function parseExplain(argv: readonly string[]): ExplainOptions {
+  const { values, positionals } = parse(argv, EXPLAIN)
+  const call = whole('call', values.call, 0)
+  if (call === undefined) throw new UsageError('explain: name the call with --call <n>')
+  return {
+    command: 'explain',
+    file: onlyFile('explain', positionals),
+    ...(values.conversation !== undefined && { conversation: values.conversation }),
+    ...buildOptions(values),
+    call,
+    json: values.json ?? false,
+  }
+}
+
+function parseDiff(argv: readonly string[]): DiffOptions {
+  const { values, positionals } = parse(argv, DIFF)
+  const calls = pair('call', values.call, 0)
+  const lines = pair('lines', values.lines, 1)
+  if (lines && (calls || values.conversation !== undefined)) {
+    throw new UsageError('diff: --lines picks by itself, without --call and --conversation')
+  }
+  const at = lines ? { lines } : calls && { calls }
+  if (!at)
+    throw new UsageError('diff: name two calls with --call <a>,<b>, or two requests with --lines <a>,<b>')
+  return {
+    command: 'diff',
+    file: onlyFile('diff', positionals),
+    ...(values.conversation !== undefined && { conversation: values.conversation }),
+    ...buildOptions(values),
+    at,
+    json: values.json ?? false,
+  }
+}
+
+function parseLint(argv: readonly string[]): LintOptions {
+  const { values, positionals } = parse(argv, PROVIDER)
   if (positionals.length === 0) throw new UsageError('lint: name at least one file of requests')
   const provider = oneOf('provider', values.provider, PROVIDERS)
   return { command: 'lint', files: positionals, ...(provider && { provider }) }
+}
+
+function parseTwice(argv: readonly string[]): TwiceOptions {
+  const { values, positionals } = parse(argv, TWICE)
+  if (positionals.length === 0) throw new UsageError('lint --twice: name at least one file of conversations')
+  return { command: 'twice', files: positionals, ...buildOptions(values) }
+}
+
+function buildOptions(
+  values: {
+    readonly [Name in keyof typeof BUILD]?: string | undefined
+  },
+): BuildOptions {
+  const rounds = whole('rounds', values.rounds, 1)
+  const keep = whole('keep', values.keep, 1)
+  if (rounds !== undefined && keep !== undefined && keep > rounds) {
+    throw new UsageError(`--keep ${keep} is more than --rounds ${rounds}`)
+  }
+  const counter = oneOf('counter', values.counter, COUNTERS)
+  const provider = oneOf('provider', values.provider, PROVIDERS)
+  return {
+    budget: whole('budget', values.budget, 1) ?? 16_000,
+    ...(rounds !== undefined && { rounds }),
+    ...(keep !== undefined && { keep }),
+    ...(counter && { counter }),
+    ...(provider && { provider }),
+    tail: whole('tail', values.tail, 0) ?? 0,
+  }
+}
+
+function onlyFile(command: string, files: readonly string[]): string {
+  const [file] = files
+  if (file === undefined || files.length > 1) throw new UsageError(`${command}: name one file`)
+  return file
 }
 
 function parse<Options extends NonNullable<ParseArgsConfig['options']>>(
@@ -174,6 +299,19 @@ function whole(name: string, text: string | undefined, least: number): number | 
   if (!(value >= least))
     throw new UsageError(`--${name} takes a whole number from ${least} on, not "${text}"`)
   return value
+}
+
+function pair(name: string, text: string | undefined, least: number): Pair | undefined {
+  if (text === undefined) return undefined
+  const [first = Number.NaN, second = Number.NaN] = /^\d{1,12},\d{1,12}$/.test(text)
+    ? text.split(',').map(Number)
+    : []
+  if (!(first >= least && second > first)) {
+    throw new UsageError(
+      `--${name} takes two whole numbers from ${least} on, the smaller one first, not "${text}"`,
+    )
+  }
+  return [first, second]
 }
 
 function oneOf<Name extends string>(

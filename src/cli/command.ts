@@ -1,8 +1,11 @@
 import { createRequire } from 'node:module'
 import { HELP, parseArguments, UsageError } from './arguments.ts'
+import { diffCommand } from './diff.ts'
+import { explainCommand } from './explain.ts'
 import type { Io } from './io.ts'
 import { lintCommand } from './lint.ts'
 import { replayCommand } from './replay-command.ts'
+import { twiceCommand } from './twice.ts'
 
 /** Runs the command line `argv` (without node and script) and resolves to its exit status. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -15,10 +18,16 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       case 'version':
         io.out(`${version()}\n`)
         return 0
+      case 'diff':
+        return await diffCommand(options, io)
+      case 'explain':
+        return await explainCommand(options, io)
       case 'lint':
         return await lintCommand(options, io)
       case 'replay':
         return await replayCommand(options, version(), io)
+      case 'twice':
+        return await twiceCommand(options, io)
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

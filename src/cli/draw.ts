@@ -127,6 +127,16 @@ export function shorten(text: string, length: number): string {
   return `${line.slice(0, cut)}…`
 }
 
+/** With escapes for what a terminal would obey or hide; joiners stay, since emoji and scripts need them. */
+export function visible(text: string): string {
+  return text.replaceAll(HIDDEN, (character) => {
+    const code = character.codePointAt(0)?.toString(16) ?? ''
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+  })
+}
+
+const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]|(?!\u200c|\u200d)\p{Cf}/gu
+
 /** The end of a path tells conversations apart better than its beginning. */
 export function shortenName(name: string, length: number): string {
   return shorten(name.length > length ? `…${name.slice(1 - length)}` : name, length)

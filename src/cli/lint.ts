@@ -17,9 +17,7 @@ export async function lintCommand({ files, provider }: LintOptions, io: Io): Pro
       if (line.trim() === '') continue
       try {
         const found = check(line, provider)
-        for (const { rule, path, message } of found.problems) {
-          io.out(`${file}:${number} ${found.name}${rule} at ${path}: ${message}\n`)
-        }
+        for (const problem of found.problems) io.out(problemText(`${file}:${number}${found.name}`, problem))
         problems += found.problems.length
         requests++
       } catch (error) {
@@ -33,6 +31,18 @@ export async function lintCommand({ files, provider }: LintOptions, io: Io): Pro
   return problems + malformed > 0 ? 1 : 0
 }
 
+/** What is wrong at some place of a request. */
+export interface Finding {
+  readonly rule: string
+  readonly path: string
+  readonly message: string
+}
+
+/** A problem, and the file, line and call where it is. */
+export function problemText(where: string, { rule, path, message }: Finding): string {
+  return `${where} ${rule} at ${path}: ${message}\n`
+}
+
 /** A line is what `replay --requests` writes, or a bare request. */
 function check(line: string, given: LintOptions['provider']) {
   const read: unknown = JSON.parse(line)
@@ -41,6 +51,6 @@ function check(line: string, given: LintOptions['provider']) {
   if (!isRecord(request) || !Array.isArray(request.messages)) throw new Error('no request with "messages"')
   const provider = PROVIDERS.find((name) => name === read.provider) ?? given
   if (!provider) throw new Error('no "provider"; name it with --provider')
-  const name = read.conversation === undefined ? '' : `${read.conversation}#${read.call} `
+  const name = read.conversation === undefined ? '' : ` ${read.conversation}#${read.call}`
   return { name, problems: lint(request, provider) }
 }

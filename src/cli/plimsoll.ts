@@ -1,29 +1,43 @@
 import { createMemory } from '../create-memory.ts'
 import { type FloorBreakdown, isPlimsollError } from '../ports/errors.ts'
+import type { Host } from '../ports/host.ts'
 import { mapStore } from '../stores/map.ts'
-import type { Policy, Refusal } from './policy.ts'
+import type { Chooser, Policy, Refusal, Settings } from './policy.ts'
+import type { Conversation } from './transcript.ts'
 
 /** Plimsoll's own memory, used as an agent would use it. */
-export const plimsoll: Policy = ({ system, tools }, { budget, rounds, keep, counter }) => {
+export const plimsoll: Policy = (conversation, settings) => {
   // Ids that count up and a clock that stands still: the same recording gives the same bytes at every run.
   let ids = 0
+  return remember(conversation, settings, { now: () => 0, newId: () => `m${++ids}` })
+}
+
+/** A memory on that host; a `cold` one opens its session anew before each call. */
+export function remember(
+  { system, tools }: Conversation,
+  { budget, rounds, keep, counter }: Settings,
+  { now, newId }: Host,
+  cold = false,
+): Chooser {
   const memory = createMemory({
     store: mapStore(),
-    budget: { contextWindow: budget, maxOutputTokens: 0, margin: 0 },
+    budget,
     counter,
-    clock: () => 0,
-    newId: () => `m${++ids}`,
+    clock: now,
+    newId,
     ...(system !== undefined && { system }),
     ...((rounds || keep) && {
       window: { ...(rounds && { max: { rounds } }), ...(keep && { keep: { rounds: keep } }) },
     }),
   })
-  const session = memory.session({ userId: 'replay', sessionId: 'conversation' })
+  const open = () => memory.session({ userId: 'replay', sessionId: 'conversation' })
+  let session = open()
   return {
     append: async (message) => {
       await session.append(message)
     },
     choose: async (tail) => {
+      if (cold) session = open()
       try {
         const context = await session.context({
           // A call without a result did not stop whoever made the recording from going on.

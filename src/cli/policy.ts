@@ -13,7 +13,14 @@ export interface Choice {
   readonly omitted: number
   /** Items that are shown shorter than they are. */
   readonly capped: number
-  readonly epoch?: { readonly id: string; readonly cause: EpochCause }
+  readonly epoch?: Epoch
+}
+
+/** Which epoch of its lane a context belongs to, counted from 1, and why it began. */
+export interface Epoch {
+  readonly id: string
+  readonly cause: EpochCause
+  readonly place: number
 }
 
 /** A call for which nothing could be built under the line. */

@@ -5,6 +5,7 @@ import { readable } from './files.ts'
 import type { Io, LineWriter } from './io.ts'
 import { drawPlot } from './plot.ts'
 import { startProgress } from './progress.ts'
+import { recordingsIn } from './recordings.ts'
 import { newTallies, type ReplayedCall, type ReplaySettings, replay } from './replay.ts'
 import {
   figuresOf,
@@ -15,7 +16,6 @@ import {
   reportText,
   settingsText,
 } from './report.ts'
-import { type Conversation, readConversation } from './transcript.ts'
 
 /** Replays all conversations of the files. Resolves to the exit status: 1 if a line could not be read. */
 export async function replayCommand(options: ReplayOptions, version: string, io: Io): Promise<number> {
@@ -28,34 +28,26 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   const tallies = newTallies()
   const conversations: Replayed[] = []
   const malformed: Report['malformed'][number][] = []
-  let done = 0
-  for (const file of options.files) {
-    let number = 0
-    const skip = (error: unknown, calls = 0): void => {
-      const reason = `${(error as Error).message}${calls > 0 ? ` (after ${calls} calls)` : ''}`
-      malformed.push({ file, line: number, reason })
-      progress.clear()
-      io.err(`plimsoll: ${file} line ${number}: ${reason}\n`)
-    }
-    for await (const line of io.lines(file)) {
-      number++
-      const conversation =
-        line.trim() === '' ? undefined : attempt(() => readConversation(line, number), skip)
-      if (conversation && conversation.id === (options.conversation ?? conversation.id)) {
-        const calls: KeptCall[] = []
-        conversations.push({ conversation: conversation.id, calls })
-        try {
-          for await (const replayed of replay(conversation, settings, tallies)) {
-            calls.push(kept(replayed, options.policy))
-            progress.show(done, `${conversation.id} #${replayed.call}`)
-            await write(requests, replayed, options)
-          }
-        } catch (error) {
-          if (!isPlimsollError(error)) throw error
-          skip(error, calls.length)
-        }
+  const skip = ({ file, line }: { file: string; line: number }, error: unknown, calls = 0): void => {
+    const reason = `${(error as Error).message}${calls > 0 ? ` (after ${calls} calls)` : ''}`
+    malformed.push({ file, line, reason })
+    progress.clear()
+    io.err(`plimsoll: ${file} line ${line}: ${reason}\n`)
+  }
+  for await (const recording of recordingsIn(options.files, io, skip)) {
+    const { conversation, offset } = recording
+    if (conversation.id !== (options.conversation ?? conversation.id)) continue
+    const calls: KeptCall[] = []
+    conversations.push({ conversation: conversation.id, calls })
+    try {
+      for await (const replayed of replay(conversation, settings, tallies)) {
+        calls.push(kept(replayed, options.policy))
+        progress.show(offset, `${conversation.id} #${replayed.call}`)
+        await write(requests, replayed, options)
       }
-      done += Buffer.byteLength(line) + 1
+    } catch (error) {
+      if (!isPlimsollError(error)) throw error
+      skip(recording, error, calls.length)
     }
   }
   progress.clear()
@@ -71,15 +63,6 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   return malformed.length > 0 ? 1 : 0
 }
 
-function attempt(read: () => Conversation, otherwise: (error: unknown) => void): Conversation | undefined {
-  try {
-    return read()
-  } catch (error) {
-    otherwise(error)
-    return undefined
-  }
-}
-
 async function create(path: string, io: Io): Promise<LineWriter> {
   try {
     return await io.create(path)
@@ -90,12 +73,13 @@ async function create(path: string, io: Io): Promise<LineWriter> {
 
 async function write(
   requests: LineWriter | undefined,
-  { conversation, call, provider, outcomes, request }: ReplayedCall,
+  { conversation, call, provider, outcomes, epoch, request }: ReplayedCall,
   { policy, budget: cap }: ReplayOptions,
 ): Promise<void> {
   const outcome = outcomes[policy]
   if (!requests || 'reason' in outcome) return
-  await requests.write(JSON.stringify({ conversation, call, provider, cap, used: outcome.tokens, request }))
+  const { tokens: used } = outcome
+  await requests.write(JSON.stringify({ conversation, call, provider, cap, used, epoch, request }))
 }
 
 /** Without the request, so that a long recording does not hold every request in memory. */

@@ -2,9 +2,10 @@ import { identifiers } from '../core/identifiers.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { POLICIES, type PolicyName, type Provider } from './arguments.ts'
 import { full, lastMessages, lastRounds, lastTokens } from './baselines.ts'
+import { turnsOf } from './calls.ts'
 import { type CallFigures, Tally } from './figures.ts'
 import { plimsoll } from './plimsoll.ts'
-import { isRefusal, type Policy, type Refusal, type Settings } from './policy.ts'
+import { type Epoch, isRefusal, type Policy, type Refusal, type Settings } from './policy.ts'
 import { type Request, render } from './request.ts'
 import { tailText } from './tail.ts'
 import { type Conversation, textOf } from './transcript.ts'
@@ -42,6 +43,8 @@ export interface ReplayedCall {
   readonly outcomes: Outcomes
   /** The request of the chosen policy; absent when that refused the call. */
   readonly request?: Request
+  /** The epoch of that request, if the policy has epochs. */
+  readonly epoch?: Epoch
 }
 
 export type Tallies = { readonly [Name in PolicyName]: Tally }
@@ -51,8 +54,8 @@ export function newTallies(): Tallies {
 }
 
 /**
- * Goes through a recorded conversation as an agent did: each assistant message with a user message somewhere before it
- * is one model call. Every policy builds the context of every call, and `tallies` adds up their figures.
+ * Goes through a recorded conversation as an agent did. Every policy builds the context of every model call, and
+ * `tallies` adds up their figures.
  */
 export async function* replay(
   conversation: Conversation,
@@ -63,15 +66,13 @@ export async function* replay(
   const choosers = POLICIES.map((name) => ({ name, chooser: POLICY[name](conversation, settings) }))
   for (const { name } of choosers) tallies[name].startConversation()
   const seen = new Set(identifiers(conversation.system ?? ''))
-  let call = 0
-  let asked = false
-  for (const [index, message] of conversation.messages.entries()) {
+  for (const { message, index, call } of turnsOf(conversation)) {
     const quoted = identifiers(quotable(message))
-    if (message.role === 'assistant' && asked) {
+    if (call !== undefined) {
       const wanted = quoted.filter((word) => word.length >= SHORTEST && seen.has(word))
       const tail = tailText(settings.counter, settings.tail, call)
       const outcomes = {} as { [Name in PolicyName]: Outcome }
-      let chosen: Request | undefined
+      let chosen: Pick<ReplayedCall, 'request' | 'epoch'> = {}
       for (const { name, chooser } of choosers) {
         const choice = await chooser.choose(tail)
         if (isRefusal(choice)) {
@@ -80,15 +81,13 @@ export async function* replay(
         } else {
           const request = render(choice.context, provider)
           outcomes[name] = tallies[name].add(choice, request, { provider, cap: settings.budget, wanted })
-          if (name === settings.policy) chosen = request
+          if (name === settings.policy) chosen = { request, ...(choice.epoch && { epoch: choice.epoch }) }
         }
       }
       const answers = describe(conversation.messages, index)
       const { id } = conversation
-      yield { conversation: id, call, provider, answers, outcomes, ...(chosen && { request: chosen }) }
-      call++
+      yield { conversation: id, call, provider, answers, outcomes, ...chosen }
     }
-    asked ||= message.role === 'user'
     for (const word of quoted) seen.add(word)
     for (const { chooser } of choosers) await chooser.append(message)
   }

@@ -78,7 +78,7 @@ function sparklines(conversations: readonly Replayed[], cap: number): string {
   return `\n${lines.join('')}one mark a call or a few, full height at the line; ! over it; × refused\n`
 }
 
-interface ListedRefusal {
+export interface ListedRefusal {
   readonly conversation: string
   readonly call: number
   readonly reason: string
@@ -96,11 +96,14 @@ function refusals(conversations: readonly Replayed[]): readonly ListedRefusal[] 
 }
 
 function listRefusals(refused: readonly ListedRefusal[], cap: number, policy: PolicyName): string {
-  const lines = refused.slice(0, MOST_REFUSALS).map(({ conversation, call, reason, floor }) => {
-    const least = floor === null ? '' : `floor ${grouped(floor)} > ${grouped(cap)} `
-    return `  ${conversation}#${call} ${least}(${reason})\n`
-  })
+  const lines = refused.slice(0, MOST_REFUSALS).map((refusal) => `  ${refusalText(refusal, cap)}\n`)
   const rest = refused.length - lines.length
   if (rest > 0) lines.push(`  … and ${grouped(rest)} more (--json lists them all)\n`)
   return `refused calls of ${policy}: ${grouped(refused.length)}\n${lines.join('')}`
+}
+
+/** Which call was refused, with its floor where it has one, and why. */
+export function refusalText({ conversation, call, reason, floor }: ListedRefusal, cap: number): string {
+  const least = floor === null ? '' : `floor ${grouped(floor)} > ${grouped(cap)} `
+  return `${conversation}#${call} ${least}(${reason})`
 }

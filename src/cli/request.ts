@@ -28,15 +28,20 @@ export function piecesOf(request: Request, previous: readonly Piece[] = []): rea
   const { messages, ...rest } = request as { messages: readonly unknown[]; system?: unknown; tools?: unknown }
   const head = [rest.tools ?? null, rest.system ?? null]
   return [head, ...messages].map((value, index) => {
-    const json = JSON.stringify(value).replaceAll(CACHE_MARK, '')
+    const json = unmarked(value)
     const before = previous[index]
     if (before?.json === json) return before
     return { json, bytes: Buffer.byteLength(json), text: spokenText(index === 0 ? rest.system : value) }
   })
 }
 
-/** Cache marks are advice to the provider, not input. A quote inside a JSON string is escaped, so only keys match. */
-const CACHE_MARK = /,"cache_control":\{[^}]*\}/g
+/** JSON of a part of a request. Cache marks are advice to the provider, not input, and left out. */
+export function unmarked(value: unknown): string {
+  return JSON.stringify(value).replaceAll(CACHE_MARK, '')
+}
+
+/** A quote inside a JSON string is escaped, so only keys match. */
+const CACHE_MARK = /,"cache_control":\{[^}]*\}|"cache_control":\{[^}]*\},/g
 
 /** How many of the bytes of `next` are the beginning of `previous`. */
 export function sharedBytes(previous: readonly Piece[], next: readonly Piece[]): number {
@@ -51,7 +56,7 @@ export function sharedBytes(previous: readonly Piece[], next: readonly Piece[]):
   return bytes
 }
 
-function commonPrefix(one: string, other: string): string {
+export function commonPrefix(one: string, other: string): string {
   const end = Math.min(one.length, other.length)
   let index = 0
   while (index < end && one.charCodeAt(index) === other.charCodeAt(index)) index++

@@ -10,22 +10,7 @@ import { type Io, nodeIo } from '../../src/cli/io.ts'
 import { startProgress } from '../../src/cli/progress.ts'
 import { PlimsollError } from '../../src/ports/errors.ts'
 import { jsonl, plimsoll } from '../unit/support/command.ts'
-
-const user = (content: string) => ({ role: 'user', content })
-const assistant = (content: string) => ({ role: 'assistant', content })
-
-/** By the classic estimate these are 11, 7, 8, 11 and 7 tokens. */
-const calculator = {
-  id: 'calculator',
-  format: 'openai',
-  messages: [
-    { role: 'system', content: 'You are a careful calculator.' },
-    user('What is 1+2?'),
-    assistant('The answer is 3.'),
-    user('And what is 10 plus 20 plus 30?'),
-    assistant('The sum is 60.'),
-  ],
-}
+import { assistant, calculator, user } from '../unit/support/recordings.ts'
 
 async function replayJson(conversation: unknown, ...options: readonly string[]) {
   const { out } = await plimsoll(['replay', 'a.jsonl', '--counter', 'chars', '--json', ...options], {
@@ -38,6 +23,7 @@ describe('arguments', () => {
   test('--help and --version answer on standard output', async () => {
     expect(await plimsoll(['--help'])).toMatchObject({ status: 0, out: expect.stringContaining('replay') })
     expect(await plimsoll(['lint', '-h'])).toMatchObject({ status: 0, out: expect.stringContaining('usage') })
+    expect(await plimsoll(['diff', '--call', '5,4', '-h'])).toMatchObject({ status: 0, err: '' })
     expect(await plimsoll(['--version'])).toMatchObject({ status: 0, out: `${manifest.version}\n` })
   })
 
@@ -45,11 +31,17 @@ describe('arguments', () => {
     [['replay', 'a.jsonl', '--bugdet', '8000'], '--bugdet'],
     [['replay', 'a.jsonl', '--budget', '8k'], '--budget takes a whole number from 1 on, not "8k"'],
     [['replay', 'a.jsonl', '--budget', '0'], '--budget'],
-    [['replay', 'a.jsonl', '--counter', 'words'], '--counter is one of o200k, chars, bytes, not "words"'],
+    [
+      ['replay', 'a.jsonl', '--counter', 'words'],
+      '--counter is one of o200k, default, chars, bytes, not "words"',
+    ],
     [['replay', 'a.jsonl', '--rounds', '5', '--keep', '6'], '--keep 6 is more than --rounds 5'],
     [['replay', 'missing.jsonl'], 'cannot read missing.jsonl'],
     [['replay'], 'name at least one file'],
-    [['rewind'], 'unknown command "rewind"'],
+    [['rewind'], 'unknown command "rewind": say replay, explain, diff or lint'],
+    [['--bugdet'], 'unknown command "--bugdet"'],
+    [['lint'], 'lint: name at least one file of requests'],
+    [['lint', 'a.jsonl', '--budget', '8000'], "Unknown option '--budget'"],
     [[], 'no command'],
   ])('%j is refused with status 2 and a reason', async (argv, reason) => {
     const { status, out, err } = await plimsoll(argv, { 'a.jsonl': '' })
@@ -198,16 +190,16 @@ describe('figures', () => {
   })
 
   test('a refused call is counted, numbered and listed with its floor', async () => {
-    const { figures, refusals } = await replayJson(calculator, '--budget', '20')
+    const { figures, refusals } = await replayJson(calculator, '--budget', '22')
     expect(figures.plimsoll).toMatchObject({ calls: 2, refused: 1, maxTokens: 18 })
     expect(refusals).toEqual([
-      { conversation: 'calculator', call: 1, floor: 22, reason: expect.stringContaining('user 11') },
+      { conversation: 'calculator', call: 1, floor: 25, reason: expect.stringContaining('user 11') },
     ])
-    const { out, status } = await plimsoll(['replay', 'a.jsonl', '--counter', 'chars', '--budget', '20'], {
+    const { out, status } = await plimsoll(['replay', 'a.jsonl', '--counter', 'chars', '--budget', '22'], {
       'a.jsonl': jsonl(calculator),
     })
     expect(status).toBe(0)
-    expect(out).toContain('calculator#1 floor 22 > 20')
+    expect(out).toContain('calculator#1 floor 25 > 22')
   })
 
   test('a tail of some length is in every request, changes at every call and is the same at every run', async () => {
@@ -245,6 +237,19 @@ describe('output', () => {
       used: 37,
       request: { messages: calculator.messages.slice(0, 4) },
     })
+  })
+
+  test('requests of a policy that has epochs say which one they are in', async () => {
+    const { written } = await plimsoll(
+      ['replay', 'a.jsonl', '--counter', 'chars', '--budget', '30', '--requests', 'out.jsonl'],
+      { 'a.jsonl': jsonl(calculator) },
+    )
+    const requests = (written['out.jsonl'] ?? []).map((line) => JSON.parse(line))
+    const id = expect.stringMatching(/^epoch\/[0-9a-f]{64}$/)
+    expect(requests.map(({ epoch }) => epoch)).toEqual([
+      { id, cause: 'start', place: 1 },
+      { id, cause: 'window', place: 2 },
+    ])
   })
 
   test('--provider renders a recording of one provider for another', async () => {

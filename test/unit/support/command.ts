@@ -1,8 +1,17 @@
 import { run } from '../../../src/cli/command.ts'
 import type { Io } from '../../../src/cli/io.ts'
 
+type Files = { readonly [path: string]: string }
+
 /** The command over files in memory. Files in the folder `sealed/` cannot be written. */
-export async function plimsoll(argv: readonly string[], files: { [path: string]: string } = {}) {
+export async function plimsoll(argv: readonly string[], files: Files = {}, columns?: number) {
+  const { io, said } = filesIo(files, columns)
+  const status = await run(argv, io)
+  return { status, ...said() }
+}
+
+/** An outside of files in memory, on a terminal of that many columns or on none, and what was said to it. */
+export function filesIo(files: Files, columns?: number) {
   const written: { [path: string]: string[] } = {}
   let out = ''
   let err = ''
@@ -13,7 +22,7 @@ export async function plimsoll(argv: readonly string[], files: { [path: string]:
     err: (text) => {
       err += text
     },
-    columns: { out: undefined, err: undefined },
+    columns: { out: columns, err: undefined },
     env: {},
     size: async (path) => {
       const text = files[path]
@@ -35,8 +44,7 @@ export async function plimsoll(argv: readonly string[], files: { [path: string]:
       }
     },
   }
-  const status = await run(argv, io)
-  return { status, out, err, written }
+  return { io, said: () => ({ out, err, written }) }
 }
 
 export function jsonl(...values: readonly unknown[]): string {

@@ -1,0 +1,53 @@
+import type { MessageInput } from '../ports/message.ts'
+import { UsageError } from './arguments.ts'
+import { plimsoll } from './plimsoll.ts'
+import type { Choice, Refusal, Settings } from './policy.ts'
+import { tailText } from './tail.ts'
+import type { Conversation } from './transcript.ts'
+
+/** A message of a recording, and the number of the model call that it answers, if it answers one. */
+export interface Turn {
+  readonly message: MessageInput
+  readonly index: number
+  readonly call?: number
+}
+
+/** Each assistant message with a user message somewhere before it answers a model call; they count from 0. */
+export function* turnsOf({ messages }: Conversation): Generator<Turn> {
+  let calls = 0
+  let asked = false
+  for (const [index, message] of messages.entries()) {
+    const answers = message.role === 'assistant' && asked
+    yield { message, index, ...(answers && { call: calls++ }) }
+    asked ||= message.role === 'user'
+  }
+}
+
+/**
+ * What Plimsoll gives these calls of a conversation, as `replay` does: after all calls before them, so that each is
+ * in the epoch in which `replay` has it. `calls` grow. Throws {@link UsageError} for a call that is not there, before
+ * any work is done.
+ */
+export async function choicesAt<Calls extends readonly number[]>(
+  conversation: Conversation,
+  settings: Settings & { readonly tail: number },
+  calls: Calls,
+): Promise<{ readonly [Place in keyof Calls]: Choice | Refusal }> {
+  const last = Math.max(...calls)
+  const there = [...turnsOf(conversation)].filter(({ call }) => call !== undefined).length
+  if (last >= there) {
+    const range = there === 0 ? 'no model calls' : `model calls 0 to ${there - 1}`
+    throw new UsageError(`no call ${last} in conversation "${conversation.id}", which has ${range}`)
+  }
+  const chooser = plimsoll(conversation, settings)
+  const choices: (Choice | Refusal)[] = []
+  for (const { message, call } of turnsOf(conversation)) {
+    if (call !== undefined) {
+      const choice = await chooser.choose(tailText(settings.counter, settings.tail, call))
+      if (calls.includes(call)) choices.push(choice)
+    }
+    if (call === last) break
+    await chooser.append(message)
+  }
+  return choices as { readonly [Place in keyof Calls]: Choice | Refusal }
+}

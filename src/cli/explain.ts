@@ -1,0 +1,96 @@
+import { type Explanation, explain, type Source } from '../render/explain.ts'
+import type { ExplainOptions } from './arguments.ts'
+import { type Built, buildCalls } from './built.ts'
+import { epochText, shortIds } from './causes.ts'
+import { align } from './columns.ts'
+import { grouped, percent, shorten, visible } from './draw.ts'
+import type { Io } from './io.ts'
+
+const COLUMNS = 120
+const SHORTEST_TEXT = 20
+
+/**
+ * Prints where every token of one call's request comes from. Resolves to the exit status: 1 if the call is refused,
+ * or a line could not be read.
+ */
+export async function explainCommand(options: ExplainOptions, io: Io): Promise<number> {
+  const { call, json } = options
+  const built = await buildCalls(options, [call], io)
+  if (!built) return 1
+  const { conversation, provider, choices, malformed } = built
+  const [{ context }] = choices
+  const { receipt } = context
+  const explanation = explain(context, provider)
+  const { spans, text, unrendered } = explanation
+  io.out(
+    json
+      ? `${JSON.stringify({ conversation, call, provider, receipt, spans, text, unrendered })}\n`
+      : [
+          header(call, built),
+          table(explanation, io.columns.out ?? COLUMNS),
+          sums(explanation, receipt.used),
+        ].join('\n'),
+  )
+  return malformed ? 1 : 0
+}
+
+function header(
+  call: number,
+  { conversation, provider, counter, choices }: Built<readonly [number]>,
+): string {
+  const [{ context, epoch, omitted, capped }] = choices
+  const { used, cap, omitted: ranges, sections } = context.receipt
+  const reasons = new Map<string, number>()
+  for (const { reason, count } of ranges) reasons.set(reason, (reasons.get(reason) ?? 0) + count)
+  const why = [...reasons].map(([reason, count]) => `${reason} ${grouped(count)}`).join(', ')
+  const missing = sections.reduce((tokens, { overflow }) => tokens + overflow.tokens, 0)
+  return [
+    `${visible(conversation)}#${call} for ${provider}: ${grouped(used)} of ${grouped(cap)} tokens ` +
+      `(${percent(used / cap, 0)}), counted by ${counter}\n`,
+    epoch ? `${epochText(epoch)}\n` : '',
+    `omitted: ${grouped(omitted)} messages${why && ` (${why})`}; `,
+    `shown short: ${grouped(capped)} outputs, ${grouped(missing)} tokens of them missing\n`,
+  ].join('')
+}
+
+/** A row for each span, as wide as the columns allow. */
+function table({ spans, text }: Explanation, columns: number): string {
+  const rows = spans.map(({ from, to, tokens, section, rule, records, trust }) => [
+    `${from}-${to}`,
+    grouped(tokens),
+    section,
+    rule,
+    shortIds(records),
+    trust,
+  ])
+  const titles = ['characters', 'tokens', 'section', 'rule', 'record', 'trust']
+  const [title = '', ...aligned] = align([titles, ...rows], [0, 1])
+  const room = Math.max(SHORTEST_TEXT, columns - title.length - 2)
+  const lines = spans.map(({ from, to }, row) => `${aligned[row]}  ${beginning(text.slice(from, to), room)}`)
+  return [`${title}  text`, ...lines].map((line) => `${line}\n`).join('')
+}
+
+/** What the model reads first in a piece of a request, without the keys in front of it. */
+function beginning(json: string, length: number): string {
+  const { index, 0: key } = READ_FIRST.exec(json) ?? { index: 0, 0: '' }
+  return shorten(visible(json.slice(index + key.length)), length)
+}
+
+/** A quote inside a JSON string is escaped, so only keys match. */
+const READ_FIRST = /"(?:text|thinking|name|content)":(?=")/
+
+function sums({ spans, unrendered }: Explanation, used: number): string {
+  const held = sum(spans)
+  const sources = unrendered.map(
+    ({ section, rule, records, tokens }) => `${shortIds(records)} ${section} ${rule} ${grouped(tokens)}`,
+  )
+  const rest = sources.length === 0 ? '' : ` (${sources.join(', ')})`
+  return (
+    `${spans.length} spans hold ${grouped(held)} tokens, ${grouped(sum(unrendered))} more are counted ` +
+    `but not rendered${rest}: ${grouped(used)} used\n`
+  )
+}
+
+function sum(sources: readonly Source[]): number {
+  return sources.reduce((total, { tokens }) => total + tokens, 0)
+}
