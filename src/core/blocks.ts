@@ -156,8 +156,8 @@ export class BlockShelf {
     let capped = false
     const outputs = joined.map(({ part, index }): ToolResultPart => {
       const text = asText(part.output)
-      // No byte-level tokenizer gives more tokens than UTF-8 bytes, which are at most three a UTF-16 unit.
-      if (text.length * 3 <= most) return part
+      // No output is longer than its message.
+      if (stored <= most) return part
       const reference = several ? `#${row.ordinal}.${index + 1}` : `#${row.ordinal}`
       const output = capOutput(text, most, counter.count, reference, this.#tokens(row, message, index, text))
       if (output === text) return part

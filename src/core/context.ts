@@ -9,6 +9,7 @@ import { fenced } from './fence.ts'
 import { addedLate, fold, messagesOf, pendingCalls } from './fold.ts'
 import { hashJson, hashText } from './hash.ts'
 import { type Head, type HeadTexts, headKey, headValue } from './head.ts'
+import { invalid } from './json.ts'
 import { Measure } from './measure.ts'
 import { EPOCH_ID } from './message.ts'
 import { type Policy, RENDER_VERSION } from './policy.ts'
@@ -139,8 +140,12 @@ export class ContextBuilder {
       const cause = manual ? 'manual' : current.cause
       if (!cause && current.epoch)
         return this.#finish(held, this.view, current.epoch, current.window, failures)
-      const call = this.#call(this.#policy.counter.calibration?.() ?? calibration, options)
-      const { band, window } = await this.#plan(call, cause ?? 'start', current.epoch?.mark)
+      const { call, band, window } = await this.#planNext(
+        held,
+        options,
+        cause ?? 'start',
+        current.epoch?.mark,
+      )
       // What was read to plan may be what waits: an undo brings back steps that were out of sight.
       this.#refusePending(options)
       const epoch = this.#draft(call, cause ?? 'start', band, window)
@@ -229,6 +234,30 @@ export class ContextBuilder {
     return tokens
   }
 
+  /** Plans the next epoch by what was reported meanwhile; if nothing fits so, by the calibration that holds. */
+  async #planNext(
+    held: Call,
+    options: ContextOptions,
+    cause: EpochCause,
+    prior: EpochMark | undefined,
+  ): Promise<{ readonly call: Call; readonly band: Band; readonly window: Window }> {
+    const call = this.#call(this.#reported() ?? held.measure.calibration, options)
+    try {
+      return { call, ...(await this.#plan(call, cause, prior)) }
+    } catch (error) {
+      if (call.measure.calibration <= held.measure.calibration) throw error
+      return { call: held, ...(await this.#plan(held, cause, prior)) }
+    }
+  }
+
+  /** What the counter says that its counts should be multiplied by. @throws ERR_INVALID_ARGUMENT */
+  #reported(): number | undefined {
+    const { counter } = this.#policy
+    const calibration = counter.calibration?.()
+    if (calibration === undefined || (Number.isFinite(calibration) && calibration > 0)) return calibration
+    throw invalid(`counter ${counter.id}`, 'its calibration', 'must be above 0')
+  }
+
   #refusePending({ onPending = 'reject' }: ContextOptions): void {
     const { units } = this.view.conversation
     const pending = pendingCalls(units)
@@ -279,7 +308,7 @@ export class ContextBuilder {
   /** Whether by what a provider reported meanwhile the call would be above the cap itself, its margin included. */
   #isReportedOver({ measure, room }: Call, tokens: number): boolean {
     const { cap, margin } = this.#policy
-    const reported = this.#policy.counter.calibration?.() ?? measure.calibration
+    const reported = this.#reported() ?? measure.calibration
     return (cap - margin - room + tokens) * reported > cap * measure.calibration
   }
 

@@ -111,6 +111,11 @@ const OTHER: Block = [0xffff, 0xffff, 0, 3, 3, 1]
 const FIRST_UNSPACED = 0xe00
 
 const EACH_SIMPLIFIED = 0.66
+/**
+ * Han with the radical for silk or speech in the form that only simplified Chinese gives it: Unicode has these characters side
+ * by side.
+ */
+const SIMPLIFIED = /[\u7ea0-\u7f35\u8ba0-\u8c36]/
 
 /** Goes from run to run. Each of the methods for a kind of run moves on to its end, and gives its tokens. */
 class Estimate {
@@ -240,7 +245,8 @@ class Estimate {
       this.#before = ACCENT
       this.#foreign = this.#at + REACH
     }
-    if (block === HAN && hasSimplified(this.#text, start, this.#at)) this.#simplified = this.#at + REACH
+    if (block === HAN && SIMPLIFIED.test(this.#text.slice(start, this.#at)))
+      this.#simplified = this.#at + REACH
     const each = block === HAN && start < this.#simplified ? EACH_SIMPLIFIED : block[3]
     const tokens = each * length + (block[4] - each) * beyond(block[5], length)
     if (block[0] < FIRST_UNSPACED && (before === LETTERS || before === ACCENT)) return tokens
@@ -270,16 +276,4 @@ function looksRandom(upper: number, lower: number, before: Word): boolean {
 function joinOf(sign: number): Word {
   if (sign === 0x27) return APOSTROPHE
   return sign === 0x28 || sign === 0x2d || sign === 0x2e || sign === 0x5f ? JOINT : SIGN
-}
-
-/**
- * Whether a run of Han has the radical for silk or speech in the form that only simplified Chinese gives it. Unicode
- * has these characters side by side.
- */
-function hasSimplified(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if ((code >= 0x7ea0 && code <= 0x7f35) || (code >= 0x8ba0 && code <= 0x8c36)) return true
-  }
-  return false
 }

@@ -12,8 +12,8 @@ const KEPT = 32_768
  * The o200k encoding (GPT-4o and later): counts and encodings are identical to gpt-tokenizer's, on its rank tables. Special
  * tokens in a text (`<|endoftext|>`) are plain text; a lone surrogate is U+FFFD.
  *
- * Time grows with n log n on every text, also on a pasted megabyte without a break; that takes up to 30 bytes of working
- * memory for each byte of the longest unbroken run, for as long as the call takes.
+ * Time grows with the text, also on a pasted megabyte without a break. A long text takes 6 bytes of working memory for each of
+ * its UTF-16 units, for as long as the call takes.
  */
 export interface O200k extends Counter {
   encode(text: string): number[]
@@ -43,8 +43,8 @@ export const ASK = 'plimsoll/o200k: tables'
 let loading: Promise<O200k> | undefined
 
 /**
- * Loads the tables of the optional peer `gpt-tokenizer`, once: further calls give the same counter. A load that failed is
- * tried again by the next call.
+ * Loads the tables of the optional peer `gpt-tokenizer`, once: further calls give the same counter, also while it loads and
+ * whatever their options. A load that failed is tried again by the next call.
  *
  * @throws ERR_COUNTER_UNAVAILABLE (`cause`): gpt-tokenizer is not installed, its module could not be fetched, or the worker failed
  * @example
@@ -60,7 +60,7 @@ let loading: Promise<O200k> | undefined
  * ```
  */
 export function loadO200k({ worker }: LoadOptions = {}): Promise<O200k> {
-  loading ??= (worker ? tablesFrom(worker) : readTables()).then(createO200k, (error: unknown) => {
+  loading ??= (worker ? tablesFrom(worker) : readTables()).then(createO200k).catch((error: unknown) => {
     loading = undefined
     throw unavailable(error)
   })
@@ -81,14 +81,20 @@ function tablesFrom(make: () => TablesWorker): Promise<VocabularyTables> {
       settle()
     }
     worker.addEventListener('message', ({ data }) => {
-      const answer = data as { readonly tables?: VocabularyTables; readonly reason?: string }
-      const { tables } = answer
+      const { tables, reason } = (data ?? {}) as {
+        readonly tables?: VocabularyTables
+        readonly reason?: string
+      }
       if (tables) end(() => resolve(tables))
-      else end(() => reject(new Error(answer.reason)))
+      else if (reason !== undefined) end(() => reject(new Error(reason)))
     })
     for (const type of ['error', 'messageerror'] as const)
       worker.addEventListener(type, ({ message }) => end(() => reject(new Error(message ?? type))))
-    worker.postMessage(ASK)
+    try {
+      worker.postMessage(ASK)
+    } catch (error) {
+      end(() => reject(error))
+    }
   })
 }
 

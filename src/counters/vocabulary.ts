@@ -13,8 +13,6 @@ export interface VocabularyTables {
   readonly offsets: Uint32Array
   /** Open-addressing hash table of (hash, rank + 1), 0 where free; a power of two of pairs. */
   readonly slots: Int32Array
-  /** Rank of each single byte. */
-  readonly single: Int32Array
   /** Rank of each two bytes, at `first * 256 + second`. */
   readonly pairs: Int32Array
 }
@@ -43,11 +41,6 @@ export class Vocabulary {
     this.#powers[0] = 1
     for (let length = 1; length <= longest; length++)
       this.#powers[length] = Math.imul(this.#powers[length - 1] as number, BASE)
-  }
-
-  /** Rank of a single byte. */
-  byte(value: number): number {
-    return this.tables.single[value] as number
   }
 
   /** Rank of two bytes, or {@link NO_RANK}. */
@@ -108,7 +101,6 @@ export function buildTables(tokens: readonly (string | readonly number[])[]): Vo
   const offsets = new Uint32Array(tokens.length + 1)
   const size = 2 ** Math.ceil(Math.log2(tokens.length * 2))
   const slots = new Int32Array(2 * size)
-  const single = new Int32Array(256).fill(NO_RANK)
   const pairs = new Int32Array(256 * 256).fill(NO_RANK)
   let bytes = new Uint8Array(tokens.length * 8)
   let end = 0
@@ -125,7 +117,6 @@ export function buildTables(tokens: readonly (string | readonly number[])[]): Vo
     else for (const byte of token) bytes[end++] = byte
     offsets[rank + 1] = end
     if (isByteOrderMark(bytes, start, end)) continue
-    if (end - start === 1) single[bytes[start] as number] = rank
     if (end - start === 2) pairs[((bytes[start] as number) << 8) | (bytes[start + 1] as number)] = rank
     let hash = 0
     for (let at = start; at < end; at++) hash = extend(hash, bytes[at] as number)
@@ -134,7 +125,7 @@ export function buildTables(tokens: readonly (string | readonly number[])[]): Vo
     slots[2 * slot] = hash
     slots[2 * slot + 1] = rank + 1
   }
-  return { bytes: bytes.slice(0, end), offsets, slots, single, pairs }
+  return { bytes: bytes.slice(0, end), offsets, slots, pairs }
 }
 
 /** Whether the bytes begin with U+FEFF. */

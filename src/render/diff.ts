@@ -57,7 +57,7 @@ export function diffContexts(a: Context, b: Context, provider: Provider = 'opena
   const first = explain(a, provider, { cache: false })
   const second = explain(b, provider, { cache: false })
   const index = firstDifference(first.text, second.text)
-  const tokens = billed(first, second, index ?? first.text.length)
+  const tokens = billed(first, second, index ?? commonLength(first.text, second.text))
   if (index === undefined) return { provider, cause: 'none', tokens }
   const divergence: Divergence = {
     byte: utf8Length(second.text.slice(0, index)),
@@ -69,8 +69,9 @@ export function diffContexts(a: Context, b: Context, provider: Provider = 'opena
 }
 
 /**
- * Checks that a context depends on nothing but the log: build it twice, under another clock and another `newId`, and give both
- * here. A byte before the tail that differs is a problem, since it would break the prompt cache at every call.
+ * Checks that a context depends on nothing but the log: build it twice from the same log (messages of the same ids), under
+ * another clock and another `newId`, and give both here. A byte before the tail that differs is a problem, since it would break
+ * the prompt cache at every call. That the second goes on where the first ends is none.
  *
  * @returns no problem, or one of rule `unstable-prefix` that names the byte, the section and the records there.
  */
@@ -89,9 +90,9 @@ export function lintPrefix(a: Context, b: Context, provider: Provider = 'openai'
   ]
 }
 
-function causeOf(a: Context, b: Context, { before, after }: Divergence): DiffCause {
+function causeOf(a: Context, b: Context, { before }: Divergence): DiffCause {
   if (a.lane !== b.lane) return 'lane'
-  if (before?.section === 'tail' || after?.section === 'tail') return 'tail'
+  if (before?.section === 'tail') return 'tail'
   if (a.epoch === b.epoch) return 'unexplained'
   const { epoch } = b.receipt
   return typeof epoch === 'string' ? epoch : epoch.cause
@@ -99,13 +100,19 @@ function causeOf(a: Context, b: Context, { before, after }: Divergence): DiffCau
 
 /** Where `b` first differs from `a`; `undefined` if it repeats all of `a` but the brackets that close it. */
 function firstDifference(a: string, b: string): number | undefined {
-  const open = a.replace(/[\]}]+$/, '')
-  if (b.startsWith(open)) return undefined
-  let index = 0
-  while (open.charCodeAt(index) === b.charCodeAt(index)) index++
+  const index = commonLength(a, b)
+  let open = a.length
+  while (a[open - 1] === ']' || a[open - 1] === '}') open--
+  if (index >= open) return undefined
   // Half of a character that two units make.
   const unit = b.charCodeAt(index)
   return unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index
+}
+
+function commonLength(a: string, b: string): number {
+  let index = 0
+  while (index < a.length && a.charCodeAt(index) === b.charCodeAt(index)) index++
+  return index
 }
 
 function spanAt(spans: readonly Span[], index: number): Span | undefined {
@@ -113,22 +120,24 @@ function spanAt(spans: readonly Span[], index: number): Span | undefined {
 }
 
 function billed(a: Explanation, b: Explanation, index: number): DiffTokens {
-  const behind = new Set(a.spans.filter(({ to }) => to > index).map(identity))
+  const behind = new Set(a.spans.filter(({ to }) => to > index).map((span) => identity(a.text, span)))
   let shared = 0
   let rebilled = 0
   let added = 0
   for (const span of b.spans) {
-    const { from, to, tokens, records } = span
+    const { from, to, tokens, section } = span
     // Of what the difference falls into, the share of its characters that stand before it.
     const before = Math.floor((tokens * Math.min(Math.max(index - from, 0), to - from)) / (to - from))
     shared += before
-    if (records.length > 0 && behind.has(identity(span))) rebilled += tokens - before
+    if (section !== 'tail' && behind.has(identity(b.text, span))) rebilled += tokens - before
     else added += tokens - before
   }
   return { shared, rebilled, added }
 }
 
-/** Equal for the same record shown in the same way. */
-function identity({ section, rule, records, tokens }: Span): string {
-  return JSON.stringify([section, rule, records, tokens])
+/** What a span shows, without the list that it may open and the brackets that it may close. */
+function identity(text: string, { from, to, section, rule }: Span): string {
+  let end = to
+  while (text[end - 1] === ']' || text[end - 1] === '}') end--
+  return `${section} ${rule} ${text.slice(text.indexOf('{', from), end)}`
 }

@@ -29,8 +29,7 @@ export interface Explanation {
   /** The request as JSON: exactly `JSON.stringify(toOpenAI(context))` or `JSON.stringify(toAnthropic(context))`. */
   readonly text: string
   /**
-   * In order, without gaps or overlaps. A source that another one interrupts (the tail inside the last result, for Anthropic)
-   * has two spans; the first has its tokens.
+   * In order, without gaps or overlaps. A source that another one interrupts has two spans; the first has its tokens.
    */
   readonly spans: readonly Span[]
   /**

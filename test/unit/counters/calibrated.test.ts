@@ -49,7 +49,7 @@ describe('a calibrated counter', () => {
   it('changes nothing within an epoch, and is recorded by the next one', async () => {
     const counter = calibrated(base)
     const store = mapStore()
-    const session = open(counter, store, 4_000)
+    const session = open(counter, store, 1_500)
     await say(session, 2)
     const before = await session.context()
     counter.report(before, Math.round(before.receipt.used * 1.5))
@@ -72,22 +72,48 @@ describe('a calibrated counter', () => {
     ])
   })
 
-  it('goes by the largest of the last eight reports', async () => {
+  it('goes by the last eight reports together, and rounds up', async () => {
     const counter = calibrated(base)
     const session = open(counter)
-    await say(session, 1)
+    await say(session, 2)
     const context = await session.context()
     const { used } = context.receipt
-    counter.report(context, used * 2)
-    for (let report = 0; report < 7; report++) counter.report(context, used * 1.25)
-    expect(counter.calibration()).toBe(2)
-    counter.report(context, used * 1.25)
+    counter.report(context, used * 3)
+    expect(counter.calibration()).toBe(3)
+    for (let report = 0; report < 7; report++) counter.report(context, used)
     expect(counter.calibration()).toBe(1.25)
+    counter.report(context, used)
+    expect(counter.calibration()).toBe(1)
+    counter.report(context, used + 1)
+    expect(counter.calibration()).toBe(Math.ceil((1 + 1 / used / 8) * 1_000) / 1_000)
+    expect(counter.calibration()).toBeGreaterThan(1)
+  })
+
+  it('passes over a context that fills little of its cap: what is added to every request would weigh too much', async () => {
+    const counter = calibrated(base)
+    const session = open(counter)
+    await session.append({ role: 'user', content: 'Hi.' })
+    const greeting = await session.context()
+    counter.report(greeting, greeting.receipt.used + 350)
+    expect(counter.calibration()).toBeUndefined()
+  })
+
+  it('goes on with the ratio of its epoch where nothing could be built under the reported one', async () => {
+    const counter = calibrated(base)
+    const one = open(counter)
+    await say(one, 4)
+    const context = await one.context()
+    counter.report(context, context.receipt.used * 4)
+    const other = open(counter)
+    await other.append({ role: 'user', content: 'word '.repeat(500) })
+    const { receipt } = await other.context()
+    expect(receipt.used).toBeGreaterThan(600)
+    expect(receipt).not.toHaveProperty('calibration')
   })
 
   it('takes what is reported of a calibrated context for what it is', async () => {
     const counter = calibrated(base)
-    const session = open(counter, mapStore(), 4_000)
+    const session = open(counter, mapStore(), 1_500)
     await say(session, 2)
     const plain = await session.context()
     for (let report = 0; report < 8; report++) counter.report(plain, plain.receipt.used * 1.5)
@@ -97,9 +123,9 @@ describe('a calibrated counter', () => {
     expect(counter.calibration()).toBeLessThan(1.55)
   })
 
-  it('reads the usage of OpenAI, of Anthropic with what its cache held, and of the AI SDK', async () => {
+  it('reads the usage of OpenAI, and of Anthropic with what its cache held', async () => {
     const session = open(base)
-    await say(session, 1)
+    await say(session, 2)
     const context = await session.context()
     const { used } = context.receipt
     const half = used / 2
@@ -109,7 +135,6 @@ describe('a calibrated counter', () => {
       { input_tokens: used * 2 },
       { input_tokens: half, cache_read_input_tokens: used, cache_creation_input_tokens: half },
       { input_tokens: used * 2, cache_read_input_tokens: null },
-      { inputTokens: used * 2 },
     ]
     for (const usage of usages) {
       const counter = calibrated(base)
@@ -117,14 +142,15 @@ describe('a calibrated counter', () => {
       expect(counter.calibration()).toBe(2)
     }
     const counter = calibrated(base)
-    counter.report(context, { inputTokens: undefined })
+    for (const usage of [{ prompt_tokens: null }, { input_tokens: null }, {}, undefined, null])
+      counter.report(context, usage)
     expect(counter.calibration()).toBeUndefined()
   })
 
-  it('refuses a count that is none, and holds a mistaken one within ten times', async () => {
+  it('refuses a count that is none, and holds a mistaken one within four times', async () => {
     const counter = calibrated(base)
     const session = open(counter)
-    await say(session, 1)
+    await say(session, 2)
     const context = await session.context()
     for (const tokens of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => counter.report(context, tokens)).toThrow(
@@ -132,9 +158,9 @@ describe('a calibrated counter', () => {
       )
     expect(counter.calibration()).toBeUndefined()
     counter.report(context, 1)
-    expect(counter.calibration()).toBe(0.1)
+    expect(counter.calibration()).toBe(0.25)
     counter.report(context, 1e9)
-    expect(counter.calibration()).toBe(10)
+    expect(counter.calibration()).toBe(4)
   })
 
   it('begins an epoch at once where the next request would be over the line', async () => {
@@ -196,12 +222,12 @@ describe('a calibrated counter', () => {
   it('is inherited by the next epoch where nothing was reported since', async () => {
     const counter = calibrated(base)
     const store = mapStore()
-    const session = open(counter, store, 4_000)
+    const session = open(counter, store, 1_500)
     await say(session, 2)
     const first = await session.context()
     counter.report(first, first.receipt.used * 1.5)
     const { receipt } = await session.context({ newEpoch: true })
-    const later = await open(calibrated(base), store, 4_000).context({ newEpoch: true })
+    const later = await open(calibrated(base), store, 1_500).context({ newEpoch: true })
     expect(later.receipt).toMatchObject({ epoch: { place: 3 }, calibration: receipt.calibration })
   })
 
@@ -225,7 +251,7 @@ describe('a calibrated counter', () => {
 
   it('is rebuilt by contextAt with the calibration of its epoch', async () => {
     const counter: CalibratedCounter = calibrated(base)
-    const session = open(counter, mapStore(), 4_000)
+    const session = open(counter, mapStore(), 1_500)
     await say(session, 3)
     const first = await session.context()
     counter.report(first, Math.round(first.receipt.used * 1.4))

@@ -34,13 +34,36 @@ describe('loading the o200k counter', () => {
       })
       expect(ended()).toBe(1)
     }
+    const broken = [
+      workerThat((listeners) => listeners.get('error')?.({})),
+      workerThat((listeners) => listeners.get('message')?.({ data: { tables: {} } })),
+    ]
+    for (const { make, ended } of broken) {
+      await expect(loadO200k({ worker: make })).rejects.toMatchObject({ code: 'ERR_COUNTER_UNAVAILABLE' })
+      expect(ended()).toBe(1)
+    }
+    const deaf = workerThat(() => {})
+    const closed = {
+      ...deaf.make(),
+      postMessage: () => {
+        throw new Error('closed')
+      },
+    }
+    await expect(loadO200k({ worker: () => closed })).rejects.toMatchObject({
+      message: expect.stringContaining('closed'),
+    })
+    expect(deaf.ended()).toBe(1)
     const none = () => {
       throw new Error('no workers here')
     }
     await expect(loadO200k({ worker: none })).rejects.toMatchObject({ code: 'ERR_COUNTER_UNAVAILABLE' })
 
     const tables = await readTables()
-    const good = workerThat((listeners) => listeners.get('message')?.({ data: { tables } }))
+    const good = workerThat((listeners) => {
+      // What else a worker may say is not for the loader.
+      for (const data of [undefined, 'ready', { progress: 1 }, { tables }])
+        listeners.get('message')?.({ data })
+    })
     const loaded = await loadO200k({ worker: good.make })
     expect(good.ended()).toBe(1)
     expect(loaded).toMatchObject({ id: 'o200k', kind: 'exact' })
