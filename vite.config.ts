@@ -24,6 +24,8 @@ const node = {
 }
 
 const browser = {
+  // Found in the middle of a run, it would make Vite load the tests anew.
+  optimizeDeps: { include: ['dexie'] },
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],

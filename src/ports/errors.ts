@@ -11,8 +11,15 @@ export type ErrorCode =
   | 'ERR_HOOK'
   | 'ERR_INVALID_ARGUMENT'
   | 'ERR_NOT_FOUND'
-  /** Only in a receipt's failures: the store could not write an epoch. */
+  /**
+   * The store failed; `cause` has the original. It does not mean "not written": send the same op again. In a receipt's
+   * failures: an epoch could not be saved.
+   */
   | 'ERR_STORAGE'
+  /** There is no room left. Nothing was written; reads and deletes go on. */
+  | 'ERR_STORAGE_FULL'
+  /** The database that was there is gone, and an empty one must not be taken for it. */
+  | 'ERR_STORAGE_LOST'
   | 'ERR_TOOL_PENDING'
   /** What is stored was written by a newer version of this library. */
   | 'ERR_UPGRADE_REQUIRED'

@@ -14,7 +14,7 @@ import {
   type ScopeStore,
   type Store,
 } from '../ports/store.ts'
-import { PageFill } from './page-fill.ts'
+import { firstAfter, PageFill, pageOfOps } from './page-fill.ts'
 
 /**
  * The reference store: everything in this process's memory, gone with it. For tests, demos, servers without state, and as
@@ -131,15 +131,7 @@ class MapScopeStore implements ScopeStore {
 
   async changesSince(seq: number): Promise<Changes> {
     const { log } = this.#scope
-    const start = firstAfter(log, seq)
-    const page = new PageFill()
-    let end = start
-    while (end < log.length && page.take(log[end] as LogRow)) end++
-    const next = log[end]?.seq
-    // Whole ops: as many as a page holds, or one that is longer than a page.
-    while (end > start && log[end - 1]?.seq === next) end--
-    if (end === start && next !== undefined) end = firstAfter(log, next)
-    return { rows: log.slice(start, end), head: this.#head(), more: end < log.length }
+    return { ...pageOfOps(log, firstAfter(log, seq)), head: this.#head() }
   }
 
   async close(): Promise<void> {
@@ -211,18 +203,6 @@ class MapScopeStore implements ScopeStore {
     for (const name of found) for (const dependent of naming.get(name) ?? []) found.add(dependent)
     return new Map([...naming].filter(([source]) => found.has(source)))
   }
-}
-
-/** Index of the first row whose seq is above `seq`, by bisection. */
-function firstAfter(log: readonly LogRow[], seq: number): number {
-  let low = 0
-  let high = log.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((log[middle] as LogRow).seq > seq) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 function pick<Value>(from: ReadonlyMap<string, Value>, keys: readonly string[]): Map<string, Value> {

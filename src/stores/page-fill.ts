@@ -28,3 +28,29 @@ export class PageFill {
     return true
   }
 }
+
+/** As many whole ops as a page holds, or one that is longer than a page. */
+export function pageOfOps(
+  log: readonly LogRow[],
+  start: number,
+): { readonly rows: readonly LogRow[]; readonly more: boolean } {
+  const page = new PageFill()
+  let end = start
+  while (end < log.length && page.take(log[end] as LogRow)) end++
+  const next = log[end]?.seq
+  while (end > start && log[end - 1]?.seq === next) end--
+  if (end === start && next !== undefined) end = firstAfter(log, next)
+  return { rows: log.slice(start, end), more: end < log.length }
+}
+
+/** Index of the first row whose seq is above `seq`, by bisection. */
+export function firstAfter(log: readonly LogRow[], seq: number): number {
+  let low = 0
+  let high = log.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((log[middle] as LogRow).seq > seq) high = middle
+    else low = middle + 1
+  }
+  return low
+}

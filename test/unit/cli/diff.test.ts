@@ -159,14 +159,15 @@ sum            37  100.0%    26
   })
 
   test('refused calls print their floors, and the status is 1', async () => {
-    const argv = ['diff', 'a.jsonl', '--counter', 'chars', '--call', '0,1', '--budget']
-    expect(await plimsoll([...argv, '10'], file)).toMatchObject({
+    const argv = ['diff', 'a.jsonl', '--counter', 'bytes', '--call', '0,1', '--budget']
+    const second = '(ERR_BUDGET_TOO_SMALL: user 35 + system 33 + framing 3)\n'
+    expect(await plimsoll([...argv, '30'], file)).toMatchObject({
       status: 1,
       out:
-        'refused: calculator#0 floor 20 > 10 (ERR_BUDGET_TOO_SMALL: system 11 + user 7 + margin 2)\n' +
-        'refused: calculator#1 floor 24 > 10 (ERR_BUDGET_TOO_SMALL: system 11 + user 11 + margin 2)\n',
+        'refused: calculator#0 floor 52 > 30 (ERR_BUDGET_TOO_SMALL: system 33 + user 16 + framing 3)\n' +
+        `refused: calculator#1 floor 71 > 30 ${second}`,
     })
-    expect((await plimsoll([...argv, '22'], file)).out).toMatch(/^refused: calculator#1 floor 25 > 22 .+\n$/)
+    expect((await plimsoll([...argv, '60'], file)).out).toBe(`refused: calculator#1 floor 71 > 60 ${second}`)
   })
 
   test('a line that cannot be read is reported, the rest compared, and the status is 1', async () => {
@@ -259,13 +260,18 @@ sum          109  100.0%
       cause: 'system',
       divergence: {
         byte: ordered.indexOf('brief'),
+        around: { shared: expect.stringMatching(/\}\}\],"system":"Be $/) },
         before: { path: 'system' },
         after: { path: 'system', to: ordered.indexOf(',"messages"') - 1 },
       },
     })
     expect(await bare(one, { ...one, messages: [user('Ho.')] })).toMatchObject({
       cause: 'message',
-      divergence: { byte: ordered.indexOf('i."}'), before: { to: ordered.length } },
+      divergence: {
+        byte: ordered.indexOf('i."}'),
+        before: { to: ordered.length },
+        around: { shared: expect.stringMatching(/^,"messages":\[\{"role"/) },
+      },
     })
     expect(await bare(one, { ...told('Be brief.'), tools: tools('see') })).toMatchObject({
       cause: 'tools',

@@ -201,15 +201,16 @@ describe('which call is explained', () => {
   })
 
   test('a refused call prints its floor, and the status is 1', async () => {
-    expect(await explain('--call', '1', '--budget', '20')).toMatchObject({
+    const refused = ['--call', '1', '--counter', 'bytes', '--budget', '60']
+    const reason = 'ERR_BUDGET_TOO_SMALL: user 35 + system 33 + framing 3'
+    expect(await explain(...refused)).toMatchObject({
       status: 1,
-      out: 'refused: calculator#1 floor 25 > 20 (ERR_BUDGET_TOO_SMALL: system 11 + user 11 + margin 3)\n',
+      out: `refused: calculator#1 floor 71 > 60 (${reason})\n`,
     })
-    const { status, out } = await explain('--call', '1', '--budget', '20', '--json')
-    const reason = 'ERR_BUDGET_TOO_SMALL: system 11 + user 11 + margin 3'
+    const { status, out } = await explain(...refused, '--json')
     expect(status).toBe(1)
     expect(JSON.parse(out)).toEqual({
-      refusals: [{ conversation: 'calculator', call: 1, reason, floor: 25 }],
+      refusals: [{ conversation: 'calculator', call: 1, reason, floor: 71 }],
     })
   })
 

@@ -158,11 +158,11 @@ describe('lint --twice', () => {
       (difference: number): Build =>
       (conversation, settings, host, cold) =>
         remember(conversation, { ...settings, budget: settings.budget - (cold ? difference : 0) }, host, cold)
-    const { status, out } = await twice(under(1), { budget: 25 }, jsonl(calculator))
+    const { status, out } = await twice(under(1), { counter: 'bytes', budget: 71 }, jsonl(calculator))
     expect(status).toBe(1)
     expect(out).toBe(
       'a.jsonl:1 calculator#1 unstable-refusal at context: two builds of one context give a context and ' +
-        'a refusal with floor 25 (ERR_BUDGET_TOO_SMALL: system 11 + user 11 + margin 3)\n' +
+        'a refusal with floor 71 (ERR_BUDGET_TOO_SMALL: user 35 + system 33 + framing 3)\n' +
         '1 contexts built twice, 0 calls refused twice, 1 problems\n',
     )
     const floors = await twice(
@@ -170,10 +170,10 @@ describe('lint --twice', () => {
         const system = `${conversation.system}${cold ? ' Be very quick.' : ''}`
         return remember({ ...conversation, system }, settings, host, cold)
       },
-      { budget: 5 },
+      { counter: 'bytes', budget: 5 },
       jsonl(calculator),
     )
-    expect(floors.out).toContain('give a refusal with floor 19 (')
+    expect(floors.out).toContain('give a refusal with floor 52 (')
     expect(floors.out).toContain('0 contexts built twice, 2 calls refused twice, 2 problems\n')
   })
 

@@ -1,0 +1,156 @@
+import type { OpResult } from '../ports/op.ts'
+import { isEntry, type LogRow, type MarkRow, type RegisterRow } from '../ports/store.ts'
+
+/**
+ * Version of the database's tables and indexes. A later one must keep all that are here: tabs with this code go on reading
+ * after the upgrade, and Dexie puts back what they miss.
+ */
+export const DATABASE_VERSION = 1
+/** Version of what is written into the tables. Where a newer one must not be mixed with this, it raises {@link MetaRow.writer}. */
+export const WRITER_VERSION = 1
+
+/**
+ * Primary key, then indexes. The log's key is its order, so that a range of it is one read. Of its indexes, the first finds
+ * entries by id, the second ops by id (only the first row of an op has `op`), the third the few marks (only they have `mark`).
+ */
+export const TABLES = {
+  meta: 'key',
+  head: 'name',
+  log: '[scope+seq+place],[scope+entry],[scope+op],[mark+seq]',
+  register: '[scope+key]',
+  deleted: '[scope+name]',
+  refused: '[scope+op]',
+  source: '[scope+source+name+register]',
+}
+
+export type TableName = keyof typeof TABLES
+
+/** The database about itself: one row. */
+export interface MetaRow {
+  readonly key: typeof META
+  /** Made when the database was; another one means another database. */
+  readonly id: string
+  /** Least {@link WRITER_VERSION} that may write. */
+  readonly writer: number
+  /** Scopes so far; numbered from 1. */
+  readonly scopes: number
+}
+export const META = 'database'
+
+/**
+ * Room that is given back when there is no more: engines let a transaction that only deletes pass, but a delete of ours also
+ * writes that it happened.
+ */
+export interface ReserveRow {
+  readonly key: typeof RESERVE
+  /** Noise, since engines compress. */
+  readonly bytes: Uint8Array
+}
+export const RESERVE = 'reserve'
+/** Chromium lets the last write that fits take up to its own size more than there is. */
+export const RESERVE_BYTES = 2 ** 18
+
+/** A scope, and what all its reads and writes begin with. */
+export interface HeadRow {
+  /** Its ids, as JSON. */
+  readonly name: string
+  readonly scope: number
+  readonly seq: number
+  readonly ordinal: number
+  readonly first?: string
+  readonly marks: readonly MarkRow[]
+  /** UTF-16 units of the largest row of the log: says how many can be read at once. */
+  readonly largest: number
+  /** Whether any name was deleted; whether any op was refused. Nobody looks for what was never there. */
+  readonly deletes: boolean
+  readonly refusals: boolean
+}
+
+/** A row of the log. Ids that an index needs are in the field of that index only. */
+export interface StoredRow
+  extends Pick<
+    LogRow,
+    'seq' | 'place' | 'kind' | 'ordinal' | 'round' | 'lane' | 'base' | 'applied' | 'chain'
+  > {
+  readonly scope: number
+  /** Id of an entry. */
+  readonly entry?: string
+  /** Id of what is not an entry. */
+  readonly record?: string
+  /** Id of the op, in its first row. */
+  readonly op?: string
+  /** Id of the op, in the others. */
+  readonly also?: string
+  /** The scope again, for marks. */
+  readonly mark?: number
+  readonly sources?: readonly string[]
+  readonly body: string | null
+  readonly derived?: string
+}
+
+export interface StoredRegister extends RegisterRow {
+  readonly scope: number
+}
+
+export interface DeletedRow {
+  readonly scope: number
+  readonly name: string
+}
+
+export interface RefusedRow {
+  readonly scope: number
+  readonly op: string
+  readonly result: OpResult
+}
+
+/** That `name`, an entry or a register, derives from `source`. */
+export interface SourceRow {
+  readonly scope: number
+  readonly source: string
+  readonly name: string
+  readonly register: 0 | 1
+}
+
+export function storedRow(scope: number, row: LogRow): StoredRow {
+  const { id, opId, ...rest } = row
+  return {
+    scope,
+    ...rest,
+    ...(isEntry(row) ? { entry: id } : { record: id }),
+    ...(row.place === 0 ? { op: opId } : { also: opId }),
+    ...(isMark(row) && { mark: scope }),
+  }
+}
+
+export function logRow(row: StoredRow): LogRow {
+  const { round, lane, base, applied, chain, sources, derived } = row
+  return {
+    seq: row.seq,
+    place: row.place,
+    kind: row.kind,
+    id: row.entry ?? row.record ?? '',
+    opId: row.op ?? row.also ?? '',
+    ordinal: row.ordinal,
+    ...(round !== undefined && { round }),
+    ...(lane !== undefined && { lane }),
+    ...(base !== undefined && { base }),
+    ...(applied !== undefined && { applied }),
+    ...(chain !== undefined && { chain }),
+    ...(sources !== undefined && { sources }),
+    body: row.body,
+    ...(derived !== undefined && { derived }),
+  }
+}
+
+export function registerRow({ key, version, seq, sources, body }: StoredRegister): RegisterRow {
+  return { key, version, seq, ...(sources !== undefined && { sources }), body }
+}
+
+/** UTF-16 units of what a row holds. */
+export function unitsOf({ body, derived }: LogRow): number {
+  return (body?.length ?? 0) + (derived?.length ?? 0)
+}
+
+function isMark(row: LogRow): boolean {
+  return row.kind !== 'message' && isEntry(row)
+}

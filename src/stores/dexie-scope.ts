@@ -1,0 +1,550 @@
+import { PlimsollError } from '../ports/errors.ts'
+import type { Envelope, OpResult, SealedOp } from '../ports/op.ts'
+import {
+  type Changes,
+  type Decide,
+  type Decision,
+  type EntriesQuery,
+  type Head,
+  isEntry,
+  type LogRow,
+  type MarkRow,
+  PAGE_ROWS,
+  PAGE_UNITS,
+  type Page,
+  type RegisterRow,
+  type Rows,
+} from '../ports/store.ts'
+import type { Connection } from './dexie-connection.ts'
+import { upgradeRequired } from './dexie-errors.ts'
+import {
+  type DeletedRow,
+  type HeadRow,
+  logRow,
+  META,
+  type MetaRow,
+  type RefusedRow,
+  registerRow,
+  type SourceRow,
+  type StoredRegister,
+  type StoredRow,
+  storedRow,
+  type TableName,
+  unitsOf,
+  WRITER_VERSION,
+} from './dexie-schema.ts'
+import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
+import { LogTail } from './log-tail.ts'
+import { PageFill } from './page-fill.ts'
+
+/** Most UTF-16 units that one request may have to load. */
+const REQUEST_UNITS = 4 * PAGE_UNITS
+/** Rows that one request loads at least, however large the log's largest is. */
+const LEAST_ROWS = 4
+/** Registers that one request loads. */
+const REGISTER_ROWS = PAGE_ROWS / 4
+
+/** What is known of a scope since its last read or commit. True for as long as the head's seq is still the same. */
+interface Known {
+  readonly row: HeadRow
+  readonly head: Head
+  readonly tail: LogTail | undefined
+}
+
+/** What ops name, found in the log. */
+interface Named {
+  readonly results: Map<string, OpResult>
+  readonly entries: Map<string, LogRow>
+}
+
+/** Reads and writes one scope's rows, over whatever connection it is given. */
+export class DexieScope {
+  readonly #name: string
+  #known: Known | undefined
+
+  /** @param name the scope's ids as JSON. */
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  /** What was read last, for going on without the database. */
+  get known(): { readonly head: Head; readonly tail: LogTail | undefined } | undefined {
+    return this.#known
+  }
+
+  /** Forgets what was read: the database is another one. */
+  forget(): void {
+    this.#known = undefined
+  }
+
+  /** @returns the results, and whether anything was written. */
+  async commit(
+    connection: Connection,
+    ops: readonly SealedOp[],
+    decide: Decide,
+  ): Promise<{ readonly results: readonly OpResult[]; readonly wrote: boolean }> {
+    const envelopes = ops.map(({ envelope }) => envelope)
+    const { before, after, decision } = await connection.write(async (requests) => {
+      const [meta, before, early] = await this.#begin(requests, envelopes)
+      const own = checkWriter(meta)
+      const named = early ?? (before && (await all(lookUp(requests, before.scope, envelopes))))
+      const rows = await this.#rows(requests, before, envelopes, namedIn(named ?? []))
+      const decision = decided(() => decide(ops, rows))
+      const after = await this.#write(requests, own, before, rows, decision)
+      return { before, after, decision }
+    })
+    if (after) this.#learnCommit(before, after, decision)
+    return { results: decision.results, wrote: after !== undefined }
+  }
+
+  async entries(connection: Connection, query: EntriesQuery): Promise<Page> {
+    const { from, to, last, first, kinds } = query
+    const page = new PageFill(first ?? last)
+    if (kinds?.length === 0 || page.full) return { rows: [], more: page.full }
+    return connection.read(['head', 'log'], async (requests) => {
+      const [row] = await requests.get<HeadRow>(requests.table('head'), [this.#name])
+      if (!row) return { rows: [], more: false }
+      const { scope } = row
+      const log = requests.table('log')
+      const ids = [from ?? [], to ?? []].flat()
+      const found = await requests.get<StoredRow>(
+        log.index(ENTRY_KEY),
+        ids.map((id) => [scope, id]),
+      )
+      const keys = new Map(found.flatMap((one) => (one ? [[one.entry, keyOf(one)]] : [])))
+      const start = from === undefined ? [scope] : keys.get(from)
+      const end = to === undefined ? [scope, []] : keys.get(to)
+      if (!start || !end) return { rows: [], more: false }
+      const backwards = first === undefined
+      const fromIndex = kinds?.includes('message') === false
+      const seen: LogRow[] = []
+      let skipped = false
+      const ended = await scan(
+        requests,
+        fromIndex
+          ? new Range(log.index('[mark+seq]'), start.slice(0, 2), end.slice(0, 2), ({ seq }) => [scope, seq])
+          : new Range(log, start, end, keyOf),
+        backwards,
+        Math.min(first ?? last ?? PAGE_ROWS, rowsAtOnce(row)),
+        (stored) => {
+          const one = logRow(stored)
+          const wanted = kinds ? kinds.some((kind) => kind === one.kind) : isEntry(one)
+          if (wanted && !page.take(one)) return false
+          if (seen.length < PAGE_ROWS) seen.push(one)
+          else skipped = true
+          return !page.full
+        },
+      )
+      if (backwards && to === undefined && !fromIndex)
+        this.#learn(row, seen.reverse(), ended && from === undefined && !skipped)
+      return { rows: backwards ? page.rows.reverse() : page.rows, more: page.full }
+    })
+  }
+
+  async head(connection: Connection): Promise<Head> {
+    return this.#headOf(await this.#headRow(connection))
+  }
+
+  async register(connection: Connection, key: string): Promise<RegisterRow | undefined> {
+    const scope = await this.#scope(connection)
+    const row =
+      scope === undefined ? undefined : await connection.first<StoredRegister>('register', [scope, key])
+    return row && registerRow(row)
+  }
+
+  async registers(connection: Connection, prefix: string, after = ''): Promise<readonly RegisterRow[]> {
+    const scope = await this.#scope(connection)
+    const rows: RegisterRow[] = []
+    if (scope === undefined) return rows
+    const next = following(prefix)
+    let [key, excluding] = after >= prefix && after !== '' ? [after, true] : [prefix, false]
+    for (;;) {
+      const upper = next === undefined ? [scope, []] : [scope, next]
+      const chunk = await connection.read(['register'], async (requests) => {
+        const range = requests.between([scope, key], upper, excluding)
+        const table = requests.table('register')
+        return range ? rowsOf<StoredRegister>(table, range, false, REGISTER_ROWS) : []
+      })
+      for (const row of chunk) {
+        if (row.body !== null) rows.push(registerRow(row))
+        if (rows.length === PAGE_ROWS) return rows
+      }
+      const last = chunk.at(-1)
+      if (!last || chunk.length < REGISTER_ROWS) return rows
+      ;[key, excluding] = [last.key, true]
+    }
+  }
+
+  async changesSince(connection: Connection, seq: number): Promise<Changes> {
+    const row = await this.#headRow(connection)
+    if (!row || row.seq <= seq) return { rows: [], head: this.#headOf(row), more: false }
+    const known = row.seq === this.#known?.row.seq ? this.#known : undefined
+    const page = known?.tail?.pageAfter(seq)
+    if (known && page) return { ...page, head: known.head }
+    return this.#readChanges(connection, seq)
+  }
+
+  async #readChanges(connection: Connection, after: number): Promise<Changes> {
+    return connection.read(['head', 'log'], async (requests) => {
+      const [row] = await requests.get<HeadRow>(requests.table('head'), [this.#name])
+      const head = this.#headOf(row)
+      if (!row) return { rows: [], head, more: false }
+      const { scope } = row
+      const page = new PageFill()
+      const rows: LogRow[] = []
+      let next: number | undefined
+      await scan(
+        requests,
+        new Range(requests.table('log'), [scope, after + 1], [scope, []], keyOf),
+        false,
+        Math.min(PAGE_ROWS, rowsAtOnce(row)),
+        (stored) => {
+          const one = logRow(stored)
+          // Whole ops: as many as a page holds, or one that is longer than a page.
+          if (!page.take(one) && one.seq !== rows[0]?.seq) {
+            next = one.seq
+            return false
+          }
+          rows.push(one)
+          return true
+        },
+      )
+      while (rows.at(-1)?.seq === next) rows.pop()
+      if (next === undefined) this.#learn(row, rows, after === 0)
+      return { rows, head, more: next !== undefined }
+    })
+  }
+
+  /** Number of the scope, if anything was ever written to it. */
+  async #scope(connection: Connection): Promise<number | undefined> {
+    return this.#known?.row.scope ?? (await this.#headRow(connection))?.scope
+  }
+
+  #headRow(connection: Connection): Promise<HeadRow | undefined> {
+    return connection.first('head', this.#name)
+  }
+
+  #headOf(row: HeadRow | undefined): Head {
+    if (!row) return { seq: 0, ordinal: 0, marks: new Map() }
+    if (row.seq !== this.#known?.row.seq) this.#known = { row, head: headOf(row), tail: undefined }
+    return this.#known.head
+  }
+
+  /** Takes over rows that reach up to the log's end. */
+  #learn(row: HeadRow, rows: readonly LogRow[], whole: boolean): void {
+    const known = this.#known?.row.seq === row.seq ? this.#known : undefined
+    const [first] = rows
+    // Its op may have begun before the rows.
+    const after = whole || !first ? 0 : first.place === 0 ? first.seq - 1 : first.seq
+    if (!whole && (!first || (known?.tail && known.tail.after <= after))) return
+    const tail = new LogTail(
+      after,
+      rows.filter(({ seq }) => seq > after),
+    )
+    this.#known = { row, head: known?.head ?? headOf(row), tail }
+  }
+
+  #learnCommit(before: HeadRow | undefined, row: HeadRow, { log, erase, emptied }: Decision): void {
+    const known = this.#known
+    // Commits that ran side by side may come back in another order.
+    if (known && known.row.seq > row.seq) return
+    const follows = !erase && emptied.length === 0 && known?.tail && known.row.seq === before?.seq
+    if (follows) known.tail.push(log)
+    const tail = follows ? known.tail : new LogTail(erase ? 0 : (before?.seq ?? 0), log)
+    this.#known = { row, head: headOf(row), tail }
+  }
+
+  /** Reads what every commit needs; where the scope's number is known, also what the ops name, in the same breath. */
+  async #begin(
+    requests: Requests,
+    envelopes: readonly Envelope[],
+  ): Promise<readonly [MetaRow | undefined, HeadRow | undefined, readonly StoredRow[] | undefined]> {
+    const scope = this.#known?.row.scope
+    const [meta, head, ...named] = await all<unknown>([
+      requests.table('meta').get(META),
+      requests.table('head').get(this.#name),
+      ...(scope === undefined ? [] : lookUp(requests, scope, envelopes)),
+    ])
+    return [
+      meta as MetaRow | undefined,
+      head as HeadRow | undefined,
+      scope === undefined ? undefined : (named as StoredRow[]),
+    ]
+  }
+
+  async #rows(
+    requests: Requests,
+    head: HeadRow | undefined,
+    envelopes: readonly Envelope[],
+    named: Named,
+  ): Promise<Rows> {
+    const nothing = { ...named, registers: new Map(), deleted: new Set<string>(), dependents: new Map() }
+    if (!head) return { ...nothing, head: this.#headOf(head) }
+    const { scope } = head
+    const targets = envelopes.flatMap(({ target }) => target ?? [])
+    const keys = envelopes.flatMap(({ key }) => key ?? [])
+    const ids = envelopes.flatMap(idsOf)
+    const dependents =
+      targets.length === 0 ? nothing.dependents : await findDependents(requests, scope, [...ids, ...keys])
+    const registerKeys = [...new Set([...keys, ...targets, ...[...dependents.values()].flat()])]
+    const sources = envelopes.flatMap(({ sources }) => sources ?? [])
+    const names = [...new Set([...ids, ...registerKeys, ...sources])]
+    const ops = envelopes.map(({ opId }) => opId)
+    const get = <Row>(table: 'register' | 'deleted' | 'refused', wanted: readonly string[]) =>
+      wanted.length === 0
+        ? []
+        : requests.get<Row>(
+            requests.table(table),
+            wanted.map((name) => [scope, name]),
+          )
+    const registers = await get<StoredRegister>('register', registerKeys)
+    const deleted = await get<DeletedRow>('deleted', head.deletes ? names : [])
+    const refused = await get<RefusedRow>('refused', head.refusals ? ops : [])
+    for (const row of refused) if (row) named.results.set(row.op, row.result)
+    return {
+      head: headOf(head),
+      ...named,
+      registers: new Map(registers.flatMap((row) => (row ? [[row.key, registerRow(row)]] : []))),
+      deleted: new Set(deleted.flatMap((row) => row?.name ?? [])),
+      dependents,
+    }
+  }
+
+  /** @returns the head as it is now, if anything was written. */
+  async #write(
+    requests: Requests,
+    meta: MetaRow,
+    before: HeadRow | undefined,
+    rows: Rows,
+    { erase, emptied, log, registers, marks, refused }: Decision,
+  ): Promise<HeadRow | undefined> {
+    if (log.length + registers.length + refused.length === 0) return undefined
+    const scope = before?.scope ?? meta.scopes + 1
+    const kept = erase ? undefined : before
+    if (erase) eraseScope(requests, scope)
+    if (kept) await emptyEntries(requests, scope, emptied)
+    // All that follows is only asked for: the transaction completes when all of it is done.
+    const source = requests.table('source')
+    const replaced = erase ? [] : registers.flatMap(({ key }) => rows.registers.get(key) ?? [])
+    for (const row of replaced)
+      for (const link of linksOf(scope, row.key, row.sources, 1))
+        source.delete([scope, link.source, link.name, 1])
+    const links = [
+      ...log.flatMap(({ id, sources }) => linksOf(scope, id, sources, 0)),
+      ...registers.flatMap(({ key, sources }) => linksOf(scope, key, sources, 1)),
+    ]
+    const slots = new Map([...(kept?.marks ?? []), ...marks].map((mark) => [mark.slot, mark]))
+    const last = log.at(-1)
+    const first = kept?.first ?? log.find(({ kind }) => kind === 'message')?.id
+    const after: HeadRow = {
+      name: this.#name,
+      scope,
+      seq: last?.seq ?? before?.seq ?? 0,
+      ordinal: last?.ordinal ?? before?.ordinal ?? 0,
+      ...(first !== undefined && { first }),
+      marks: [...slots.values()],
+      largest: log.reduce((most, row) => Math.max(most, unitsOf(row)), kept?.largest ?? 0),
+      deletes: (kept?.deletes ?? false) || emptied.length > 0,
+      refusals: (kept?.refusals ?? false) || refused.length > 0,
+    }
+    const put = (table: TableName, values: readonly object[]): void => {
+      const store = values.length > 0 && requests.table(table)
+      if (store) for (const value of values) store.put(value)
+    }
+    if (!before) put('meta', [{ ...meta, scopes: scope }])
+    const table = requests.table('log')
+    for (const row of log) table.add(storedRow(scope, row))
+    put(
+      'register',
+      registers.map((row) => ({ ...row, scope })),
+    )
+    put(
+      'deleted',
+      emptied.map((name) => ({ scope, name })),
+    )
+    put(
+      'refused',
+      refused.map(({ opId, result }) => ({ scope, op: opId, result })),
+    )
+    put('source', links)
+    put('head', [after])
+    return after
+  }
+}
+
+const ENTRY_KEY = '[scope+entry]'
+
+function keyOf({ scope, seq, place }: StoredRow): IDBValidKey[] {
+  return [scope, seq, place]
+}
+
+/** Asks for the rows of the ops and entries that ops name. */
+function lookUp(requests: Requests, scope: number, envelopes: readonly Envelope[]): IDBRequest<StoredRow>[] {
+  const log = requests.table('log')
+  const [byEntry, byOp] = [log.index(ENTRY_KEY), log.index('[scope+op]')]
+  const ids = new Set(envelopes.flatMap(idsOf))
+  const ops = new Set(envelopes.map(({ opId }) => opId))
+  return [
+    ...Array.from(ids, (id) => byEntry.get([scope, id])),
+    ...Array.from(ops, (op) => byOp.get([scope, op])),
+  ]
+}
+
+/** What {@link lookUp} found. A row may be there for its op, its entry, or both. */
+function namedIn(rows: readonly (StoredRow | undefined)[]): Named {
+  const results = new Map<string, OpResult>()
+  const entries = new Map<string, LogRow>()
+  for (const row of rows) {
+    if (row?.entry !== undefined) entries.set(row.entry, logRow(row))
+    if (row?.op !== undefined)
+      results.set(row.op, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
+  }
+  return { results, entries }
+}
+
+/** What a row derives from, as rows. */
+function linksOf(scope: number, name: string, sources: readonly string[] = [], register: 0 | 1): SourceRow[] {
+  return sources.map((source) => ({ scope, source, name, register }))
+}
+
+function idsOf({ ids, round, target }: Envelope): string[] {
+  return [...ids, ...(round === undefined ? [] : [round]), ...(target === undefined ? [] : [target])]
+}
+
+function headOf({ seq, ordinal, first, marks }: HeadRow): Head {
+  const slots = new Map<string, MarkRow>(marks.map((mark) => [mark.slot, mark]))
+  return { seq, ordinal, ...(first !== undefined && { first }), marks: slots }
+}
+
+/** How many rows of a log may be loaded at once. */
+function rowsAtOnce({ largest }: HeadRow): number {
+  return Math.max(LEAST_ROWS, Math.floor(REQUEST_UNITS / Math.max(1, largest)))
+}
+
+/** Rows between two keys; the first is included, the second is not. */
+class Range {
+  readonly #source: IDBObjectStore | IDBIndex
+  readonly #keyOf: (row: StoredRow) => IDBValidKey[]
+  #lower: IDBValidKey[]
+  #upper: IDBValidKey[]
+  #excluding = false
+
+  constructor(
+    source: IDBObjectStore | IDBIndex,
+    lower: IDBValidKey[],
+    upper: IDBValidKey[],
+    key: (row: StoredRow) => IDBValidKey[],
+  ) {
+    this.#source = source
+    this.#lower = lower
+    this.#upper = upper
+    this.#keyOf = key
+  }
+
+  /** The next rows from one of its ends, which the range then no longer has. */
+  async shift(requests: Requests, backwards: boolean, count: number): Promise<StoredRow[]> {
+    const range = requests.between(this.#lower, this.#upper, this.#excluding)
+    const rows = range ? await rowsOf<StoredRow>(this.#source, range, backwards, count) : []
+    const last = rows.at(-1)
+    if (last && backwards) this.#upper = this.#keyOf(last)
+    if (last && !backwards) [this.#lower, this.#excluding] = [this.#keyOf(last), true]
+    return rows
+  }
+}
+
+/** Hands over a range row by row until `take` says that it is enough. @returns whether the range ended before that. */
+async function scan(
+  requests: Requests,
+  range: Range,
+  backwards: boolean,
+  atOnce: number,
+  take: (row: StoredRow) => boolean,
+): Promise<boolean> {
+  for (;;) {
+    const rows = await range.shift(requests, backwards, atOnce)
+    for (const row of rows) if (!take(row)) return false
+    if (rows.length < atOnce) return true
+  }
+}
+
+/** What names these as sources, and in turn what names that. */
+async function findDependents(
+  requests: Requests,
+  scope: number,
+  names: readonly string[],
+): Promise<Map<string, string[]>> {
+  const table = requests.table('source')
+  const dependents = new Map<string, string[]>()
+  const seen = new Set(names)
+  for (let next = [...seen]; next.length > 0; ) {
+    const found = await all<SourceRow[]>(next.map((name) => table.getAll(requests.within([scope, name]))))
+    next = []
+    for (const { source, name } of found.flat()) {
+      dependents.set(source, [...(dependents.get(source) ?? []), name])
+      if (!seen.has(name)) next.push(name)
+      seen.add(name)
+    }
+  }
+  return dependents
+}
+
+async function emptyEntries(requests: Requests, scope: number, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const log = requests.table('log')
+  const found = await requests.get<StoredRow>(
+    log.index(ENTRY_KEY),
+    ids.map((id) => [scope, id]),
+  )
+  for (const row of found) {
+    if (!row) continue
+    const { derived: _, ...rest } = row
+    log.put({ ...rest, body: null })
+  }
+}
+
+function eraseScope(requests: Requests, scope: number): void {
+  for (const table of ['log', 'register', 'deleted', 'refused', 'source'] as const)
+    requests.table(table).delete(requests.within([scope]))
+}
+
+/** The least text that is above all that start with `prefix`, compared by UTF-16 units; none, if there is no such text. */
+function following(prefix: string): string | undefined {
+  for (let end = prefix.length; end > 0; end--) {
+    const unit = prefix.charCodeAt(end - 1)
+    if (unit < 0xffff) return prefix.slice(0, end - 1) + String.fromCharCode(unit + 1)
+  }
+  return undefined
+}
+
+/** @throws ERR_UPGRADE_REQUIRED where a newer version of this library wrote what this one must not write into. */
+function checkWriter(meta: MetaRow | undefined): MetaRow {
+  if (!meta)
+    throw new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database no longer knows which one it is')
+  if (meta.writer > WRITER_VERSION) throw upgradeRequired(meta.writer)
+  return meta
+}
+
+/** What the caller's `decide` threw: no failure of storage. */
+export class DecideError {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+/** @throws DecideError with ERR_INVALID_ARGUMENT for a promise, too: the transaction would not wait for it */
+function decided(decide: () => Decision): Decision {
+  let decision: Decision
+  try {
+    decision = synchronously(decide)
+  } catch (error) {
+    throw new DecideError(error)
+  }
+  if (typeof (decision as { then?: unknown } | undefined)?.then !== 'function') return decision
+  throw new DecideError(
+    new PlimsollError('ERR_INVALID_ARGUMENT', 'commit: a transaction must not be async', {
+      argument: 'decide',
+    }),
+  )
+}

@@ -1,0 +1,43 @@
+import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../ports/store.ts'
+import { unitsOf } from './dexie-schema.ts'
+import { firstAfter, PageFill, pageOfOps } from './page-fill.ts'
+
+/** The newest rows of a log in memory: all after one seq. Bounded to two pages. */
+export class LogTail {
+  readonly #rows: LogRow[] = []
+  #after: number
+  #units = 0
+
+  /** @param rows all rows after that seq; 0: the whole log. */
+  constructor(after: number, rows: readonly LogRow[]) {
+    this.#after = after
+    this.push(rows)
+  }
+
+  /** The seq after which all rows are here. */
+  get after(): number {
+    return this.#after
+  }
+
+  get rows(): readonly LogRow[] {
+    return this.#rows
+  }
+
+  /** Adds the rows that follow. Lets go of whole ops at the beginning, when there are more than two pages of rows. */
+  push(rows: readonly LogRow[]): void {
+    for (const row of rows) this.#units += unitsOf(row)
+    this.#rows.push(...rows)
+    if (this.#rows.length <= 2 * PAGE_ROWS && this.#units <= 2 * PAGE_UNITS) return
+    const kept = new PageFill()
+    let start = this.#rows.length
+    while (start > 0 && kept.take(this.#rows[start - 1] as LogRow)) start--
+    this.#after = this.#rows[start - 1]?.seq ?? this.#after
+    this.#rows.splice(0, firstAfter(this.#rows, this.#after))
+    this.#units = this.#rows.reduce((sum, row) => sum + unitsOf(row), 0)
+  }
+
+  /** The page of rows after a seq, if they are all here. */
+  pageAfter(seq: number): { readonly rows: readonly LogRow[]; readonly more: boolean } | undefined {
+    return seq < this.#after ? undefined : pageOfOps(this.#rows, firstAfter(this.#rows, seq))
+  }
+}

@@ -1,0 +1,97 @@
+import { PlimsollError } from '../ports/errors.ts'
+import type { OpResult, SealedOp } from '../ports/op.ts'
+import type { Changes, Decide, EntriesQuery, Head, Page, RegisterRow, ScopeStore } from '../ports/store.ts'
+import type { LogTail } from './log-tail.ts'
+
+/** What a store still knows of a scope whose database failed. */
+export interface Remembered {
+  readonly head: Head
+  readonly tail: LogTail | undefined
+}
+
+/**
+ * A scope that goes on in memory where its database failed: with the rows of its log that were in memory then. What was before
+ * those cannot be read, and says so; registers begin empty.
+ *
+ * @throws ERR_STORAGE from whatever needs rows that are not in memory
+ */
+export class MemoryModeScope {
+  readonly #memory: ScopeStore
+  readonly #cause: unknown
+  /** All rows after this seq are in memory. */
+  readonly #after: number
+  readonly #seeded: Promise<unknown>
+
+  constructor(memory: ScopeStore, remembered: Remembered | undefined, cause: unknown) {
+    const { head, tail } = remembered ?? {}
+    const log = tail?.rows ?? []
+    this.#memory = memory
+    this.#cause = cause
+    this.#after = tail?.after ?? head?.seq ?? 0
+    this.#seeded = memory.commit([], () => ({
+      results: [],
+      erase: false,
+      log,
+      registers: [],
+      emptied: log.flatMap(({ kind, id }) => (kind === 'delete' ? id : [])),
+      marks: [...(head?.marks.values() ?? [])],
+      refused: [],
+    }))
+  }
+
+  async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+    await this.#seeded
+    return this.#memory.commit(ops, (all, rows) => {
+      for (const { envelope } of ops) {
+        const { ids, round, target } = envelope
+        const named = [round ?? [], target ?? []].flat().filter((id) => !ids.includes(id))
+        if (rows.head.seq === 0 || named.some((id) => !rows.entries.has(id))) this.#need(0)
+      }
+      return decide(all, rows)
+    })
+  }
+
+  async entries(query: EntriesQuery = {}): Promise<Page> {
+    await this.#seeded
+    const { from, to, first } = query
+    for (const id of [from, to])
+      if (id !== undefined && (await this.#memory.entries({ from: id, first: 1 })).rows.length === 0)
+        this.#need(0)
+    if (from === undefined && first !== undefined) this.#need(0)
+    const page = await this.#memory.entries(query)
+    if (page.more || from !== undefined || this.#after === 0) return page
+    if (page.rows.length === 0) this.#need(0)
+    return { ...page, more: true }
+  }
+
+  async head(): Promise<Head> {
+    await this.#seeded
+    const head = await this.#memory.head()
+    if (head.seq === 0) this.#need(0)
+    return head
+  }
+
+  register(key: string): Promise<RegisterRow | undefined> {
+    return this.#memory.register(key)
+  }
+
+  registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+    return this.#memory.registers(prefix, after)
+  }
+
+  async changesSince(seq: number): Promise<Changes> {
+    await this.#seeded
+    this.#need(seq)
+    return this.#memory.changesSince(seq)
+  }
+
+  /** @throws ERR_STORAGE unless all rows after `seq` are in memory */
+  #need(seq: number): void {
+    if (seq >= this.#after) return
+    throw new PlimsollError(
+      'ERR_STORAGE',
+      'dexieStore: the database failed, and this needs rows that are not in memory',
+      { cause: this.#cause },
+    )
+  }
+}

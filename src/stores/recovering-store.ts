@@ -1,0 +1,353 @@
+import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
+import type { OpResult, Scope, SealedOp } from '../ports/op.ts'
+import type {
+  Changes,
+  Decide,
+  EntriesQuery,
+  Head,
+  Page,
+  RegisterRow,
+  ScopeStore,
+  Store,
+} from '../ports/store.ts'
+import {
+  broadcastChannel,
+  freshId,
+  type KeyValue,
+  localKeyValue,
+  noise,
+  type PageEvents,
+  pageEvents,
+} from './browser.ts'
+import type { DexieStore, DexieStoreOptions } from './dexie.ts'
+import { Connection, type ConnectionOptions } from './dexie-connection.ts'
+import { mayPass, storageError, upgradeRequired } from './dexie-errors.ts'
+import { META, type MetaRow, RESERVE, RESERVE_BYTES, WRITER_VERSION } from './dexie-schema.ts'
+import { DecideError, DexieScope } from './dexie-scope.ts'
+import { all } from './idb-transaction.ts'
+import { mapStore } from './map.ts'
+import { MemoryModeScope, type Remembered } from './memory-mode.ts'
+import { READY, type StoreStatus } from './store-status.ts'
+import { TabChannel } from './tab-channel.ts'
+
+/** Opens the database, keeps watch over it, and goes down the ladder when it fails. */
+export class RecoveringStore implements DexieStore {
+  readonly tabs: TabChannel
+  readonly #options: ConnectionOptions
+  readonly #mirror: KeyValue | undefined
+  readonly #page: PageEvents | undefined
+  readonly #mirrorKey: string
+  readonly #listeners = new Set<(status: StoreStatus) => void>()
+  #status = READY
+  #connection: Connection | undefined
+  #opening: Promise<Connection> | undefined
+  /** Id of the database that this store has been using. */
+  #id: string | undefined
+  #accepting = false
+  #memory: Store | undefined
+  readonly #inMemory = new Map<string, MemoryModeScope>()
+
+  constructor(options: DexieStoreOptions & Pick<ConnectionOptions, 'durability'>) {
+    const { name, durability, mirror = localKeyValue(), page = pageEvents() } = options
+    const { channel = broadcastChannel, indexedDB, IDBKeyRange } = options
+    this.#options = {
+      name,
+      durability,
+      ...(indexedDB && { indexedDB }),
+      ...(IDBKeyRange && { IDBKeyRange }),
+    }
+    this.#mirror = mirror ?? undefined
+    this.#mirrorKey = `plimsoll/${name}`
+    this.#page = page ?? undefined
+    this.tabs = new TabChannel(() => channel?.(this.#mirrorKey))
+    this.#page?.addEventListener('pagehide', this.#hide)
+    this.#page?.addEventListener('pageshow', this.#show)
+  }
+
+  open({ tenant, userId, sessionId }: Scope): ScopeStore {
+    return new RecoveringScope(this, JSON.stringify([tenant ?? null, userId, sessionId ?? null]))
+  }
+
+  status(): StoreStatus {
+    return this.#status
+  }
+
+  onStatus(listener: (status: StoreStatus) => void): () => void {
+    const own = (status: StoreStatus): void => listener(status)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  async acceptLoss(): Promise<void> {
+    if (this.#status.state !== 'lost') return
+    this.#accepting = true
+    this.#become(READY)
+    await this.run('acceptLoss', async () => {})
+  }
+
+  async close(): Promise<void> {
+    this.#page?.removeEventListener('pagehide', this.#hide)
+    this.#page?.removeEventListener('pageshow', this.#show)
+    this.#hide()
+  }
+
+  /** A scope as it goes on in memory. */
+  inMemory(name: string, memory: Store, remembered: Remembered | undefined): MemoryModeScope {
+    let scope = this.#inMemory.get(name)
+    if (!scope) {
+      scope = new MemoryModeScope(memory.open({ userId: name }), remembered, this.#status.cause)
+      this.#inMemory.set(name, scope)
+    }
+    return scope
+  }
+
+  /** Id of the database in use. */
+  get id(): string | undefined {
+    return this.#id
+  }
+
+  /**
+   * Runs `work` on an open connection. What may pass is tried again, then on a new handle.
+   *
+   * @param frees whether it makes room: then there is a reserve for it, where there is none left.
+   * @returns what it gave; once the store is in memory mode, the store in memory
+   */
+  async run<Result>(
+    operation: string,
+    work: (connection: Connection) => Promise<Result>,
+    frees = false,
+  ): Promise<{ readonly result: Result } | { readonly memory: Store }> {
+    let reserve = frees
+    for (let failures = 0; ; ) {
+      if (this.#memory) return { memory: this.#memory }
+      if (this.#status.state === 'lost') throw this.#status.cause
+      let connection: Connection | undefined
+      try {
+        connection = this.#connection ?? (await this.#open())
+        return { result: await work(connection) }
+      } catch (error) {
+        if (error instanceof DecideError) throw error.error
+        const failure = storageError(operation, error)
+        if (failure.code === 'ERR_UPGRADE_REQUIRED')
+          this.#become({ state: 'read-only', durable: true, cause: failure })
+        if (failure.code === 'ERR_STORAGE_LOST')
+          this.#become({ state: 'lost', durable: false, cause: failure })
+        if (failure.code === 'ERR_STORAGE_FULL' && reserve && connection) {
+          reserve = false
+          await connection.freeReserve().catch(ignore)
+          continue
+        }
+        // A database that cannot even be opened, for want of room or whatever else, cannot be read either.
+        if (isPlimsollError(error) || (connection && !mayPass(error))) throw failure
+        failures++
+        if (failures === 2) this.#disconnect(connection)
+        if (failures === 3) this.#goOnInMemory(failure)
+      }
+    }
+  }
+
+  #open(): Promise<Connection> {
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening
+  }
+
+  async #connect(): Promise<Connection> {
+    const fresh = freshId()
+    const connection = new Connection(
+      this.#options,
+      (opened) => this.#identify(opened, fresh),
+      (closed) => {
+        if (this.#connection === closed) this.#connection = undefined
+      },
+    )
+    await connection.open()
+    this.#connection = connection
+    return connection
+  }
+
+  /**
+   * Makes sure that this is the database that was used before, by its id; gives it one when it is new.
+   *
+   * @throws ERR_STORAGE_LOST
+   */
+  async #identify(connection: Connection, fresh: string): Promise<void> {
+    const known = this.#accepting ? undefined : (this.#id ?? this.#mirrored())
+    let [meta, reserved] = await connection.read(['meta'], async (requests) => {
+      const table = requests.table('meta')
+      const [row, count] = await all<unknown>([table.get(META), table.count(RESERVE)])
+      return [row as MetaRow | undefined, count as number] as const
+    })
+    meta ??= await connection.write(async (requests) => {
+      const table = requests.table('meta')
+      const [there] = await requests.get<MetaRow>(table, [META])
+      const made: MetaRow = { key: META, id: fresh, writer: WRITER_VERSION, scopes: 0 }
+      if (!there) table.add(made)
+      return there ?? made
+    })
+    if (known !== undefined && meta.id !== known) throw lost()
+    this.#accepting = false
+    this.#id = meta.id
+    this.#remember(meta.id)
+    if (meta.writer > WRITER_VERSION)
+      this.#become({ state: 'read-only', durable: true, cause: upgradeRequired(meta.writer) })
+    // Beside the calls that wait for the handle; without it a full database cannot be deleted from.
+    else if (!reserved) connection.fillReserve(noise(RESERVE_BYTES)).catch(ignore)
+  }
+
+  #mirrored(): string | undefined {
+    try {
+      return this.#mirror?.getItem(this.#mirrorKey) ?? undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Where it cannot be kept, the next loss between two visits goes unnoticed; nothing else depends on it. */
+  #remember(id: string): void {
+    try {
+      if (this.#mirrored() !== id) this.#mirror?.setItem(this.#mirrorKey, id)
+    } catch {}
+  }
+
+  #goOnInMemory(cause: PlimsollError): void {
+    this.#memory = mapStore()
+    this.#become({ state: 'memory', durable: false, cause })
+  }
+
+  #become(status: StoreStatus): void {
+    if (status.state === this.#status.state) return
+    this.#status = status
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(status)
+      } catch {
+        // An observer stops nothing: what it is told has happened.
+      }
+    }
+  }
+
+  /** Closes a handle, unless that was done and there is a newer one. */
+  #disconnect(connection: Connection | undefined): void {
+    if (!connection || connection !== this.#connection) return
+    this.#connection = undefined
+    connection.close()
+  }
+
+  readonly #hide = (): void => {
+    this.#disconnect(this.#connection)
+    this.tabs.close()
+  }
+
+  readonly #show = (): void => this.tabs.tellAll()
+}
+
+/** One scope, in the database or in memory. */
+class RecoveringScope implements ScopeStore {
+  readonly #store: RecoveringStore
+  readonly #name: string
+  readonly #scope: DexieScope
+  readonly #listeners = new Set<() => void>()
+  readonly #stops = new Set<() => void>()
+  /** Id of the database that the scope was read from. */
+  #id: string | undefined
+
+  constructor(store: RecoveringStore, name: string) {
+    this.#store = store
+    this.#name = name
+    this.#scope = new DexieScope(name)
+  }
+
+  async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+    const { results, wrote } = await this.#run(
+      'commit',
+      (connection) => this.#scope.commit(connection, ops, decide),
+      async (memory) => ({ results: await memory.commit(ops, decide), wrote: true }),
+      ops.every(({ envelope: { kind } }) => kind === 'delete' || kind === 'erase'),
+    )
+    if (wrote) this.#store.tabs.tell(this.#name, this.#listeners)
+    return results
+  }
+
+  entries(query: EntriesQuery = {}): Promise<Page> {
+    return this.#run(
+      'entries',
+      (connection) => this.#scope.entries(connection, query),
+      (memory) => memory.entries(query),
+    )
+  }
+
+  head(): Promise<Head> {
+    return this.#run(
+      'head',
+      (connection) => this.#scope.head(connection),
+      (memory) => memory.head(),
+    )
+  }
+
+  register(key: string): Promise<RegisterRow | undefined> {
+    return this.#run(
+      'register',
+      (connection) => this.#scope.register(connection, key),
+      (memory) => memory.register(key),
+    )
+  }
+
+  registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+    return this.#run(
+      'registers',
+      (connection) => this.#scope.registers(connection, prefix, after),
+      (memory) => memory.registers(prefix, after),
+    )
+  }
+
+  changesSince(seq: number): Promise<Changes> {
+    return this.#run(
+      'changesSince',
+      (connection) => this.#scope.changesSince(connection, seq),
+      (memory) => memory.changesSince(seq),
+    )
+  }
+
+  async close(): Promise<void> {
+    for (const stop of [...this.#stops]) stop()
+  }
+
+  watch(listener: () => void): () => void {
+    const own = (): void => listener()
+    const stopListening = this.#store.tabs.listen(this.#name, own)
+    this.#listeners.add(own)
+    const stop = (): void => {
+      stopListening()
+      this.#listeners.delete(own)
+      this.#stops.delete(stop)
+    }
+    this.#stops.add(stop)
+    return stop
+  }
+
+  async #run<Result>(
+    operation: string,
+    work: (connection: Connection) => Promise<Result>,
+    inMemory: (memory: MemoryModeScope) => Promise<Result>,
+    frees?: boolean,
+  ): Promise<Result> {
+    const store = this.#store
+    const onThis = (connection: Connection): Promise<Result> => {
+      if (this.#id !== store.id) this.#scope.forget()
+      this.#id = store.id
+      return work(connection)
+    }
+    const done = await store.run(operation, onThis, frees)
+    return 'result' in done
+      ? done.result
+      : inMemory(store.inMemory(this.#name, done.memory, this.#scope.known))
+  }
+}
+
+function ignore(): void {}
+
+function lost(): PlimsollError {
+  return new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database that was used before is gone')
+}

@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import type { SealedOp } from '../../src/ports/op.ts'
+import type { EntriesQuery, ScopeStore, Store } from '../../src/ports/store.ts'
+import { mapStore } from '../../src/stores/map.ts'
+import { append, erase, mark, put, remove, SCOPE, TEXTS } from '../contract/samples.ts'
+
+/** Few names, so that ops meet; some that engines are known to mix up. */
+const NAMES = ['a', 'b', 'c', 'A', 'a ', 'a\u0000', 'é', 'e\u0301', '\uff5e', '\u{1f44d}', '__proto__']
+const LANES = ['lane', 'a/b']
+const PREFIXES = ['', 'a', 'b', '\ud83d']
+
+const name = fc.constantFrom(...NAMES)
+const opId = fc.oneof({ weight: 4, arbitrary: fc.uuid() }, { weight: 1, arbitrary: name })
+const base = fc.option(name, { nil: null })
+const sources = fc.option(fc.array(name, { maxLength: 3 }), { nil: undefined })
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(...Object.values(TEXTS).filter(({ length }) => length < 1_000)),
+)
+
+const appends = fc
+  .record({
+    opId,
+    ids: fc.array(name, { minLength: 1, maxLength: 3 }),
+    round: fc.option(name, { nil: undefined }),
+    text,
+    derived: fc.option(text, { nil: undefined }),
+  })
+  .map(({ opId, ids, round, text, derived }) =>
+    append(opId, ids, {
+      ...(round !== undefined && { round }),
+      bodies: ids.map((id) => text + id),
+      derived: ids.map(() => derived),
+    }),
+  )
+const marks = fc
+  .record({
+    opId,
+    id: name,
+    base,
+    sources,
+    type: fc.constantFrom('epoch' as const, 'summary' as const, 'rewind' as const),
+    lane: fc.constantFrom(...LANES),
+  })
+  .map(({ opId, id, type, sources, ...rest }) =>
+    mark(opId, type, id, { ...rest, ...(sources && { sources }) }),
+  )
+const puts = fc
+  .record({ opId, key: name, base, sources, body: text })
+  .map(({ opId, key, base, sources, body }) => put(opId, key, base, { body, ...(sources && { sources }) }))
+const removes = fc.record({ opId, target: name }).map(({ opId, target }) => remove(opId, target))
+const erases = opId.map(erase)
+
+const op: fc.Arbitrary<SealedOp> = fc.oneof(
+  { weight: 8, arbitrary: appends },
+  { weight: 4, arbitrary: marks },
+  { weight: 4, arbitrary: puts },
+  { weight: 3, arbitrary: removes },
+  { weight: 1, arbitrary: erases },
+)
+const batches = fc.array(fc.array(op, { minLength: 1, maxLength: 4 }), { maxLength: 12 })
+
+const QUERIES: readonly EntriesQuery[] = [
+  {},
+  { last: 2 },
+  { first: 3 },
+  { kinds: ['message'], last: 3 },
+  { kinds: ['epoch', 'rewind'] },
+  { kinds: ['summary'], first: 1 },
+  ...NAMES.flatMap((id) => [
+    { from: id, first: 2 },
+    { to: id, last: 2 },
+    { from: id, to: 'b' },
+  ]),
+]
+
+/** Every answer that a scope gives, each one as it is. */
+async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
+  const { marks, ...head } = await scope.head()
+  const slots = [...marks].sort(([one], [other]) => (one < other ? -1 : 1))
+  const given: unknown[] = [head, slots]
+  for (let seq = 0; seq <= head.seq; seq += 1 + (seq >> 2)) {
+    const { rows, more } = await scope.changesSince(seq)
+    given.push(rows, more)
+  }
+  for (const query of QUERIES) given.push(await scope.entries(query))
+  for (const key of NAMES) given.push(await scope.register(key))
+  for (const prefix of PREFIXES)
+    for (const after of [undefined, 'a', '\uff5e']) given.push(await scope.registers(prefix, after))
+  return given
+}
+
+/**
+ * The same random ops on a store and on the map store: the same results, and after each commit the same answers, to the writer
+ * and, where `again` opens the same data, to somebody who has not read anything yet.
+ */
+export function describeDifferential(
+  storeName: string,
+  open: () => Store,
+  { again, runs = 100 }: { readonly again?: (store: Store) => Store; readonly runs?: number } = {},
+): void {
+  it(`the ${storeName} store answers as the map store does, whatever is written`, async () => {
+    await fc.assert(
+      fc.asyncProperty(batches, async (all) => {
+        const store = open()
+        const [scope, reference] = [store.open(SCOPE), mapStore().open(SCOPE)]
+        for (const ops of all) {
+          expect(await scope.commit(ops, decide)).toStrictEqual(await reference.commit(ops, decide))
+          expect(await answers(scope)).toStrictEqual(await answers(reference))
+        }
+        if (again) expect(await answers(again(store).open(SCOPE))).toStrictEqual(await answers(reference))
+      }),
+      { numRuns: runs },
+    )
+  }, 120_000)
+}

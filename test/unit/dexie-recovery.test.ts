@@ -1,0 +1,602 @@
+import { Dexie } from 'dexie'
+import { forceCloseDatabase } from 'fake-indexeddb'
+import { afterEach, describe, expect, it } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import { isPlimsollError, type PlimsollError } from '../../src/ports/errors.ts'
+import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../../src/ports/store.ts'
+import type { KeyValue, PageEvents } from '../../src/stores/browser.ts'
+import { type DexieStore, type DexieStoreOptions, dexieStore } from '../../src/stores/dexie.ts'
+import { TABLES } from '../../src/stores/dexie-schema.ts'
+import { type Requests, runInTransaction } from '../../src/stores/idb-transaction.ts'
+import { LogTail } from '../../src/stores/log-tail.ts'
+import { accepted, append, erase, mark, names, put, remove, SCOPE } from '../contract/samples.ts'
+import {
+  engineError,
+  type Factory,
+  failWith,
+  heal,
+  IDBFactory,
+  IDBKeyRange,
+  IDBObjectStore,
+  requests,
+} from './support/faulty-indexeddb.ts'
+
+const NAME = 'recovery'
+
+function open(indexedDB: Factory, options: Partial<DexieStoreOptions> = {}): DexieStore {
+  return dexieStore({ name: NAME, channel: null, mirror: null, indexedDB, IDBKeyRange, ...options })
+}
+
+function keyValue(): KeyValue & { readonly values: Map<string, string> } {
+  const values = new Map<string, string>()
+  return {
+    values,
+    getItem: (key) => values.get(key) ?? null,
+    setItem: (key, value) => void values.set(key, value),
+  }
+}
+
+/** What a call rejects with. */
+async function failure(call: Promise<unknown>): Promise<PlimsollError> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!isPlimsollError(error)) throw error ?? new Error('it did not reject')
+  return error
+}
+
+/** The database as anybody else may open it. */
+async function elsewhere<Result>(
+  indexedDB: Factory,
+  work: (database: Dexie) => Promise<Result>,
+): Promise<Result> {
+  const database = await new Dexie(NAME, { indexedDB, IDBKeyRange }).open()
+  try {
+    return await work(database)
+  } finally {
+    database.close()
+  }
+}
+
+/** Rows of the log that the engine copies out while `work` runs. */
+async function rowsLoaded(work: () => Promise<void>): Promise<number> {
+  let rows = 0
+  const original = globalThis.structuredClone
+  globalThis.structuredClone = <Value>(value: Value): Value => {
+    if (typeof value === 'object' && value !== null && 'place' in value) rows++
+    return original(value)
+  }
+  try {
+    await work()
+  } finally {
+    globalThis.structuredClone = original
+  }
+  return rows
+}
+
+const idsOf = async (store: DexieStore): Promise<string[]> =>
+  (await store.open(SCOPE).entries()).rows.map(({ id }) => id)
+
+afterEach(heal)
+
+describe('a request that fails', () => {
+  it('once is made again, whichever it is, and nothing is written twice', async () => {
+    const indexedDB = new IDBFactory()
+    await open(indexedDB)
+      .open(SCOPE)
+      .commit([append('op-0', ['m0'])], decide)
+    for (let nth = 0, reached = true; reached; nth++) {
+      const store = open(indexedDB)
+      const scope = store.open(SCOPE)
+      let failed = false
+      failWith((_, index) => {
+        if (index !== nth || failed) return
+        failed = true
+        throw engineError('UnknownError')
+      })
+      const id = `n${nth}`
+      const [result] = await scope.commit([append(id, [id])], decide)
+      expect(result).toEqual(accepted(nth + 2))
+      expect((await scope.changesSince(nth + 1)).rows.map((row) => row.id)).toEqual([id])
+      expect((await scope.entries({ last: 1 })).rows.map((row) => row.id)).toEqual([id])
+      expect(store.status()).toEqual({ state: 'ready', durable: true })
+      await store.close()
+      reached = failed
+    }
+    heal()
+    const ids = await idsOf(open(indexedDB))
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.length).toBeGreaterThan(10)
+  })
+
+  it('whose outcome is not known is sent again under the same ids: one row, the first result', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    let failed = false
+    // The handle is closed while the transaction runs, which is then completed all the same.
+    failWith((request) => {
+      if (request !== 'log.add' || failed) return
+      failed = true
+      queueMicrotask(() => void store.close())
+    })
+    expect(await scope.commit([append('op-2', ['m2'])], decide)).toMatchObject([
+      { status: 'accepted', seq: 2 },
+    ])
+    expect(await idsOf(store)).toEqual(['m1', 'm2'])
+  })
+
+  it('is not all there is: a transaction undone after all of them succeeded acknowledges nothing', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    const { put } = IDBObjectStore.prototype
+    let undone = 0
+    IDBObjectStore.prototype.put = function (...args: Parameters<typeof put>) {
+      const request = put.apply(this, args)
+      if (this.name === 'head' && undone++ === 0)
+        request.addEventListener('success', () => this.transaction.abort())
+      return request
+    }
+    try {
+      expect(await scope.commit([append('op-2', ['m2'])], decide)).toEqual([accepted(2)])
+    } finally {
+      IDBObjectStore.prototype.put = put
+    }
+    expect(undone).toBe(2)
+    expect(await idsOf(store)).toEqual(['m1', 'm2'])
+  })
+
+  it('for as long as the handle lives is made again on a new one, once', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    failWith((request) => {
+      if (!requests.includes('open') && request !== 'open') throw engineError('UnknownError')
+    })
+    expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1'])
+    expect(requests.filter((request) => request === 'open')).toHaveLength(1)
+    expect(store.status().state).toBe('ready')
+  })
+
+  it('on a handle that the engine says is closed is made on a new one', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    failWith((request) => {
+      if (request === 'transaction' && !requests.includes('open')) throw engineError('InvalidStateError')
+    })
+    expect(await scope.commit([append('op-2', ['m2'])], decide)).toEqual([accepted(2)])
+    expect(await idsOf(store)).toEqual(['m1', 'm2'])
+    expect(store.status().state).toBe('ready')
+  })
+
+  it('at ten calls at once opens one new handle for all of them', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+    failWith((request) => {
+      if (!requests.includes('open') && request !== 'open') throw engineError('UnknownError')
+    })
+    const reads = await Promise.all(names('r', 10).map(() => store.open(SCOPE).entries()))
+    expect(reads.map(({ rows }) => rows.length)).toEqual(reads.map(() => 1))
+    expect(requests.filter((request) => request === 'open')).toHaveLength(1)
+  })
+})
+
+describe('a transaction', () => {
+  it('that ends before its work is done, since that waited for something else, fails', async () => {
+    const indexedDB = new IDBFactory()
+    await open(indexedDB).open(SCOPE).head()
+    await elsewhere(indexedDB, async (database) => {
+      const transaction = database.backendDB().transaction(['meta'], 'readwrite')
+      const work = async (requests: Requests): Promise<string> => {
+        await requests.get(requests.table('meta'), ['database'])
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return 'done'
+      }
+      await expect(runInTransaction(transaction, { indexedDB, IDBKeyRange }, work)).rejects.toMatchObject({
+        name: 'TransactionInactiveError',
+      })
+    })
+  })
+})
+
+describe('memory mode', () => {
+  it('begins when the database cannot be opened, and says so before the first call resolves', async () => {
+    failWith((request) => {
+      if (request === 'open') throw engineError('SecurityError')
+    })
+    const store = open(new IDBFactory())
+    const told: string[] = []
+    store.onStatus(({ state, durable }) => told.push(`${state} ${durable}`))
+    const scope = store.open(SCOPE)
+    expect(await scope.commit([append('op-1', ['m1'])], decide)).toEqual([accepted(1)])
+    expect(told).toEqual(['memory false'])
+    expect(store.status()).toMatchObject({ state: 'memory', durable: false, cause: { code: 'ERR_STORAGE' } })
+    expect(await idsOf(store)).toEqual(['m1'])
+    expect(requests.filter((request) => request === 'open').length).toBeLessThanOrEqual(3)
+  })
+
+  it('is where a browser without IndexedDB begins', async () => {
+    const store = dexieStore({ name: NAME, mirror: null, channel: null })
+    expect(await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)).toEqual([accepted(1)])
+    expect(store.status()).toMatchObject({ state: 'memory', durable: false })
+  })
+
+  it('goes on with what is in memory when the database fails for good: order, marks, deletes and results', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    const ops = [append('op-1', ['m1', 'm2']), mark('op-2', 'epoch', 'e1')]
+    await scope.commit(ops, decide)
+    await scope.commit([append('op-3', ['m3'], { round: 'm1' })], decide)
+    const before = await scope.changesSince(0)
+    failWith(() => {
+      throw engineError('UnknownError')
+    })
+    expect(await scope.changesSince(0)).toEqual(before)
+    expect(store.status().durable).toBe(false)
+    expect(await scope.commit([append('op-4', ['m4'], { round: 'm1' }), ...ops], decide)).toEqual([
+      accepted(4),
+      { ...accepted(1), repeated: true },
+      { ...accepted(2), repeated: true },
+    ])
+    expect(await idsOf(store)).toEqual(['m1', 'm2', 'e1', 'm3', 'm4'])
+    expect((await scope.head()).marks.get('epoch/lane')?.id).toBe('e1')
+  })
+
+  it('rejects what needs rows that are not in memory, rather than calling them absent', async () => {
+    const indexedDB = new IDBFactory()
+    await open(indexedDB)
+      .open(SCOPE)
+      .commit([append('op-1', ['m1', 'm2', 'm3'])], decide)
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.head()
+    await scope.commit([append('op-2', ['m4']), append('op-3', ['m5'])], decide)
+    failWith(() => {
+      throw engineError('UnknownError')
+    })
+    expect((await scope.changesSince(1)).rows.map(({ id }) => id)).toEqual(['m4', 'm5'])
+    expect(await scope.entries({ last: 9 })).toMatchObject({ rows: [{ id: 'm4' }, { id: 'm5' }], more: true })
+    expect(await scope.commit([append('op-4', ['m6'], { round: 'm4' })], decide)).toEqual([accepted(4)])
+    for (const call of [
+      () => scope.changesSince(0),
+      () => scope.entries({ first: 2 }),
+      () => scope.entries({ from: 'm1' }),
+      () => scope.entries({ to: 'm2' }),
+      () => scope.entries({ to: 'm4' }),
+      () => scope.commit([append('op-5', ['m7'], { round: 'm1' })], decide),
+      () => scope.commit([remove('op-6', 'm1')], decide),
+    ])
+      expect((await failure(call())).code).toBe('ERR_STORAGE')
+    expect(await idsOf(store)).toEqual(['m4', 'm5', 'm6'])
+  })
+})
+
+describe('an error', () => {
+  it('of quota, however deep Dexie wraps it, is ERR_STORAGE_FULL at once; reads and deletes go on', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    const inner = Object.assign(new Error('wrapped'), {
+      name: 'AbortError',
+      inner: engineError('QuotaExceededError'),
+    })
+    const wrapped = Object.assign(new Error('wrapped again'), { name: 'AbortError', inner })
+    failWith((request) => {
+      if (request === 'log.add') throw wrapped
+    })
+    const error = await failure(scope.commit([append('op-2', ['m2'])], decide))
+    expect(error.code).toBe('ERR_STORAGE_FULL')
+    expect(error.cause).toBeInstanceOf(Error)
+    expect(requests.filter((request) => request === 'log.add')).toHaveLength(1)
+    expect(store.status()).toEqual({ state: 'ready', durable: true })
+    expect(await idsOf(store)).toEqual(['m1'])
+    heal()
+    expect(await scope.commit([remove('op-3', 'm1'), append('op-2', ['m2'])], decide)).toEqual([
+      accepted(2),
+      accepted(3),
+    ])
+  })
+
+  it('of quota for a delete is overcome with the room that is kept for it', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1', 'm2'])], decide)
+    const reserved = (): Promise<number> =>
+      elsewhere(indexedDB, (database) => database.table('meta').where(':id').equals('reserve').count())
+    await expect.poll(reserved).toBe(1)
+    // An engine that is full until something was deleted.
+    const full = (): void =>
+      failWith((request) => {
+        if (/\.(add|put)$/.test(request) && !requests.includes('meta.delete'))
+          throw engineError('QuotaExceededError')
+      })
+    full()
+    expect((await failure(scope.commit([append('op-2', ['m3'])], decide))).code).toBe('ERR_STORAGE_FULL')
+    expect(requests).not.toContain('meta.delete')
+    full()
+    expect(await scope.commit([remove('op-3', 'm1')], decide)).toEqual([accepted(2)])
+    full()
+    expect(await scope.commit([erase('op-4')], decide)).toEqual([accepted(3)])
+    heal()
+    expect(await reserved()).toBe(0)
+    await store.close()
+    await scope.head()
+    await expect.poll(reserved).toBe(1)
+  })
+
+  it('that is the call’s own fault is not tried again, and does not end in memory mode', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    failWith((request) => {
+      if (request === 'log.add') throw engineError('DataCloneError')
+    })
+    const error = await failure(scope.commit([append('op-2', ['m2'])], decide))
+    expect(error.code).toBe('ERR_STORAGE')
+    expect(error.cause).toMatchObject({ name: 'DataCloneError' })
+    expect(requests.filter((request) => request === 'log.add')).toHaveLength(1)
+    expect(store.status().state).toBe('ready')
+  })
+
+  it('that decide throws is passed on as it is, and a promise from it is refused', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    const later = (async () => ({ results: [] })) as never
+    expect(await failure(scope.commit([append('op-1', ['m1'])], later))).toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      argument: 'decide',
+    })
+    const own = new Error('mine')
+    const throwing = (): never => {
+      throw own
+    }
+    await expect(scope.commit([append('op-1', ['m1'])], throwing)).rejects.toBe(own)
+    expect((await scope.head()).seq).toBe(0)
+  })
+
+  it('in the options is one of the caller', () => {
+    for (const options of [{ name: '' }, { name: 7 }, { name: 'a', durability: 'none' }])
+      expect(() => dexieStore(options as never)).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
+      )
+  })
+})
+
+describe('an upgrade', () => {
+  /** What the next version of this library does. */
+  const upgrade = async (indexedDB: Factory, writer: number): Promise<void> => {
+    const next = new Dexie(NAME, { indexedDB, IDBKeyRange })
+    next
+      .version(2)
+      .stores({ ...TABLES, extra: 'id' })
+      .upgrade((transaction) => transaction.table('meta').update('database', { writer }))
+    await next.open()
+    next.close()
+  }
+
+  it('is not blocked by an open tab, whose commits are then refused and whose reads go on', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    const states: string[] = []
+    store.onStatus(({ state }) => states.push(state))
+    await upgrade(indexedDB, 2)
+    const error = await failure(scope.commit([append('op-2', ['m2'])], decide))
+    expect(error.code).toBe('ERR_UPGRADE_REQUIRED')
+    expect(states).toEqual(['read-only'])
+    expect(await idsOf(store)).toEqual(['m1'])
+    expect((await scope.changesSince(0)).head.seq).toBe(1)
+    const late = open(indexedDB)
+    expect(await idsOf(late)).toEqual(['m1'])
+    expect(late.status()).toMatchObject({ state: 'read-only', cause: { code: 'ERR_UPGRADE_REQUIRED' } })
+    const rows = await elsewhere(indexedDB, (database) => database.table('log').count())
+    expect(rows).toBe(1)
+  })
+
+  it('is noticed by the very next commit, also where the database’s own version stayed', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 2 }))
+    expect((await failure(scope.commit([append('op-2', ['m2'])], decide))).code).toBe('ERR_UPGRADE_REQUIRED')
+    expect(store.status()).toMatchObject({ state: 'read-only', cause: { code: 'ERR_UPGRADE_REQUIRED' } })
+    expect(await idsOf(store)).toEqual(['m1'])
+  })
+
+  it('that this version may write after stops nothing', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    await upgrade(indexedDB, 1)
+    expect(await scope.commit([append('op-2', ['m2'])], decide)).toEqual([accepted(2)])
+    expect(store.status().state).toBe('ready')
+  })
+})
+
+describe('the loss of the database', () => {
+  it('while it is open is noticed, and not taken for an empty one until the app accepts it', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    const states: string[] = []
+    store.onStatus(({ state }) => states.push(state))
+    await new Promise((resolve, reject) => {
+      const request = indexedDB.deleteDatabase(NAME)
+      request.onsuccess = resolve
+      request.onerror = reject
+      request.onblocked = reject
+    })
+    for (const call of [
+      () => scope.changesSince(0),
+      () => scope.head(),
+      () => scope.entries(),
+      () => scope.register('key'),
+      () => scope.registers(''),
+      () => scope.commit([append('op-2', ['m2'])], decide),
+      () => store.open({ userId: 'other' }).head(),
+    ])
+      expect((await failure(call())).code).toBe('ERR_STORAGE_LOST')
+    expect(states).toEqual(['lost'])
+
+    await store.acceptLoss()
+    expect(states).toEqual(['lost', 'ready'])
+    // As many as there were, but not the same.
+    await open(indexedDB)
+      .open(SCOPE)
+      .commit([append('op-2', ['m2'])], decide)
+    expect((await scope.changesSince(0)).rows.map(({ id }) => id)).toEqual(['m2'])
+    expect(await scope.commit([append('op-3', ['m3'])], decide)).toEqual([accepted(2)])
+  })
+
+  it('between two visits is noticed by the id that is kept outside of it', async () => {
+    const mirror = keyValue()
+    const first = open(new IDBFactory(), { mirror })
+    await first.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+    const emptied = new IDBFactory()
+    const store = open(emptied, { mirror })
+    expect((await failure(store.open(SCOPE).head())).code).toBe('ERR_STORAGE_LOST')
+    expect((await failure(open(emptied, { mirror }).open(SCOPE).head())).code).toBe('ERR_STORAGE_LOST')
+    await store.acceptLoss()
+    expect(await store.open(SCOPE).commit([append('op-2', ['m2'])], decide)).toEqual([accepted(1)])
+    expect(await idsOf(open(emptied, { mirror }))).toEqual(['m2'])
+  })
+
+  it('is also what another database in its place is', async () => {
+    const mirror = keyValue()
+    await open(new IDBFactory(), { mirror }).open(SCOPE).head()
+    const other = new IDBFactory()
+    await open(other)
+      .open(SCOPE)
+      .commit([append('op-1', ['m1'])], decide)
+    const store = open(other, { mirror })
+    expect((await failure(store.open(SCOPE).entries())).code).toBe('ERR_STORAGE_LOST')
+    await store.acceptLoss()
+    expect(await idsOf(store)).toEqual(['m1'])
+  })
+
+  it('is not assumed where only the copy of its id was lost, or cannot be kept', async () => {
+    const indexedDB = new IDBFactory()
+    const mirror = keyValue()
+    await open(indexedDB, { mirror })
+      .open(SCOPE)
+      .commit([append('op-1', ['m1'])], decide)
+    mirror.values.clear()
+    expect(await idsOf(open(indexedDB, { mirror }))).toEqual(['m1'])
+    expect(mirror.values.size).toBe(1)
+    const refusing: KeyValue = {
+      getItem: () => {
+        throw engineError('SecurityError')
+      },
+      setItem: () => {
+        throw engineError('QuotaExceededError')
+      },
+    }
+    expect(await idsOf(open(indexedDB, { mirror: refusing }))).toEqual(['m1'])
+  })
+
+  it('is not what a handle that the browser closed is', async () => {
+    const indexedDB = new IDBFactory()
+    const handles: unknown[] = []
+    const opened = indexedDB.open.bind(indexedDB)
+    indexedDB.open = (...args: Parameters<typeof opened>) => {
+      const request = opened(...args)
+      request.addEventListener('success', () => handles.push(request.result))
+      return request
+    }
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    forceCloseDatabase(handles.at(-1) as never)
+    expect(await scope.commit([append('op-2', ['m2'])], decide)).toEqual([accepted(2)])
+    expect(handles).toHaveLength(2)
+    expect(store.status().state).toBe('ready')
+  })
+})
+
+describe('a page', () => {
+  it('that is hidden holds no handle, and goes on where it was when it shows again', async () => {
+    const indexedDB = new IDBFactory()
+    const listeners = new Map<string, () => void>()
+    const page: PageEvents = {
+      addEventListener: (type, listener) => void listeners.set(type, listener),
+      removeEventListener: (type) => void listeners.delete(type),
+    }
+    const store = open(indexedDB, { page })
+    const scope = store.open(SCOPE)
+    let hints = 0
+    scope.watch?.(() => hints++)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    listeners.get('pagehide')?.()
+    // Nothing tells a page that is hidden: it must not hold back what others do meanwhile.
+    await elsewhere(indexedDB, (database) => database.table('log').count())
+    listeners.get('pageshow')?.()
+    expect(hints).toBe(1)
+    heal()
+    expect(await scope.commit([append('op-2', ['m2'])], decide)).toEqual([accepted(2)])
+    expect(requests).toContain('open')
+    await store.close()
+    expect(listeners.size).toBe(0)
+  })
+})
+
+describe('reads', () => {
+  it('of what this tab has just committed cost one get, until another tab writes', async () => {
+    const indexedDB = new IDBFactory()
+    const [store, tab] = [open(indexedDB), open(indexedDB)]
+    const [scope, other] = [store.open(SCOPE), tab.open(SCOPE)]
+    await scope.commit([append('op-1', ['m1', 'm2']), put('op-2', 'key', null)], decide)
+    heal()
+    const changes = await scope.changesSince(0)
+    expect(changes.rows.map(({ id }) => id)).toEqual(['m1', 'm2', 'key'])
+    expect(requests).toEqual(['transaction', 'head.get'])
+
+    await other.commit([append('op-3', ['m3'])], decide)
+    expect((await scope.changesSince(2)).rows.map(({ id }) => id)).toEqual(['m3'])
+    expect(requests).toContain('log.getAll')
+    expect(await scope.changesSince(0)).toEqual(await tab.open(SCOPE).changesSince(0))
+
+    await other.commit([append('op-4', ['m4'])], decide)
+    await scope.commit([append('op-5', ['m5'])], decide)
+    expect((await scope.changesSince(2)).rows.map(({ id }) => id)).toEqual(['m3', 'm4', 'm5'])
+  })
+
+  it('of a page load no more than the page and a few rows, however large they are', async () => {
+    const indexedDB = new IDBFactory()
+    const writer = open(indexedDB).open(SCOPE)
+    const body = 'x'.repeat(2 ** 20)
+    for (const id of names('m', 20)) await writer.commit([append(id, [id], { bodies: [body] })], decide)
+    await writer.commit([append('short', ['short'])], decide)
+    const scope = open(indexedDB).open(SCOPE)
+    expect(await rowsLoaded(async () => void (await scope.entries({ last: 9 })))).toBeLessThanOrEqual(5)
+    expect(await rowsLoaded(async () => void (await scope.entries({ first: 9 })))).toBeLessThanOrEqual(5)
+    expect(await rowsLoaded(async () => void (await scope.changesSince(0)))).toBeLessThanOrEqual(5)
+  })
+
+  it('keep no more of a log in memory than two pages, in whole ops', () => {
+    const rows = (seq: number, count: number): LogRow[] =>
+      names(`${seq}-`, count).map((id, place) => ({
+        ...{ seq, place, kind: 'message', id, opId: `op-${seq}`, ordinal: 0, body: 'x'.repeat(100) },
+      }))
+    const tail = new LogTail(0, [])
+    for (let seq = 1; seq <= 500; seq++) tail.push(rows(seq, 7))
+    expect(tail.rows.length).toBeLessThanOrEqual(2 * PAGE_ROWS)
+    expect(tail.rows.length % 7).toBe(0)
+    expect(tail.rows[0]?.seq).toBe(tail.after + 1)
+    expect(tail.pageAfter(tail.after - 1)).toBeUndefined()
+    expect(tail.pageAfter(498)?.rows).toHaveLength(14)
+    tail.push([{ ...(rows(501, 1)[0] as LogRow), body: 'y'.repeat(2 * PAGE_UNITS + 1) }])
+    expect(tail.rows.map(({ seq }) => seq)).toEqual([501])
+  })
+})
