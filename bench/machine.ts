@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, platform, totalmem } from 'node:os'
 
 export interface Machine {
@@ -20,7 +20,7 @@ export function machine(packages: readonly string[]): Machine {
     node: process.versions.node,
     versions: {
       plimsoll: versionIn('../package.json'),
-      ...Object.fromEntries(packages.map((name) => [name, versionIn(`node_modules/${name}/package.json`)])),
+      ...Object.fromEntries(packages.map((name) => [name, versionOf(name)])),
     },
   }
 }
@@ -28,6 +28,12 @@ export function machine(packages: readonly string[]): Machine {
 export function machineLine({ cpu, cores, memoryGiB, system, node, versions }: Machine): string {
   const compared = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}, Node ${node}\n${compared.join(', ')}\n`
+}
+
+/** From the bench's own packages, else from the root's. */
+function versionOf(name: string): string {
+  const file = `node_modules/${name}/package.json`
+  return versionIn(existsSync(new URL(file, import.meta.url)) ? file : `../${file}`)
 }
 
 function versionIn(file: string): string {

@@ -3,29 +3,17 @@
  * in one run.
  */
 import { builtinModules } from 'node:module'
-import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import type { BenchOptions, BenchReport } from './bench.ts'
+import { type Bundle, bundle, type Program } from './bundle.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
-import { round } from './stats.ts'
 import { type Goal, goalTable, table } from './table.ts'
 
-interface Entry {
-  readonly name: string
-  /** The program that is bundled. */
-  readonly code: string
-  /** Modules that may stay outside: without this it does not bundle for a browser. */
-  readonly external?: readonly string[]
+interface Entry extends Program {
   readonly goalKiB?: number
 }
 
-interface Size {
+interface Size extends Bundle {
   readonly name: string
-  readonly gzipKiB: number
-  readonly minifiedKiB: number
-  /** What was left outside of the bundle. */
-  readonly external: readonly string[]
   readonly goalKiB?: number
 }
 
@@ -75,32 +63,10 @@ export async function bench({ progress }: BenchOptions): Promise<BenchReport> {
   return { json: report, text: text(report) }
 }
 
-async function measure({ name, code, external = [], goalKiB }: Entry): Promise<Size> {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents: code, resolveDir: import.meta.dirname },
-    alias: { plimsoll: fileURLToPath(new URL('../src/index.ts', import.meta.url)) },
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    external: [...external],
-    metafile: true,
-    write: false,
-    logLevel: 'error',
-  })
-  const [output] = outputFiles
-  if (!output) throw new Error(`esbuild wrote nothing for ${name}`)
-  const imports = Object.values(metafile.outputs).flatMap((file) => file.imports.map(({ path }) => path))
-  return {
-    name,
-    gzipKiB: kibibytes(gzipSync(output.contents, { level: 9 }).length),
-    minifiedKiB: kibibytes(output.contents.length),
-    external: [...new Set(imports)].sort(),
-    ...(goalKiB !== undefined && { goalKiB }),
-  }
+async function measure({ goalKiB, ...program }: Entry): Promise<Size> {
+  const bundled = await bundle(program)
+  return { name: program.name, ...bundled, ...(goalKiB !== undefined && { goalKiB }) }
 }
-
-const kibibytes = (bytes: number): number => round(bytes / 1024, 4)
 
 function text(report: { machine: Machine; sizes: readonly Size[]; goals: readonly Goal[] }): string {
   const head = ['', 'gzip KiB', 'minified KiB', 'goal', 'left outside']
