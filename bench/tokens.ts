@@ -18,7 +18,7 @@ import { measureThroughput } from './tokens/throughput.ts'
 import { transcriptTexts } from './tokens/transcripts.ts'
 
 const FULL = {
-  throughput: { rounds: 11, bytes: 200_000, turns: 500 },
+  throughput: { rounds: 15, parts: 5, turns: 500 },
   strings: 100_000,
   growth: {
     families: Object.keys(families),
@@ -32,7 +32,7 @@ const FULL = {
 }
 
 const QUICK: typeof FULL = {
-  throughput: { rounds: 3, bytes: 50_000, turns: 200 },
+  throughput: { rounds: 5, parts: 10, turns: 100 },
   strings: 5_000,
   growth: {
     families: ['a', 'random a-z', 'random CJK', 'base64'],

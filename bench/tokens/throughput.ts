@@ -1,5 +1,6 @@
 import { median, quantile, round } from '../stats.ts'
 import { corpora } from './corpora.ts'
+import { flat } from './flat.ts'
 import { DEFAULT, type Library, loadLibrary, OURS } from './libraries.ts'
 import { classPass } from './limit.ts'
 
@@ -20,8 +21,8 @@ export interface Turn {
 
 export interface ThroughputOptions {
   readonly rounds: number
-  /** UTF-8 bytes of each corpus that are counted. */
-  readonly bytes: number
+  /** Parts of each corpus, of which each round takes another. */
+  readonly parts: number
   readonly turns: number
   readonly progress: (line: string) => void
 }
@@ -38,49 +39,53 @@ export const COUNT = 'plimsoll o200k count'
 export const FRESH = 'gpt-tokenizer countTokens, fresh'
 export const TOKENX = 'tokenx'
 
-/** A subject's share of a round on a corpus: passes are repeated until it is reached. */
-const LEAST_MS = 20
+const WARM_UP_MESSAGES = 20
+const WARM_UP_MS = 300
 const TURN = 300
+/** Length of a message of the corpora. */
+const MESSAGE = 2_000
 
 let sum = 0
 
-/** All subjects over the same texts in turns, so that a slow minute of the machine hits them all. */
+/**
+ * All subjects over the same texts in turns, so that a slow minute of the machine hits them all; other texts in each
+ * round, as a processor remembers the branches of a text that comes again and again.
+ */
 export async function measureThroughput(
   options: ThroughputOptions,
 ): Promise<{ speeds: Speed[]; turns: Turn[] }> {
   const subjects = await loadSubjects()
+  options.progress('throughput: warming up')
+  warmUp(subjects)
   const speeds: Speed[] = []
   for (const [corpus, messages] of Object.entries(corpora)) {
     options.progress(`throughput: ${corpus}`)
-    speeds.push(...measureSpeeds(subjects, corpus, someOf(messages, options.bytes), options.rounds))
+    speeds.push(...measureSpeeds(subjects, corpus, partsOf(messages, options.parts), options.rounds))
   }
   options.progress(`throughput: turns of ${TURN} characters`)
-  const turns = measureTurns(subjects, turnsOf(corpora.prose, options.turns), options.rounds)
+  const turns = measureTurns(subjects, options.turns, options.rounds)
   return { speeds, turns }
 }
 
+/** No two of one library in a row, but for repeated texts: the second would find its tables in the processor's cache. */
 async function loadSubjects(): Promise<Subject[]> {
   const o200k = await loadLibrary(OURS)
   const gpt = await loadLibrary('gpt-tokenizer')
   const forget = () => gpt.forget?.()
-  const hotCount = countOf(gpt)
-  const hotEncode = encodeOf(gpt)
+  const count = countOf(gpt)
+  const encode = encodeOf(gpt)
   return [
     { name: COUNT, run: countOf(o200k) },
-    { name: 'plimsoll o200k encode', run: encodeOf(o200k) },
-    { name: FRESH, run: hotCount, before: forget },
-    { name: 'gpt-tokenizer encode, fresh', run: hotEncode, before: forget },
-    {
-      name: 'gpt-tokenizer countTokens, repeated',
-      run: hotCount,
-      before: (texts) => texts.forEach(hotCount),
-    },
-    { name: 'gpt-tokenizer encode, repeated', run: hotEncode, before: (texts) => texts.forEach(hotEncode) },
+    { name: FRESH, run: count, before: forget },
     { name: 'js-tiktoken encode', run: countOf(await loadLibrary('js-tiktoken')) },
     { name: 'tiktoken encode_ordinary', run: countOf(await loadLibrary('tiktoken')) },
     { name: TOKENX, run: countOf(await loadLibrary(TOKENX)) },
     { name: DEFAULT, run: countOf(await loadLibrary(DEFAULT)) },
     { name: 'charsPerToken(4)', run: countOf(await loadLibrary('charsPerToken(4)')) },
+    { name: 'plimsoll o200k encode', run: encodeOf(o200k) },
+    { name: 'gpt-tokenizer encode, fresh', run: encode, before: forget },
+    { name: 'gpt-tokenizer countTokens, repeated', run: count, before: (texts) => texts.forEach(count) },
+    { name: 'gpt-tokenizer encode, repeated', run: encode, before: (texts) => texts.forEach(encode) },
     { name: 'limit: one pass over the classes', run: classPass },
   ]
 }
@@ -88,26 +93,35 @@ async function loadSubjects(): Promise<Subject[]> {
 const countOf = (library: Library) => (text: string) => library.count(text)
 const encodeOf = (library: Library) => (text: string) => library.encode?.(text).length ?? 0
 
+/** Until the engine has compiled what each runs often, over some of every corpus. */
+function warmUp(subjects: readonly Subject[]): void {
+  const texts = Object.values(corpora).flatMap((messages) => messages.slice(-WARM_UP_MESSAGES))
+  for (const subject of subjects) for (let ms = 0; ms < WARM_UP_MS; ) ms += pass(subject, texts)
+}
+
 function measureSpeeds(
   subjects: readonly Subject[],
   corpus: string,
-  texts: readonly string[],
+  parts: readonly string[][],
   rounds: number,
 ) {
-  const bytes = texts.reduce((total, text) => total + Buffer.byteLength(text), 0)
-  const times = subjects.map((): number[] => [])
-  for (const subject of subjects) pass(subject, texts)
+  const speeds = subjects.map((): number[] => [])
   for (let lap = 0; lap < rounds; lap++) {
-    for (const [index, subject] of subjects.entries()) {
-      let [ms, passes] = [0, 0]
-      for (; ms < LEAST_MS; passes++) ms += pass(subject, texts)
-      times[index]?.push(ms / passes)
-    }
+    const texts = parts[lap % parts.length] ?? []
+    const bytes = texts.reduce((total, text) => total + Buffer.byteLength(text), 0)
+    for (const [index, subject] of inTurn(subjects, lap))
+      speeds[index]?.push(bytes / 1_000 / pass(subject, texts))
   }
   return subjects.map(({ name }, index): Speed => {
-    const seconds = median(times[index] ?? []) / 1_000
-    return { subject: name, corpus, megabytes: round(bytes / 1e6 / seconds) }
+    return { subject: name, corpus, megabytes: round(median(speeds[index] ?? [])) }
   })
+}
+
+/** Each round begins with another one, as the first to see a text is slower. */
+function inTurn(subjects: readonly Subject[], lap: number): (readonly [number, Subject])[] {
+  const entries = [...subjects.entries()]
+  const first = lap % entries.length
+  return [...entries.slice(first), ...entries.slice(0, first)]
 }
 
 /** One pass over the texts, in milliseconds. */
@@ -118,10 +132,11 @@ function pass(subject: Subject, texts: readonly string[]): number {
   return performance.now() - start
 }
 
-function measureTurns(subjects: readonly Subject[], texts: readonly string[], rounds: number): Turn[] {
+function measureTurns(subjects: readonly Subject[], count: number, rounds: number): Turn[] {
   const times = subjects.map((): number[] => [])
   for (let lap = 0; lap < rounds; lap++) {
-    for (const [index, subject] of subjects.entries()) {
+    const texts = turnsOf(corpora.prose, count, lap)
+    for (const [index, subject] of inTurn(subjects, lap)) {
       subject.before?.(texts)
       for (const text of texts) {
         const start = performance.now()
@@ -138,20 +153,15 @@ function measureTurns(subjects: readonly Subject[], texts: readonly string[], ro
   }))
 }
 
-/** Messages from all over a corpus, of about so many bytes together. */
-function someOf(messages: readonly string[], bytes: number): string[] {
-  const all = messages.reduce((total, message) => total + Buffer.byteLength(message), 0)
-  const step = Math.max(1, Math.floor(all / bytes))
-  return messages.filter((_, index) => index % step === 0).map(flat)
+/** A corpus in so many parts, each of messages from all over it. */
+function partsOf(messages: readonly string[], count: number): string[][] {
+  return Array.from({ length: count }, (_, part) =>
+    messages.filter((_, index) => index % count === part).map(flat),
+  )
 }
 
-function turnsOf(messages: readonly string[], count: number): string[] {
-  const turns = messages.map((message) => message.slice(0, TURN))
-  const step = Math.max(1, Math.floor(turns.length / count))
-  return turns.filter((_, index) => index % step === 0).map(flat)
-}
-
-/** A string of its own: a slice would be read through the text that it was cut from. */
-function flat(text: string): string {
-  return Buffer.from(text).toString()
+/** One from each message, others in each round. */
+function turnsOf(messages: readonly string[], count: number, lap: number): string[] {
+  const start = (lap * TURN) % (MESSAGE - TURN)
+  return messages.slice(0, count).map((message) => flat(message.slice(start, start + TURN)))
 }
