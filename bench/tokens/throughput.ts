@@ -67,7 +67,7 @@ export async function measureThroughput(
   return { speeds, turns }
 }
 
-/** No two of one library in a row, but for repeated texts: the second would find its tables in the processor's cache. */
+/** Not twice one library in a row, but for repeated texts: it would find its tables in the processor's cache. */
 async function loadSubjects(): Promise<Subject[]> {
   const o200k = await loadLibrary(OURS)
   const gpt = await loadLibrary('gpt-tokenizer')
