@@ -20,7 +20,7 @@ export interface Divergence {
   readonly byte: number
   /** The same place in UTF-16 units. */
   readonly index: number
-  /** What stands there in the first request, and in the second; `undefined` past its end. */
+  /** What stands there in the first request, and in the second. */
   readonly before: Span | undefined
   readonly after: Span | undefined
 }
