@@ -1,5 +1,7 @@
 /** How the time of one call grows with an unkind text, each counter and family in a process of its own. */
+
 import { median, round, growth as slope } from '../stats.ts'
+import { PEER_FAMILIES } from './adversarial.ts'
 import { runChild } from './child.ts'
 import type { GrowthPlan, Timed } from './growth-cell.ts'
 import { DEFAULT, type LibraryName, OURS } from './libraries.ts'
@@ -41,17 +43,6 @@ const OUR_PASSES = 7
 const BESIDE = 'a'
 const BESIDE_LIMIT_MS = 90_000
 const PEERS: readonly LibraryName[] = ['gpt-tokenizer', 'tiktoken', 'js-tiktoken', 'tokenx']
-/** The families that the peers are given too. */
-const PEER_FAMILIES: readonly string[] = [
-  'a',
-  'random a-z',
-  'spaces',
-  '-',
-  'one CJK character',
-  'random CJK',
-  'emoji',
-  'base64',
-]
 
 /** Shorter calls say more about how a call begins than about growth; but so many sizes are looked at in any case. */
 const LEAST_MS = 2

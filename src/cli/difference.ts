@@ -24,9 +24,8 @@ export interface Difference {
   readonly divergence?: {
     readonly byte: number
     readonly index: number
-    /** `undefined` past the end. */
-    readonly before: Place | undefined
-    readonly after: Place | undefined
+    readonly before: Place
+    readonly after: Place
   }
   readonly paid: Paid
   /** Both requests, as they were compared. */
@@ -103,8 +102,7 @@ function bothSides(
     .join('')
 }
 
-function wordsOf(place: Place | undefined): readonly string[] {
-  if (!place) return []
+function wordsOf(place: Place): readonly string[] {
   if ('path' in place) return [place.path, place.role ?? '']
   return [place.section, place.rule, shortIds(place.records)]
 }

@@ -1,7 +1,6 @@
-import { headOf } from '../core/text.ts'
-import type { DiffTokens } from '../render/diff.ts'
+import { type DiffTokens, firstDifference } from '../render/diff.ts'
 import type { RequestCause } from './causes.ts'
-import { commonPrefix, type Piece, piecesOf, type Request, sharedBytes, unmarked } from './request.ts'
+import { type Piece, piecesOf, type Request, sharedBytes, unmarked } from './request.ts'
 import { isRecord } from './transcript.ts'
 
 /** Where a stretch of a request stands in {@link LaidOut.text}, in UTF-16 units. */
@@ -47,15 +46,11 @@ export function diffRequests(a: Request, b: Request): RequestDiff {
   const [first, second] = [layOut(a), layOut(b)]
   const texts = [first.text, second.text] as const
   const bytes = billedBytes(a, b)
-  const open = first.text.replace(/[\]}]+$/, '')
-  const common = commonPrefix(open, second.text)
-  if (common === open) return { cause: 'none', bytes, texts }
-  // Not half of a character that two units make.
-  const shared = headOf(common, common.length)
-  const index = shared.length
+  const index = firstDifference(first.text, second.text)
+  if (index === undefined) return { cause: 'none', bytes, texts }
   // Both go on there: no JSON object is the beginning of another one.
   const pieceAt = ({ pieces }: LaidOut): RequestPiece => pieces.find(({ to }) => index < to) as RequestPiece
-  const byte = Buffer.byteLength(shared)
+  const byte = Buffer.byteLength(second.text.slice(0, index))
   const divergence = { byte, index, before: pieceAt(first), after: pieceAt(second) }
   return { cause: causeOf(divergence), divergence, bytes, texts }
 }

@@ -1,3 +1,4 @@
+import { commonLength } from '../core/text.ts'
 import type { Context } from '../ports/context.ts'
 import { toAnthropic } from '../render/anthropic.ts'
 import { lintRequest } from '../render/lint.ts'
@@ -49,18 +50,12 @@ export function sharedBytes(previous: readonly Piece[], next: readonly Piece[]):
   for (const [index, piece] of next.entries()) {
     const before = previous[index]
     if (before !== piece && before?.json !== piece.json) {
-      return bytes + Buffer.byteLength(commonPrefix(before?.json ?? '', piece.json))
+      const { json } = piece
+      return bytes + Buffer.byteLength(json.slice(0, commonLength(json, before?.json ?? '')))
     }
     bytes += piece.bytes
   }
   return bytes
-}
-
-export function commonPrefix(one: string, other: string): string {
-  const end = Math.min(one.length, other.length)
-  let index = 0
-  while (index < end && one.charCodeAt(index) === other.charCodeAt(index)) index++
-  return one.slice(0, index)
 }
 
 function spokenText(value: unknown): string {

@@ -21,6 +21,13 @@ export function codePoints(text: string): number {
   return count
 }
 
+/** UTF-16 units that two texts share at their beginning. */
+export function commonLength(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one.charCodeAt(length) === other.charCodeAt(length)) length++
+  return length
+}
+
 /** The first `length` units of a text, less one where that would part a surrogate pair. */
 export function headOf(text: string, length: number): string {
   return text.slice(0, isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length)

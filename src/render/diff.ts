@@ -1,4 +1,4 @@
-import { utf8Length } from '../core/text.ts'
+import { commonLength, utf8Length } from '../core/text.ts'
 import type { Context } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
 import { type Explanation, explain, type Span } from './explain.ts'
@@ -21,8 +21,8 @@ export interface Divergence {
   /** The same place in UTF-16 units. */
   readonly index: number
   /** What stands there in the first request, and in the second. */
-  readonly before: Span | undefined
-  readonly after: Span | undefined
+  readonly before: Span
+  readonly after: Span
 }
 
 /** What became of the second request's tokens. They add up to its receipt's `used`, what it was not given aside. */
@@ -78,8 +78,8 @@ export function diffContexts(a: Context, b: Context, provider: Provider = 'opena
 export function lintPrefix(a: Context, b: Context, provider: Provider = 'openai'): Problem[] {
   const { cause, divergence } = diffContexts(a, b, provider)
   if (!divergence || cause === 'tail') return []
-  const { byte, before, after } = divergence
-  const { section, records } = after ?? before ?? { section: 'request', records: [] }
+  const { byte, after } = divergence
+  const { section, records } = after
   const from = records.length === 0 ? '' : ` (${records.join(', ')})`
   return [
     {
@@ -92,14 +92,14 @@ export function lintPrefix(a: Context, b: Context, provider: Provider = 'openai'
 
 function causeOf(a: Context, b: Context, { before }: Divergence): DiffCause {
   if (a.lane !== b.lane) return 'lane'
-  if (before?.section === 'tail') return 'tail'
+  if (before.section === 'tail') return 'tail'
   if (a.epoch === b.epoch) return 'unexplained'
   const { epoch } = b.receipt
   return typeof epoch === 'string' ? epoch : epoch.cause
 }
 
-/** Where `b` first differs from `a`; `undefined` if it repeats all of `a` but the brackets that close it. */
-function firstDifference(a: string, b: string): number | undefined {
+/** Where `b`, as JSON, first differs from `a`; `undefined` if it repeats all of `a` but the brackets that close it. */
+export function firstDifference(a: string, b: string): number | undefined {
   const index = commonLength(a, b)
   let open = a.length
   while (a[open - 1] === ']' || a[open - 1] === '}') open--
@@ -109,14 +109,9 @@ function firstDifference(a: string, b: string): number | undefined {
   return unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index
 }
 
-function commonLength(a: string, b: string): number {
-  let index = 0
-  while (index < a.length && a.charCodeAt(index) === b.charCodeAt(index)) index++
-  return index
-}
-
-function spanAt(spans: readonly Span[], index: number): Span | undefined {
-  return spans.find(({ from, to }) => from <= index && index < to)
+/** Both requests go on where they differ: no JSON object is the beginning of another one. */
+function spanAt(spans: readonly Span[], index: number): Span {
+  return spans.find(({ to }) => index < to) as Span
 }
 
 function billed(a: Explanation, b: Explanation, index: number): DiffTokens {

@@ -107,6 +107,9 @@ class Database {
   }
 }
 
+/** A scope's last row: its place in the log, and how far seq and messages have counted. */
+type Newest = SqlRow & { readonly n: number; readonly seq: number; readonly ordinal: number }
+
 class SqlScope implements ScopeStore {
   readonly #database: Database
   readonly #name: string
@@ -193,14 +196,15 @@ class SqlScope implements ScopeStore {
 
   async changesSince(seq: number): Promise<Changes> {
     const scope = this.#find()
-    const head = this.#head(scope)
-    if (head.seq <= seq) return { rows: [], head, more: false }
+    const newest = this.#newest(scope)
+    const head = this.#head(scope, newest)
+    if (!newest || newest.seq <= seq) return { rows: [], head, more: false }
     const page = new PageFill()
     const rows: LogRow[] = []
     let next: number | undefined
     for (const raw of this.#database.run(
       `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n`,
-      this.#firstAfter(scope, seq),
+      this.#firstAfter(scope, seq, newest.n),
       firstOf(scope + 1),
     )) {
       const row = this.#logRow(raw)
@@ -241,17 +245,17 @@ class SqlScope implements ScopeStore {
     return this.#number ?? NO_SCOPE
   }
 
-  #newest(scope: number): { readonly n: number; readonly seq: number; readonly ordinal: number } | undefined {
+  #newest(scope: number): Newest | undefined {
     const [row] = this.#database.all(
       'SELECT n, seq, ordinal FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
       firstOf(scope),
       firstOf(scope + 1),
     )
-    return row as { n: number; seq: number; ordinal: number } | undefined
+    return row as Newest | undefined
   }
 
-  #head(scope: number): Head {
-    const { seq = 0, ordinal = 0 } = this.#newest(scope) ?? {}
+  #head(scope: number, newest = this.#newest(scope)): Head {
+    const { seq = 0, ordinal = 0 } = newest ?? {}
     const [row] = this.#database.all('SELECT first FROM plimsoll_scope WHERE scope = ?', scope)
     const first = row?.first as string | null | undefined
     const marks = this.#database.all('SELECT slot, id, seq, chain FROM plimsoll_mark WHERE scope = ?', scope)
@@ -272,25 +276,26 @@ class SqlScope implements ScopeStore {
     return row?.n as number | undefined
   }
 
-  /** Place of the first row after an op, of which there is one: back from the end in longer and longer steps, then by bisection. */
-  #firstAfter(scope: number, seq: number): number {
+  /** Place of the first row after an op, back from the newest, which is: in longer and longer steps, then by bisection. */
+  #firstAfter(scope: number, seq: number, newest: number): number {
     const isAfter = (n: number): boolean => {
       const [row] = this.#database.all('SELECT seq FROM plimsoll_log WHERE n = ?', n)
       return (row?.seq as number) > seq
     }
-    let high = this.#newest(scope)?.n ?? firstOf(scope)
-    let low = high
-    for (let step = 1; low > firstOf(scope) && isAfter(low); step *= 2) {
-      high = low
-      low = Math.max(firstOf(scope), low - step)
+    const first = firstOf(scope)
+    let after = newest
+    let before = newest - 1
+    for (let step = 2; before >= first && isAfter(before); step *= 2) {
+      after = before
+      before -= step
     }
-    if (isAfter(low)) return low
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2)
-      if (isAfter(middle)) high = middle
-      else low = middle
+    before = Math.max(before, first - 1)
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2)
+      if (isAfter(middle)) after = middle
+      else before = middle
     }
-    return high
+    return after
   }
 
   #logRow(row: SqlRow): LogRow {
