@@ -73,6 +73,8 @@ function counting(store: Store, counts: { rows: number; reads: number }): Store 
     return result
   }
   return {
+    oldestUnused: () => store.oldestUnused(),
+    removeUnused: (until) => store.removeUnused(until),
     open(scope): ScopeStore {
       const inner = store.open(scope)
       return {
@@ -94,6 +96,8 @@ function counting(store: Store, counts: { rows: number; reads: number }): Store 
           const changes = await inner.changesSince(seq)
           return count(changes, changes.rows.length + 1)
         },
+        attach: (attachment, at) => inner.attach(attachment, at),
+        attachment: (id) => inner.attachment(id),
         close: () => inner.close(),
         ...(inner.watch && { watch: (listener: () => void) => inner.watch?.(listener) ?? (() => {}) }),
       }

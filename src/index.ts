@@ -1,3 +1,4 @@
+export type { AttachmentInput } from './core/attachments.ts'
 export type { ContextAt, ContextOptions, Cut, OnCut, TailSection } from './core/context.ts'
 export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
 export { assertFits } from './core/fits.ts'
@@ -9,6 +10,7 @@ export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
 export { type CalibratedCounter, calibrated, type Usage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
+export { inlineAttachments } from './inline-attachments.ts'
 export type {
   Block,
   Budget,
@@ -53,6 +55,7 @@ export type {
   SummaryMark,
 } from './ports/op.ts'
 export type {
+  Attachment,
   Changes,
   Decide,
   Decision,

@@ -30,6 +30,7 @@ class Draft {
   readonly #refused: { opId: string; result: OpResult }[] = []
   readonly #deleted = new Set<string>()
   readonly #emptied = new Set<string>()
+  readonly #used = new Set<string>()
 
   constructor(rows: Rows) {
     this.#rows = rows
@@ -56,6 +57,7 @@ class Draft {
       emptied: [...this.#emptied],
       marks: [...this.#marks.values()],
       refused: this.#refused,
+      used: [...this.#used],
     }
   }
 
@@ -75,7 +77,7 @@ class Draft {
   }
 
   #append({ envelope, bodies, derived }: SealedOp): OpResult {
-    const { opId, ids, round } = envelope
+    const { opId, ids, round, attachments = [] } = envelope
     if (new Set(ids).size < ids.length || ids.some((id) => this.#entry(id)))
       return { status: 'rejected', reason: 'duplicate-id' }
     if (round === undefined || (round !== ids[0] && this.#entry(round)?.round !== round))
@@ -96,6 +98,7 @@ class Draft {
         ...(column !== undefined && !forgotten && { derived: column }),
       })
     })
+    for (const id of attachments) this.#used.add(id)
     return { status: 'accepted', seq, applied: true }
   }
 
@@ -161,6 +164,7 @@ class Draft {
       this.#results,
       this.#deleted,
       this.#emptied,
+      this.#used,
     ])
       map.clear()
     this.#refused.length = 0

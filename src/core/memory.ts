@@ -2,6 +2,7 @@ import type { Counter } from '../ports/counter.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Store } from '../ports/store.ts'
+import { nextWorkAt, runDueWork } from './attachments.ts'
 import type { OnCut } from './context.ts'
 import { checkId, checkText, invalid } from './json.ts'
 import { createPolicy, type PolicyOptions } from './policy.ts'
@@ -27,6 +28,18 @@ export interface Memory {
   session(scope: Scope): Session
   /** The conversations of a user: list, title, delete. */
   sessions(user: Omit<Scope, 'sessionId'>): Sessions
+  /**
+   * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is waiting. Sooner after a call that
+   * leaves work behind, which is `session.attach`.
+   */
+  nextWorkAt(): Promise<number | undefined>
+  /**
+   * Does what is due, over all scopes of the store, a bounded part of it at a time: removes attachments that no message has
+   * named within a day. Nothing calls it by itself: call it from an alarm, or when the app starts. Idempotent.
+   *
+   * @returns {@link nextWorkAt} after that
+   */
+  runDueWork(): Promise<number | undefined>
 }
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
@@ -39,6 +52,8 @@ export function createCore({ store, system = '', counter, host, onCut, ...option
     new Sessions(store, checkScope('sessions', { ...(tenant !== undefined && { tenant }), userId }), host)
   return {
     sessions,
+    nextWorkAt: () => nextWorkAt(store),
+    runDueWork: () => runDueWork(store, host),
     session: (scope) => {
       const { sessionId = DEFAULT_SESSION, ...user } = checkScope('session', scope)
       const list = sessions(user)

@@ -7,12 +7,20 @@ import { openMessage, sealMessage } from './message.ts'
 export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp {
   const { opId, kind } = op
   switch (op.kind) {
-    case 'append':
+    case 'append': {
+      const attachments = op.messages.flatMap(attachmentsOf)
       return {
-        envelope: { opId, kind, round: op.round, ids: op.messages.map((message) => message.id) },
+        envelope: {
+          opId,
+          kind,
+          round: op.round,
+          ids: op.messages.map((message) => message.id),
+          ...(attachments.length > 0 && { attachments }),
+        },
         bodies: op.messages.map(sealMessage),
         ...(derived && { derived: op.messages.map(derived) }),
       }
+    }
     case 'mark':
       return {
         envelope: {
@@ -43,6 +51,11 @@ export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp
     case 'erase':
       return { envelope: { opId, kind, ids: [] }, bodies: [] }
   }
+}
+
+function attachmentsOf({ content }: Message): string[] {
+  if (typeof content === 'string') return []
+  return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
 }
 
 /** The message in a row of kind `message`, unless it was forgotten. */

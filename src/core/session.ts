@@ -1,9 +1,10 @@
 import type { Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
-import type { Json, Message, MessageInput } from '../ports/message.ts'
+import type { Json, MediaPart, Message, MessageInput } from '../ports/message.ts'
 import type { OpResult, RewindMark } from '../ports/op.ts'
-import type { Decide, ScopeStore } from '../ports/store.ts'
+import type { Attachment, Decide, ScopeStore } from '../ports/store.ts'
+import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
 import {
   type BuilderParts,
   type Built,
@@ -152,6 +153,27 @@ export class Session {
   /** Messages as they show, newest last: the last `rounds` or `messages`, or those `before` one. */
   history(options: HistoryOptions = {}): Promise<readonly Message[]> {
     return this.#enqueue(() => readHistory(this.#store, options))
+  }
+
+  /**
+   * Keeps bytes outside of the log, and returns the part by which a message names them: attach first, then append. Durable when
+   * it resolves. What no message has named within a day is removed: {@link Memory.runDueWork}.
+   *
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (above 8 MiB), ERR_DUPLICATE_ID (other bytes under that id),
+   *   ERR_NOT_FOUND (the id was deleted); nothing is written
+   * @example
+   * ```ts
+   * const picture = await session.attach({ mediaType: file.type, bytes: await file.arrayBuffer() })
+   * await session.append({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, picture] })
+   * ```
+   */
+  attach(attachment: AttachmentInput): Promise<MediaPart> {
+    return attach(this.#store, attachment, this.#host)
+  }
+
+  /** The bytes that a media part names by its `ref`. @throws ERR_NOT_FOUND */
+  attachment(ref: string): Promise<Attachment> {
+    return readAttachment(this.#store, ref)
   }
 
   /**
@@ -392,6 +414,7 @@ const allOrNone: Decide = (ops, rows) => {
     emptied: [],
     marks: [],
     refused: [],
+    used: [],
   }
 }
 

@@ -126,6 +126,8 @@ export interface Envelope {
   readonly lane?: string
   readonly target?: string
   readonly sources?: readonly string[]
+  /** Attachments that the op's messages name. */
+  readonly attachments?: readonly string[]
 }
 
 /** An op as it travels and is stored: the envelope, and beside each id one opaque body. */

@@ -13,6 +13,13 @@ import type { Envelope, OpResult, Scope, SealedOp } from './op.ts'
 export interface Store {
   /** Opens a scope. Cheap and synchronous: no I/O until the first call on what it returns. */
   open(scope: Scope): ScopeStore
+  /** When the oldest attachment was put that no message of its scope has named yet; none: all were named. Over all scopes. */
+  oldestUnused(): Promise<number | undefined>
+  /**
+   * Removes attachments that no message has named and that were put at `until` or before: the oldest first, at most
+   * {@link UNUSED_AT_ONCE} of them. @returns how many
+   */
+  removeUnused(until: number): Promise<number>
 }
 
 export interface ScopeStore {
@@ -30,10 +37,29 @@ export interface ScopeStore {
   registers(prefix: string, after?: string): Promise<readonly RegisterRow[]>
   /** Log rows after `seq`, oldest first, as much as a {@link Page} holds (an op's rows are never parted), and the head. */
   changesSince(seq: number): Promise<Changes>
+  /**
+   * Keeps an attachment. Durable when it resolves. `kept`: one of that id is there already, and stays as it is. `deleted`: the
+   * id was deleted, and nothing is written. It is *unused* until an op with that id in its `attachments` is accepted.
+   *
+   * @param at when, Unix milliseconds; only for {@link Store.oldestUnused}
+   */
+  attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'>
+  attachment(id: string): Promise<Attachment | undefined>
   close(): Promise<void>
   /** Optional: calls the listener after commits of others to this scope. A hint: calls may be lost, late or repeated. */
   watch?(listener: () => void): () => void
 }
+
+/** Bytes that messages name by id: a picture, a sound, a file. Written once, never changed; outside of the log's order. */
+export interface Attachment {
+  readonly id: string
+  /** For example `image/png`. */
+  readonly mediaType: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** Most attachments that one call of {@link Store.removeUnused} removes. */
+export const UNUSED_AT_ONCE = 32
 
 /** Most rows that one read returns. */
 export const PAGE_ROWS = 512
@@ -147,24 +173,26 @@ export interface Rows {
   readonly dependents: ReadonlyMap<string, readonly string[]>
 }
 
-/** What a commit writes, in this order: erase, emptied, log, registers, marks, refused. */
+/** What a commit writes, in this order: erase, emptied, log, registers, marks, refused, used. */
 export interface Decision {
   readonly results: readonly OpResult[]
-  /** Wipe the scope first. */
+  /** Wipe the scope first, its attachments included. */
   readonly erase: boolean
   /** New rows of the log. */
   readonly log: readonly LogRow[]
   /** Registers to write over. */
   readonly registers: readonly RegisterRow[]
   /**
-   * Names that are deleted from now on, which the store remembers: entries of that id lose body and derived column. Names
-   * that nothing has are remembered too, since remove wins.
+   * Names that are deleted from now on, which the store remembers: entries of that id lose body and derived column, and an
+   * attachment of that id is removed. Names that nothing has are remembered too, since remove wins.
    */
   readonly emptied: readonly string[]
   /** Derived: the current mark of each slot that changed. */
   readonly marks: readonly MarkRow[]
   /** Results of ops that wrote no row (conflicts, rejections), kept so that repeating them gives the same answer. */
   readonly refused: readonly { readonly opId: string; readonly result: OpResult }[]
+  /** Attachments that messages name from now on. */
+  readonly used: readonly string[]
 }
 
 /** Contract: pure and synchronous; treats bodies as opaque; never throws for an op that is well-formed. */

@@ -21,6 +21,8 @@ export const TABLES = {
   deleted: '[scope+name]',
   refused: '[scope+op]',
   source: '[scope+source+name+register]',
+  attachment: '[scope+id]',
+  unused: '[scope+id],at',
 }
 
 export type TableName = keyof typeof TABLES
@@ -101,6 +103,21 @@ export interface RefusedRow {
   readonly scope: number
   readonly op: string
   readonly result: OpResult
+}
+
+/** An attachment. Engines keep a Blob beside the database, and load it only when it is read. */
+export interface AttachmentRow {
+  readonly scope: number
+  readonly id: string
+  readonly mediaType: string
+  readonly blob: Blob
+}
+
+/** An attachment that no message has named, and when it was put. */
+export interface UnusedRow {
+  readonly scope: number
+  readonly id: string
+  readonly at: number
 }
 
 /** That `name`, an entry or a register, derives from `source`. */

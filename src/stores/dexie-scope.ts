@@ -1,6 +1,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, SealedOp } from '../ports/op.ts'
 import {
+  type Attachment,
   type Changes,
   type Decide,
   type Decision,
@@ -18,6 +19,7 @@ import {
 import type { Connection } from './dexie-connection.ts'
 import { upgradeRequired } from './dexie-errors.ts'
 import {
+  type AttachmentRow,
   type DeletedRow,
   type HeadRow,
   logRow,
@@ -30,6 +32,7 @@ import {
   type StoredRow,
   storedRow,
   type TableName,
+  type UnusedRow,
   unitsOf,
   WRITER_VERSION,
 } from './dexie-schema.ts'
@@ -184,6 +187,41 @@ export class DexieScope {
     return this.#readChanges(connection, seq)
   }
 
+  async attach(
+    connection: Connection,
+    { id, mediaType, bytes }: Attachment,
+    at: number,
+  ): Promise<'stored' | 'kept' | 'deleted'> {
+    return connection.write(async (requests) => {
+      const [meta, before] = await this.#begin(requests, [])
+      const own = checkWriter(meta)
+      const scope = before?.scope ?? own.scopes + 1
+      const key = [scope, id]
+      const [deleted, count] = await all<unknown>([
+        requests.table('deleted').get(key),
+        requests.table('attachment').count(key),
+      ])
+      if (deleted) return 'deleted'
+      if (count) return 'kept'
+      if (!before) {
+        requests.table('meta').put({ ...own, scopes: scope })
+        requests.table('head').put({ ...NO_ROWS, name: this.#name, scope })
+      }
+      const row: AttachmentRow = { scope, id, mediaType, blob: new Blob([bytes]) }
+      const unused: UnusedRow = { scope, id, at }
+      requests.table('attachment').put(row)
+      requests.table('unused').put(unused)
+      return 'stored'
+    })
+  }
+
+  async attachment(connection: Connection, id: string): Promise<Attachment | undefined> {
+    const scope = await this.#scope(connection)
+    const row =
+      scope === undefined ? undefined : await connection.first<AttachmentRow>('attachment', [scope, id])
+    return row && { id, mediaType: row.mediaType, bytes: new Uint8Array(await row.blob.arrayBuffer()) }
+  }
+
   async #readChanges(connection: Connection, after: number): Promise<Changes> {
     return connection.read(['head', 'log'], async (requests) => {
       const [row] = await requests.get<HeadRow>(requests.table('head'), [this.#name])
@@ -316,7 +354,7 @@ export class DexieScope {
     meta: MetaRow,
     before: HeadRow | undefined,
     rows: Rows,
-    { erase, emptied, log, registers, marks, refused }: Decision,
+    { erase, emptied, log, registers, marks, refused, used }: Decision,
   ): Promise<HeadRow | undefined> {
     if (log.length + registers.length + refused.length === 0) return undefined
     const scope = before?.scope ?? meta.scopes + 1
@@ -367,12 +405,16 @@ export class DexieScope {
       refused.map(({ opId, result }) => ({ scope, op: opId, result })),
     )
     put('source', links)
+    for (const id of used) requests.table('unused').delete([scope, id])
     put('head', [after])
     return after
   }
 }
 
 const ENTRY_KEY = '[scope+entry]'
+
+/** The head of a scope to whose log nothing was written yet. */
+const NO_ROWS = { seq: 0, ordinal: 0, marks: [], largest: 0, deletes: false, refusals: false }
 
 function keyOf({ scope, seq, place }: StoredRow): IDBValidKey[] {
   return [scope, seq, place]
@@ -500,10 +542,16 @@ async function emptyEntries(requests: Requests, scope: number, ids: readonly str
     const { derived: _, ...rest } = row
     log.put({ ...rest, body: null })
   }
+  for (const id of ids) removeAttachment(requests, [scope, id])
+}
+
+/** Asks for an attachment to be removed. */
+export function removeAttachment(requests: Requests, key: readonly [scope: number, id: string]): void {
+  for (const table of ['attachment', 'unused'] as const) requests.table(table).delete([...key])
 }
 
 function eraseScope(requests: Requests, scope: number): void {
-  for (const table of ['log', 'register', 'deleted', 'refused', 'source'] as const)
+  for (const table of ['log', 'register', 'deleted', 'refused', 'source', 'attachment', 'unused'] as const)
     requests.table(table).delete(requests.within([scope]))
 }
 
@@ -517,7 +565,7 @@ function following(prefix: string): string | undefined {
 }
 
 /** @throws ERR_UPGRADE_REQUIRED where a newer version of this library wrote what this one must not write into. */
-function checkWriter(meta: MetaRow | undefined): MetaRow {
+export function checkWriter(meta: MetaRow | undefined): MetaRow {
   if (!meta)
     throw new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database no longer knows which one it is')
   if (meta.writer > WRITER_VERSION) throw upgradeRequired(meta.writer)

@@ -1,6 +1,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, Scope, SealedOp } from '../ports/op.ts'
 import {
+  type Attachment,
   type Changes,
   type Decide,
   type Decision,
@@ -16,9 +17,10 @@ import {
   type Rows,
   type ScopeStore,
   type Store,
+  UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import { PageFill } from './page-fill.ts'
-import { PART_UNITS, partsOf } from './parts.ts'
+import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
 import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
 
 /** Most rows of one scope: about 69 billion. Scopes of one object: 2^17, as far as all numbers are exact in JavaScript. */
@@ -48,6 +50,20 @@ export function durableObjectStore(storage: SqlStorageLike): Store {
   return {
     open: ({ tenant, userId, sessionId }: Scope) =>
       new SqlScope(database, JSON.stringify([tenant ?? null, userId, sessionId ?? null])),
+    oldestUnused: async () => {
+      const [row] = database.all('SELECT MIN(at) AS oldest FROM plimsoll_unused')
+      return (row?.oldest as number | null) ?? undefined
+    },
+    removeUnused: async (until) =>
+      database.transaction(() => {
+        const rows = database.all(
+          'SELECT scope, id FROM plimsoll_unused WHERE at <= ? ORDER BY at LIMIT ?',
+          until,
+          UNUSED_AT_ONCE,
+        )
+        for (const { scope, id } of rows) removeAttachment(database, scope as number, id as string)
+        return rows.length
+      }),
   }
 }
 
@@ -219,6 +235,48 @@ class SqlScope implements ScopeStore {
     return { rows, head, more: next !== undefined }
   }
 
+  async attach({ id, mediaType, bytes }: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
+    const database = this.#database
+    const number = this.#number
+    try {
+      return database.transaction(() => {
+        const scope = this.#make()
+        if (database.all('SELECT 1 FROM plimsoll_deleted WHERE scope = ? AND name = ?', scope, id).length > 0)
+          return 'deleted'
+        if (this.#attached(scope, id)) return 'kept'
+        database.run(
+          'INSERT INTO plimsoll_attachment VALUES (?, ?, ?, ?)',
+          scope,
+          id,
+          mediaType,
+          bytes.length,
+        )
+        database.run('INSERT INTO plimsoll_unused VALUES (?, ?, ?)', at, scope, id)
+        this.#storeParts(attachmentOwner(scope, id), partsOfBytes(bytes))
+        return 'stored'
+      })
+    } catch (error) {
+      this.#number = number
+      throw error
+    }
+  }
+
+  async attachment(id: string): Promise<Attachment | undefined> {
+    const scope = this.#find()
+    const row = this.#attached(scope, id)
+    if (!row) return undefined
+    const bytes = new Uint8Array(row.size as number)
+    let at = 0
+    for (const { content } of this.#database.run(
+      'SELECT content FROM plimsoll_part WHERE owner = ? ORDER BY part',
+      attachmentOwner(scope, id),
+    )) {
+      bytes.set(new Uint8Array(content as ArrayBuffer), at)
+      at += (content as ArrayBuffer).byteLength
+    }
+    return { id, mediaType: row.type as string, bytes }
+  }
+
   async close(): Promise<void> {
     for (const listener of this.#listeners) this.#database.listeners.get(this.#name)?.delete(listener)
     this.#listeners.clear()
@@ -265,6 +323,11 @@ class SqlScope implements ScopeStore {
       ...(typeof first === 'string' && { first }),
       marks: new Map(marks.map((mark) => [mark.slot as string, mark as unknown as MarkRow])),
     }
+  }
+
+  #attached(scope: number, id: string): SqlRow | undefined {
+    const query = 'SELECT type, size FROM plimsoll_attachment WHERE scope = ? AND id = ?'
+    return this.#database.all(query, scope, id)[0]
   }
 
   #placeOf(scope: number, id: string): number | undefined {
@@ -332,8 +395,8 @@ class SqlScope implements ScopeStore {
 
   #body({ body, parts }: SqlRow, owner: string): string | null {
     if (parts === null) return body as string | null
-    const rows = this.#database.all('SELECT text FROM plimsoll_part WHERE owner = ? ORDER BY part', owner)
-    return rows.map(({ text }) => text as string).join('')
+    const rows = this.#database.all('SELECT content FROM plimsoll_part WHERE owner = ? ORDER BY part', owner)
+    return rows.map(({ content }) => content as string).join('')
   }
 
   #read(envelopes: readonly Envelope[]): Rows {
@@ -419,7 +482,7 @@ class SqlScope implements ScopeStore {
     return dependents
   }
 
-  #write({ erase, emptied, log, registers, marks, refused }: Decision): void {
+  #write({ erase, emptied, log, registers, marks, refused, used }: Decision): void {
     if (log.length + registers.length + refused.length === 0) return
     const scope = this.#make()
     if (erase) this.#erase(scope)
@@ -432,6 +495,7 @@ class SqlScope implements ScopeStore {
       database.run('INSERT OR REPLACE INTO plimsoll_mark VALUES (?, ?, ?, ?, ?)', scope, slot, id, seq, chain)
     for (const { opId, result } of refused)
       database.run('INSERT INTO plimsoll_refused VALUES (?, ?, ?)', scope, opId, JSON.stringify(result))
+    for (const id of used) database.run('DELETE FROM plimsoll_unused WHERE scope = ? AND id = ?', scope, id)
     const first = log.find(({ kind }) => kind === 'message')
     if (first?.ordinal === 1)
       database.run('UPDATE plimsoll_scope SET first = ? WHERE scope = ?', first.id, scope)
@@ -509,15 +573,20 @@ class SqlScope implements ScopeStore {
   ): { readonly body: string | null; readonly parts: number | null } {
     if (body === null || body.length <= PART_UNITS) return { body, parts: null }
     const parts = partsOf(body)
-    parts.forEach((text, part) => {
-      this.#database.run('INSERT INTO plimsoll_part VALUES (?, ?, ?)', owner, part, text)
-    })
+    this.#storeParts(owner, parts)
     return { body: null, parts: parts.length }
+  }
+
+  #storeParts(owner: string, parts: readonly (string | ArrayBuffer)[]): void {
+    parts.forEach((content, part) => {
+      this.#database.run('INSERT INTO plimsoll_part VALUES (?, ?, ?)', owner, part, content)
+    })
   }
 
   #empty(scope: number, id: string): void {
     const database = this.#database
     database.run('INSERT OR IGNORE INTO plimsoll_deleted VALUES (?, ?)', scope, id)
+    removeAttachment(database, scope, id)
     const n = this.#placeOf(scope, id)
     if (n === undefined) return
     database.run('UPDATE plimsoll_log SET body = NULL, parts = NULL, derived = NULL WHERE n = ?', n)
@@ -540,11 +609,24 @@ class SqlScope implements ScopeStore {
         'DELETE FROM plimsoll_part WHERE owner = ?',
         `register/${scope}/${unsortable(sort as string)}`,
       )
+    for (const { id } of database.all('SELECT id FROM plimsoll_attachment WHERE scope = ?', scope))
+      removeAttachment(database, scope, id as string)
     database.run('DELETE FROM plimsoll_log WHERE n >= ? AND n < ?', ...range)
     for (const table of ['register', 'mark', 'deleted', 'refused', 'source'])
       database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
     database.run('UPDATE plimsoll_scope SET first = NULL WHERE scope = ?', scope)
   }
+}
+
+/** Whose parts the bytes of an attachment are. */
+function attachmentOwner(scope: number, id: string): string {
+  return `attachment/${scope}/${id}`
+}
+
+function removeAttachment(database: Database, scope: number, id: string): void {
+  database.run('DELETE FROM plimsoll_part WHERE owner = ?', attachmentOwner(scope, id))
+  for (const table of ['attachment', 'unused'])
+    database.run(`DELETE FROM plimsoll_${table} WHERE scope = ? AND id = ?`, scope, id)
 }
 
 /** Place of the first row that a scope may have. */

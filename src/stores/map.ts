@@ -1,5 +1,6 @@
 import type { Envelope, OpResult, Scope, SealedOp } from '../ports/op.ts'
 import {
+  type Attachment,
   type Changes,
   type Decide,
   type EntriesQuery,
@@ -13,6 +14,7 @@ import {
   type Rows,
   type ScopeStore,
   type Store,
+  UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import { firstAfter, PageFill, pageOfOps } from './page-fill.ts'
 
@@ -35,6 +37,12 @@ export function mapStore(): Store {
       scopes.set(key, scope)
       return new MapScopeStore(scope)
     },
+    oldestUnused: async () => oldestUnused(scopes)[0]?.at,
+    removeUnused: async (until) => {
+      const found = oldestUnused(scopes).filter(({ at }) => at <= until)
+      for (const { scope, id } of found.slice(0, UNUSED_AT_ONCE)) removeAttachment(scope, id)
+      return Math.min(found.length, UNUSED_AT_ONCE)
+    },
   }
 }
 
@@ -47,6 +55,9 @@ class MapScope {
   readonly marks = new Map<string, MarkRow>()
   readonly results = new Map<string, OpResult>()
   readonly deleted = new Set<string>()
+  readonly attachments = new Map<string, Attachment>()
+  /** When each attachment was put that no message has named. */
+  readonly unused = new Map<string, number>()
   readonly listeners = new Set<() => void>()
   first: string | undefined
 }
@@ -65,11 +76,20 @@ class MapScopeStore implements ScopeStore {
     if (decision.erase) {
       scope.log = []
       scope.first = undefined
-      for (const map of [scope.entries, scope.registers, scope.marks, scope.results, scope.deleted])
+      for (const map of [
+        scope.entries,
+        scope.registers,
+        scope.marks,
+        scope.results,
+        scope.deleted,
+        scope.attachments,
+        scope.unused,
+      ])
         map.clear()
     }
     for (const id of decision.emptied) {
       scope.deleted.add(id)
+      removeAttachment(scope, id)
       const index = scope.entries.get(id)
       const row = index === undefined ? undefined : scope.log[index]
       if (index === undefined || !row) continue
@@ -86,6 +106,7 @@ class MapScopeStore implements ScopeStore {
     for (const register of decision.registers) scope.registers.set(register.key, register)
     for (const mark of decision.marks) scope.marks.set(mark.slot, mark)
     for (const { opId, result } of decision.refused) scope.results.set(opId, result)
+    for (const id of decision.used) scope.unused.delete(id)
     for (const listener of scope.listeners) if (!this.#listeners.has(listener)) listener()
     return decision.results
   }
@@ -132,6 +153,21 @@ class MapScopeStore implements ScopeStore {
   async changesSince(seq: number): Promise<Changes> {
     const { log } = this.#scope
     return { ...pageOfOps(log, firstAfter(log, seq)), head: this.#head() }
+  }
+
+  async attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
+    const { attachments, unused, deleted } = this.#scope
+    const { id } = attachment
+    if (deleted.has(id)) return 'deleted'
+    if (attachments.has(id)) return 'kept'
+    attachments.set(id, copyOf(attachment))
+    unused.set(id, at)
+    return 'stored'
+  }
+
+  async attachment(id: string): Promise<Attachment | undefined> {
+    const found = this.#scope.attachments.get(id)
+    return found && copyOf(found)
   }
 
   async close(): Promise<void> {
@@ -203,6 +239,23 @@ class MapScopeStore implements ScopeStore {
     for (const name of found) for (const dependent of naming.get(name) ?? []) found.add(dependent)
     return new Map([...naming].filter(([source]) => found.has(source)))
   }
+}
+
+/** Whoever gave the bytes, or is given them, may go on to change them. */
+function copyOf({ bytes, ...rest }: Attachment): Attachment {
+  return { ...rest, bytes: bytes.slice() }
+}
+
+function removeAttachment(scope: MapScope, id: string): void {
+  scope.attachments.delete(id)
+  scope.unused.delete(id)
+}
+
+/** The attachments of all scopes that no message has named, oldest first. */
+function oldestUnused(scopes: ReadonlyMap<string, MapScope>) {
+  return [...scopes.values()]
+    .flatMap((scope) => Array.from(scope.unused, ([id, at]) => ({ scope, id, at })))
+    .sort((a, b) => a.at - b.at)
 }
 
 function pick<Value>(from: ReadonlyMap<string, Value>, keys: readonly string[]): Map<string, Value> {

@@ -1,6 +1,15 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { OpResult, SealedOp } from '../ports/op.ts'
-import type { Changes, Decide, EntriesQuery, Head, Page, RegisterRow, ScopeStore } from '../ports/store.ts'
+import type {
+  Attachment,
+  Changes,
+  Decide,
+  EntriesQuery,
+  Head,
+  Page,
+  RegisterRow,
+  ScopeStore,
+} from '../ports/store.ts'
 import type { LogTail } from './log-tail.ts'
 
 /** What a store still knows of a scope whose database failed. */
@@ -36,6 +45,7 @@ export class MemoryModeScope {
       emptied: log.flatMap(({ kind, id }) => (kind === 'delete' ? id : [])),
       marks: [...(head?.marks.values() ?? [])],
       refused: [],
+      used: [],
     }))
   }
 
@@ -83,6 +93,17 @@ export class MemoryModeScope {
     await this.#seeded
     this.#need(seq)
     return this.#memory.changesSince(seq)
+  }
+
+  attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
+    return this.#memory.attach(attachment, at)
+  }
+
+  async attachment(id: string): Promise<Attachment | undefined> {
+    const found = await this.#memory.attachment(id)
+    // Whatever is known of the log says nothing of them.
+    if (!found) this.#need(-1)
+    return found
   }
 
   /** @throws ERR_STORAGE unless all rows after `seq` are in memory */

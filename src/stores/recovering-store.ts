@@ -1,14 +1,16 @@
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { OpResult, Scope, SealedOp } from '../ports/op.ts'
-import type {
-  Changes,
-  Decide,
-  EntriesQuery,
-  Head,
-  Page,
-  RegisterRow,
-  ScopeStore,
-  Store,
+import {
+  type Attachment,
+  type Changes,
+  type Decide,
+  type EntriesQuery,
+  type Head,
+  type Page,
+  type RegisterRow,
+  type ScopeStore,
+  type Store,
+  UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import {
   broadcastChannel,
@@ -22,9 +24,9 @@ import {
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
 import { Connection, type ConnectionOptions } from './dexie-connection.ts'
 import { mayPass, storageError, upgradeRequired } from './dexie-errors.ts'
-import { META, type MetaRow, RESERVE, RESERVE_BYTES, WRITER_VERSION } from './dexie-schema.ts'
-import { DecideError, DexieScope } from './dexie-scope.ts'
-import { all } from './idb-transaction.ts'
+import { META, type MetaRow, RESERVE, RESERVE_BYTES, type UnusedRow, WRITER_VERSION } from './dexie-schema.ts'
+import { checkWriter, DecideError, DexieScope, removeAttachment } from './dexie-scope.ts'
+import { all, type Requests } from './idb-transaction.ts'
 import { mapStore } from './map.ts'
 import { MemoryModeScope, type Remembered } from './memory-mode.ts'
 import { READY, type StoreStatus } from './store-status.ts'
@@ -66,6 +68,33 @@ export class RecoveringStore implements DexieStore {
 
   open({ tenant, userId, sessionId }: Scope): ScopeStore {
     return new RecoveringScope(this, JSON.stringify([tenant ?? null, userId, sessionId ?? null]))
+  }
+
+  async oldestUnused(): Promise<number | undefined> {
+    const done = await this.run('oldestUnused', (connection) =>
+      connection.read(['unused'], async (requests) => {
+        const [rows = []] = await all<UnusedRow[]>([oldestUnused(requests).getAll(null, 1)])
+        return rows[0]?.at
+      }),
+    )
+    return 'result' in done ? done.result : done.memory.oldestUnused()
+  }
+
+  async removeUnused(until: number): Promise<number> {
+    const done = await this.run(
+      'removeUnused',
+      (connection) =>
+        connection.write(async (requests) => {
+          const [meta] = await requests.get<MetaRow>(requests.table('meta'), [META])
+          checkWriter(meta)
+          const [rows = []] = await all<UnusedRow[]>([oldestUnused(requests).getAll(null, UNUSED_AT_ONCE)])
+          const old = rows.filter(({ at }) => at <= until)
+          for (const { scope, id } of old) removeAttachment(requests, [scope, id])
+          return old.length
+        }),
+      true,
+    )
+    return 'result' in done ? done.result : done.memory.removeUnused(until)
   }
 
   status(): StoreStatus {
@@ -310,6 +339,22 @@ class RecoveringScope implements ScopeStore {
     )
   }
 
+  attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
+    return this.#run(
+      'attach',
+      (connection) => this.#scope.attach(connection, attachment, at),
+      (memory) => memory.attach(attachment, at),
+    )
+  }
+
+  attachment(id: string): Promise<Attachment | undefined> {
+    return this.#run(
+      'attachment',
+      (connection) => this.#scope.attachment(connection, id),
+      (memory) => memory.attachment(id),
+    )
+  }
+
   async close(): Promise<void> {
     for (const stop of [...this.#stops]) stop()
   }
@@ -344,6 +389,11 @@ class RecoveringScope implements ScopeStore {
       ? done.result
       : inMemory(store.inMemory(this.#name, done.memory, this.#scope.known))
   }
+}
+
+/** Attachments that no message has named, oldest first. */
+function oldestUnused(requests: Requests): IDBIndex {
+  return requests.table('unused').index('at')
 }
 
 function ignore(): void {}

@@ -10,7 +10,7 @@ export interface SqlLike {
   exec(query: string, ...bindings: SqlValue[]): Iterable<SqlRow> & { toArray(): SqlRow[] }
 }
 
-export type SqlValue = string | number | null
+export type SqlValue = string | number | null | ArrayBuffer
 export interface SqlRow {
   readonly [column: string]: unknown
 }
@@ -32,7 +32,11 @@ export const SCHEMA: readonly string[] = [
   `CREATE UNIQUE INDEX plimsoll_log_id ON plimsoll_log (scope, id) WHERE kind NOT IN ('put', 'delete', 'erase')`,
   `CREATE UNIQUE INDEX plimsoll_log_op ON plimsoll_log (scope, op) WHERE place = 0`,
   `CREATE INDEX plimsoll_log_mark ON plimsoll_log (scope, kind) WHERE kind NOT IN ('message', 'put', 'delete', 'erase')`,
-  `CREATE TABLE plimsoll_part (owner TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (owner, part))`,
+  `CREATE TABLE plimsoll_part (owner TEXT NOT NULL, part INTEGER NOT NULL, content NOT NULL, PRIMARY KEY (owner, part))`,
+  `CREATE TABLE plimsoll_attachment (scope INTEGER NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL, size INTEGER NOT NULL,
+    PRIMARY KEY (scope, id)) WITHOUT ROWID`,
+  `CREATE TABLE plimsoll_unused (at INTEGER NOT NULL, scope INTEGER NOT NULL, id TEXT NOT NULL, PRIMARY KEY (scope, id)) WITHOUT ROWID`,
+  `CREATE INDEX plimsoll_unused_at ON plimsoll_unused (at)`,
   `CREATE TABLE plimsoll_register (scope INTEGER NOT NULL, sort TEXT NOT NULL, version TEXT NOT NULL, seq INTEGER NOT NULL,
     sources TEXT, parts INTEGER, body TEXT, PRIMARY KEY (scope, sort))`,
   `CREATE TABLE plimsoll_mark (scope INTEGER NOT NULL, slot TEXT NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL,

@@ -112,7 +112,16 @@ export function describeCommits(open: Open): void {
       const scope = await openScope(open)
       const none: Decide = (ops, rows) => {
         const { results } = decide(ops, rows)
-        return { results, erase: false, log: [], registers: [], emptied: [], marks: [], refused: [] }
+        return {
+          results,
+          erase: false,
+          log: [],
+          registers: [],
+          emptied: [],
+          marks: [],
+          refused: [],
+          used: [],
+        }
       }
       const ops = [append('op-1', ['m1']), append('op-2', ['m2'], { round: 'nowhere' })]
       expect(await scope.commit(ops, none)).toEqual([

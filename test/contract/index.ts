@@ -1,6 +1,7 @@
 /** What every store must do, as tests for Vitest: `plimsoll/testing`. */
 import { describe } from 'vitest'
 import { type DescribeStoreOptions, describeAbilities } from './abilities.ts'
+import { describeAttachments } from './attachments.ts'
 import { describeCommits } from './commits.ts'
 import { describeForgetting } from './forgetting.ts'
 import { describeIsolation } from './isolation.ts'
@@ -29,6 +30,7 @@ export function describeStore(name: string, open: Open, options: DescribeStoreOp
     describeRegisters(open)
     describeForgetting(open)
     describeIsolation(open)
+    describeAttachments(open, options)
     describeAbilities(open, options)
   })
 }

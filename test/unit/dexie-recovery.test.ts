@@ -278,6 +278,84 @@ describe('memory mode', () => {
   })
 })
 
+describe('an attachment', () => {
+  const attachment = (id: string) => ({ id, mediaType: 'image/png', bytes: Uint8Array.of(1, 2, 3) })
+  const refuse = (name: string) =>
+    failWith(() => {
+      throw engineError(name)
+    })
+
+  it('is kept once, whichever request of it fails', async () => {
+    const indexedDB = new IDBFactory()
+    for (let nth = 0, reached = true; reached; nth++) {
+      const store = open(indexedDB)
+      const scope = store.open(SCOPE)
+      let failed = false
+      failWith((_, index) => {
+        if (index !== nth || failed) return
+        failed = true
+        throw engineError('UnknownError')
+      })
+      const id = `a${nth}`
+      expect(await scope.attach(attachment(id), 1)).toBe('stored')
+      expect(await scope.attachment(id)).toEqual(attachment(id))
+      expect(store.status().state).toBe('ready')
+      await store.close()
+      reached = failed
+    }
+  })
+
+  it('that comes before the first message is of the same scope as that, also in another tab', async () => {
+    const indexedDB = new IDBFactory()
+    const other = open(indexedDB).open({ ...SCOPE, sessionId: 'other' })
+    const [tab, later] = [open(indexedDB).open(SCOPE), open(indexedDB).open(SCOPE)]
+    expect((await tab.head()).seq).toBe(0)
+    await other.attach(attachment('a'), 1)
+    await later.attach(attachment('b'), 1)
+    await other.commit([append('op-1', ['m1'])], decide)
+    await tab.commit([append('op-1', ['m1']), remove('op-2', 'b')], decide)
+    expect(await later.attachment('b')).toBeUndefined()
+    expect(await other.attachment('a')).toEqual(attachment('a'))
+  })
+
+  it('goes on in memory, where those in the database are not called absent', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    await scope.attach(attachment('a'), 1)
+    refuse('UnknownError')
+    expect(await scope.attach(attachment('b'), 2)).toBe('stored')
+    expect(store.status().durable).toBe(false)
+    expect(await scope.attachment('b')).toEqual(attachment('b'))
+    expect((await failure(scope.attachment('a'))).code).toBe('ERR_STORAGE')
+    expect(await store.oldestUnused()).toBe(2)
+    expect(await store.removeUnused(2)).toBe(1)
+    expect((await failure(scope.attachment('b'))).code).toBe('ERR_STORAGE')
+  })
+
+  it('for which there is no room is refused as full, and nothing is written', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.head()
+    refuse('QuotaExceededError')
+    expect((await failure(scope.attach(attachment('a'), 1))).code).toBe('ERR_STORAGE_FULL')
+    heal()
+    expect(await scope.attachment('a')).toBeUndefined()
+    expect(await store.oldestUnused()).toBeUndefined()
+  })
+
+  it('is neither put nor removed after an upgrade by a newer version', async () => {
+    const indexedDB = new IDBFactory()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.attach(attachment('a'), 1)
+    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 2 }))
+    for (const call of [scope.attach(attachment('b'), 1), store.removeUnused(9)])
+      expect((await failure(call)).code).toBe('ERR_UPGRADE_REQUIRED')
+    expect(await scope.attachment('a')).toEqual(attachment('a'))
+  })
+})
+
 describe('an error', () => {
   it('of quota, however deep Dexie wraps it, is ERR_STORAGE_FULL at once; reads and deletes go on', async () => {
     const store = open(new IDBFactory())

@@ -5,15 +5,14 @@ import {
   type Cut,
   charsPerToken,
   createMemory,
-  type Decide,
   type MessageInput,
   mapStore,
-  type ScopeStore,
   type SealedOp,
   type Session,
   type Store,
   utf8Bound,
 } from '../../src/index.ts'
+import { changedStore } from './support/changed-store.ts'
 
 const tool = { name: 'find', inputSchema: { type: 'object' } }
 const long = 'The train to Turin leaves at 9:40 from platform four. '.repeat(10)
@@ -23,32 +22,23 @@ function watched(
   store: Store,
   on: { rows?: (count: number) => void; commit?: (ops: readonly SealedOp[]) => Promise<void> },
 ): Store {
-  return {
-    open: (scope) => {
-      const inner = store.open(scope)
-      const counted = (rows: readonly unknown[]): void => on.rows?.(rows.length)
-      return {
-        commit: async (ops: readonly SealedOp[], decide: Decide) => {
-          await on.commit?.(ops)
-          return inner.commit(ops, decide)
-        },
-        entries: async (query) => {
-          const page = await inner.entries(query)
-          counted(page.rows)
-          return page
-        },
-        changesSince: async (seq) => {
-          const changes = await inner.changesSince(seq)
-          counted(changes.rows)
-          return changes
-        },
-        head: () => inner.head(),
-        register: (key) => inner.register(key),
-        registers: (prefix, after) => inner.registers(prefix, after),
-        close: () => inner.close(),
-      } satisfies ScopeStore
+  const counted = (rows: readonly unknown[]): void => on.rows?.(rows.length)
+  return changedStore(store, (inner) => ({
+    commit: async (ops, decide) => {
+      await on.commit?.(ops)
+      return inner.commit(ops, decide)
     },
-  }
+    entries: async (query) => {
+      const page = await inner.entries(query)
+      counted(page.rows)
+      return page
+    },
+    changesSince: async (seq) => {
+      const changes = await inner.changesSince(seq)
+      counted(changes.rows)
+      return changes
+    },
+  }))
 }
 
 function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {

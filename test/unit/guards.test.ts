@@ -11,7 +11,6 @@ import {
   type MessageInput,
   mapStore,
   type Op,
-  type ScopeStore,
   type SealedOp,
   type Session,
   type Store,
@@ -19,6 +18,7 @@ import {
   toAnthropic,
   utf8Bound,
 } from '../../src/index.ts'
+import { changedStore } from './support/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
 /** Each test here holds one guard that no other test would miss. */
@@ -33,30 +33,21 @@ function meddled(
   store: Store,
   { commit, row }: { commit?: (ops: readonly SealedOp[]) => Promise<void>; row?: (row: LogRow) => LogRow },
 ): Store {
-  return {
-    open: (scope) => {
-      const inner = store.open(scope)
-      const read = (rows: readonly LogRow[]): readonly LogRow[] => (row ? rows.map(row) : rows)
-      return {
-        commit: async (ops, decide) => {
-          await commit?.(ops)
-          return inner.commit(ops, decide)
-        },
-        entries: async (query) => {
-          const { rows, more } = await inner.entries(query)
-          return { rows: read(rows), more }
-        },
-        changesSince: async (seq) => {
-          const changes = await inner.changesSince(seq)
-          return { ...changes, rows: read(changes.rows) }
-        },
-        head: () => inner.head(),
-        register: (key) => inner.register(key),
-        registers: (prefix, after) => inner.registers(prefix, after),
-        close: () => inner.close(),
-      } satisfies ScopeStore
+  const read = (rows: readonly LogRow[]): readonly LogRow[] => (row ? rows.map(row) : rows)
+  return changedStore(store, (inner) => ({
+    commit: async (ops, decide) => {
+      await commit?.(ops)
+      return inner.commit(ops, decide)
     },
-  }
+    entries: async (query) => {
+      const { rows, more } = await inner.entries(query)
+      return { rows: read(rows), more }
+    },
+    changesSince: async (seq) => {
+      const changes = await inner.changesSince(seq)
+      return { ...changes, rows: read(changes.rows) }
+    },
+  }))
 }
 const write = (store: Store, op: Op): Promise<unknown> => store.open(scope).commit([sealOp(op)], decide)
 const beginsEpoch = (ops: readonly SealedOp[]): boolean =>

@@ -10,11 +10,11 @@ import {
   createMemory,
   type MessageInput,
   mapStore,
-  type ScopeStore,
   type Session,
   type Store,
   utf8Bound,
 } from '../../src/index.ts'
+import { changedStore } from './support/changed-store.ts'
 import { answer, calls, shown, user } from './support/messages.ts'
 
 /** Each test here holds one guard that no other test would miss. */
@@ -25,24 +25,6 @@ function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session
   return createMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(
     scope,
   )
-}
-/** A store with some of its methods replaced. */
-function changed(store: Store, change: (inner: ScopeStore) => Partial<ScopeStore>): Store {
-  return {
-    open: (scope) => {
-      const inner = store.open(scope)
-      return {
-        commit: (ops, decide) => inner.commit(ops, decide),
-        entries: (query) => inner.entries(query),
-        changesSince: (seq) => inner.changesSince(seq),
-        head: () => inner.head(),
-        register: (key) => inner.register(key),
-        registers: (prefix, after) => inner.registers(prefix, after),
-        close: () => inner.close(),
-        ...change(inner),
-      } satisfies ScopeStore
-    },
-  }
 }
 const forget = (store: Store, target: string): Promise<unknown> =>
   store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
@@ -71,7 +53,7 @@ describe('a log read from its end', () => {
     const inner = mapStore()
     await open(inner).append(user('u'))
     let raced = false
-    const store = changed(inner, (scope) => ({
+    const store = changedStore(inner, (scope) => ({
       head: async () => {
         const head = await scope.head()
         if (!raced) {
@@ -168,7 +150,7 @@ describe('a capped output', () => {
 describe('a session that is listened to', () => {
   it('watches its store until the last listener left, and again for the next', async () => {
     let watching = 0
-    const store = changed(mapStore(), () => ({
+    const store = changedStore(mapStore(), () => ({
       watch: () => {
         watching++
         return () => {

@@ -10,13 +10,13 @@ import {
   type Memory,
   type MessageInput,
   mapStore,
-  type ScopeStore,
   type SealedOp,
   type Session,
   type Store,
   type ToolSpec,
   utf8Bound,
 } from '../../src/index.ts'
+import { changedStore } from './support/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
 /** Each test here holds something that was wrong once. */
@@ -38,27 +38,17 @@ function meddled(
   store: Store,
   { committed, reading }: { committed?: (ops: readonly SealedOp[]) => void; reading?: () => void },
 ): Store {
-  return {
-    open: (scope) => {
-      const inner = store.open(scope)
-      return {
-        commit: async (ops, decide) => {
-          const results = await inner.commit(ops, decide)
-          committed?.(ops)
-          return results
-        },
-        entries: async (query) => {
-          reading?.()
-          return inner.entries(query)
-        },
-        changesSince: (seq) => inner.changesSince(seq),
-        head: () => inner.head(),
-        register: (key) => inner.register(key),
-        registers: (prefix, after) => inner.registers(prefix, after),
-        close: () => inner.close(),
-      } satisfies ScopeStore
+  return changedStore(store, (inner) => ({
+    commit: async (ops, decide) => {
+      const results = await inner.commit(ops, decide)
+      committed?.(ops)
+      return results
     },
-  }
+    entries: async (query) => {
+      reading?.()
+      return inner.entries(query)
+    },
+  }))
 }
 const forget = (store: Store, target: string): Promise<unknown> =>
   store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)

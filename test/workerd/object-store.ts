@@ -15,9 +15,7 @@ export class ObjectStore implements Store {
   open(scope: Scope): ScopeStore {
     const opened = new WeakMap<Store, ScopeStore>()
     const run = <Result>(call: (inside: ScopeStore) => Promise<Result>): Promise<Result> =>
-      runInDurableObject(this.stub, (_, { storage }) => {
-        const store = this.#stores.get(storage) ?? durableObjectStore(storage)
-        this.#stores.set(storage, store)
+      this.#run((store) => {
         const inside = opened.get(store) ?? store.open(scope)
         opened.set(store, inside)
         return call(inside)
@@ -29,7 +27,24 @@ export class ObjectStore implements Store {
       register: (key) => run((inside) => inside.register(key)),
       registers: (prefix, after) => run((inside) => inside.registers(prefix, after)),
       changesSince: (seq) => run((inside) => inside.changesSince(seq)),
+      attach: (attachment, at) => run((inside) => inside.attach(attachment, at)),
+      attachment: (id) => run((inside) => inside.attachment(id)),
       close: () => run((inside) => inside.close()),
     }
+  }
+  oldestUnused(): Promise<number | undefined> {
+    return this.#run((store) => store.oldestUnused())
+  }
+
+  removeUnused(until: number): Promise<number> {
+    return this.#run((store) => store.removeUnused(until))
+  }
+
+  #run<Result>(call: (store: Store) => Promise<Result>): Promise<Result> {
+    return runInDurableObject(this.stub, (_, { storage }) => {
+      const store = this.#stores.get(storage) ?? durableObjectStore(storage)
+      this.#stores.set(storage, store)
+      return call(store)
+    })
   }
 }

@@ -1,0 +1,51 @@
+import type { Session } from './core/session.ts'
+import { base64 } from './platform/web.ts'
+import type { Block, Context } from './ports/context.ts'
+import { isPlimsollError } from './ports/errors.ts'
+import type { Part } from './ports/message.ts'
+
+/**
+ * A context whose pictures are in it, as `data:` URLs, for a provider that is to see them: renderers show an attachment only as
+ * `[image/png attachment …]`. What is no picture, has a URL already, or is not there any more, stays as it is. The same attachments
+ * give the same bytes, so that a prompt cache holds.
+ *
+ * @throws ERR_STORAGE
+ * @example
+ * ```ts
+ * const request = toAnthropic(await inlineAttachments(context, session))
+ * ```
+ */
+export async function inlineAttachments(
+  context: Context,
+  session: Pick<Session, 'attachment'>,
+): Promise<Context> {
+  const urls = new Map<string, string>()
+  for (const ref of new Set(
+    context.blocks.flatMap(({ parts }) => parts.flatMap((part) => refOf(part) ?? [])),
+  )) {
+    const url = await dataUrl(session, ref)
+    if (url !== undefined) urls.set(ref, url)
+  }
+  const inlined = (part: Part): Part => {
+    const url = urls.get(refOf(part) ?? '')
+    return url === undefined ? part : ({ ...part, url } as Part)
+  }
+  const blocks = context.blocks.map((block): Block => ({ ...block, parts: block.parts.map(inlined) }))
+  return { ...context, blocks }
+}
+
+/** What a picture's part names, unless it has a URL. */
+function refOf(part: Part): string | undefined {
+  if (part.type !== 'media' || part.url !== undefined) return undefined
+  return part.mediaType.startsWith('image/') ? part.ref : undefined
+}
+
+async function dataUrl(session: Pick<Session, 'attachment'>, ref: string): Promise<string | undefined> {
+  try {
+    const { mediaType, bytes } = await session.attachment(ref)
+    return `data:${mediaType};base64,${base64(bytes)}`
+  } catch (error) {
+    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return undefined
+    throw error
+  }
+}

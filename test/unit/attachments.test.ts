@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AttachmentInput,
+  createMemory,
+  inlineAttachments,
+  mapStore,
+  type Session,
+  toAnthropic,
+  toOpenAI,
+} from '../../src/index.ts'
+import { changedStore } from './support/changed-store.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const PNG = { mediaType: 'image/png', bytes: Uint8Array.of(137, 80, 78, 71, 0, 255) }
+
+function open(store = mapStore()) {
+  const time = { now: 1_000 }
+  let ids = 0
+  const memory = createMemory({
+    store,
+    budget: 8_000,
+    clock: () => time.now,
+    newId: () => `id-${++ids}`,
+  })
+  return { memory, time, session: memory.session({ userId: 'ada', sessionId: 'trip' }) }
+}
+
+const say = (
+  session: Session,
+  ...content: Exclude<Parameters<Session['append']>[0], readonly unknown[]>['content'][]
+) => session.append(content.map((one) => ({ role: 'user' as const, content: one })))
+
+describe('an attachment', () => {
+  it('is named by a part of a message, which holds no byte of it', async () => {
+    const { session } = open()
+    const part = await session.attach({ ...PNG, tokens: 90 })
+    expect(part).toEqual({ type: 'media', mediaType: 'image/png', ref: 'id-1', tokens: 90 })
+    await say(session, [{ type: 'text', text: 'What is this?' }, part])
+    expect(await session.attachment('id-1')).toEqual({ id: 'id-1', ...PNG })
+    const [message] = await session.history()
+    expect(message?.content).toEqual([{ type: 'text', text: 'What is this?' }, part])
+  })
+
+  it('may be given as an ArrayBuffer, and as a view of a part of one', async () => {
+    const { session } = open()
+    const all = Uint8Array.of(1, 2, 3, 4)
+    const refs = [all.buffer, all.subarray(1, 3)].map((bytes) =>
+      session.attach({ mediaType: 'audio/mp4', bytes }),
+    )
+    const read = await Promise.all((await Promise.all(refs)).map(({ ref = '' }) => session.attachment(ref)))
+    expect(read.map(({ bytes }) => [...bytes])).toEqual([
+      [1, 2, 3, 4],
+      [2, 3],
+    ])
+  })
+
+  it('is as it was when it was given, whatever is done to the bytes before it is kept', async () => {
+    const { session } = open()
+    const bytes = PNG.bytes.slice()
+    const attached = session.attach({ ...PNG, bytes })
+    bytes.fill(0)
+    expect(await session.attachment((await attached).ref ?? '')).toMatchObject(PNG)
+  })
+
+  it('repeated under its id is a no-op; other bytes under it, or another type, are refused', async () => {
+    const { session } = open()
+    const given = { ...PNG, id: 'logo' }
+    expect(await session.attach(given)).toEqual(await session.attach(given))
+    for (const other of [
+      { bytes: Uint8Array.of(1) },
+      { bytes: PNG.bytes.map((byte) => byte ^ 1) },
+      { mediaType: 'image/gif' },
+    ])
+      await expect(session.attach({ ...given, ...other })).rejects.toMatchObject({
+        code: 'ERR_DUPLICATE_ID',
+        id: 'logo',
+      })
+    expect(await session.attachment('logo')).toEqual(given)
+  })
+
+  it('is refused before anything is written when it is not one, or above 8 MiB', async () => {
+    const { session, memory } = open()
+    const wrong: [Partial<AttachmentInput>, string][] = [
+      [{ mediaType: 'png' }, 'mediaType'],
+      [{ mediaType: 'image/png\n' }, 'mediaType'],
+      [{ mediaType: `image/${'x'.repeat(128)}` }, 'mediaType'],
+      [{ mediaType: 7 as never }, 'mediaType'],
+      [{ bytes: 'data:' as never }, 'bytes'],
+      [{ bytes: [1] as never }, 'bytes'],
+      [{ id: '' }, 'id'],
+      [{ tokens: -1 }, 'tokens'],
+    ]
+    for (const [part, argument] of wrong)
+      await expect(session.attach({ ...PNG, ...part })).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+        argument,
+      })
+    await expect(session.attach(undefined as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    const limit = 8 * 2 ** 20
+    await expect(session.attach({ ...PNG, bytes: new Uint8Array(limit + 1) })).rejects.toMatchObject({
+      code: 'ERR_ENTRY_TOO_LARGE',
+      size: limit + 1,
+      limit,
+    })
+    expect(await memory.nextWorkAt()).toBeUndefined()
+    await session.attach({ mediaType: 'text/plain; charset=utf-8', bytes: new Uint8Array(limit) })
+  })
+
+  it('that is not there is an error that names it', async () => {
+    const { session } = open()
+    await expect(session.attachment('nowhere')).rejects.toMatchObject({
+      code: 'ERR_NOT_FOUND',
+      id: 'nowhere',
+    })
+    await expect(session.attachment('')).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  })
+})
+
+describe('due work', () => {
+  it('removes an attachment that no message named within a day, and none that one did', async () => {
+    const { memory, session, time } = open()
+    expect(await memory.nextWorkAt()).toBeUndefined()
+    expect(await memory.runDueWork()).toBeUndefined()
+    const named = await session.attach(PNG)
+    time.now += 5
+    const unnamed = await session.attach(PNG)
+    expect(await memory.nextWorkAt()).toBe(1_000 + DAY)
+    await say(session, [named])
+    expect(await memory.nextWorkAt()).toBe(1_005 + DAY)
+
+    time.now = 1_005 + DAY - 1
+    expect(await memory.runDueWork()).toBe(1_005 + DAY)
+    await session.attachment(unnamed.ref ?? '')
+    time.now += 1
+    expect(await memory.runDueWork()).toBeUndefined()
+    await expect(session.attachment(unnamed.ref ?? '')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(await session.attachment(named.ref ?? '')).toMatchObject(PNG)
+  })
+
+  it('counts a message that was refused as none', async () => {
+    const { memory, session } = open()
+    const part = await session.attach(PNG)
+    await session.append({ id: 'm1', role: 'user', content: 'Hi.' })
+    const again = { id: 'm1', role: 'user' as const, content: [part] }
+    await expect(session.append(again, { opId: 'other' })).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+    expect(await memory.nextWorkAt()).toBe(1_000 + DAY)
+  })
+
+  it('is done a part at a time, and says when to go on', async () => {
+    const { memory, session, time } = open()
+    for (let count = 0; count < 40; count++) await session.attach(PNG)
+    time.now += 2 * DAY
+    expect(await memory.runDueWork()).toBe(1_000 + DAY)
+    expect(await memory.runDueWork()).toBeUndefined()
+  })
+})
+
+describe('inlineAttachments', () => {
+  it('gives providers the pictures themselves, each read once, and the same bytes each time', async () => {
+    const reads: string[] = []
+    const store = changedStore(mapStore(), (inner) => ({
+      attachment: (id) => {
+        reads.push(id)
+        return inner.attachment(id)
+      },
+    }))
+    const { session } = open(store)
+    const part = await session.attach(PNG)
+    await say(session, [{ type: 'text', text: 'What is this?' }, part], [part])
+    const context = await session.context()
+    const inlined = await inlineAttachments(context, session)
+    expect(reads).toEqual([part.ref])
+    const url = 'data:image/png;base64,iVBORwD/'
+    expect(JSON.stringify(toOpenAI(inlined)).split(url).length).toBe(3)
+    expect(JSON.stringify(toAnthropic(inlined)).split('"data":"iVBORwD/"').length).toBe(3)
+    expect(JSON.stringify(toOpenAI(context))).toContain(`[image/png attachment ${part.ref}]`)
+    expect(await inlineAttachments(context, session)).toEqual(inlined)
+    expect(await inlineAttachments(inlined, session)).toEqual(inlined)
+  })
+
+  it('leaves as it is what is no picture, what has a URL, and what is gone', async () => {
+    const { session } = open()
+    const sound = await session.attach({ ...PNG, mediaType: 'audio/mp4' })
+    const linked = {
+      type: 'media',
+      mediaType: 'image/png',
+      ref: 'x',
+      url: 'https://example.com/x.png',
+    } as const
+    const gone = { type: 'media', mediaType: 'image/png', ref: 'gone' } as const
+    await say(session, [sound, linked, gone])
+    const context = await session.context()
+    expect(await inlineAttachments(context, session)).toEqual(context)
+  })
+
+  it('fails when the store does, rather than leave a picture out', async () => {
+    const store = changedStore(mapStore(), () => ({ attachment: () => Promise.reject(new Error('disk')) }))
+    const { session } = open(store)
+    await say(session, [await session.attach(PNG)])
+    await expect(inlineAttachments(await session.context(), session)).rejects.toThrow('disk')
+  })
+
+  it('takes a picture of some megabytes', async () => {
+    const { session } = open()
+    const bytes = Uint8Array.from({ length: 3_000_001 }, (_, at) => at % 256)
+    await say(session, [await session.attach({ ...PNG, bytes })])
+    const { blocks } = await inlineAttachments(await session.context(), session)
+    const [part] = blocks.at(-1)?.parts ?? []
+    const url = part?.type === 'media' ? (part.url ?? '') : ''
+    expect(Buffer.from(url.slice(url.indexOf(',') + 1), 'base64').equals(bytes)).toBe(true)
+  })
+})
