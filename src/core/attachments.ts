@@ -72,7 +72,11 @@ function checkAttachment(
   const id = input.id === undefined ? host.newId() : checkId('attach', 'id', input.id)
   return {
     // A copy: whoever gave the bytes may go on to change them.
-    attachment: { id, mediaType, bytes: new Uint8Array(bytes.slice(0)) },
+    attachment: {
+      id,
+      mediaType,
+      bytes: new Uint8Array(bytes instanceof ArrayBuffer ? bytes.slice(0) : bytes),
+    },
     part: {
       type: 'media',
       mediaType,

@@ -164,7 +164,6 @@ class Draft {
       this.#results,
       this.#deleted,
       this.#emptied,
-      this.#used,
     ])
       map.clear()
     this.#refused.length = 0

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import { sealOp } from '../../src/core/seal.ts'
 import {
   type AttachmentInput,
   createMemory,
@@ -54,12 +56,29 @@ describe('an attachment', () => {
     ])
   })
 
-  it('is as it was when it was given, whatever is done to the bytes before it is kept', async () => {
-    const { session } = open()
+  it('is as it was when it was given, whatever is done to the bytes before the store has them', async () => {
+    const store = changedStore(mapStore(), (inner) => ({
+      attach: async (attachment, at) => {
+        await Promise.resolve()
+        return inner.attach(attachment, at)
+      },
+    }))
+    const { session } = open(store)
     const bytes = PNG.bytes.slice()
-    const attached = session.attach({ ...PNG, bytes })
+    const attached = [bytes, bytes.buffer].map((given) => session.attach({ ...PNG, bytes: given }))
     bytes.fill(0)
-    expect(await session.attachment((await attached).ref ?? '')).toMatchObject(PNG)
+    for (const { ref = '' } of await Promise.all(attached))
+      expect(await session.attachment(ref)).toMatchObject(PNG)
+  })
+
+  it('that was deleted is not put again', async () => {
+    const store = mapStore()
+    const { session } = open(store)
+    await session.attach({ ...PNG, id: 'logo' })
+    const op = { kind: 'delete', opId: 'op-1', target: 'logo' } as const
+    await store.open({ userId: 'ada', sessionId: 'trip' }).commit([sealOp(op)], decide)
+    for (const call of [session.attach({ ...PNG, id: 'logo' }), session.attachment('logo')])
+      await expect(call).rejects.toMatchObject({ code: 'ERR_NOT_FOUND', id: 'logo' })
   })
 
   it('repeated under its id is a no-op; other bytes under it, or another type, are refused', async () => {
@@ -68,6 +87,8 @@ describe('an attachment', () => {
     expect(await session.attach(given)).toEqual(await session.attach(given))
     for (const other of [
       { bytes: Uint8Array.of(1) },
+      { bytes: Uint8Array.of(...PNG.bytes, 1) },
+      { bytes: PNG.bytes.slice(1) },
       { bytes: PNG.bytes.map((byte) => byte ^ 1) },
       { mediaType: 'image/gif' },
     ])
@@ -180,11 +201,12 @@ describe('inlineAttachments', () => {
 
   it('leaves as it is what is no picture, what has a URL, and what is gone', async () => {
     const { session } = open()
+    const { ref = '' } = await session.attach(PNG)
     const sound = await session.attach({ ...PNG, mediaType: 'audio/mp4' })
     const linked = {
       type: 'media',
       mediaType: 'image/png',
-      ref: 'x',
+      ref,
       url: 'https://example.com/x.png',
     } as const
     const gone = { type: 'media', mediaType: 'image/png', ref: 'gone' } as const
