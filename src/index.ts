@@ -64,6 +64,8 @@ export type {
   Head,
   LogRow,
   MarkRow,
+  Page,
+  Reads,
   RegisterRow,
   Rows,
   ScopeStore,

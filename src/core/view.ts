@@ -1,6 +1,6 @@
 import type { Message } from '../ports/message.ts'
 import type { EpochMark } from '../ports/op.ts'
-import type { EntryKind, Head, LogRow, ScopeStore } from '../ports/store.ts'
+import type { EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../ports/store.ts'
 import { type Conversation, fold } from './fold.ts'
 import { markIn, messageIn } from './seal.ts'
@@ -106,10 +106,7 @@ export class View implements Slice {
   }
 
   async before(): Promise<readonly Gap[]> {
-    this.#before ??= this.#whole
-      ? []
-      : await rangesBefore(this.#store, this.#head.first, this.#entries, this.#opener)
-    return this.#before
+    return this.#before ?? this.#readBefore(this.#store)
   }
 
   /** Reads what is new since the last time; the first time, the window. */
@@ -131,7 +128,7 @@ export class View implements Slice {
       this.#seq = changes.rows.at(-1)?.seq ?? this.#seq
       this.#changed()
     }
-    if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch()
+    if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch(this.#store)
     // A writer that never builds a context has no epoch to trim by.
     if (!this.#epoch && this.#entries.length > MOST_ROWS) await this.#load()
     // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
@@ -144,7 +141,7 @@ export class View implements Slice {
     const page = Math.min(PAGE_ROWS, this.#page * 2)
     const first = this.#entries[0]
     const older = await this.#store.entries({ last: page, ...(first && { to: first.id }) })
-    await this.#hold([...older.rows, ...this.#entries], !older.more)
+    await this.#hold(this.#store, [...older.rows, ...this.#entries], !older.more)
     this.#page = page
     this.#trimmed = undefined
   }
@@ -160,7 +157,7 @@ export class View implements Slice {
       return
     }
     const dropped = this.#entries.slice(0, index)
-    await this.#hold(this.#entries.slice(index), this.#whole && index === 0, windowFrom)
+    await this.#hold(this.#store, this.#entries.slice(index), this.#whole && index === 0, windowFrom)
     for (const { id } of dropped) this.#messages.delete(id)
     this.#page = FIRST_PAGE
     this.#trimmed = id
@@ -181,6 +178,11 @@ export class View implements Slice {
   }
 
   async #load(): Promise<void> {
+    const store = this.#store
+    await (store.snapshot ? store.snapshot((reads) => this.#loadFrom(reads)) : this.#loadFrom(store))
+  }
+
+  async #loadFrom(reads: Reads): Promise<void> {
     this.#loaded = false
     this.#messages.clear()
     this.#trimmed = undefined
@@ -188,24 +190,25 @@ export class View implements Slice {
     this.#changed()
     this.#page = FIRST_PAGE
     this.#before = undefined
-    this.#head = await this.#store.head()
+    this.#head = await reads.head()
     this.#seq = this.#head.seq
-    await this.#readEpoch()
+    await this.#readEpoch(reads)
     const mark = this.#epoch?.mark
     const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
     const { rows, more } = mark
-      ? { rows: await readRange(this.#store, from), more: from !== undefined }
-      : await this.#store.entries({ last: this.#page })
+      ? { rows: await readRange(reads, from), more: from !== undefined }
+      : await reads.entries({ last: this.#page })
     // What was written after the head was read comes with the next refresh.
     const known = rows.filter((row) => row.seq <= this.#seq)
-    await this.#hold(known, !more, mark?.windowFrom)
+    await this.#hold(reads, known, !more, mark?.windowFrom)
+    if (mark) await this.#readBefore(reads)
     this.#trimmed = mark?.id
     this.#loaded = true
   }
 
   /** Takes entries over, with the opener that belongs to them; nothing changes before all is read. */
-  async #hold(entries: LogRow[], whole: boolean, windowFrom?: string | null): Promise<void> {
-    const { opener, rewinds } = whole ? NOTHING_APART : await readApart(this.#store, entries, windowFrom)
+  async #hold(reads: Reads, entries: LogRow[], whole: boolean, windowFrom?: string | null): Promise<void> {
+    const { opener, rewinds } = whole ? NOTHING_APART : await readApart(reads, entries, windowFrom)
     this.#rewinds = rewinds
     this.#opener = opener
     this.#entries = entries
@@ -214,12 +217,16 @@ export class View implements Slice {
     this.#changed()
   }
 
-  async #readEpoch(): Promise<void> {
+  async #readBefore(reads: Reads): Promise<readonly Gap[]> {
+    this.#before = this.#whole ? [] : await rangesBefore(reads, this.#head.first, this.#entries, this.#opener)
+    return this.#before
+  }
+
+  async #readEpoch(reads: Reads): Promise<void> {
     const current = this.#head.marks.get(this.#slot)
     this.#epoch = undefined
     if (!current) return
-    const row =
-      this.#entries.findLast(({ id }) => id === current.id) ?? (await readEntry(this.#store, current.id))
+    const row = this.#entries.findLast(({ id }) => id === current.id) ?? (await readEntry(reads, current.id))
     const mark = row && (markIn(row) as EpochMark | undefined)
     if (mark) this.#epoch = { mark, seq: current.seq, place: current.chain }
   }
@@ -230,7 +237,7 @@ export class View implements Slice {
  * unless the lane's first epoch came after that. Undefined when the lane had no epoch yet, or it cannot be read any more.
  */
 export async function readPast(
-  store: ScopeStore,
+  store: Reads,
   lane: string,
   id: string,
 ): Promise<(Slice & { readonly epoch: CurrentEpoch; readonly rewinds: readonly LogRow[] }) | undefined> {
@@ -259,11 +266,7 @@ export async function readPast(
 }
 
 /** The newest applied epoch of a lane before an entry. */
-async function lastEpoch(
-  store: ScopeStore,
-  lane: string,
-  to: string | undefined,
-): Promise<LogRow | undefined> {
+async function lastEpoch(store: Reads, lane: string, to: string | undefined): Promise<LogRow | undefined> {
   for (let before = to; ; ) {
     const page = await store.entries({
       last: PAGE_ROWS,
@@ -277,12 +280,12 @@ async function lastEpoch(
 }
 
 /** The entry of that id, if the log has one. */
-export async function readEntry(store: ScopeStore, id: string): Promise<LogRow | undefined> {
+export async function readEntry(store: Reads, id: string): Promise<LogRow | undefined> {
   return (await store.entries({ from: id, first: 1 })).rows[0]
 }
 
 /** All entries from one to another, page by page. */
-export async function readRange(store: ScopeStore, from: string | undefined, to?: string): Promise<LogRow[]> {
+export async function readRange(store: Reads, from: string | undefined, to?: string): Promise<LogRow[]> {
   const rows: LogRow[] = []
   for (let at = from; ; ) {
     const page = await store.entries({
@@ -301,7 +304,7 @@ export async function readRange(store: ScopeStore, from: string | undefined, to?
  * where several rounds opened before the entries, it is the newest of them: all its later steps are here.
  */
 export async function findOpener(
-  store: ScopeStore,
+  store: Reads,
   entries: readonly LogRow[],
   windowFrom?: string | null,
 ): Promise<LogRow | undefined> {
@@ -329,7 +332,7 @@ interface Apart {
 const NOTHING_APART: Apart = { opener: undefined, rewinds: [] }
 
 async function readApart(
-  store: ScopeStore,
+  store: Reads,
   entries: readonly LogRow[],
   windowFrom: string | null | undefined,
 ): Promise<Apart> {
@@ -339,7 +342,7 @@ async function readApart(
 
 /** Rewinds between an opener and entries further on. */
 async function rewindsBetween(
-  store: ScopeStore,
+  store: Reads,
   { id: from }: LogRow,
   entries: readonly LogRow[],
 ): Promise<readonly LogRow[]> {
@@ -354,7 +357,7 @@ async function rewindsBetween(
 
 /** The messages before `entries` as ranges: all, or those before the opener and those between it and the entries. */
 async function rangesBefore(
-  store: ScopeStore,
+  store: Reads,
   oldest: string | undefined,
   entries: readonly LogRow[],
   opener: LogRow | undefined,

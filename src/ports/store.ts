@@ -46,9 +46,17 @@ export interface ScopeStore {
   attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'>
   attachment(id: string): Promise<Attachment | undefined>
   close(): Promise<void>
+  /**
+   * Optional: runs `work` over one state of the scope, where several reads in a row cost less than each by itself. Contract: `work`
+   * awaits nothing but its reads, and may be run again.
+   */
+  snapshot?<Result>(work: (reads: Reads) => Promise<Result>): Promise<Result>
   /** Optional: calls the listener after commits of others to this scope. A hint: calls may be lost, late or repeated. */
   watch?(listener: () => void): () => void
 }
+
+/** What reads a scope. */
+export type Reads = Pick<ScopeStore, 'entries' | 'head' | 'register' | 'registers' | 'changesSince'>
 
 /** Bytes that messages name by id: a picture, a sound, a file. Written once, never changed; outside of the log's order. */
 export interface Attachment {

@@ -9,8 +9,16 @@ export interface ConnectionOptions extends Partial<Engine> {
 
 const ALL = Object.keys(TABLES) as readonly TableName[]
 
+/** What reads rows: a connection, each time in a transaction of its own, or one transaction for all. */
+export interface Reader {
+  /** Runs `work` in a transaction that sees one state of these tables. */
+  read<Result>(tables: readonly TableName[], work: (requests: Requests) => Promise<Result>): Promise<Result>
+  /** One row. */
+  first<Row>(table: TableName, key: IDBValidKey): Promise<Row | undefined>
+}
+
 /** One open handle of the database: Dexie opens, upgrades and closes it, the requests are the engine's own. Closed ones are thrown away, never used again. */
-export class Connection {
+export class Connection implements Reader {
   readonly #durability: 'strict' | 'relaxed'
   readonly #given: Partial<Engine>
   readonly #dexie: Dexie
@@ -44,7 +52,6 @@ export class Connection {
     return this
   }
 
-  /** Runs `work` in one transaction that sees one state of these tables. */
   async read<Result>(
     tables: readonly TableName[],
     work: (requests: Requests) => Promise<Result>,
@@ -57,11 +64,21 @@ export class Connection {
     return runInTransaction(this.#transaction(tables, 'readwrite'), this.#engine(), work)
   }
 
-  /** One row, in a transaction of its own. */
   async first<Row>(table: TableName, key: IDBValidKey): Promise<Row | undefined> {
     const request = this.#transaction([table], 'readonly').objectStore(table).get(key)
     const [row] = await all<Row>([request])
     return row
+  }
+
+  /** Runs `work` on a reader that has one transaction for all that it reads of a scope. */
+  snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+    return this.read(['head', 'log', 'register'], (requests) =>
+      work({
+        read: (_, read) => read(requests),
+        first: async <Row>(table: TableName, key: IDBValidKey) =>
+          (await requests.get<Row>(requests.table(table), [key]))[0],
+      }),
+    )
   }
 
   /** Puts the reserve; fails where there is no room for it. */

@@ -16,7 +16,7 @@ import {
   type RegisterRow,
   type Rows,
 } from '../ports/store.ts'
-import type { Connection } from './dexie-connection.ts'
+import type { Connection, Reader } from './dexie-connection.ts'
 import { upgradeRequired } from './dexie-errors.ts'
 import {
   type AttachmentRow,
@@ -100,11 +100,11 @@ export class DexieScope {
     return { results: decision.results, wrote: after !== undefined }
   }
 
-  async entries(connection: Connection, query: EntriesQuery): Promise<Page> {
+  async entries(reader: Reader, query: EntriesQuery): Promise<Page> {
     const { from, to, last, first, kinds } = query
     const page = new PageFill(first ?? last)
     if (kinds?.length === 0 || page.full) return { rows: [], more: page.full }
-    return connection.read(['head', 'log'], async (requests) => {
+    return reader.read(['head', 'log'], async (requests) => {
       const [row] = await requests.get<HeadRow>(requests.table('head'), [this.#name])
       if (!row) return { rows: [], more: false }
       const { scope } = row
@@ -144,26 +144,25 @@ export class DexieScope {
     })
   }
 
-  async head(connection: Connection): Promise<Head> {
-    return this.#headOf(await this.#headRow(connection))
+  async head(reader: Reader): Promise<Head> {
+    return this.#headOf(await this.#headRow(reader))
   }
 
-  async register(connection: Connection, key: string): Promise<RegisterRow | undefined> {
-    const scope = await this.#scope(connection)
-    const row =
-      scope === undefined ? undefined : await connection.first<StoredRegister>('register', [scope, key])
+  async register(reader: Reader, key: string): Promise<RegisterRow | undefined> {
+    const scope = await this.#scope(reader)
+    const row = scope === undefined ? undefined : await reader.first<StoredRegister>('register', [scope, key])
     return row && registerRow(row)
   }
 
-  async registers(connection: Connection, prefix: string, after = ''): Promise<readonly RegisterRow[]> {
-    const scope = await this.#scope(connection)
+  async registers(reader: Reader, prefix: string, after = ''): Promise<readonly RegisterRow[]> {
+    const scope = await this.#scope(reader)
     const rows: RegisterRow[] = []
     if (scope === undefined) return rows
     const next = following(prefix)
     let [key, excluding] = after >= prefix && after !== '' ? [after, true] : [prefix, false]
     for (;;) {
       const upper = next === undefined ? [scope, []] : [scope, next]
-      const chunk = await connection.read(['register'], async (requests) => {
+      const chunk = await reader.read(['register'], async (requests) => {
         const range = requests.between([scope, key], upper, excluding)
         const table = requests.table('register')
         return range ? rowsOf<StoredRegister>(table, range, false, REGISTER_ROWS) : []
@@ -178,13 +177,13 @@ export class DexieScope {
     }
   }
 
-  async changesSince(connection: Connection, seq: number): Promise<Changes> {
-    const row = await this.#headRow(connection)
+  async changesSince(reader: Reader, seq: number): Promise<Changes> {
+    const row = await this.#headRow(reader)
     if (!row || row.seq <= seq) return { rows: [], head: this.#headOf(row), more: false }
     const known = row.seq === this.#known?.row.seq ? this.#known : undefined
     const page = known?.tail?.pageAfter(seq)
     if (known && page) return { ...page, head: known.head }
-    return this.#readChanges(connection, seq)
+    return this.#readChanges(reader, seq)
   }
 
   async attach(
@@ -222,8 +221,8 @@ export class DexieScope {
     return row && { id, mediaType: row.mediaType, bytes: new Uint8Array(await row.blob.arrayBuffer()) }
   }
 
-  async #readChanges(connection: Connection, after: number): Promise<Changes> {
-    return connection.read(['head', 'log'], async (requests) => {
+  async #readChanges(reader: Reader, after: number): Promise<Changes> {
+    return reader.read(['head', 'log'], async (requests) => {
       const [row] = await requests.get<HeadRow>(requests.table('head'), [this.#name])
       const head = this.#headOf(row)
       if (!row) return { rows: [], head, more: false }
@@ -254,12 +253,12 @@ export class DexieScope {
   }
 
   /** Number of the scope, if anything was ever written to it. */
-  async #scope(connection: Connection): Promise<number | undefined> {
-    return this.#known?.row.scope ?? (await this.#headRow(connection))?.scope
+  async #scope(reader: Reader): Promise<number | undefined> {
+    return this.#known?.row.scope ?? (await this.#headRow(reader))?.scope
   }
 
-  #headRow(connection: Connection): Promise<HeadRow | undefined> {
-    return connection.first('head', this.#name)
+  #headRow(reader: Reader): Promise<HeadRow | undefined> {
+    return reader.first('head', this.#name)
   }
 
   #headOf(row: HeadRow | undefined): Head {
@@ -572,8 +571,8 @@ export function checkWriter(meta: MetaRow | undefined): MetaRow {
   return meta
 }
 
-/** What the caller's `decide` threw: no failure of storage. */
-export class DecideError {
+/** What the caller's own code threw inside a transaction: no failure of storage. */
+export class CallerError {
   readonly error: unknown
 
   constructor(error: unknown) {
@@ -581,16 +580,16 @@ export class DecideError {
   }
 }
 
-/** @throws DecideError with ERR_INVALID_ARGUMENT for a promise, too: the transaction would not wait for it */
+/** @throws CallerError with ERR_INVALID_ARGUMENT for a promise, too: the transaction would not wait for it */
 function decided(decide: () => Decision): Decision {
   let decision: Decision
   try {
     decision = synchronously(decide)
   } catch (error) {
-    throw new DecideError(error)
+    throw new CallerError(error)
   }
   if (typeof (decision as { then?: unknown } | undefined)?.then !== 'function') return decision
-  throw new DecideError(
+  throw new CallerError(
     new PlimsollError('ERR_INVALID_ARGUMENT', 'commit: a transaction must not be async', {
       argument: 'decide',
     }),

@@ -7,6 +7,7 @@ import {
   type EntriesQuery,
   type Head,
   type Page,
+  type Reads,
   type RegisterRow,
   type ScopeStore,
   type Store,
@@ -25,7 +26,7 @@ import type { DexieStore, DexieStoreOptions } from './dexie.ts'
 import { Connection, type ConnectionOptions } from './dexie-connection.ts'
 import { mayPass, storageError, upgradeRequired } from './dexie-errors.ts'
 import { META, type MetaRow, RESERVE, RESERVE_BYTES, type UnusedRow, WRITER_VERSION } from './dexie-schema.ts'
-import { checkWriter, DecideError, DexieScope, removeAttachment } from './dexie-scope.ts'
+import { CallerError, checkWriter, DexieScope, removeAttachment } from './dexie-scope.ts'
 import { all, type Requests } from './idb-transaction.ts'
 import { mapStore } from './map.ts'
 import { MemoryModeScope, type Remembered } from './memory-mode.ts'
@@ -155,7 +156,7 @@ export class RecoveringStore implements DexieStore {
         connection = this.#connection ?? (await this.#open())
         return { result: await work(connection) }
       } catch (error) {
-        if (error instanceof DecideError) throw error.error
+        if (error instanceof CallerError) throw error.error
         const failure = storageError(operation, error)
         if (failure.code === 'ERR_UPGRADE_REQUIRED')
           this.#become({ state: 'read-only', durable: true, cause: failure })
@@ -336,6 +337,37 @@ class RecoveringScope implements ScopeStore {
       'changesSince',
       (connection) => this.#scope.changesSince(connection, seq),
       (memory) => memory.changesSince(seq),
+    )
+  }
+
+  snapshot<Result>(work: (reads: Reads) => Promise<Result>): Promise<Result> {
+    const scope = this.#scope
+    let failure: unknown
+    const noting = async <Value>(read: Promise<Value>): Promise<Value> => {
+      try {
+        return await read
+      } catch (error) {
+        failure = error
+        throw error
+      }
+    }
+    return this.#run(
+      'snapshot',
+      (connection) =>
+        connection.snapshot(async (reader) => {
+          try {
+            return await work({
+              entries: (query = {}) => noting(scope.entries(reader, query)),
+              head: () => noting(scope.head(reader)),
+              register: (key) => noting(scope.register(reader, key)),
+              registers: (prefix, after) => noting(scope.registers(reader, prefix, after)),
+              changesSince: (seq) => noting(scope.changesSince(reader, seq)),
+            })
+          } catch (error) {
+            throw error === failure ? error : new CallerError(error)
+          }
+        }),
+      work,
     )
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
-import type { Store } from '../../src/ports/store.ts'
+import type { Reads, Store } from '../../src/ports/store.ts'
 import { accepted, append, mark, type Open, put, readAll, remove, SCOPE } from './samples.ts'
 
 export interface DescribeStoreOptions {
@@ -31,6 +31,43 @@ export function describeAbilities(open: Open, { reopen }: DescribeStoreOptions):
       await scope.commit([append('op-7', ['later']), remove('op-8', 'm1')], decide)
       expect((await scope.entries({ from: 'later' })).rows.map(({ body }) => body)).toEqual([null])
       expect((await scope.register('key'))?.body).toBeNull()
+    })
+  })
+
+  describe('snapshot', () => {
+    it('reads one state of the scope, whatever is committed in between', async ({ skip }) => {
+      const store = await open()
+      const scope = store.open(SCOPE)
+      if (!scope.snapshot) return skip('this store has no snapshot')
+      await scope.commit([append('op-1', ['m1', 'm2']), put('op-2', 'key', null)], decide)
+      const before = await readAll(scope)
+      let committed: Promise<unknown> | undefined
+      const read = await scope.snapshot(async (reads) => {
+        await reads.head()
+        committed ??= store.open(SCOPE).commit([append('op-3', ['m3']), put('op-4', 'key', 'op-2')], decide)
+        const { rows } = await reads.entries()
+        return { ids: rows.map(({ id }) => id), all: await readAll(reads), key: await reads.register('key') }
+      })
+      await committed
+      expect(read).toMatchObject({ ids: ['m1', 'm2'], all: before, key: { version: 'op-2' } })
+      expect(await scope.snapshot((reads) => reads.head())).toMatchObject({ seq: 4 })
+    })
+
+    it('of a scope to which nothing was written is empty', async ({ skip }) => {
+      const scope = (await open()).open(SCOPE)
+      if (!scope.snapshot) return skip('this store has no snapshot')
+      expect(await scope.snapshot(readAll)).toEqual(await readAll(scope))
+    })
+
+    it('passes on what its work throws, and the store goes on', async ({ skip }) => {
+      const scope = (await open()).open(SCOPE)
+      if (!scope.snapshot) return skip('this store has no snapshot')
+      const failing = async (reads: Reads): Promise<void> => {
+        await reads.head()
+        throw new TypeError('of the caller')
+      }
+      await expect(scope.snapshot(failing)).rejects.toThrow(new TypeError('of the caller'))
+      expect(await scope.commit([append('op-1', ['m1'])], decide)).toEqual([accepted(1)])
     })
   })
 

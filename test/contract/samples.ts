@@ -1,5 +1,5 @@
 import type { Envelope, Mark, OpResult, Scope, SealedOp } from '../../src/ports/op.ts'
-import type { LogRow, ScopeStore, Store } from '../../src/ports/store.ts'
+import type { LogRow, Reads, ScopeStore, Store } from '../../src/ports/store.ts'
 
 export type Open = () => Store | Promise<Store>
 
@@ -72,7 +72,7 @@ export function names(prefix: string, count: number): string[] {
 export const accepted = (seq: number, applied = true): OpResult => ({ status: 'accepted', seq, applied })
 
 /** Every row of the log, page by page. */
-export async function readLog(scope: ScopeStore, after = 0): Promise<LogRow[]> {
+export async function readLog(scope: Reads, after = 0): Promise<LogRow[]> {
   const rows: LogRow[] = []
   for (let seq = after, more = true; more; seq = rows.at(-1)?.seq ?? seq) {
     const page = await scope.changesSince(seq)
@@ -83,7 +83,7 @@ export async function readLog(scope: ScopeStore, after = 0): Promise<LogRow[]> {
 }
 
 /** Everything that can be read from a scope. */
-export async function readAll(scope: ScopeStore): Promise<unknown> {
+export async function readAll(scope: Reads): Promise<unknown> {
   return { head: await scope.head(), log: await readLog(scope), registers: await scope.registers('') }
 }
 
