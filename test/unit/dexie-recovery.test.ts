@@ -9,6 +9,7 @@ import { type DexieStore, type DexieStoreOptions, dexieStore } from '../../src/s
 import { TABLES } from '../../src/stores/dexie-schema.ts'
 import { type Requests, runInTransaction } from '../../src/stores/idb-transaction.ts'
 import { LogTail } from '../../src/stores/log-tail.ts'
+import { RecoveringStore } from '../../src/stores/recovering-store.ts'
 import { accepted, append, erase, mark, names, put, remove, SCOPE } from '../contract/samples.ts'
 import {
   engineError,
@@ -185,6 +186,41 @@ describe('a request that fails', () => {
     const reads = await Promise.all(names('r', 10).map(() => store.open(SCOPE).entries()))
     expect(reads.map(({ rows }) => rows.length)).toEqual(reads.map(() => 1))
     expect(requests.filter((request) => request === 'open')).toHaveLength(1)
+  })
+
+  it('late, on a handle that was replaced meanwhile, leaves the new one to the others', async () => {
+    const store = new RecoveringStore({
+      name: NAME,
+      durability: 'strict',
+      channel: null,
+      mirror: null,
+      indexedDB: new IDBFactory(),
+      IDBKeyRange,
+    })
+    const failing = (wait: () => unknown) => {
+      let calls = 0
+      return async <Handle>(handle: Handle): Promise<Handle> => {
+        if (++calls === 2) await wait()
+        if (calls <= 2) throw engineError('UnknownError')
+        return handle
+      }
+    }
+    let replace = (): void => {}
+    const replaced = new Promise<void>((done) => {
+      replace = done
+    })
+    const handleOf = (done: object): unknown => ('result' in done ? done.result : done)
+    const late = store.run(
+      'late',
+      failing(() => replaced),
+    )
+    const early = await store.run(
+      'early',
+      failing(() => undefined),
+    )
+    replace()
+    expect(handleOf(await late)).toBe(handleOf(early))
+    expect(handleOf(await store.run('after', async (handle) => handle))).toBe(handleOf(early))
   })
 })
 
@@ -438,6 +474,34 @@ describe('an error', () => {
     }
     await expect(scope.commit([append('op-1', ['m1'])], throwing)).rejects.toBe(own)
     expect((await scope.head()).seq).toBe(0)
+  })
+
+  it('of the caller in a snapshot is passed on as it is; one of a read in it is tried again', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    const thrown = new TypeError('of the caller')
+    let runs = 0
+    const failing = scope.snapshot?.(async (reads) => {
+      runs++
+      await reads.head()
+      throw thrown
+    })
+    await expect(failing).rejects.toBe(thrown)
+    expect(runs).toBe(1)
+    let failed = false
+    failWith((request) => {
+      if (request !== 'log.getAll' || failed) return
+      failed = true
+      throw engineError('UnknownError')
+    })
+    const page = await scope.snapshot?.(async (reads) => {
+      runs++
+      return reads.entries({ first: 1 })
+    })
+    expect(page?.rows.map(({ id }) => id)).toEqual(['m1'])
+    expect(runs).toBe(3)
+    expect(store.status().state).toBe('ready')
   })
 
   it('in the options is one of the caller', () => {
