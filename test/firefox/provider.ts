@@ -1,0 +1,82 @@
+/** Lets Vitest run browser tests in a Firefox as it is installed, over WebDriver BiDi; Playwright can only drive its own build. */
+import { playwright } from '@vitest/browser-playwright'
+import puppeteer, { type Browser, type Page, type Viewport } from 'puppeteer-core'
+import type { BrowserProvider, BrowserProviderOption, TestProject } from 'vitest/node'
+
+declare module 'vitest/browser' {
+  interface BrowserCommands {
+    __vitest_viewport: (size: Viewport) => Promise<void>
+  }
+}
+
+interface FirefoxOptions {
+  readonly executablePath: string
+  /** Milliseconds after which the browser is closed, which fails the run. */
+  readonly limit: number
+}
+
+/** A provider that opens pages and closes them: no mocks of modules, no CDP, no commands that act on a page. */
+export function firefox(options: FirefoxOptions): BrowserProviderOption<FirefoxOptions> {
+  return {
+    name: 'firefox-bidi',
+    supportedBrowser: ['firefox'],
+    options,
+    providerFactory: (project) => new FirefoxProvider(project, options),
+    // What serves the tests is the same for every provider.
+    serverFactory: playwright().serverFactory,
+  }
+}
+
+class FirefoxProvider implements BrowserProvider {
+  readonly name = 'firefox-bidi'
+  readonly supportsParallelism = false
+  readonly #options: FirefoxOptions
+  readonly #pages = new Map<string, Page>()
+  #browser: Promise<Browser> | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(project: TestProject, options: FirefoxOptions) {
+    this.#options = options
+    // The one command that Vitest itself gives, before each file.
+    project.browser?.registerCommand('__vitest_viewport', async ({ sessionId }, size) => {
+      await this.#pages.get(sessionId)?.setViewport(size)
+    })
+  }
+
+  getCommandsContext(): Record<string, unknown> {
+    return {}
+  }
+
+  async openPage(sessionId: string, url: string): Promise<void> {
+    await this.#pages.get(sessionId)?.close()
+    this.#browser ??= this.#launch()
+    const page = await (await this.#browser).newPage()
+    this.#pages.set(sessionId, page)
+    await page.goto(url, { timeout: 60_000 })
+  }
+
+  async close(): Promise<void> {
+    // One that did not start has failed the run by now.
+    const browser = await this.#browser?.catch(() => undefined)
+    this.#browser = undefined
+    this.#pages.clear()
+    clearTimeout(this.#timer)
+    await browser?.close()
+  }
+
+  async #launch(): Promise<Browser> {
+    const { executablePath, limit } = this.#options
+    const browser = await puppeteer.launch({
+      browser: 'firefox',
+      executablePath,
+      headless: true,
+      // Vitest gives each tester an import map of its own.
+      extraPrefsFirefox: { 'dom.multiple_import_maps.enabled': true },
+    })
+    this.#timer = setTimeout(() => {
+      console.error(`Firefox is closed: the tests took longer than ${limit / 1_000} s.`)
+      browser.process()?.kill('SIGKILL')
+    }, limit).unref()
+    return browser
+  }
+}

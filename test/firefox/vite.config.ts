@@ -1,0 +1,22 @@
+/** The browser tests once more, in Firefox: a run of its own, since not every machine has one. */
+import { resolve } from 'node:path'
+import { defineConfig } from 'vitest/config'
+import { findFirefox } from './find.ts'
+import { firefox } from './provider.ts'
+
+export default defineConfig({
+  root: resolve(import.meta.dirname, '../..'),
+  // Found in the middle of a run, it would make Vite load the tests anew.
+  optimizeDeps: { include: ['dexie'] },
+  test: {
+    name: 'firefox',
+    include: ['test/browser/**/*.test.ts'],
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: firefox({ executablePath: findFirefox(), limit: 300_000 }),
+      instances: [{ browser: 'firefox' }],
+    },
+  },
+})
