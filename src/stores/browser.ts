@@ -29,12 +29,18 @@ export function pageEvents(): PageEvents | undefined {
   return 'onpagehide' in globalThis ? globalThis : undefined
 }
 
+/** A channel to other tabs; nothing where there are none, and where the user forbids it. */
 export function broadcastChannel(name: string): ChannelLike | undefined {
   if (typeof BroadcastChannel === 'undefined') return undefined
-  const channel = new BroadcastChannel(name)
-  // In Node an open channel would keep the process alive.
-  ;(channel as { unref?: () => void }).unref?.()
-  return channel as ChannelLike
+  try {
+    const channel = new BroadcastChannel(name)
+    // In Node an open channel would keep the process alive.
+    ;(channel as { unref?: () => void }).unref?.()
+    return channel as ChannelLike
+  } catch {
+    // Firefox throws where cookies are blocked.
+    return undefined
+  }
 }
 
 /** An id that nobody else makes. */

@@ -1,6 +1,6 @@
 import { Dexie } from 'dexie'
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import type { Decide } from '../../src/ports/store.ts'
 import { type ChannelLike, dexieStore, estimate, guardTransactions, persist } from '../../src/stores/dexie.ts'
@@ -52,6 +52,21 @@ describe('watch across tabs', () => {
     browser.failing = true
     const store = dexieStore({ name: 'tabs', mirror: null, channel: browser.open, indexedDB, IDBKeyRange })
     expect(await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)).toMatchObject([{ seq: 1 }])
+  })
+
+  it('tells of commits by the same tab where the user forbids channels, as Firefox does with cookies', async () => {
+    vi.stubGlobal('BroadcastChannel', function BroadcastChannel() {
+      throw new DOMException('The operation is insecure.', 'SecurityError')
+    })
+    try {
+      const store = dexieStore({ name: 'tabs', mirror: null, indexedDB: new IDBFactory(), IDBKeyRange })
+      let hints = 0
+      store.open(SCOPE).watch?.(() => hints++)
+      await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+      expect(hints).toBe(1)
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 })
 
