@@ -9,6 +9,7 @@ import { durableObjectStore } from '../../src/stores/durable-object.ts'
 import { PART_UNITS } from '../../src/stores/parts.ts'
 import { describeStore } from '../contract/index.ts'
 import { append, erase, mark, put, remove, SCOPE } from '../contract/samples.ts'
+import { describeDifferential } from '../everywhere/differential.ts'
 import { ObjectStore } from './object-store.ts'
 
 const newObject = (): DurableObjectStub => env.SESSIONS.get(env.SESSIONS.newUniqueId())
@@ -20,6 +21,11 @@ describeStore('Durable Object', newStore, {
     await evictDurableObject(stub)
     return new ObjectStore(stub)
   },
+})
+
+describeDifferential('Durable Object', newStore, {
+  again: (store) => new ObjectStore((store as ObjectStore).stub),
+  runs: 60,
 })
 
 /** Runs something inside a fresh object, on a store in its database. */
