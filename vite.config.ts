@@ -47,4 +47,13 @@ const workerd = {
   },
 }
 
-export default defineConfig({ test: { projects: [node, browser, workerd] } })
+// A worker of their own: Cloudflare's agents need Node's modules, which the library must do without.
+const agents = {
+  plugins: [cloudflareTest({ wrangler: { configPath: './test/agents/wrangler.toml' } })],
+  test: {
+    name: 'workerd-agents',
+    include: ['test/agents/**/*.test.ts'],
+  },
+}
+
+export default defineConfig({ test: { projects: [node, browser, workerd, agents] } })
