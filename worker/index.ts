@@ -4,7 +4,7 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { type ErrorCode, isPlimsollError } from '../src/ports/errors.ts'
+import { type ErrorCode, isPlimsollError, PlimsollError } from '../src/ports/errors.ts'
 import type { Env } from './env.ts'
 import type { ContextRequest } from './session-object.ts'
 
@@ -17,6 +17,7 @@ const STATUS: { readonly [Code in ErrorCode]?: ContentfulStatusCode } = {
   ERR_ENTRY_TOO_LARGE: 413,
   ERR_INVALID_ARGUMENT: 400,
   ERR_NOT_FOUND: 404,
+  ERR_STORAGE_FULL: 507,
   ERR_TOOL_PENDING: 409,
 }
 
@@ -38,7 +39,7 @@ app.post('/v1/sessions/:session/messages', async ({ req, env, body }) => {
   const opId = req.header('Idempotency-Key')
   const appended = await env.SESSIONS.getByName(session).append(
     session,
-    await req.json(),
+    parse(await req.text()),
     opId === undefined ? {} : { opId },
   )
   return body(appended, 200, { 'Content-Type': 'application/json' })
@@ -48,7 +49,7 @@ app.post('/v1/sessions/:session/context', async ({ req, env, body }) => {
   const session = req.param('session')
   const opId = req.header('Idempotency-Key')
   const text = await req.text()
-  const request = (text === '' ? {} : JSON.parse(text)) as ContextRequest
+  const request = (text === '' ? {} : parse(text)) as ContextRequest
   const context = await env.SESSIONS.getByName(session).context(session, {
     ...request,
     ...(opId !== undefined && { opId }),
@@ -61,10 +62,17 @@ app.onError((error, context) => {
     const { code, message } = error
     return context.json({ code, message }, STATUS[code] ?? 500)
   }
-  if (error instanceof SyntaxError)
-    return context.json({ code: 'ERR_INVALID_ARGUMENT', message: 'the body is not JSON' }, 400)
   throw error
 })
+
+/** Here and not where errors are answered: JSON that was stored and cannot be read is not the caller's fault. */
+function parse(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'the body is not JSON', { cause })
+  }
+}
 
 export { SessionObject } from './session-object.ts'
 export default app

@@ -21,6 +21,7 @@ import {
 } from '../ports/store.ts'
 import { PageFill } from './page-fill.ts'
 import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
+import { withStorageErrors } from './sql-errors.ts'
 import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
 
 /** Most rows of one scope: about 69 billion. Scopes of one object: 2^17, as far as all numbers are exact in JavaScript. */
@@ -43,10 +44,11 @@ const COLUMNS =
  * A commit is one synchronous block in one transaction: nothing of the object runs between its reads and its writes. The output
  * gate holds back whatever the object sends until the commit is on disk, so an answer means that it is durable.
  *
+ * @throws ERR_STORAGE, ERR_STORAGE_FULL where SQLite failed, with its error as `cause`
  * @throws ERR_UPGRADE_REQUIRED from every call where a newer version of this library made the tables
  */
 export function durableObjectStore(storage: SqlStorageLike): Store {
-  const database = new Database(storage)
+  const database = new Database(withStorageErrors(storage))
   return {
     open: ({ tenant, userId, sessionId }: Scope) =>
       new SqlScope(database, JSON.stringify([tenant ?? null, userId, sessionId ?? null])),

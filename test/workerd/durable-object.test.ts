@@ -112,7 +112,10 @@ describe('a commit in a Durable Object', () => {
         })
         const scope = store.open({ userId: failing })
         const ops = [append('op-1', ['m1', 'm2']), put('op-2', 'key', null), mark('op-3', 'epoch', 'e1')]
-        await expect(scope.commit(ops, decide)).rejects.toThrow('disk I/O error')
+        await expect(scope.commit(ops, decide)).rejects.toMatchObject({
+          code: 'ERR_STORAGE',
+          cause: { message: 'disk I/O error' },
+        })
         expect(await scope.head()).toEqual({ seq: 0, ordinal: 0, marks: new Map() })
         broken = false
         const results = await scope.commit(ops, decide)
@@ -133,6 +136,115 @@ describe('a commit in a Durable Object', () => {
       const again = await scope.commit(ops, decide)
       expect(again.every(({ repeated }) => repeated)).toBe(true)
     }
+  })
+})
+
+describe('a failure of SQLite', () => {
+  it('rejects every call with a code, and has the original as its cause', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      await scope.commit([append('op-1', ['m1', 'm2'])], decide)
+      for (const table of ['log', 'register', 'mark'])
+        storage.sql.exec(`ALTER TABLE plimsoll_${table} RENAME TO hidden_${table}`)
+      for (const call of [
+        () => scope.commit([append('op-2', ['m3'])], decide),
+        () => scope.entries(),
+        () => scope.head(),
+        () => scope.register('key'),
+        () => scope.registers(''),
+        () => scope.changesSince(0),
+      ])
+        await expect(call()).rejects.toMatchObject({
+          name: 'PlimsollError',
+          code: 'ERR_STORAGE',
+          cause: { message: expect.stringContaining('no such table: plimsoll_') },
+        })
+      for (const table of ['log', 'register', 'mark'])
+        storage.sql.exec(`ALTER TABLE hidden_${table} RENAME TO plimsoll_${table}`)
+      expect(await scope.commit([append('op-2', ['m3'])], decide)).toEqual([
+        { status: 'accepted', seq: 2, applied: true },
+      ])
+    })
+  })
+
+  it('in the middle of reading rows, or for want of room, is told from the others', async () => {
+    await inside(async (_, storage) => {
+      let failing: { readonly query: RegExp; readonly message: string; readonly late?: boolean } | undefined
+      const scope = durableObjectStore({
+        transactionSync: (closure) => storage.transactionSync(closure),
+        sql: {
+          exec: (query, ...bindings) => {
+            const rows = storage.sql.exec(query, ...bindings)
+            if (!failing?.query.test(query)) return rows
+            const { message } = failing
+            if (!failing.late) throw new Error(message)
+            return {
+              toArray: () => {
+                throw new Error(message)
+              },
+              *[Symbol.iterator]() {
+                for (const row of rows) {
+                  yield row
+                  throw new Error(message)
+                }
+              },
+            }
+          },
+        },
+      }).open(SCOPE)
+      await scope.commit([append('op-1', ['m1', 'm2'])], decide)
+      const message = 'database disk image is malformed: SQLITE_CORRUPT'
+      for (const [query, call] of [
+        [/ORDER BY n DESC$/, () => scope.entries()],
+        [/FROM plimsoll_mark/, () => scope.head()],
+      ] as const) {
+        failing = { query, message, late: true }
+        await expect(call()).rejects.toMatchObject({ code: 'ERR_STORAGE', cause: { message } })
+      }
+      failing = { query: /^INSERT INTO plimsoll_log/, message: 'database or disk is full: SQLITE_FULL' }
+      const commit = scope.commit([append('op-2', ['m3'])], decide)
+      await expect(commit).rejects.toMatchObject({ code: 'ERR_STORAGE_FULL', cause: expect.any(Error) })
+      failing = undefined
+      expect(await scope.head()).toMatchObject({ seq: 1 })
+    })
+  })
+
+  it('that also fails the end of its transaction is the one that is told; what `decide` throws is its own', async () => {
+    await inside(async (_, storage) => {
+      let full = true
+      const scope = durableObjectStore({
+        transactionSync: (closure) => {
+          try {
+            return storage.transactionSync(closure)
+          } catch (error) {
+            throw full ? new Error('no such savepoint: SQLITE_ERROR') : error
+          }
+        },
+        sql: {
+          exec: (query, ...bindings) => {
+            if (full && query.startsWith('INSERT INTO plimsoll_log'))
+              throw new Error('database or disk is full: SQLITE_FULL')
+            return storage.sql.exec(query, ...bindings)
+          },
+        },
+      }).open(SCOPE)
+      const ops = [append('op-1', ['m1'])]
+      await expect(scope.commit(ops, decide)).rejects.toMatchObject({ code: 'ERR_STORAGE_FULL' })
+      full = false
+      const own = new RangeError('of decide')
+      const throwing: Decide = () => {
+        throw own
+      }
+      await expect(scope.commit(ops, throwing)).rejects.toBe(own)
+      const ending = durableObjectStore({
+        sql: storage.sql,
+        transactionSync: (closure) => {
+          closure()
+          throw new Error('disk I/O error: SQLITE_IOERR')
+        },
+      }).open(SCOPE)
+      await expect(ending.commit(ops, decide)).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+    })
   })
 })
 

@@ -1,4 +1,4 @@
-import { env, evictDurableObject } from 'cloudflare:test'
+import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { exports } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import type { Context, MessageInput } from '../../src/index.ts'
@@ -94,5 +94,18 @@ describe('a session at the edge', () => {
       status: 409,
       body: { code: 'ERR_TOOL_PENDING' },
     })
+  })
+
+  it('does not blame the request where what is stored cannot be read', async () => {
+    const session = newSession()
+    await post(`${session}/messages`, said('m1', 'Hi.'))
+    const object = env.SESSIONS.getByName(session)
+    await runInDurableObject(object, (_, { storage }) =>
+      storage.sql.exec(`UPDATE plimsoll_log SET body = '{' WHERE kind = 'message'`),
+    )
+    await evictDurableObject(object)
+    await expect(post(`${session}/context`, {})).rejects.toThrow('JSON')
+    await runInDurableObject(object, (_, { storage }) => storage.sql.exec(`DROP TABLE plimsoll_log`))
+    expect(await post(`${session}/context`, {})).toMatchObject({ status: 500, body: { code: 'ERR_STORAGE' } })
   })
 })
