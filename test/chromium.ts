@@ -14,6 +14,17 @@ const systemPaths = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
 
+/** What Chromium needs to run as root, and to stay quiet without a network. */
+export const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
 /** The path of a Chromium on this machine, or `undefined`. `CHROMIUM_PATH` wins, and must exist if set. */
 export function findChromium(): string | undefined {
   const chosen = process.env.CHROMIUM_PATH

@@ -11,21 +11,9 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { chromium, type Page } from 'playwright'
 import { createServer } from 'vite'
-import { findChromium } from '../chromium.ts'
+import { findChromium, flags } from '../chromium.ts'
 
 const KILLS = Number(process.env.KILLS ?? 20)
-const flags = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--remote-debugging-port=0',
-]
-
 interface Found {
   readonly ids: readonly string[]
   readonly gapless: boolean
@@ -47,10 +35,14 @@ class Browser {
     const path = findChromium()
     if (!path) throw new Error('no Chromium: run `node test/chromium.ts`')
     // A process group of its own, so that its renderers and its storage die with it.
-    const process = spawn(path, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
-      detached: true,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    const process = spawn(
+      path,
+      [...flags, '--headless=new', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
+      {
+        detached: true,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    )
     const address = await new Promise<string>((found, failed) => {
       createInterface({ input: process.stderr as NodeJS.ReadableStream }).on('line', (line) => {
         const url = /^DevTools listening on (\S+)/.exec(line)?.[1]
