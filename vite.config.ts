@@ -1,25 +1,16 @@
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
-import { findChromium } from './test/chromium.ts'
+import { findChromium, flags } from './test/chromium.ts'
 
 const executablePath = findChromium()
-
-/** What Chromium needs to run as root, and to stay quiet without a network. */
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 const node = {
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render}/**/*.test.ts'],
+    // Machines that do other things too are no reason to fail.
+    testTimeout: 20_000,
   },
 }
 
@@ -33,7 +24,7 @@ const browser = {
       enabled: true,
       headless: true,
       screenshotFailures: false,
-      provider: playwright({ launchOptions: { args, ...(executablePath && { executablePath }) } }),
+      provider: playwright({ launchOptions: { args: flags, ...(executablePath && { executablePath }) } }),
       instances: [{ browser: 'chromium' as const }],
     },
   },
@@ -56,4 +47,14 @@ const agents = {
   },
 }
 
-export default defineConfig({ test: { projects: [node, browser, workerd, agents] } })
+/** The built page and the real edge, driven from Node. */
+const e2e = {
+  test: {
+    name: 'e2e',
+    include: ['test/e2e/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+}
+
+export default defineConfig({ test: { projects: [node, browser, workerd, agents, e2e] } })

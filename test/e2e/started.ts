@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../..')
+const TIMEOUT_MS = 45_000
+
+/** A program that was started, and listens. */
+export interface Started {
+  /** What its output was searched for. */
+  readonly found: string
+  stop(): Promise<void>
+}
+
+/** Starts a program in the project's folder, and waits until its output has the first group of `pattern`. */
+export async function start(
+  command: string,
+  args: readonly string[],
+  pattern: RegExp,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  // A process group of its own, so that what it started ends with it.
+  const child = spawn(command, args, {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Colours would stand in the middle of what is looked for.
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+  })
+  const stop = (): Promise<void> => end(child)
+  try {
+    return { found: await outputOf(child, pattern), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** A port on which nobody listens now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+function outputOf(child: ChildProcess, pattern: RegExp): Promise<string> {
+  let said = ''
+  return new Promise((found, failed) => {
+    const fail = (reason: string): void =>
+      failed(new Error(`${child.spawnargs.join(' ')} ${reason}:\n${said}`))
+    const timer = setTimeout(() => fail(`said nothing of ${pattern}`), TIMEOUT_MS)
+    const look = (chunk: Buffer): void => {
+      said += chunk.toString()
+      const match = pattern.exec(said)?.[1]
+      if (match === undefined) return
+      clearTimeout(timer)
+      found(match)
+    }
+    child.stdout?.on('data', look)
+    child.stderr?.on('data', look)
+    child.once('error', failed)
+    child.once('exit', (code) => {
+      clearTimeout(timer)
+      fail(`ended with ${code}`)
+    })
+  })
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  process.kill(-child.pid, 'SIGTERM')
+  const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), 5_000)
+  await ended
+  clearTimeout(timer)
+}
