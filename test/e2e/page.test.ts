@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findChromium, flags } from '../chromium.ts'
-import { freePort, type Started, start } from './started.ts'
+import { freePort, type Started, start } from '../started.ts'
 
 let server: Started
 let browser: Browser

@@ -1,0 +1,35 @@
+/** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
+import { createMemory, isPlimsollError, type MessageInput } from '../../src/index.ts'
+import { dexieStore } from '../../src/stores/dexie.ts'
+
+interface Part {
+  readonly sessionId: string
+  readonly budget: number
+  readonly system?: string
+  readonly steps: readonly { readonly messages: readonly MessageInput[]; readonly options: object }[]
+}
+
+/** Takes JSON, as the edge does. @returns each step's context as JSON, or the code and the message of its refusal */
+async function replay(json: string): Promise<readonly string[]> {
+  const { sessionId, budget, system, steps } = JSON.parse(json) as Part
+  const store = dexieStore({ name: 'identity', durability: 'relaxed' })
+  const memory = createMemory({ store, budget, ...(system !== undefined && { system }) })
+  const session = memory.session({ userId: 'local', sessionId })
+  const answers: string[] = []
+  for (const { messages, options } of steps) {
+    for (const message of messages) await session.append(message)
+    try {
+      answers.push(JSON.stringify(await session.context(options)))
+    } catch (error) {
+      if (!isPlimsollError(error)) throw error
+      const { code, message } = error
+      answers.push(JSON.stringify({ code, message }))
+    }
+  }
+  if (!store.status().durable) throw new Error(`the store is ${store.status().state}`)
+  await session.close()
+  await store.close()
+  return answers
+}
+
+Object.assign(globalThis, { replay })

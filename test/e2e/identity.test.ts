@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConversation } from '../../src/cli/transcript.ts'
+import { BrowserSide } from '../identity/browser.ts'
+import { compare } from '../identity/compare.ts'
+import { EdgeSide } from '../identity/edge.ts'
+import { generated } from '../identity/generated.ts'
+import { replayOf } from '../identity/steps.ts'
+
+const BUDGET = 2_000
+const trip = readConversation(
+  readFileSync(resolve(import.meta.dirname, '../../examples/trip.jsonl'), 'utf8').trim(),
+  1,
+)
+
+let browser: BrowserSide
+let edge: EdgeSide
+
+beforeAll(async () => {
+  ;[browser, edge] = await Promise.all([
+    BrowserSide.start(),
+    EdgeSide.start({ budget: BUDGET, system: trip.system }),
+  ])
+})
+
+afterAll(async () => {
+  await browser?.stop()
+  await edge?.stop()
+})
+
+describe('a browser with Dexie and the edge over HTTP give the same bytes', () => {
+  it('for each call of the recorded trip', async () => {
+    const replay = replayOf(trip, 'trip')
+    const found = await compare(replay, { budget: BUDGET, browser, edge })
+    expect(found.differences).toEqual([])
+    expect(found).toMatchObject({ calls: 36, refused: 0 })
+    expect(found.epochs).toBeGreaterThan(3)
+  })
+
+  it('for each call of several hundred messages with tools, long outputs, late results and tails', async () => {
+    const conversation = { ...generated(60), ...(trip.system !== undefined && { system: trip.system }) }
+    expect(conversation.messages.length).toBeGreaterThan(300)
+    const replay = replayOf(conversation, 'generated / 1', 3)
+    const found = await compare(replay, { budget: BUDGET, browser, edge })
+    expect(found.differences).toEqual([])
+    expect(found.calls).toBe(replay.steps.length)
+    expect(found.epochs).toBeGreaterThan(20)
+    expect(found.refused).toBeLessThan(found.calls / 10)
+  })
+
+  it('and another byte on one side would be seen', async () => {
+    const replay = replayOf(trip, 'seeded')
+    const found = await compare(
+      { ...replay, steps: replay.steps.slice(0, 4) },
+      { budget: BUDGET + 1, browser, edge },
+    )
+    expect(found.differences).toHaveLength(4)
+    expect(found.differences[0]).toMatch(/^call 0: .* from character \d+ on/)
+  })
+})

@@ -1,0 +1,55 @@
+import type { Context } from '../../src/index.ts'
+import type { BrowserSide } from './browser.ts'
+import type { EdgeSide } from './edge.ts'
+import type { Replay } from './steps.ts'
+
+export interface Comparison {
+  /** Calls whose answers were compared. */
+  readonly calls: number
+  /** Calls that both sides refused. */
+  readonly refused: number
+  readonly epochs: number
+  /** Bytes of the browser's answers. */
+  readonly bytes: number
+  readonly differences: readonly string[]
+}
+
+/** Replays a conversation on both sides, and compares each answer byte by byte, its hash first. */
+export async function compare(
+  replay: Replay,
+  { budget, browser, edge }: { budget: number; browser: BrowserSide; edge: EdgeSide },
+): Promise<Comparison> {
+  const [here, there] = await Promise.all([browser.contextsOf(replay, budget), edge.contextsOf(replay)])
+  const differences: string[] = []
+  if (here.length !== replay.steps.length || there.length !== replay.steps.length)
+    differences.push(`${here.length} and ${there.length} answers to ${replay.steps.length} calls`)
+  const epochs = new Set<string>()
+  let refused = 0
+  here.forEach((answer, call) => {
+    const { epoch, hash } = JSON.parse(answer) as Partial<Context>
+    if (epoch === undefined) refused++
+    else epochs.add(epoch)
+    const other = there[call] ?? ''
+    if (answer === other) return
+    const hashes = hash === hashIn(other) ? 'the same hash' : 'another hash'
+    differences.push(`call ${call}: ${hashes}, ${parting(answer, other)}`)
+  })
+  const bytes = here.reduce((total, answer) => total + Buffer.byteLength(answer), 0)
+  return { calls: here.length, refused, epochs: epochs.size, bytes, differences }
+}
+
+function hashIn(answer: string): string | undefined {
+  try {
+    return (JSON.parse(answer) as Partial<Context>).hash
+  } catch {
+    return undefined
+  }
+}
+
+/** Where two texts part, and how they go on. */
+function parting(one: string, other: string): string {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at++
+  const excerpt = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 40), at + 80))
+  return `from character ${at} on: ${excerpt(one)} in the browser, ${excerpt(other)} at the edge`
+}
