@@ -35,7 +35,10 @@ const conversation = new Conversation(
 const status = (): void =>
   showStatus(element('#store-status', HTMLElement), store.status(), {
     reload: () => location.reload(),
-    acceptLoss: () => store.acceptLoss().then(() => conversation.reopen(), report),
+    acceptLoss: () => {
+      report()
+      store.acceptLoss().then(() => conversation.reopen(), report)
+    },
   })
 store.onStatus(status)
 status()

@@ -52,7 +52,7 @@ function smallTalk(number: number): readonly MessageInput[] {
   return [
     {
       role: 'user',
-      content: `What is ${place} like in the week of the ${1 + (number % 28)}th, and is it crowded?`,
+      content: `What is ${place} like in week ${1 + (number % 52)}, and is it crowded?`,
     },
     {
       role: 'assistant',

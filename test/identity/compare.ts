@@ -6,7 +6,7 @@ import type { Replay } from './steps.ts'
 export interface Comparison {
   /** Calls whose answers were compared. */
   readonly calls: number
-  /** Calls that both sides refused. */
+  /** Calls that the browser refused because even the least context was too large. */
   readonly refused: number
   readonly epochs: number
   /** Bytes of the browser's answers. */
@@ -26,9 +26,10 @@ export async function compare(
   const epochs = new Set<string>()
   let refused = 0
   here.forEach((answer, call) => {
-    const { epoch, hash } = JSON.parse(answer) as Partial<Context>
-    if (epoch === undefined) refused++
-    else epochs.add(epoch)
+    const { epoch, hash, code } = JSON.parse(answer) as Partial<Context> & { readonly code?: string }
+    if (epoch !== undefined) epochs.add(epoch)
+    else if (code === 'ERR_BUDGET_TOO_SMALL') refused++
+    else differences.push(`call ${call}: nothing to compare, ${answer}`)
     const other = there[call] ?? ''
     if (answer === other) return
     const hashes = hash === hashIn(other) ? 'the same hash' : 'another hash'

@@ -46,7 +46,9 @@ const totals = new Map<string, Comparison[]>()
 const started = Date.now()
 const browser = await BrowserSide.start()
 try {
+  let worker = 0
   for (const [system, recorded] of bySystem) {
+    console.log(`system text ${++worker} of ${bySystem.size}: ${recorded.length} conversations`)
     const edge = await EdgeSide.start({ budget, system })
     try {
       for (const { file, replay } of recorded) {
@@ -68,7 +70,7 @@ for (const [file, found] of [...totals, ['all', [...totals.values()].flat()] as 
     found.reduce((total, one) => total + count(one), 0)
   different = sum(({ differences }) => differences.length)
   console.log(
-    `${file}: ${found.length} conversations, ${sum(({ calls }) => calls)} calls compared, of these refused by both ` +
+    `${file}: ${found.length} conversations, ${sum(({ calls }) => calls)} calls compared, of these refused as too small a budget ` +
       `${sum(({ refused }) => refused)}, ${sum(({ epochs }) => epochs)} epochs, ` +
       `${(sum(({ bytes }) => bytes) / 2 ** 20).toFixed(1)} MiB, ${different} differences`,
   )
