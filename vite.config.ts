@@ -54,6 +54,7 @@ const e2e = {
     include: ['test/e2e/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
   },
 }
 

@@ -1,5 +1,5 @@
 import { type Context, isPlimsollError, type Message, type Session } from '../src/index.ts'
-import { exchanges, refusalOf, replyTo } from './scripted.ts'
+import { refusalOf, replyTo, scriptedMessages } from './scripted.ts'
 
 /** Messages on the page, and how many more `showOlder` brings. */
 const PAGE = 100
@@ -50,14 +50,13 @@ export class Conversation {
     void this.#reply()
   }
 
-  /** Adds scripted messages as an agent would: a context is asked for after each exchange. */
+  /** Adds scripted messages as an agent would: each message of the assistant answers a context. */
   async fill(messages: number, progress: (added: number) => void): Promise<void> {
     let added = 0
-    for (const exchange of exchanges(messages)) {
-      await this.#session.append(exchange)
-      await this.#session.context()
-      added += exchange.length
-      progress(added)
+    for (const message of scriptedMessages(messages)) {
+      if (message.role === 'assistant') await this.#session.context()
+      await this.#session.append(message)
+      progress(++added)
     }
   }
 

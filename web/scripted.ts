@@ -37,13 +37,13 @@ function oldestText({ blocks }: Context): string {
 
 const PLACES = ['Turin', 'Genoa', 'Trieste', 'Lecce', 'Verona', 'Parma', 'Bari', 'Ancona', 'Siena', 'Udine']
 
-/** Exchanges of a travel agency, so many messages in all; every fourth one looks trains up, with a long result. */
-export function* exchanges(messages: number): Generator<readonly MessageInput[]> {
-  let left = messages
+/** So many messages of a travel agency's chat; every fourth exchange looks trains up, with a long result. */
+export function* scriptedMessages(count: number): Generator<MessageInput> {
+  let left = count
   for (let number = 0; left > 0; number++) {
     const exchange = number % 4 === 2 && left >= 4 ? lookUp(number) : smallTalk(number)
     left -= exchange.length
-    yield exchange
+    yield* exchange
   }
 }
 
