@@ -18,6 +18,18 @@ export function canonical(value: Json): string {
   return `{${fields.join(',')}}`
 }
 
+/** A body as it was stored under an id. @throws ERR_STORAGE where storage gives back something else than JSON */
+export function parseBody(id: string, body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch (cause) {
+    throw new PlimsollError('ERR_STORAGE', `the store: the body of ${id} is not what was written`, {
+      id,
+      cause,
+    })
+  }
+}
+
 export function invalid(operation: string, argument: string, reason: string): PlimsollError {
   return new PlimsollError('ERR_INVALID_ARGUMENT', `${operation}: ${argument} ${reason}`, { argument })
 }

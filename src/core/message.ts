@@ -1,7 +1,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput, Part, Role, Trust } from '../ports/message.ts'
-import { checkCount, checkId, checkJson, checkText, invalid, isPlainObject } from './json.ts'
+import { checkCount, checkId, checkJson, checkText, invalid, isPlainObject, parseBody } from './json.ts'
 import { utf8Length } from './text.ts'
 
 /** What ids of epochs begin with; they are made from their content, so messages must not take them. */
@@ -75,7 +75,7 @@ export function sealMessage({ id: _, ...body }: Message): string {
 }
 
 export function openMessage(id: string, body: string): Message {
-  return { id, ...(JSON.parse(body) as Omit<Message, 'id'>) }
+  return { id, ...(parseBody(id, body) as Omit<Message, 'id'>) }
 }
 
 /** All text of a message, as a person would read it. */

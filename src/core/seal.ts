@@ -1,6 +1,7 @@
 import type { Json, Message } from '../ports/message.ts'
 import type { Mark, Op, SealedOp } from '../ports/op.ts'
-import type { LogRow } from '../ports/store.ts'
+import type { LogRow, RegisterRow } from '../ports/store.ts'
+import { parseBody } from './json.ts'
 import { openMessage, sealMessage } from './message.ts'
 
 /** Parts an op into what everyone may read (the envelope) and one body for each id. */
@@ -65,9 +66,9 @@ export function messageIn(row: LogRow): Message | undefined {
 
 /** The mark in a row of kind `epoch`, `summary` or `rewind`, unless it was forgotten. */
 export function markIn(row: LogRow): Mark | undefined {
-  return row.body === null ? undefined : (JSON.parse(row.body) as Mark)
+  return row.body === null ? undefined : (parseBody(row.id, row.body) as Mark)
 }
 
-export function valueIn(row: { readonly body: string | null }): Json | undefined {
-  return row.body === null ? undefined : (JSON.parse(row.body) as Json)
+export function valueIn({ key, body }: Pick<RegisterRow, 'key' | 'body'>): Json | undefined {
+  return body === null ? undefined : (parseBody(key, body) as Json)
 }

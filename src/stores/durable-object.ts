@@ -398,6 +398,11 @@ class SqlScope implements ScopeStore {
   #body({ body, parts }: SqlRow, owner: string): string | null {
     if (parts === null) return body as string | null
     const rows = this.#database.all('SELECT content FROM plimsoll_part WHERE owner = ? ORDER BY part', owner)
+    if (rows.length !== parts)
+      throw new PlimsollError(
+        'ERR_STORAGE',
+        `durableObjectStore: ${owner} has ${rows.length} of ${parts} parts`,
+      )
     return rows.map(({ content }) => content as string).join('')
   }
 

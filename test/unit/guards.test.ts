@@ -421,6 +421,19 @@ describe('contextAt', () => {
     expect(await refused(session.contextAt('nobody'))).toBe('ERR_NOT_FOUND')
   })
 
+  it('rejects with a code and the id where storage gives back what nobody wrote', async () => {
+    const store = mapStore()
+    await open(store).append(user('u'))
+    const damaged = meddled(store, { row: (row) => ({ ...row, body: row.body?.slice(1) ?? null }) })
+    const session = open(damaged)
+    for (const call of [() => session.context(), () => session.history()])
+      await expect(call()).rejects.toMatchObject({
+        code: 'ERR_STORAGE',
+        id: 'u',
+        cause: expect.any(SyntaxError),
+      })
+  })
+
   it('says so when the log no longer gives the same bytes', async () => {
     const store = mapStore()
     await open(store).append([user('u', 'Turin'), answer('a')])

@@ -264,6 +264,15 @@ describe('a long text in a Durable Object', () => {
     }
   })
 
+  it('of which a part is gone is an error, not a shorter text', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      await scope.commit([append('op-1', ['m1'], { bodies: ['x'.repeat(3 * PART_UNITS)] })], decide)
+      storage.sql.exec('DELETE FROM plimsoll_part WHERE part = 1')
+      await expect(scope.entries()).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+    })
+  })
+
   it('is gone with its parts when its entry is deleted, its register written over, or the scope erased', async () => {
     await inside(async (store, storage) => {
       const scope = store.open(SCOPE)
