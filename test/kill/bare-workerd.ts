@@ -6,35 +6,61 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** The edge in bare workerd, with its objects on disk in `folder`: what `wrangler dev` runs, without wrangler. */
+/** One worker of a workerd process, with the objects that it binds. */
+export interface BareWorker {
+  /** Letters and digits. */
+  readonly name: string
+  /** Where it takes requests, on loopback. */
+  readonly port: number
+  /** Its one module, a file in the folder of the process. */
+  readonly module: string
+  readonly binding: string
+  readonly className: string
+  /** Names the folder of its objects. */
+  readonly uniqueKey: string
+  readonly variables?: Readonly<Record<string, string>>
+  /** Default: those of wrangler.toml. */
+  readonly compatibilityFlags?: readonly string[]
+}
+
+/** Bundles the edge into `folder`. */
+export function edgeWorker(folder: string, port: number): BareWorker {
+  const built = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'deploy', '--dry-run', '--outdir', folder],
+    { cwd: root, encoding: 'utf8' },
+  )
+  if (built.status !== 0) throw new Error(`wrangler could not bundle the worker:\n${built.stderr}`)
+  renameSync(join(folder, 'index.js'), join(folder, 'worker.js'))
+  return {
+    name: 'main',
+    port,
+    module: 'worker.js',
+    binding: 'SESSIONS',
+    className: 'SessionObject',
+    uniqueKey: 'plimsoll-session',
+  }
+}
+
+/** Workers in one bare workerd, with their objects on disk in `folder`: what `wrangler dev` runs, without wrangler. */
 export class BareWorkerd {
-  readonly url: string
   readonly #folder: string
-  readonly #port: number
+  readonly #workers: readonly BareWorker[]
   #process: ChildProcess | undefined
 
-  /** Bundles the worker into `folder`. */
-  constructor(folder: string, port: number) {
+  constructor(folder: string, workers: readonly BareWorker[]) {
     this.#folder = folder
-    this.#port = port
-    this.url = `http://127.0.0.1:${port}`
-    mkdirSync(this.objects, { recursive: true })
-    const built = spawnSync(
-      process.execPath,
-      [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'deploy', '--dry-run', '--outdir', folder],
-      { cwd: root, encoding: 'utf8' },
-    )
-    if (built.status !== 0) throw new Error(`wrangler could not bundle the worker:\n${built.stderr}`)
-    renameSync(join(folder, 'index.js'), join(folder, 'worker.js'))
-    writeFileSync(join(folder, 'config.capnp'), config(port))
+    this.#workers = workers
+    for (const { uniqueKey } of workers) mkdirSync(this.objects(uniqueKey), { recursive: true })
+    writeFileSync(join(folder, 'config.capnp'), config(workers))
   }
 
-  /** Folder with the SQLite files of the objects. */
-  get objects(): string {
-    return join(this.#folder, 'objects/plimsoll-session')
+  /** Folder with the SQLite files of a worker's objects. */
+  objects(uniqueKey: string): string {
+    return join(this.#folder, 'objects', uniqueKey)
   }
 
-  /** Resolves when it takes connections. */
+  /** Resolves when all workers take connections. */
   async start(): Promise<void> {
     const child = spawn(join(root, 'node_modules/.bin/workerd'), ['serve', 'config.capnp'], {
       cwd: this.#folder,
@@ -47,10 +73,11 @@ export class BareWorkerd {
     this.#process = child
     for (let tries = 0; tries < 400; tries++) {
       if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode}:\n${said}`)
-      if (await accepts(this.#port)) return
+      const taken = await Promise.all(this.#workers.map(({ port }) => accepts(port)))
+      if (taken.every(Boolean)) return
       await pause(10)
     }
-    throw new Error(`workerd took no connection on port ${this.#port}:\n${said}`)
+    throw new Error(`workerd takes no connections:\n${said}`)
   }
 
   /** SIGKILL, and what it left behind is as it was at that moment. */
@@ -76,25 +103,40 @@ function accepts(port: number): Promise<boolean> {
 }
 
 /** The settings of wrangler.toml that matter here, in workerd's own words. */
-function config(port: number): string {
+function config(workers: readonly BareWorker[]): string {
   const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8')
   const date = /compatibility_date = "([^"]+)"/.exec(toml)?.[1]
   const flags = /compatibility_flags = (\[[^\]]*\])/.exec(toml)?.[1]
+  const services = workers.map(({ name }) => `(name = "${name}", worker = .${name}),`)
+  const sockets = workers.map(
+    ({ name, port }) => `(name = "${name}", address = "127.0.0.1:${port}", http = (), service = "${name}"),`,
+  )
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = .main),
+    ${services.join('\n    ')}
     (name = "disk", disk = (path = "objects", writable = true)),
   ],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+  sockets = [
+    ${sockets.join('\n    ')}
+  ],
 );
-const main :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "worker.js")],
+${workers.map((worker) => workerConfig(worker, `${date}`, `${flags}`)).join('')}`
+}
+
+function workerConfig(worker: BareWorker, date: string, flags: string): string {
+  const { name, module, binding, className, uniqueKey, variables = {}, compatibilityFlags } = worker
+  const texts = Object.entries(variables).map(([key, value]) => `(name = "${key}", text = "${value}"),`)
+  return `const ${name} :Workerd.Worker = (
+  modules = [(name = "${module}", esModule = embed "${module}")],
   compatibilityDate = "${date}",
-  compatibilityFlags = ${flags},
-  durableObjectNamespaces = [(className = "SessionObject", uniqueKey = "plimsoll-session", enableSql = true)],
+  compatibilityFlags = ${compatibilityFlags ? JSON.stringify(compatibilityFlags) : flags},
+  durableObjectNamespaces = [(className = "${className}", uniqueKey = "${uniqueKey}", enableSql = true)],
   durableObjectStorage = (localDisk = "disk"),
-  bindings = [(name = "SESSIONS", durableObjectNamespace = "SessionObject")],
+  bindings = [
+    (name = "${binding}", durableObjectNamespace = "${className}"),
+    ${texts.join('\n    ')}
+  ],
 );
 `
 }

@@ -11,7 +11,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { BareWorkerd } from './bare-workerd.ts'
+import { BareWorkerd, edgeWorker } from './bare-workerd.ts'
 
 const PORT = 18_788
 const MESSAGES = 60
@@ -24,8 +24,8 @@ interface Answer {
   readonly text: string
 }
 
-async function post(edge: BareWorkerd, path: string, body: unknown, opId?: string): Promise<Answer> {
-  const response = await fetch(`${edge.url}/v1/sessions/${path}`, {
+async function post(path: string, body: unknown, opId?: string): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${PORT}/v1/sessions/${path}`, {
     method: 'POST',
     ...(opId !== undefined && { headers: { 'Idempotency-Key': opId } }),
     body: JSON.stringify(body),
@@ -47,8 +47,8 @@ const message = (session: string, index: number, content = textOf(session, index
 })
 
 /** Messages that a session serves, or undefined where it fails as it should. Whatever is wrong is noted under `name`. */
-async function served(edge: BareWorkerd, session: string, name: string): Promise<number | undefined> {
-  const { status, text } = await post(edge, `${session}/context`, {})
+async function served(session: string, name: string): Promise<number | undefined> {
+  const { status, text } = await post(`${session}/context`, {})
   if (status !== 200) {
     if (status < 500) problems.push(`${name}: session ${session} answers ${status} ${text}`)
     return undefined
@@ -64,7 +64,9 @@ async function served(edge: BareWorkerd, session: string, name: string): Promise
 /** Damages copies of one session's file, beside an undamaged session. */
 async function damage(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-corruption-'))
-  const edge = new BareWorkerd(folder, PORT)
+  const worker = edgeWorker(folder, PORT)
+  const edge = new BareWorkerd(folder, [worker])
+  const objects = edge.objects(worker.uniqueKey)
   process.on('exit', () => {
     void edge.kill()
     rmSync(folder, { recursive: true, force: true })
@@ -72,24 +74,24 @@ async function damage(): Promise<void> {
   await edge.start()
   for (let index = 0; index < MESSAGES; index++)
     for (const session of ['damaged', 'other']) {
-      const { status } = await post(edge, `${session}/messages`, message(session, index))
+      const { status } = await post(`${session}/messages`, message(session, index))
       if (status !== 200) throw new Error(`the fixture was not written: ${status}`)
       // The first context marks an epoch, which a later one goes on from.
-      if (index === 0) await post(edge, `${session}/context`, {})
+      if (index === 0) await post(`${session}/context`, {})
     }
   await edge.kill()
 
   const [logged, merged] = [join(folder, 'logged'), join(folder, 'merged')]
-  cpSync(edge.objects, logged, { recursive: true })
+  cpSync(objects, logged, { recursive: true })
   let file = ''
-  for (const name of readdirSync(edge.objects).filter((name) => /^[0-9a-f]+\.sqlite$/.test(name))) {
-    const database = new DatabaseSync(join(edge.objects, name))
+  for (const name of readdirSync(objects).filter((name) => /^[0-9a-f]+\.sqlite$/.test(name))) {
+    const database = new DatabaseSync(join(objects, name))
     const found = database.prepare(`SELECT 1 FROM plimsoll_log WHERE id = 'damaged/0'`).all()
     if (found.length > 0) file = name
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     database.close()
   }
-  cpSync(edge.objects, merged, { recursive: true })
+  cpSync(objects, merged, { recursive: true })
 
   const outcomes = { failed: 0, whole: 0, shortened: 0 }
   const attempt = async (
@@ -98,21 +100,21 @@ async function damage(): Promise<void> {
     change: (bytes: Buffer) => Buffer,
     suffix = '',
   ): Promise<void> => {
-    rmSync(edge.objects, { recursive: true })
-    cpSync(from, edge.objects, { recursive: true })
-    const path = join(edge.objects, file + suffix)
+    rmSync(objects, { recursive: true })
+    cpSync(from, objects, { recursive: true })
+    const path = join(objects, file + suffix)
     writeFileSync(path, change(readFileSync(path)))
     await edge.start()
-    const count = await served(edge, 'damaged', name)
+    const count = await served('damaged', name)
     if (count === undefined) outcomes.failed++
     else if (count === MESSAGES) outcomes.whole++
     else if (from === logged) outcomes.shortened++
     else problems.push(`${name}: ${count} of ${MESSAGES} messages, and no error`)
-    const written = await post(edge, 'damaged/messages', message('damaged', MESSAGES))
+    const written = await post('damaged/messages', message('damaged', MESSAGES))
     if (written.status !== 200 && written.status < 500)
       problems.push(`${name}: the damaged session takes no message: ${written.status} ${written.text}`)
-    if ((await served(edge, 'other', name)) !== MESSAGES) problems.push(`${name}: the other session fails`)
-    const other = await post(edge, 'other/messages', message('other', MESSAGES))
+    if ((await served('other', name)) !== MESSAGES) problems.push(`${name}: the other session fails`)
+    const other = await post('other/messages', message('other', MESSAGES))
     if (other.status !== 200) problems.push(`${name}: the other session takes no message: ${other.status}`)
     await edge.kill()
   }
@@ -169,13 +171,15 @@ async function fill(): Promise<void> {
     console.log('Full disk: skipped, a small tmpfs can be mounted by root only.')
     return
   }
-  const edge = new BareWorkerd(folder, PORT)
+  const worker = edgeWorker(folder, PORT)
+  const edge = new BareWorkerd(folder, [worker])
+  const objects = edge.objects(worker.uniqueKey)
   process.on('exit', () => void edge.kill())
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, Buffer.alloc(2 ** 21))
   await edge.start()
-  for (let index = 0; index < MESSAGES; index++) await post(edge, 'read/messages', message('read', index))
-  await post(edge, 'read/context', {})
+  for (let index = 0; index < MESSAGES; index++) await post('read/messages', message('read', index))
+  await post('read/context', {})
   const acknowledged = new Set<string>()
   const refused = new Map<number, number>()
   let next = 0
@@ -184,7 +188,7 @@ async function fill(): Promise<void> {
     const answers = await Promise.all(
       ['one', 'two'].map(async (session) => {
         const { id, ...rest } = message(session, index, textOf(session, index).repeat(20))
-        const { status } = await post(edge, `${session}/messages`, { id, ...rest }, id)
+        const { status } = await post(`${session}/messages`, { id, ...rest }, id)
         if (status === 200) acknowledged.add(id)
         else refused.set(status, (refused.get(status) ?? 0) + 1)
         if (status !== 200 && status < 500) problems.push(`full disk: ${id} is refused with ${status}`)
@@ -197,7 +201,7 @@ async function fill(): Promise<void> {
   if (refused.size === 0) problems.push('full disk: all was taken')
   const before = acknowledged.size
   for (let again = 0; again < 5; again++) await send(next)
-  if ((await served(edge, 'read', 'full disk')) !== MESSAGES)
+  if ((await served('read', 'full disk')) !== MESSAGES)
     problems.push('full disk: a context that saves nothing is not served')
 
   rmSync(ballast)
@@ -209,8 +213,8 @@ async function fill(): Promise<void> {
   await edge.kill()
 
   const stored = new Map<string, string>()
-  for (const name of readdirSync(edge.objects).filter((name) => /^[0-9a-f]+\.sqlite$/.test(name))) {
-    const database = new DatabaseSync(join(edge.objects, name))
+  for (const name of readdirSync(objects).filter((name) => /^[0-9a-f]+\.sqlite$/.test(name))) {
+    const database = new DatabaseSync(join(objects, name))
     const rows = database.prepare(`SELECT id, body FROM plimsoll_log WHERE kind = 'message'`).all()
     for (const { id, body } of rows as unknown as { id: string; body: string }[]) {
       if (stored.has(id)) problems.push(`full disk: ${id} has two rows`)

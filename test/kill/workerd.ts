@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { BareWorkerd } from './bare-workerd.ts'
+import { BareWorkerd, edgeWorker } from './bare-workerd.ts'
 
 const KILLS = Number(process.argv[2] ?? 10)
 const WRITERS = 64
@@ -16,7 +16,10 @@ const PORT = 18_787
 
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-kill-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-const edge = new BareWorkerd(folder, PORT)
+const worker = edgeWorker(folder, PORT)
+const edge = new BareWorkerd(folder, [worker])
+const url = `http://127.0.0.1:${PORT}`
+const objects = edge.objects(worker.uniqueKey)
 const problems: string[] = []
 /** Seq of each acknowledged message, from when it was first seen after its acknowledgement. */
 const places = new Map<string, number>()
@@ -46,7 +49,7 @@ class Writer {
       if (again) resent++
       const body = JSON.stringify({ id, role: 'user', content: `message ${id}`, createdAt: 0 })
       try {
-        const response = await fetch(`${edge.url}/v1/sessions/${this.#session}/messages`, {
+        const response = await fetch(`${url}/v1/sessions/${this.#session}/messages`, {
           method: 'POST',
           headers: { 'Idempotency-Key': id },
           body,
@@ -77,9 +80,9 @@ interface Row {
 
 /** All messages in the objects' files. */
 function rows(): Row[] {
-  const files = readdirSync(edge.objects).filter((name) => name.endsWith('.sqlite'))
+  const files = readdirSync(objects).filter((name) => name.endsWith('.sqlite'))
   return files.flatMap((name, index) => {
-    const database = new DatabaseSync(join(edge.objects, name))
+    const database = new DatabaseSync(join(objects, name))
     try {
       const [check] = database.prepare('PRAGMA quick_check').all()
       if (check?.quick_check !== 'ok') problems.push(`${name}: quick_check says ${JSON.stringify(check)}`)
