@@ -11,6 +11,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'what a browser downloads, beside the peers',
     load: () => import('./size.ts'),
   },
+  stores: {
+    about: 'calls of the stores on disk, in workerd and in Chromium, beside the peers',
+    load: () => import('./stores.ts'),
+  },
   tokens: {
     about: 'speed, exactness, growth, accuracy, memory and size of the token counters, beside the peers',
     load: () => import('./tokens.ts'),

@@ -55,6 +55,11 @@ export class BareWorkerd {
     writeFileSync(join(folder, 'config.capnp'), config(workers))
   }
 
+  /** Of the running process. */
+  get pid(): number | undefined {
+    return this.#process?.pid
+  }
+
   /** Folder with the SQLite files of a worker's objects. */
   objects(uniqueKey: string): string {
     return join(this.#folder, 'objects', uniqueKey)

@@ -1,0 +1,22 @@
+/** What the bench and the workers that it asks have in common. */
+
+/** UTF-8 bytes of a user message and of the reply. */
+export const EXCHANGE_BYTES = [270, 490] as const
+/** Messages that the peers, which know no budget, read at each call. */
+export const LAST = 40
+
+/** What `PUT` asks for: exchanges `from` (inclusive) to `to` (exclusive), to be appended in bulk. */
+export interface Fill {
+  readonly from: number
+  readonly to: number
+}
+
+/** What calls to one object did since it was last asked, by SQLite's own count. */
+export interface Counts {
+  readonly calls: number
+  readonly transactions: number
+  readonly statements: number
+  readonly rowsRead: number
+  /** Index entries included. */
+  readonly rowsWritten: number
+}
