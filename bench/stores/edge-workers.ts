@@ -52,7 +52,8 @@ export async function edgeSubjects(folder: string): Promise<EdgeSubject[]> {
     ...more,
   })
   const ours = { binding: 'SESSIONS', variables: { BUDGET: `${BUDGET}` } }
-  const node = { compatibilityFlags: ['nodejs_compat'] }
+  // Node's modules, which the agents need, are there unless a flag takes them away.
+  const node = { compatibilityFlags: [] }
   return [
     {
       name: OURS,
