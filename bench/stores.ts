@@ -22,7 +22,7 @@ const FULL: Plan = {
     sizes: [1_000, 12_000, 100_000, 1_000_000],
     connections: [1, 8],
     rounds: 5,
-    roundMs: 1_000,
+    roundMs: 800,
     counted: 100,
   },
   browser: {

@@ -82,7 +82,7 @@ const MOST_FOR_AGENTS = 100_000
 const ONE_CONNECTION = 1
 /** Exchanges that one request fills in. */
 const FILL_BATCH = 10_000
-const WARM_UP_CALLS = 12
+const WARM_UP_CALLS = 8
 /** At first, so that no subject is the one that finds everything cold. */
 const FIRST_WARM_UP_MS = 400
 
@@ -93,6 +93,8 @@ export async function measureEdge(plan: EdgePlan, progress: (line: string) => vo
     folder,
     subjects.map(({ worker }) => worker),
   )
+  // Before the folder goes, which it would write to.
+  process.prependOnceListener('exit', () => void workerd.kill())
   const client = new Client()
   try {
     await workerd.start()

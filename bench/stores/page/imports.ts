@@ -1,3 +1,4 @@
+import { Dexie } from 'dexie'
 import { OURS, PLAIN, SAME_INDEXES } from '../page-orders.ts'
 import { DexieLog, DexieMessages } from './dexie-peers.ts'
 import { closeOurs, fillOurs, openOurs } from './ours.ts'
@@ -16,11 +17,13 @@ export async function measureImports(messages: number, batch: number, laps: numb
       {
         name: OURS,
         run: async () => {
-          const ours = openOurs(`import-${made++}`, 'strict')
+          const name = `import-${made++}`
+          const ours = openOurs(name, 'strict')
           // Opens the database.
           await ours.store.open({ userId: 'nobody' }).head()
           const ms = await timed(() => fillOurs(ours, 0, exchanges, batch))
           await closeOurs(ours)
+          await Dexie.delete(name)
           return ms
         },
       },
