@@ -86,6 +86,7 @@ export {
   lintPrefix,
 } from './render/diff.ts'
 export { type Explanation, explain, type Source, type Span } from './render/explain.ts'
+export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
 export { mapStore } from './stores/map.ts'

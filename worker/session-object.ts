@@ -1,6 +1,12 @@
 import { DurableObject } from 'cloudflare:workers'
 import { durableObjectMemory } from '../src/durable-object.ts'
-import type { AppendOptions, ContextOptions, MessageInput, Session } from '../src/index.ts'
+import {
+  type AppendOptions,
+  type ContextOptions,
+  type MessageInput,
+  type Session,
+  stringifyContext,
+} from '../src/index.ts'
 import type { Env } from './env.ts'
 
 /** Until there are accounts, all sessions belong to one user. */
@@ -31,7 +37,7 @@ export class SessionObject extends DurableObject<Env> {
   async context(sessionId: string, { messages = [], opId, ...options }: ContextRequest): Promise<string> {
     const session = this.#open(sessionId)
     if (messages.length > 0) await session.append(messages, opId === undefined ? {} : { opId })
-    return JSON.stringify(await session.context(options))
+    return stringifyContext(await session.context(options))
   }
 
   #open(sessionId: string): Session {

@@ -102,7 +102,8 @@ export class BlockShelf {
     if (
       !kept ||
       kept.missing !== missing ||
-      (calls.length > 0 && (kept.newest !== newest || !sameResults(kept.results, results)))
+      (missing > 0 && kept.newest !== newest) ||
+      !sameResults(kept.results, results)
     ) {
       kept = { results, missing, newest, shown: new Map() }
       this.#kept.set(row, kept)

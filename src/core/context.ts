@@ -6,7 +6,7 @@ import type { LogRow, ScopeStore } from '../ports/store.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
 import { fenced } from './fence.ts'
-import { addedLate, fold, messagesOf, pendingCalls } from './fold.ts'
+import { addedLate, type Conversation, fold, messagesOf, pendingCalls } from './fold.ts'
 import { hashJson, hashText } from './hash.ts'
 import { type Head, type HeadTexts, headKey, headValue } from './head.ts'
 import { invalid } from './json.ts'
@@ -116,6 +116,8 @@ export class ContextBuilder {
   /** The last tail that was made, since an epoch that goes on needs it twice. */
   #closing: { readonly measure: Measure; readonly text: string; readonly block: Block } | undefined
   #fenced: { readonly place: number; readonly tag: string } | undefined
+  /** Origin of the conversation that was last found to have been added to at its end only. */
+  #inOrder: object | undefined
 
   constructor({ store, scope, policy, system, onCut }: BuilderParts) {
     this.#store = store
@@ -292,7 +294,7 @@ export class ContextBuilder {
     const { room } = call
     const { conversation } = this.view
     const { max } = this.#policy
-    if (addedLate(conversation.units, seen)) return 'late'
+    if (this.#isLate(conversation, seen)) return 'late'
     // The newest unit always shows, whatever the limits.
     const limited = window.from < conversation.units.length - 1
     if (
@@ -303,6 +305,14 @@ export class ContextBuilder {
     const closing = this.#tail(call, window, this.#fence(place))
     const tokens = window.tokens + (closing?.tokens ?? 0)
     return tokens > room || this.#isReportedOver(call, tokens) ? 'budget' : undefined
+  }
+
+  /** Whether anything was added but at the end since an epoch began; what a conversation grew by, is at its end. */
+  #isLate({ units, origin }: Conversation, seen: number): boolean {
+    if (this.#inOrder === origin) return false
+    if (addedLate(units, seen)) return true
+    this.#inOrder = origin
+    return false
   }
 
   /** Whether by what a provider reported meanwhile the call would be above the cap itself, its margin included. */
@@ -403,16 +413,13 @@ export class ContextBuilder {
 
   /** Writes an epoch with its head. Returns false when another one was first. */
   async #save(head: Head, { mark }: Epoch): Promise<boolean> {
-    const { base } = this.view.next
+    const { epoch, next } = this.view
     const key = headKey(head.hash)
-    const results = await this.#store.commit(
-      [
-        sealOp({ kind: 'put', opId: key, key, base: null, value: headValue(head) }),
-        sealOp({ kind: 'mark', opId: mark.id, base, entry: mark }),
-      ],
-      decide,
-    )
-    return applied(results[1])
+    const ops = [sealOp({ kind: 'mark', opId: mark.id, base: next.base, entry: mark })]
+    // The epoch before it had brought the same.
+    if (epoch?.mark.head !== head.hash)
+      ops.unshift(sealOp({ kind: 'put', opId: key, key, base: null, value: headValue(head) }))
+    return applied((await this.#store.commit(ops, decide)).at(-1))
   }
 
   /** Hands on what an epoch cut. */

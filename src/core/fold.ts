@@ -39,10 +39,44 @@ export function fold(
   }
   const units: Unit[] = []
   const unshown: Unshown[] = []
-  ;[...rounds.values()].forEach((round, index) => {
-    foldRound(round, index, hidden, open, opener, units, unshown)
+  let end: RoundEnd | undefined
+  ;[...rounds.values()].forEach(({ id, rows }, roundPlace) => {
+    const round: OpenRound = { id, roundPlace, opened: rows[0]?.ordinal ?? 0, rows: 0, steps: [] }
+    for (const row of rows) foldRow(row, round, hidden, open, opener, units, unshown)
+    end = round
   })
-  return { units, unshown, loose, hidden }
+  return { units, unshown, loose, hidden, end, origin: {} }
+}
+
+/**
+ * The conversation with the rows that follow, at a cost that does not grow with it. Nothing, where they may change what showed
+ * before: then all rows are to be folded anew.
+ */
+export function grow(
+  before: Conversation,
+  rows: readonly LogRow[],
+  open: (row: LogRow) => Message | undefined,
+): Conversation | undefined {
+  const units = [...before.units]
+  const unshown = [...before.unshown]
+  let round: OpenRound | undefined = before.end && { ...before.end, steps: [] }
+  for (const row of rows) {
+    if (row.kind === 'rewind') return undefined
+    if (row.kind !== 'message' || row.round === undefined) continue
+    if (row.round === row.id)
+      round = {
+        id: row.id,
+        roundPlace: (round?.roundPlace ?? -1) + 1,
+        opened: row.ordinal,
+        rows: 0,
+        steps: [],
+      }
+    if (row.round !== round?.id) return undefined
+    if (!foldRow(row, round, before.hidden, open, undefined, units, unshown)) return undefined
+    // What joins any step but the newest unit does not show at the end.
+    round = { ...round, steps: round.steps.filter((step) => step === units.at(-1)) }
+  }
+  return { ...before, units, unshown, end: round }
 }
 
 export interface Conversation {
@@ -53,6 +87,26 @@ export interface Conversation {
   readonly loose: readonly LogRow[]
   /** Ids that a rewind in these rows hides. */
   readonly hidden: ReadonlySet<string>
+  /** The newest round. */
+  readonly end: RoundEnd | undefined
+  /** The same in conversations that only grew from one another. */
+  readonly origin: object
+}
+
+interface RoundEnd {
+  readonly id: string
+  readonly roundPlace: number
+  /** Ordinal of the message that opened it. */
+  readonly opened: number
+  /** Rows so far. */
+  readonly rows: number
+}
+
+/** A round whose rows are being folded. */
+interface OpenRound extends RoundEnd {
+  rows: number
+  /** Its steps so far, which results may join. */
+  readonly steps: OpenUnit[]
 }
 
 interface Round {
@@ -99,41 +153,41 @@ interface OpenUnit extends Unit {
   readonly results: JoinedResults[]
 }
 
-function foldRound(
-  { id, rows }: Round,
-  roundPlace: number,
+/** @returns false for results of which not all joined one of the steps */
+function foldRow(
+  row: LogRow,
+  round: OpenRound,
   hidden: ReadonlySet<string>,
   open: (row: LogRow) => Message | undefined,
   opener: LogRow | undefined,
   units: Unit[],
   unshown: Unshown[],
-): void {
-  const steps: OpenUnit[] = []
-  const opened = rows[0]?.ordinal ?? 0
-  rows.forEach((row, place) => {
-    if (hidden.has(row.id)) {
-      unshown.push({ row, reason: 'rewound', opened })
-      return
-    }
-    const message = open(row)
-    if (!message) {
-      unshown.push({ row, reason: 'forgotten', opened })
-      return
-    }
-    if (message.role === 'tool') {
-      const reason = join(row, message, steps)
-      if (reason) unshown.push({ row, reason, opened })
-      return
-    }
-    if (message.role !== 'user' && isBlank(message)) {
-      unshown.push({ row, reason: 'empty', opened })
-      return
-    }
-    const calls = row === opener ? [] : callsOf(message)
-    const unit: OpenUnit = { row, message, round: id, roundPlace, place, results: [], calls }
-    units.push(unit)
-    if (calls.length > 0) steps.push(unit)
-  })
+): boolean {
+  const { id, roundPlace, opened, steps } = round
+  const place = round.rows++
+  if (hidden.has(row.id)) {
+    unshown.push({ row, reason: 'rewound', opened })
+    return true
+  }
+  const message = open(row)
+  if (!message) {
+    unshown.push({ row, reason: 'forgotten', opened })
+    return true
+  }
+  if (message.role === 'tool') {
+    const { reason, whole } = join(row, message, steps)
+    if (reason) unshown.push({ row, reason, opened })
+    return whole
+  }
+  if (message.role !== 'user' && isBlank(message)) {
+    unshown.push({ row, reason: 'empty', opened })
+    return true
+  }
+  const calls = row === opener ? [] : callsOf(message)
+  const unit: OpenUnit = { row, message, round: id, roundPlace, place, results: [], calls }
+  units.push(unit)
+  if (calls.length > 0) steps.push(unit)
+  return true
 }
 
 /** Messages of units, in the order in which they show; one that holds results of two steps only once. */
@@ -152,10 +206,15 @@ function callsOf({ content }: Message): Call[] {
   )
 }
 
-/** Joins each result to its step; says why if none of them found one. */
-function join(row: LogRow, message: Message, steps: readonly OpenUnit[]): 'orphan' | 'duplicate' | undefined {
+/** Joins each result to its step; says why if none of them found one, and whether all did. */
+function join(
+  row: LogRow,
+  message: Message,
+  steps: readonly OpenUnit[],
+): { readonly reason?: 'orphan' | 'duplicate'; readonly whole: boolean } {
   let known = false
   let shown = false
+  let whole = true
   const parts = typeof message.content === 'string' ? [] : message.content
   parts.forEach((part, index) => {
     if (part.type !== 'tool-result') return
@@ -173,9 +232,10 @@ function join(row: LogRow, message: Message, steps: readonly OpenUnit[]): 'orpha
       else step.results.push({ row, message, joined: [{ part, index, call }] })
       return
     }
+    whole = false
   })
-  if (shown) return undefined
-  return known ? 'duplicate' : 'orphan'
+  if (shown) return { whole }
+  return { reason: known ? 'duplicate' : 'orphan', whole: false }
 }
 
 /** Ids hidden by the rewinds among these rows that were not taken back. */

@@ -39,9 +39,13 @@ export class Measure {
   }
 
   layout(conversation: Conversation): Layout {
-    if (this.#laid?.conversation !== conversation)
-      this.#laid = { conversation, layout: new Layout(conversation.units, this.shelf) }
-    return this.#laid.layout
+    const laid = this.#laid
+    if (laid?.conversation === conversation) return laid.layout
+    const { units, origin } = conversation
+    const layout =
+      laid?.conversation.origin === origin ? laid.layout.grown(units) : new Layout(units, this.shelf)
+    this.#laid = { conversation, layout }
+    return layout
   }
 }
 

@@ -11,6 +11,17 @@ import { firstNeeded, type Window } from './window.ts'
 /** Entries that an overflow names; the rest is counted. */
 const NAMED = 5
 
+/** What the blocks of one section come to; of the capped ones, how many, what they do not show, and which. */
+interface Sum {
+  items: number
+  tokens: number
+  count: number
+  missing: number
+  readonly first: string[]
+}
+
+const NONE: Readonly<Sum> = { items: 0, tokens: 0, count: 0, missing: 0, first: [] }
+
 /** Adds up what a context holds. */
 export function createReceipt(
   policy: Policy,
@@ -22,41 +33,40 @@ export function createReceipt(
     readonly room: number
   },
 ): Receipt {
-  const sections: SectionUse[] = []
-  const section = (name: SectionName, cap?: number): void => {
-    let items = 0
-    let tokens = 0
-    let count = 0
-    let missing = 0
-    const first: string[] = []
-    for (const block of blocks) {
-      if (block.section !== name) continue
-      items++
-      tokens += block.tokens
-      if (block.rule !== 'capped') continue
-      count++
-      missing += shelf.missing(block)
-      if (first.length < NAMED) first.push(...block.from)
-    }
-    sections.push({
+  const sums = new Map<SectionName, Sum>()
+  for (const block of blocks) {
+    const sum = sums.get(block.section) ?? { ...NONE, first: [] }
+    sums.set(block.section, sum)
+    sum.items++
+    sum.tokens += block.tokens
+    if (block.rule !== 'capped') continue
+    sum.count++
+    sum.missing += shelf.missing(block)
+    if (sum.first.length < NAMED) sum.first.push(...block.from)
+  }
+  const section = (name: SectionName, cap?: number): SectionUse => {
+    const { items, tokens, count, missing, first } = sums.get(name) ?? NONE
+    return {
       name,
       ...(cap !== undefined && { cap }),
       tokens,
       items,
       overflow: { count, tokens: missing, first },
-    })
+    }
   }
-  section('system')
-  if (head.tokens.tools > 0)
-    sections.push({
-      name: 'tools',
-      tokens: head.tokens.tools,
-      items: 1,
-      overflow: { count: 0, tokens: 0, first: [] },
-    })
-  section('memory')
-  section('window', rest.room)
-  section('tail')
+  const tools: SectionUse = {
+    name: 'tools',
+    tokens: head.tokens.tools,
+    items: 1,
+    overflow: { count: 0, tokens: 0, first: [] },
+  }
+  const sections = [
+    section('system'),
+    ...(tools.tokens > 0 ? [tools] : []),
+    section('memory'),
+    section('window', rest.room),
+    section('tail'),
+  ]
   const used = sections.reduce((sum, { tokens }) => sum + tokens, head.tokens.framing)
   return {
     cap: policy.cap,

@@ -2,7 +2,7 @@ import type { Message } from '../ports/message.ts'
 import type { EpochMark } from '../ports/op.ts'
 import type { EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../ports/store.ts'
-import { type Conversation, fold } from './fold.ts'
+import { type Conversation, fold, grow } from './fold.ts'
 import { markIn, messageIn } from './seal.ts'
 
 /** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */
@@ -124,9 +124,11 @@ export class View implements Slice {
         await this.#load()
         return
       }
-      for (const row of changes.rows) if (isEntry(row)) this.#entries.push(row)
+      const entries = changes.rows.filter(isEntry)
+      this.#entries.push(...entries)
       this.#seq = changes.rows.at(-1)?.seq ?? this.#seq
-      this.#changed()
+      this.#rows = undefined
+      this.#conversation &&= grow(this.#conversation, entries, (row) => this.#message(row))
     }
     if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch(this.#store)
     // A writer that never builds a context has no epoch to trim by.

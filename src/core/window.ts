@@ -25,12 +25,22 @@ export interface Window {
   readonly opener?: Unit
 }
 
+/** A window, with what it was asked by. */
+interface Shot {
+  readonly cuts: Cuts
+  /** Units of the layout at that time. */
+  readonly end: number
+  readonly window: Window
+}
+
 /** How each unit from a point on is shown under a band; a lookup over units in the order in which they show. */
 export class Layout {
   readonly units: readonly Unit[]
   readonly #shelf: BlockShelf
   /** Index of the unit of each entry, made when it is first needed. */
-  #places: ReadonlyMap<string, number> | undefined
+  #places: Map<string, number> | undefined
+  /** The window that was asked for last, here or in the layout that this one grew from. */
+  #last: Shot | undefined
 
   constructor(units: readonly Unit[], shelf: BlockShelf) {
     this.units = units
@@ -49,19 +59,32 @@ export class Layout {
     return ordinal === undefined ? -1 : this.units.findIndex((unit) => unit.row.ordinal > ordinal)
   }
 
+  /** The layout of the same units and others after them. */
+  grown(units: readonly Unit[]): Layout {
+    const layout = new Layout(units, this.#shelf)
+    layout.#places = this.#places
+    layout.#last = this.#last
+    for (let index = this.units.length; index < units.length; index++)
+      layout.#places?.set((units[index] as Unit).row.id, index)
+    return layout
+  }
+
   /** The window that begins at unit `from`, with outputs before unit `old` shrunk. */
-  window(from: number, old: number, { squeeze, capOpener }: Cuts): Window {
-    const opener = this.openerOf(from)
-    const units = this.units.slice(from)
-    const blocks: Block[] = []
-    let tokens = 0
+  window(from: number, old: number, cuts: Cuts): Window {
+    const last = this.#last
+    const { squeeze, capOpener } = cuts
+    // The cuts of an epoch are one object, and it has one beginning. What waited may have come.
+    const goesOn = last?.cuts === cuts && last.window.waiting.length === 0
+    const opener = goesOn ? last.window.opener : this.openerOf(from)
+    const blocks: Block[] = goesOn ? [...last.window.blocks] : []
+    let tokens = goesOn ? last.window.tokens : 0
     const show = (shown: Blocks): void => {
       for (const block of shown.blocks) blocks.push(block)
       tokens += shown.tokens
     }
-    if (opener) show(this.#shelf.opener(opener, capOpener === true))
+    if (opener && !goesOn) show(this.#shelf.opener(opener, capOpener === true))
     const newest = this.units.length - 1
-    for (let index = from; index < this.units.length; index++) {
+    for (let index = goesOn ? last.end : from; index < this.units.length; index++) {
       const unit = this.units[index] as Unit
       show(this.#shelf.unit(unit, this.#shown(unit, index, old, squeeze), index === newest))
     }
@@ -70,8 +93,12 @@ export class Layout {
       tokens += this.#shelf.opening().tokens
     }
     const waiting = blocks.at(-1)?.section === 'tail' ? blocks.splice(-1) : []
-    const window = { blocks, waiting, tokens, from }
-    return opener ? { ...window, units: [opener, ...units], opener } : { ...window, units }
+    const units = this.units.slice(from)
+    const window: Window = opener
+      ? { blocks, waiting, tokens, from, units: [opener, ...units], opener }
+      : { blocks, waiting, tokens, from, units }
+    this.#last = { cuts, end: this.units.length, window }
+    return window
   }
 
   /** Tokens of one unit. */

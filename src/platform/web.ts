@@ -1,4 +1,4 @@
-import { randomBytes } from '@noble/hashes/utils.js'
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
 import type { Host } from '../ports/host.ts'
 
 /** Of the Web's own functions, the one for base64: it takes a text of which each character is a byte. */
@@ -7,17 +7,26 @@ declare function btoa(binary: string): string
 /** Bytes that become characters at once: a call takes only so many arguments. */
 const CHUNK = 2 ** 13
 
+/** Random bytes of one id, and of how many ids they are asked for at once: a call costs more than the bytes. */
+const ID_BYTES = 10
+const IDS_AT_ONCE = 64
+
+let random = new Uint8Array()
+let taken = 0
+
 /** The host of every platform with Web standards: browsers, Workers, Node. */
-export const webHost: Host = {
-  now: () => Date.now(),
-  newId: () => uuidv7(Date.now(), randomBytes(10)),
-}
+export const webHost: Host = { now: () => Date.now(), newId: uuidv7 }
 
 /** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 74 random bits. */
-function uuidv7(now: number, random: Uint8Array): string {
-  const time = now.toString(16).padStart(12, '0')
-  const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  const variant = ((Number.parseInt(hex.slice(3, 4), 16) & 0x3) | 0x8).toString(16)
+function uuidv7(): string {
+  if (taken === random.length) {
+    random = randomBytes(ID_BYTES * IDS_AT_ONCE)
+    taken = 0
+  }
+  const time = Date.now().toString(16).padStart(12, '0')
+  const hex = bytesToHex(random.subarray(taken, taken + ID_BYTES))
+  taken += ID_BYTES
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(3), 16) & 0x3)
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`
 }
 

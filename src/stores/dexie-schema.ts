@@ -163,11 +163,6 @@ export function registerRow({ key, version, seq, sources, body }: StoredRegister
   return { key, version, seq, ...(sources !== undefined && { sources }), body }
 }
 
-/** UTF-16 units of what a row holds. */
-export function unitsOf({ body, derived }: LogRow): number {
-  return (body?.length ?? 0) + (derived?.length ?? 0)
-}
-
 function isMark(row: LogRow): boolean {
   return row.kind !== 'message' && isEntry(row)
 }

@@ -33,12 +33,11 @@ import {
   storedRow,
   type TableName,
   type UnusedRow,
-  unitsOf,
   WRITER_VERSION,
 } from './dexie-schema.ts'
 import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
-import { LogTail } from './log-tail.ts'
-import { PageFill } from './page-fill.ts'
+import { LogTail, tailAfter } from './log-tail.ts'
+import { PageFill, unitsOf } from './page-fill.ts'
 
 /** Most UTF-16 units that one request may have to load. */
 const REQUEST_UNITS = 4 * PAGE_UNITS
@@ -281,14 +280,12 @@ export class DexieScope {
     this.#known = { row, head: known?.head ?? headOf(row), tail }
   }
 
-  #learnCommit(before: HeadRow | undefined, row: HeadRow, { log, erase, emptied }: Decision): void {
+  #learnCommit(before: HeadRow | undefined, row: HeadRow, decision: Decision): void {
     const known = this.#known
     // Commits that ran side by side may come back in another order.
     if (known && known.row.seq > row.seq) return
-    const follows = !erase && emptied.length === 0 && known?.tail && known.row.seq === before?.seq
-    if (follows) known.tail.push(log)
-    const tail = follows ? known.tail : new LogTail(erase ? 0 : (before?.seq ?? 0), log)
-    this.#known = { row, head: headOf(row), tail }
+    const tail = known?.row.seq === before?.seq ? known?.tail : undefined
+    this.#known = { row, head: headOf(row), tail: tailAfter(tail, before?.seq ?? 0, decision) }
   }
 
   /** Reads what every commit needs; where the scope's number is known, also what the ops name, in the same breath. */

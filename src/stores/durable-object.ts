@@ -1,5 +1,5 @@
 import { PlimsollError } from '../ports/errors.ts'
-import type { Envelope, OpResult, Scope, SealedOp } from '../ports/op.ts'
+import type { OpResult, Scope, SealedOp } from '../ports/op.ts'
 import {
   type Attachment,
   type Changes,
@@ -19,6 +19,7 @@ import {
   type Store,
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
+import { LogTail, tailAfter } from './log-tail.ts'
 import { PageFill } from './page-fill.ts'
 import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
 import { withStorageErrors } from './sql-errors.ts'
@@ -31,6 +32,8 @@ const NO_SCOPE = 0
 /** A Durable Object takes at most 100 bound parameters in a statement. */
 const BATCH = 90
 const LAST_PLANE = 0x10_0000
+/** Rows of the log that one statement inserts. */
+const ROWS_AT_ONCE = 5
 
 const IS_ENTRY = `kind NOT IN ('put', 'delete', 'erase')`
 const IS_MARK = `kind NOT IN ('message', 'put', 'delete', 'erase')`
@@ -125,8 +128,23 @@ class Database {
   }
 }
 
-/** A scope's last row: its place in the log, and how far seq and messages have counted. */
-type Newest = SqlRow & { readonly n: number; readonly seq: number; readonly ordinal: number }
+/** A scope's last row: its place in the log, its op, and how far seq and messages have counted. */
+interface Newest {
+  readonly n: number
+  readonly op: string
+  readonly seq: number
+  readonly ordinal: number
+}
+
+/** What is known of a scope since its last read or commit. True for as long as its last row is still the same. */
+interface Known {
+  readonly newest: Newest | undefined
+  readonly head: Head
+  readonly tail: LogTail
+  /** Whether any name was deleted; whether any op was refused. Nobody looks for what was never there. */
+  readonly deletes: boolean
+  readonly refusals: boolean
+}
 
 class SqlScope implements ScopeStore {
   readonly #database: Database
@@ -134,6 +152,7 @@ class SqlScope implements ScopeStore {
   readonly #listeners = new Set<() => void>()
   /** Number of the scope, once it is known to be there. */
   #number: number | undefined
+  #known: Known | undefined
 
   constructor(database: Database, name: string) {
     this.#database = database
@@ -141,16 +160,56 @@ class SqlScope implements ScopeStore {
   }
 
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+    const results =
+      this.#appendNew(ops, decide) ?? this.#transaction(() => this.#commit(ops, decide, this.#read(ops)))
+    for (const listener of this.#database.listeners.get(this.#name) ?? [])
+      if (!this.#listeners.has(listener)) listener()
+    return results
+  }
+
+  /**
+   * Appends a few messages in one statement, without asking first: that their ids are new, unique indexes say when they are
+   * written, and that the log still ends with the row that is known, the statement itself. Nothing, where one of them says
+   * otherwise, or where the ops need more than that.
+   */
+  #appendNew(ops: readonly SealedOp[], decide: Decide): readonly OpResult[] | undefined {
+    const known = this.#known
+    if (!known?.newest || known.head.ordinal === 0 || known.deletes || known.refusals) return undefined
+    const { newest, head, tail } = known
+    const entries = new Map<string, LogRow>()
+    for (const { envelope, bodies } of ops) {
+      const { kind, ids, round, attachments } = envelope
+      if (kind !== 'append' || attachments || bodies.some((body) => body.length > PART_UNITS))
+        return undefined
+      const opener = round === undefined || round === ids[0] ? undefined : tail.find(round)
+      if (opener) entries.set(opener.id, opener)
+      else if (round !== ids[0]) return undefined
+    }
+    try {
+      const decision = decide(ops, { ...NOTHING, head, entries })
+      if (decision.refused.length > 0 || decision.log.length === 0 || decision.log.length > ROWS_AT_ONCE)
+        return undefined
+      this.#insert(this.#find(), newest.n + 1, decision.log, newest)
+      this.#known = follow(known, newest.n, undefined, decision)
+      return decision.results
+    } catch {
+      // Whatever it was: asked in the other way it succeeds, or fails again and is told.
+      return undefined
+    }
+  }
+
+  /** Decides on rows, and writes the decision. */
+  #commit(ops: readonly SealedOp[], decide: Decide, rows: Rows): readonly OpResult[] {
+    const decision = synchronous(decide(ops, rows))
+    this.#write(decision)
+    return decision.results
+  }
+
+  /** Runs `work` in a transaction. What is known by then of a log that it failed to write, the next look at that disproves. */
+  #transaction<Result>(work: () => Result): Result {
     const number = this.#number
     try {
-      const results = this.#database.transaction(() => {
-        const decision = synchronous(decide(ops, this.#read(ops.map(({ envelope }) => envelope))))
-        this.#write(decision)
-        return decision.results
-      })
-      for (const listener of this.#database.listeners.get(this.#name) ?? [])
-        if (!this.#listeners.has(listener)) listener()
-      return results
+      return this.#database.transaction(work)
     } catch (error) {
       this.#number = number
       throw error
@@ -188,7 +247,7 @@ class SqlScope implements ScopeStore {
   }
 
   async head(): Promise<Head> {
-    return this.#head(this.#find())
+    return this.#know().head
   }
 
   async register(key: string): Promise<RegisterRow | undefined> {
@@ -213,10 +272,11 @@ class SqlScope implements ScopeStore {
   }
 
   async changesSince(seq: number): Promise<Changes> {
-    const scope = this.#find()
-    const newest = this.#newest(scope)
-    const head = this.#head(scope, newest)
+    const { newest, head, tail } = this.#know()
     if (!newest || newest.seq <= seq) return { rows: [], head, more: false }
+    const inMemory = tail.pageAfter(seq)
+    if (inMemory) return { ...inMemory, head }
+    const scope = this.#find()
     const page = new PageFill()
     const rows: LogRow[] = []
     let next: number | undefined
@@ -239,28 +299,16 @@ class SqlScope implements ScopeStore {
 
   async attach({ id, mediaType, bytes }: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
     const database = this.#database
-    const number = this.#number
-    try {
-      return database.transaction(() => {
-        const scope = this.#make()
-        if (database.all('SELECT 1 FROM plimsoll_deleted WHERE scope = ? AND name = ?', scope, id).length > 0)
-          return 'deleted'
-        if (this.#attached(scope, id)) return 'kept'
-        database.run(
-          'INSERT INTO plimsoll_attachment VALUES (?, ?, ?, ?)',
-          scope,
-          id,
-          mediaType,
-          bytes.length,
-        )
-        database.run('INSERT INTO plimsoll_unused VALUES (?, ?, ?)', at, scope, id)
-        this.#storeParts(attachmentOwner(scope, id), partsOfBytes(bytes))
-        return 'stored'
-      })
-    } catch (error) {
-      this.#number = number
-      throw error
-    }
+    return this.#transaction(() => {
+      const scope = this.#make()
+      if (database.all('SELECT 1 FROM plimsoll_deleted WHERE scope = ? AND name = ?', scope, id).length > 0)
+        return 'deleted'
+      if (this.#attached(scope, id)) return 'kept'
+      database.run('INSERT INTO plimsoll_attachment VALUES (?, ?, ?, ?)', scope, id, mediaType, bytes.length)
+      database.run('INSERT INTO plimsoll_unused VALUES (?, ?, ?)', at, scope, id)
+      this.#storeParts(attachmentOwner(scope, id), partsOfBytes(bytes))
+      return 'stored'
+    })
   }
 
   async attachment(id: string): Promise<Attachment | undefined> {
@@ -307,24 +355,41 @@ class SqlScope implements ScopeStore {
 
   #newest(scope: number): Newest | undefined {
     const [row] = this.#database.all(
-      'SELECT n, seq, ordinal FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      'SELECT n, op, seq, ordinal FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
       firstOf(scope),
       firstOf(scope + 1),
     )
-    return row as Newest | undefined
+    return row as unknown as Newest | undefined
   }
 
-  #head(scope: number, newest = this.#newest(scope)): Head {
+  /** What is known, read again where others wrote, or a transaction was undone from outside. */
+  #know(): Known {
+    const scope = this.#find()
+    const newest = this.#newest(scope)
+    const known = this.#known
+    if (known && known.newest?.n === newest?.n && known.newest?.op === newest?.op) return known
     const { seq = 0, ordinal = 0 } = newest ?? {}
-    const [row] = this.#database.all('SELECT first FROM plimsoll_scope WHERE scope = ?', scope)
-    const first = row?.first as string | null | undefined
+    const [about] = this.#database.all(
+      `SELECT (SELECT first FROM plimsoll_scope WHERE scope = ?1) AS first,
+        EXISTS (SELECT 1 FROM plimsoll_deleted WHERE scope = ?1) AS deletes,
+        EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = ?1) AS refusals`,
+      scope,
+    )
     const marks = this.#database.all('SELECT slot, id, seq, chain FROM plimsoll_mark WHERE scope = ?', scope)
-    return {
-      seq,
-      ordinal,
-      ...(typeof first === 'string' && { first }),
-      marks: new Map(marks.map((mark) => [mark.slot as string, mark as unknown as MarkRow])),
+    const first = about?.first as string | null | undefined
+    this.#known = {
+      newest,
+      head: {
+        seq,
+        ordinal,
+        ...(typeof first === 'string' && { first }),
+        marks: new Map(marks.map((mark) => [mark.slot as string, mark as unknown as MarkRow])),
+      },
+      tail: new LogTail(seq, []),
+      deletes: about?.deletes === 1,
+      refusals: about?.refusals === 1,
     }
+    return this.#known
   }
 
   #attached(scope: number, id: string): SqlRow | undefined {
@@ -406,7 +471,9 @@ class SqlScope implements ScopeStore {
     return rows.map(({ content }) => content as string).join('')
   }
 
-  #read(envelopes: readonly Envelope[]): Rows {
+  #read(ops: readonly SealedOp[]): Rows {
+    const { head, deletes, refusals } = this.#know()
+    const envelopes = ops.map(({ envelope }) => envelope)
     const scope = this.#find()
     const database = this.#database
     const targets = envelopes.flatMap(({ target }) => target ?? [])
@@ -426,14 +493,15 @@ class SqlScope implements ScopeStore {
     )
     const deleted = database.named(
       scope,
-      [...ids, ...keys, ...sources],
+      deletes ? [...ids, ...keys, ...sources] : [],
       (list) => `SELECT name FROM plimsoll_deleted WHERE scope = ? AND name IN (${list})`,
     )
     return {
-      head: this.#head(scope),
+      head,
       results: this.#results(
         scope,
         envelopes.map(({ opId }) => opId),
+        refusals,
       ),
       entries: new Map(entries.map((row) => [row.id as string, this.#logRow(row)])),
       registers: this.#registersOf(scope, keys),
@@ -442,7 +510,7 @@ class SqlScope implements ScopeStore {
     }
   }
 
-  #results(scope: number, ops: readonly string[]): Map<string, OpResult> {
+  #results(scope: number, ops: readonly string[], refusals: boolean): Map<string, OpResult> {
     const results = new Map<string, OpResult>()
     for (const { op, seq, applied } of this.#database.named(
       scope,
@@ -452,7 +520,7 @@ class SqlScope implements ScopeStore {
       results.set(op as string, { status: 'accepted', seq: seq as number, applied: applied !== 0 })
     for (const { op, result } of this.#database.named(
       scope,
-      ops,
+      refusals ? ops : [],
       (list) => `SELECT op, result FROM plimsoll_refused WHERE scope = ? AND op IN (${list})`,
     ))
       results.set(op as string, JSON.parse(result as string) as OpResult)
@@ -489,13 +557,15 @@ class SqlScope implements ScopeStore {
     return dependents
   }
 
-  #write({ erase, emptied, log, registers, marks, refused, used }: Decision): void {
+  #write(decision: Decision): void {
+    const { erase, emptied, log, registers, marks, refused, used } = decision
     if (log.length + registers.length + refused.length === 0) return
     const scope = this.#make()
+    const known = this.#known
     if (erase) this.#erase(scope)
     for (const id of emptied) this.#empty(scope, id)
-    let n = (this.#newest(scope)?.n ?? firstOf(scope) - 1) + 1
-    for (const row of log) this.#insert(scope, n++, row)
+    const n = (erase ? undefined : known?.newest?.n) ?? firstOf(scope) - 1
+    this.#insert(scope, n + 1, log)
     for (const row of registers) this.#put(scope, row)
     const database = this.#database
     for (const { slot, id, seq, chain } of marks)
@@ -506,6 +576,7 @@ class SqlScope implements ScopeStore {
     const first = log.find(({ kind }) => kind === 'message')
     if (first?.ordinal === 1)
       database.run('UPDATE plimsoll_scope SET first = ? WHERE scope = ?', first.id, scope)
+    this.#known = known && follow(known, n, first, decision)
   }
 
   /** Number of the scope, which is there from now on. */
@@ -516,10 +587,29 @@ class SqlScope implements ScopeStore {
     return this.#find()
   }
 
-  #insert(scope: number, n: number, row: LogRow): void {
+  /** Inserts rows of the log, the first of them at `n`; fails unless the log ends with `after`, if that is given. */
+  #insert(scope: number, n: number, rows: readonly LogRow[], after?: Newest): void {
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      const bindings: SqlValue[] = []
+      // Each value that is bound takes its time, and most columns of most rows are empty.
+      const texts = rows.slice(at, at + ROWS_AT_ONCE).map((row, index) => {
+        const values = this.#values(scope, n + at + index, row)
+        for (const value of values) if (value !== null) bindings.push(value)
+        return `(${values.map((value) => (value === null ? 'NULL' : '?')).join()})`
+      })
+      if (after) {
+        // Its seq is none, which is refused, where the row that it follows is not there.
+        texts[0] = texts[0]?.replace('?,?,?', '?,?,(SELECT ? FROM plimsoll_log WHERE n = ? AND op = ?)') ?? ''
+        bindings.splice(3, 0, after.n, after.op)
+      }
+      this.#database.run(`INSERT INTO plimsoll_log (scope, ${COLUMNS}) VALUES ${texts.join()}`, ...bindings)
+    }
+    for (const { id, sources } of rows) if (sources) this.#link(scope, id, sources, 0)
+  }
+
+  #values(scope: number, n: number, row: LogRow): SqlValue[] {
     const { body, parts } = this.#store(row.body, `log/${n}`)
-    this.#database.run(
-      `INSERT INTO plimsoll_log (scope, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    return [
       scope,
       n,
       row.seq,
@@ -537,8 +627,7 @@ class SqlScope implements ScopeStore {
       parts,
       body,
       row.derived ?? null,
-    )
-    this.#link(scope, row.id, row.sources, 0)
+    ]
   }
 
   #put(scope: number, { key, version, seq, sources, body: text }: RegisterRow): void {
@@ -622,6 +711,36 @@ class SqlScope implements ScopeStore {
     for (const table of ['register', 'mark', 'deleted', 'refused', 'source'])
       database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
     database.run('UPDATE plimsoll_scope SET first = NULL WHERE scope = ?', scope)
+  }
+}
+
+/** What ops may name, where they name nothing that is there. */
+const NOTHING: Omit<Rows, 'head' | 'entries'> = {
+  results: new Map(),
+  registers: new Map(),
+  deleted: new Set(),
+  dependents: new Map(),
+}
+
+/** What is known after a commit. */
+function follow(known: Known, n: number, first: LogRow | undefined, decision: Decision): Known | undefined {
+  const { erase, emptied, log, marks, refused } = decision
+  const last = log.at(-1)
+  if (erase || !last) return undefined
+  const { head } = known
+  return {
+    newest: { n: n + log.length, op: last.opId, seq: last.seq, ordinal: last.ordinal },
+    head: {
+      ...(first?.ordinal === 1 ? { ...head, first: first.id } : head),
+      seq: last.seq,
+      ordinal: last.ordinal,
+      ...(marks.length > 0 && {
+        marks: new Map([...head.marks, ...marks.map((mark): [string, MarkRow] => [mark.slot, mark])]),
+      }),
+    },
+    tail: tailAfter(known.tail, head.seq, decision),
+    deletes: known.deletes || emptied.length > 0,
+    refusals: known.refusals || refused.length > 0,
   }
 }
 

@@ -1,6 +1,5 @@
-import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../ports/store.ts'
-import { unitsOf } from './dexie-schema.ts'
-import { firstAfter, PageFill, pageOfOps } from './page-fill.ts'
+import { type Decision, isEntry, type LogRow, PAGE_ROWS, PAGE_UNITS } from '../ports/store.ts'
+import { firstAfter, PageFill, pageOfOps, unitsOf } from './page-fill.ts'
 
 /** The newest rows of a log in memory: all after one seq. Bounded to two pages. */
 export class LogTail {
@@ -36,8 +35,29 @@ export class LogTail {
     this.#units = this.#rows.reduce((sum, row) => sum + unitsOf(row), 0)
   }
 
+  /** The entry of that id, if it is here. */
+  find(id: string): LogRow | undefined {
+    return this.#rows.findLast((row) => row.id === id && isEntry(row))
+  }
+
   /** The page of rows after a seq, if they are all here. */
   pageAfter(seq: number): { readonly rows: readonly LogRow[]; readonly more: boolean } | undefined {
     return seq < this.#after ? undefined : pageOfOps(this.#rows, firstAfter(this.#rows, seq))
   }
+}
+
+/**
+ * The tail after a commit.
+ *
+ * @param tail of the rows up to seq `before`, if they are known.
+ */
+export function tailAfter(
+  tail: LogTail | undefined,
+  before: number,
+  { erase, emptied, log }: Pick<Decision, 'erase' | 'emptied' | 'log'>,
+): LogTail {
+  // Rows that are in it may have lost their bodies.
+  if (!tail || erase || emptied.length > 0) return new LogTail(erase ? 0 : before, log)
+  tail.push(log)
+  return tail
 }

@@ -17,7 +17,7 @@ export class PageFill {
   /** Takes a row, if there is room for it. The first one always has room, however long its body is. */
   take(row: LogRow): boolean {
     if (this.full) return false
-    const units = (row.body?.length ?? 0) + (row.derived?.length ?? 0)
+    const units = unitsOf(row)
     if (this.rows.length > 0 && this.#units + units > PAGE_UNITS) {
       this.full = true
       return false
@@ -53,4 +53,9 @@ export function firstAfter(log: readonly LogRow[], seq: number): number {
     else low = middle + 1
   }
   return low
+}
+
+/** UTF-16 units of what a row holds. */
+export function unitsOf({ body, derived }: LogRow): number {
+  return (body?.length ?? 0) + (derived?.length ?? 0)
 }

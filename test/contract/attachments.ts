@@ -96,6 +96,15 @@ export function describeAttachments(open: Open, { reopen }: DescribeStoreOptions
       expect(await store.removeUnused(10)).toBe(0)
     })
 
+    it('are used by a message that follows others', async () => {
+      const store = await open()
+      const scope = store.open(SCOPE)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      await scope.attach(attachment('a', 3), 1)
+      await scope.commit([naming(append('op-2', ['m2']), ['a'])], decide)
+      expect(await store.oldestUnused()).toBeUndefined()
+    })
+
     it('are unused no longer when they were deleted or erased', async () => {
       const store = await open()
       const scope = store.open(SCOPE)

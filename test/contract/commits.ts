@@ -135,6 +135,30 @@ export function describeCommits(open: Open): void {
       ])
     })
 
+    it('writes nothing of a long op of which one id is taken', async () => {
+      const scope = await openScope(open)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      const before = await readAll(scope)
+      const results = await scope.commit([append('op-2', [...names('n', 12), 'm1'])], decide)
+      expect(results).toEqual([{ status: 'rejected', reason: 'duplicate-id' }])
+      expect(await readAll(scope)).toEqual(before)
+    })
+
+    it('gives an op that was refused the same answer ever after, whatever it holds by then', async () => {
+      const scope = await openScope(open)
+      await scope.commit([append('op-1', ['m1', 'm2'])], decide)
+      const refused = { status: 'rejected', reason: 'unknown-round' }
+      for (const [op, round] of [
+        ['op-2', 'm2'],
+        ['op-3', 'nowhere'],
+      ] as const) {
+        expect(await scope.commit([append(op, ['m3'], { round })], decide)).toEqual([refused])
+        const again = await scope.commit([append(op, ['m3'], { round: 'm1' })], decide)
+        expect(again).toEqual([{ ...refused, repeated: true }])
+      }
+      expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm2'])
+    })
+
     it('shows decide all rows that the ops name', async () => {
       const scope = await openScope(open)
       await scope.commit(

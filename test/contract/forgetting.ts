@@ -47,6 +47,14 @@ export function describeForgetting(open: Open): void {
       ])
     })
 
+    it('holds for an entry that arrives later into a log that has others', async () => {
+      const scope = await openScope(open)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      await scope.commit([remove('op-2', 'm2')], decide)
+      await scope.commit([append('op-3', ['m2'])], decide)
+      expect((await scope.entries()).rows.map(({ body }) => body)).toEqual([bodyOf('m1'), null])
+    })
+
     it('leaves a tombstone of a register, and refuses to write it again', async () => {
       const scope = await openScope(open)
       await scope.commit(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addedLate, fold, pendingCalls } from '../../src/core/fold.ts'
-import { sealOp } from '../../src/core/seal.ts'
+import { addedLate, type Conversation, fold, grow, pendingCalls } from '../../src/core/fold.ts'
+import { messageIn, sealOp } from '../../src/core/seal.ts'
 import type { RewindMark } from '../../src/ports/op.ts'
 import type { LogRow } from '../../src/ports/store.ts'
 import { logs } from './support/logs.ts'
@@ -17,6 +17,64 @@ describe('fold, over any log,', () => {
       }),
       runs(1_000),
     )
+  })
+
+  it('grown by rows that follow, is what all rows give, and has them at its end; or it is folded anew', () => {
+    const content = ({ origin: _, end, ...rest }: Conversation) => ({
+      ...rest,
+      end: end && { id: end.id, roundPlace: end.roundPlace, opened: end.opened, rows: end.rows },
+    })
+    let grew = 0
+    fc.assert(
+      fc.property(logs(), fc.array(fc.nat(3)), (rows, steps) => {
+        const bounds = steps.map((_, index) => steps.slice(0, index + 1).reduce((sum, step) => sum + step, 0))
+        let before = fold(rows.slice(0, bounds[0] ?? 0))
+        for (const [index, bound] of bounds.slice(1).entries()) {
+          const from = bounds[index] ?? 0
+          const kept = content(fold(rows.slice(0, from)))
+          const after = grow(before, rows.slice(from, bound), messageIn)
+          expect(content(before)).toEqual(kept)
+          const whole = fold(rows.slice(0, bound))
+          if (after) {
+            grew++
+            expect(content(after)).toEqual(content(whole))
+            expect(after.origin).toBe(before.origin)
+            expect(after.units.slice(0, before.units.length)).toEqual(before.units)
+            const seen = rows.slice(0, from).at(-1)?.seq ?? 0
+            expect(addedLate(after.units, seen)).toBe(false)
+          } else expect(whole.origin).not.toBe(before.origin)
+          before = after ?? whole
+        }
+      }),
+      runs(1_000),
+    )
+    expect(grew).toBeGreaterThan(100)
+  })
+
+  it('grows by new rounds, by steps of the newest, and by results that come with their step', () => {
+    const row = (id: string, round: string, ordinal: number, role: string, content: unknown): LogRow => ({
+      seq: ordinal,
+      place: 0,
+      kind: 'message',
+      id,
+      opId: id,
+      ordinal,
+      round,
+      body: JSON.stringify({ role, content, createdAt: 0, trust: role }),
+    })
+    const call = [{ type: 'tool-call', id: 'c', name: 'find', input: {} }]
+    const result = [{ type: 'tool-result', callId: 'c', output: 'found' }]
+    const log = [
+      row('u1', 'u1', 1, 'user', 'Hi.'),
+      row('a1', 'u1', 2, 'assistant', call),
+      row('t1', 'u1', 3, 'tool', result),
+      row('u2', 'u2', 4, 'user', 'More.'),
+    ]
+    const grows = (from: number, to: number) =>
+      grow(fold(log.slice(0, from)), log.slice(from, to), messageIn) !== undefined
+    expect([grows(0, 1), grows(1, 3), grows(1, 4), grows(3, 4)]).toEqual([true, true, true, true])
+    // Its step shows already.
+    expect(grows(2, 3)).toBe(false)
   })
 
   it('shows rounds one after the other, in the order of their first messages', () => {

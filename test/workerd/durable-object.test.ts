@@ -55,6 +55,76 @@ describe('a commit in a Durable Object', () => {
     expect(await scope.head()).toMatchObject({ seq: 320, ordinal: 320 })
   })
 
+  it('reads no row that it does not write, but the one before them', async () => {
+    await inside(async (_, storage) => {
+      const said: string[] = []
+      const scope = durableObjectStore({
+        transactionSync: (closure) => storage.transactionSync(closure),
+        sql: {
+          exec: (query, ...bindings) => {
+            said.push(query.slice(0, 6))
+            return storage.sql.exec(query, ...bindings)
+          },
+        },
+      }).open(SCOPE)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      said.length = 0
+      await scope.commit([append('op-2', ['m2', 'm3'])], decide)
+      await scope.commit([append('op-3', ['m4'], { round: 'm2' }), append('op-4', ['m5'])], decide)
+      expect(said).toEqual(['INSERT', 'INSERT'])
+      expect((await scope.changesSince(1)).rows.map(({ id }) => id)).toEqual(['m2', 'm3', 'm4', 'm5'])
+      expect(said).toEqual(['INSERT', 'INSERT', 'SELECT'])
+      const again = await scope.commit([append('op-2', ['m2', 'm3']), append('op-5', ['m4'])], decide)
+      expect(again).toEqual([
+        { status: 'accepted', seq: 2, applied: true, repeated: true },
+        { status: 'rejected', reason: 'duplicate-id' },
+      ])
+      expect((await scope.head()).seq).toBe(4)
+    })
+  })
+
+  it('of others, through another store or undone from outside, is seen by the next one', async () => {
+    await inside(async (store, storage) => {
+      const [scope, other] = [store.open(SCOPE), durableObjectStore(storage).open(SCOPE)]
+      await scope.commit([append('op-1', ['m1'])], decide)
+      await other.commit([append('op-2', ['m2'])], decide)
+      expect(await scope.commit([append('op-3', ['m3'])], decide)).toMatchObject([{ seq: 3 }])
+      await other.commit([remove('op-4', 'm2')], decide)
+      expect((await scope.changesSince(0)).rows.map(({ body }) => body === null)).toEqual([
+        false,
+        true,
+        false,
+        true,
+      ])
+      const undone = storage.transaction(async () => {
+        await scope.commit([append('op-5', ['m5'])], decide)
+        await scope.commit([append('op-6', ['m6'])], decide)
+        throw new Error('undone')
+      })
+      await expect(undone).rejects.toThrow('undone')
+      expect((await scope.changesSince(4)).rows).toEqual([])
+      expect(await scope.commit([append('op-7', ['m7'])], decide)).toMatchObject([{ seq: 5 }])
+    })
+  })
+
+  it('after one that was undone from outside goes on where the log ends', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      const undone = storage.transaction(async () => {
+        await scope.commit([append('op-2', ['m2'])], decide)
+        throw new Error('undone')
+      })
+      await expect(undone).rejects.toThrow('undone')
+      await durableObjectStore(storage)
+        .open(SCOPE)
+        .commit([append('op-3', ['m3'])], decide)
+      expect((await scope.changesSince(1)).rows.map(({ id }) => id)).toEqual(['m3'])
+      expect(await scope.commit([append('op-4', ['m4'])], decide)).toMatchObject([{ seq: 3 }])
+      expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm3', 'm4'])
+    })
+  })
+
   it('of one op a thousand times at once writes one row, and all get its first result (T5)', async () => {
     const scope = newStore().open(SCOPE)
     const results = await Promise.all(
@@ -170,14 +240,15 @@ describe('a failure of SQLite', () => {
   it('in the middle of reading rows, or for want of room, is told from the others', async () => {
     await inside(async (_, storage) => {
       let failing: { readonly query: RegExp; readonly message: string; readonly late?: boolean } | undefined
-      const scope = durableObjectStore({
+      const store = durableObjectStore({
         transactionSync: (closure) => storage.transactionSync(closure),
         sql: {
           exec: (query, ...bindings) => {
+            const fails = failing?.query.test(query) ? failing : undefined
+            const message = fails?.message ?? ''
+            if (fails && !fails.late) throw new Error(message)
             const rows = storage.sql.exec(query, ...bindings)
-            if (!failing?.query.test(query)) return rows
-            const { message } = failing
-            if (!failing.late) throw new Error(message)
+            if (!fails) return rows
             return {
               toArray: () => {
                 throw new Error(message)
@@ -191,12 +262,13 @@ describe('a failure of SQLite', () => {
             }
           },
         },
-      }).open(SCOPE)
+      })
+      const scope = store.open(SCOPE)
       await scope.commit([append('op-1', ['m1', 'm2'])], decide)
       const message = 'database disk image is malformed: SQLITE_CORRUPT'
       for (const [query, call] of [
         [/ORDER BY n DESC$/, () => scope.entries()],
-        [/FROM plimsoll_mark/, () => scope.head()],
+        [/FROM plimsoll_mark/, () => store.open(SCOPE).head()],
       ] as const) {
         failing = { query, message, late: true }
         await expect(call()).rejects.toMatchObject({ code: 'ERR_STORAGE', cause: { message } })
@@ -270,6 +342,16 @@ describe('a long text in a Durable Object', () => {
       await scope.commit([append('op-1', ['m1'], { bodies: ['x'.repeat(3 * PART_UNITS)] })], decide)
       storage.sql.exec('DELETE FROM plimsoll_part WHERE part = 1')
       await expect(scope.entries()).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+    })
+  })
+
+  it('that is refused leaves none of its parts', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      const long = append('op-2', ['m1'], { bodies: ['x'.repeat(3 * PART_UNITS)] })
+      expect(await scope.commit([long], decide)).toMatchObject([{ status: 'rejected' }])
+      expect(storage.sql.exec('SELECT count(*) AS parts FROM plimsoll_part').one().parts).toBe(0)
     })
   })
 
