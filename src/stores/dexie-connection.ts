@@ -76,7 +76,9 @@ export class Connection implements Reader {
       work({
         read: (_, read) => read(requests),
         first: async <Row>(table: TableName, key: IDBValidKey) =>
-          (await requests.get<Row>(requests.table(table), [key]))[0],
+          typeof key === 'string'
+            ? requests.once<Row>(table, key)
+            : (await requests.get<Row>(requests.table(table), [key]))[0],
       }),
     )
   }

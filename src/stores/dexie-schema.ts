@@ -16,7 +16,7 @@ export const WRITER_VERSION = 1
 export const TABLES = {
   meta: 'key',
   head: 'name',
-  log: '[scope+seq+place],[scope+entry],[scope+op],[mark+seq]',
+  log: '[scope+seq+place],&[scope+entry],&[scope+op],[mark+seq]',
   register: '[scope+key]',
   deleted: '[scope+name]',
   refused: '[scope+op]',

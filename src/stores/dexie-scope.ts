@@ -85,6 +85,8 @@ export class DexieScope {
     ops: readonly SealedOp[],
     decide: Decide,
   ): Promise<{ readonly results: readonly OpResult[]; readonly wrote: boolean }> {
+    const appended = await this.#appendNew(connection, ops, decide)
+    if (appended) return { results: appended, wrote: true }
     const envelopes = ops.map(({ envelope }) => envelope)
     const { before, after, decision } = await connection.write(async (requests) => {
       const [meta, before, early] = await this.#begin(requests, envelopes)
@@ -99,12 +101,53 @@ export class DexieScope {
     return { results: decision.results, wrote: after !== undefined }
   }
 
+  /**
+   * Appends without looking for the ids of ops and messages first: that they are new, unique indexes say when they are written,
+   * and that the head is the one that is known, the transaction itself. Nothing, where one of them says otherwise, or where the
+   * ops need rows that are not in memory.
+   */
+  async #appendNew(
+    connection: Connection,
+    ops: readonly SealedOp[],
+    decide: Decide,
+  ): Promise<readonly OpResult[] | undefined> {
+    const { row: before, tail } = this.#known ?? {}
+    if (!before || before.ordinal === 0 || before.deletes || before.refusals) return undefined
+    const entries = new Map<string, LogRow>()
+    for (const { envelope } of ops) {
+      const { kind, ids, round, attachments } = envelope
+      if (kind !== 'append' || attachments) return undefined
+      const opener = round === undefined || round === ids[0] ? undefined : tail?.find(round)
+      if (opener) entries.set(opener.id, opener)
+      else if (round !== ids[0]) return undefined
+    }
+    try {
+      const decision = decided(() => decide(ops, { ...nothing(), head: headOf(before), entries }))
+      if (decision.refused.length > 0 || decision.log.length === 0) return undefined
+      const after = headAfter(this.#name, before.scope, before, decision)
+      await connection.write(async (requests) => {
+        const asked = all<unknown>([requests.table('meta').get(META), requests.table('head').get(this.#name)])
+        const log = requests.table('log')
+        for (const row of decision.log) log.add(storedRow(before.scope, row))
+        requests.table('head').put(after)
+        const [meta, head] = await asked
+        checkWriter(meta as MetaRow | undefined)
+        if ((head as HeadRow | undefined)?.seq !== before.seq) throw OTHERS_WROTE
+      })
+      this.#learnCommit(before, after, decision)
+      return decision.results
+    } catch (error) {
+      if (error === OTHERS_WROTE || (error as DOMException).name === 'ConstraintError') return undefined
+      throw error
+    }
+  }
+
   async entries(reader: Reader, query: EntriesQuery): Promise<Page> {
     const { from, to, last, first, kinds } = query
     const page = new PageFill(first ?? last)
     if (kinds?.length === 0 || page.full) return { rows: [], more: page.full }
     return reader.read(['head', 'log'], async (requests) => {
-      const [row] = await requests.get<HeadRow>(requests.table('head'), [this.#name])
+      const row = await requests.once<HeadRow>('head', this.#name)
       if (!row) return { rows: [], more: false }
       const { scope } = row
       const log = requests.table('log')
@@ -114,6 +157,10 @@ export class DexieScope {
         ids.map((id) => [scope, id]),
       )
       const keys = new Map(found.flatMap((one) => (one ? [[one.entry, keyOf(one)]] : [])))
+      const [one] = found
+      // It was looked up to know where to begin.
+      if (one && from !== undefined && first === 1 && to === undefined && !kinds)
+        return { rows: [logRow(one)], more: true }
       const start = from === undefined ? [scope] : keys.get(from)
       const end = to === undefined ? [scope, []] : keys.get(to)
       if (!start || !end) return { rows: [], more: false }
@@ -312,14 +359,15 @@ export class DexieScope {
     envelopes: readonly Envelope[],
     named: Named,
   ): Promise<Rows> {
-    const nothing = { ...named, registers: new Map(), deleted: new Set<string>(), dependents: new Map() }
-    if (!head) return { ...nothing, head: this.#headOf(head) }
+    if (!head) return { ...nothing(), ...named, head: this.#headOf(head) }
     const { scope } = head
     const targets = envelopes.flatMap(({ target }) => target ?? [])
     const keys = envelopes.flatMap(({ key }) => key ?? [])
     const ids = envelopes.flatMap(idsOf)
     const dependents =
-      targets.length === 0 ? nothing.dependents : await findDependents(requests, scope, [...ids, ...keys])
+      targets.length === 0
+        ? new Map<string, string[]>()
+        : await findDependents(requests, scope, [...ids, ...keys])
     const registerKeys = [...new Set([...keys, ...targets, ...[...dependents.values()].flat()])]
     const sources = envelopes.flatMap(({ sources }) => sources ?? [])
     const names = [...new Set([...ids, ...registerKeys, ...sources])]
@@ -350,8 +398,9 @@ export class DexieScope {
     meta: MetaRow,
     before: HeadRow | undefined,
     rows: Rows,
-    { erase, emptied, log, registers, marks, refused, used }: Decision,
+    decision: Decision,
   ): Promise<HeadRow | undefined> {
+    const { erase, emptied, log, registers, refused, used } = decision
     if (log.length + registers.length + refused.length === 0) return undefined
     const scope = before?.scope ?? meta.scopes + 1
     const kept = erase ? undefined : before
@@ -367,20 +416,7 @@ export class DexieScope {
       ...log.flatMap(({ id, sources }) => linksOf(scope, id, sources, 0)),
       ...registers.flatMap(({ key, sources }) => linksOf(scope, key, sources, 1)),
     ]
-    const slots = new Map([...(kept?.marks ?? []), ...marks].map((mark) => [mark.slot, mark]))
-    const last = log.at(-1)
-    const first = kept?.first ?? log.find(({ kind }) => kind === 'message')?.id
-    const after: HeadRow = {
-      name: this.#name,
-      scope,
-      seq: last?.seq ?? before?.seq ?? 0,
-      ordinal: last?.ordinal ?? before?.ordinal ?? 0,
-      ...(first !== undefined && { first }),
-      marks: [...slots.values()],
-      largest: log.reduce((most, row) => Math.max(most, unitsOf(row)), kept?.largest ?? 0),
-      deletes: (kept?.deletes ?? false) || emptied.length > 0,
-      refusals: (kept?.refusals ?? false) || refused.length > 0,
-    }
+    const after = headAfter(this.#name, scope, erase ? undefined : before, decision, before)
     const put = (table: TableName, values: readonly object[]): void => {
       const store = values.length > 0 && requests.table(table)
       if (store) for (const value of values) store.put(value)
@@ -404,6 +440,42 @@ export class DexieScope {
     for (const id of used) requests.table('unused').delete([scope, id])
     put('head', [after])
     return after
+  }
+}
+
+/** What is known of a scope is no longer so. */
+const OTHERS_WROTE = new Error('another tab wrote to this scope')
+
+/** What ops may name, where they name nothing that is there. */
+function nothing(): Omit<Rows, 'head' | 'entries'> {
+  return { results: new Map(), registers: new Map(), deleted: new Set(), dependents: new Map() }
+}
+
+/**
+ * The head after a commit.
+ *
+ * @param kept what it was, unless the scope was erased.
+ */
+function headAfter(
+  name: string,
+  scope: number,
+  kept: HeadRow | undefined,
+  { emptied, log, marks, refused }: Decision,
+  before = kept,
+): HeadRow {
+  const slots = new Map([...(kept?.marks ?? []), ...marks].map((mark) => [mark.slot, mark]))
+  const last = log.at(-1)
+  const first = kept?.first ?? log.find(({ kind }) => kind === 'message')?.id
+  return {
+    name,
+    scope,
+    seq: last?.seq ?? before?.seq ?? 0,
+    ordinal: last?.ordinal ?? before?.ordinal ?? 0,
+    ...(first !== undefined && { first }),
+    marks: [...slots.values()],
+    largest: log.reduce((most, row) => Math.max(most, unitsOf(row)), kept?.largest ?? 0),
+    deletes: (kept?.deletes ?? false) || emptied.length > 0,
+    refusals: (kept?.refusals ?? false) || refused.length > 0,
   }
 }
 

@@ -10,6 +10,7 @@ export interface Engine {
 export class Requests {
   readonly #transaction: IDBTransaction
   readonly #engine: Engine
+  readonly #once = new Map<string, Promise<unknown>>()
 
   constructor(transaction: IDBTransaction, engine: Engine) {
     this.#transaction = transaction
@@ -30,6 +31,14 @@ export class Requests {
     const { indexedDB, IDBKeyRange } = this.#engine
     if (indexedDB.cmp(lower, upper) >= 0) return undefined
     return IDBKeyRange.bound(lower, upper, excluding, true)
+  }
+
+  /** One row, asked for once: for a transaction that does not write it in between. */
+  once<Row>(table: TableName, key: string): Promise<Row | undefined> {
+    const name = `${table}/${key}`
+    const asked = this.#once.get(name) ?? all([this.table(table).get(key)]).then(([row]) => row)
+    this.#once.set(name, asked)
+    return asked as Promise<Row | undefined>
   }
 
   /** The rows of these keys, all asked for at once. */

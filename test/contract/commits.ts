@@ -146,17 +146,17 @@ export function describeCommits(open: Open): void {
 
     it('gives an op that was refused the same answer ever after, whatever it holds by then', async () => {
       const scope = await openScope(open)
-      await scope.commit([append('op-1', ['m1', 'm2'])], decide)
+      await scope.commit([append('first', ['m1', 'm2'])], decide)
       const refused = { status: 'rejected', reason: 'unknown-round' }
-      for (const [op, round] of [
-        ['op-2', 'm2'],
-        ['op-3', 'nowhere'],
-      ] as const) {
-        expect(await scope.commit([append(op, ['m3'], { round })], decide)).toEqual([refused])
-        const again = await scope.commit([append(op, ['m3'], { round: 'm1' })], decide)
+      for (const [index, round] of ['m2', 'nowhere'].entries()) {
+        const other = append(`other-${index}`, [`n${index}`])
+        const results = await scope.commit([append(`op-${index}`, ['m3'], { round }), other], decide)
+        expect(results).toEqual([refused, accepted(2 * index + 2)])
+        await scope.commit([append(`more-${index}`, [`o${index}`])], decide)
+        const again = await scope.commit([append(`op-${index}`, ['m3'], { round: 'm1' })], decide)
         expect(again).toEqual([{ ...refused, repeated: true }])
       }
-      expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm2'])
+      expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm2', 'n0', 'o0', 'n1', 'o1'])
     })
 
     it('shows decide all rows that the ops name', async () => {
