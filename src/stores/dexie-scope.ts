@@ -112,7 +112,7 @@ export class DexieScope {
     decide: Decide,
   ): Promise<readonly OpResult[] | undefined> {
     const { row: before, tail } = this.#known ?? {}
-    if (!before || before.ordinal === 0 || before.deletes || before.refusals) return undefined
+    if (!before || before.deletes || before.refusals) return undefined
     const entries = new Map<string, LogRow>()
     for (const { envelope } of ops) {
       const { kind, ids, round, attachments } = envelope
@@ -123,7 +123,7 @@ export class DexieScope {
     }
     try {
       const decision = decided(() => decide(ops, { ...nothing(), head: headOf(before), entries }))
-      if (decision.refused.length > 0 || decision.log.length === 0) return undefined
+      if (decision.refused.length > 0) return undefined
       const after = headAfter(this.#name, before.scope, before, decision)
       await connection.write(async (requests) => {
         const asked = all<unknown>([requests.table('meta').get(META), requests.table('head').get(this.#name)])

@@ -187,8 +187,7 @@ class SqlScope implements ScopeStore {
     }
     try {
       const decision = decide(ops, { ...NOTHING, head, entries })
-      if (decision.refused.length > 0 || decision.log.length === 0 || decision.log.length > ROWS_AT_ONCE)
-        return undefined
+      if (decision.refused.length > 0 || decision.log.length > ROWS_AT_ONCE) return undefined
       this.#insert(this.#find(), newest.n + 1, decision.log, newest)
       this.#known = follow(known, newest.n, undefined, decision)
       return decision.results

@@ -16,6 +16,7 @@ import {
   readAll,
   readLog,
   remove,
+  SCOPE,
 } from './samples.ts'
 
 export function describeCommits(open: Open): void {
@@ -142,6 +143,31 @@ export function describeCommits(open: Open): void {
       const results = await scope.commit([append('op-2', [...names('n', 12), 'm1'])], decide)
       expect(results).toEqual([{ status: 'rejected', reason: 'duplicate-id' }])
       expect(await readAll(scope)).toEqual(before)
+    })
+
+    it('writes nothing of an op that comes again with other messages', async () => {
+      const scope = await openScope(open)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      await scope.commit([append('op-2', ['m2'])], decide)
+      const again = await scope.commit([append('op-2', ['m3'])], decide)
+      expect(again).toEqual([{ ...accepted(2), repeated: true }])
+      expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm2'])
+    })
+
+    it('knows a round that was not read here, also where a refusal writes nothing', async () => {
+      const store = await open()
+      await store.open(SCOPE).commit([append('op-1', ['m1']), append('op-2', ['m2'])], decide)
+      const scope = store.open(SCOPE)
+      await scope.head()
+      const all: Decide = (ops, rows) => {
+        const decision = decide(ops, rows)
+        if (decision.results.every(({ status }) => status === 'accepted')) return decision
+        return { ...decision, log: [], registers: [], emptied: [], marks: [], refused: [], used: [] }
+      }
+      expect(await scope.commit([append('op-3', ['m3'], { round: 'm1' })], all)).toEqual([accepted(3)])
+      const refused = [{ status: 'rejected', reason: 'unknown-round' }]
+      expect(await scope.commit([append('op-4', ['m4'], { round: 'm3' })], all)).toEqual(refused)
+      expect((await scope.head()).seq).toBe(3)
     })
 
     it('gives an op that was refused the same answer ever after, whatever it holds by then', async () => {
