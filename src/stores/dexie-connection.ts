@@ -15,10 +15,13 @@ export interface Reader {
   read<Result>(tables: readonly TableName[], work: (requests: Requests) => Promise<Result>): Promise<Result>
   /** One row. */
   first<Row>(table: TableName, key: IDBValidKey): Promise<Row | undefined>
+  /** Whether what is read next is read in the same transaction. */
+  readonly shared: boolean
 }
 
 /** One open handle of the database: Dexie opens, upgrades and closes it, the requests are the engine's own. Closed ones are thrown away, never used again. */
 export class Connection implements Reader {
+  readonly shared = false
   readonly #durability: 'strict' | 'relaxed'
   readonly #given: Partial<Engine>
   readonly #dexie: Dexie
@@ -74,6 +77,7 @@ export class Connection implements Reader {
   snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.read(['head', 'log', 'register'], (requests) =>
       work({
+        shared: true,
         read: (_, read) => read(requests),
         first: async <Row>(table: TableName, key: IDBValidKey) =>
           typeof key === 'string'

@@ -43,6 +43,8 @@ import { PageFill, unitsOf } from './page-fill.ts'
 const REQUEST_UNITS = 4 * PAGE_UNITS
 /** Rows that one request loads at least, however large the log's largest is. */
 const LEAST_ROWS = 4
+/** Rows that are read with the head of a scope that is opened. */
+const FIRST_ROWS = 64
 /** Registers that one request loads. */
 const REGISTER_ROWS = PAGE_ROWS / 4
 
@@ -149,6 +151,8 @@ export class DexieScope {
     return reader.read(['head', 'log'], async (requests) => {
       const row = await requests.once<HeadRow>('head', this.#name)
       if (!row) return { rows: [], more: false }
+      const inMemory = this.#known?.row.seq === row.seq ? this.#known.tail?.entries(query) : undefined
+      if (inMemory) return inMemory
       const { scope } = row
       const log = requests.table('log')
       const ids = [from ?? [], to ?? []].flat()
@@ -157,10 +161,6 @@ export class DexieScope {
         ids.map((id) => [scope, id]),
       )
       const keys = new Map(found.flatMap((one) => (one ? [[one.entry, keyOf(one)]] : [])))
-      const [one] = found
-      // It was looked up to know where to begin.
-      if (one && from !== undefined && first === 1 && to === undefined && !kinds)
-        return { rows: [logRow(one)], more: true }
       const start = from === undefined ? [scope] : keys.get(from)
       const end = to === undefined ? [scope, []] : keys.get(to)
       if (!start || !end) return { rows: [], more: false }
@@ -191,7 +191,18 @@ export class DexieScope {
   }
 
   async head(reader: Reader): Promise<Head> {
-    return this.#headOf(await this.#headRow(reader))
+    const row = await this.#headRow(reader)
+    if (row && reader.shared && !this.#known) await this.#readTail(reader, row)
+    return this.#headOf(row)
+  }
+
+  /** Reads the newest rows, which are what is asked for next when a scope is opened: each request takes its time. */
+  async #readTail(reader: Reader, row: HeadRow): Promise<void> {
+    const count = Math.min(FIRST_ROWS, rowsAtOnce(row))
+    const rows = await reader.read(['log'], (requests) =>
+      rowsOf<StoredRow>(requests.table('log'), requests.within([row.scope]), true, count),
+    )
+    this.#learn(row, rows.map(logRow).reverse(), rows.length < count)
   }
 
   async register(reader: Reader, key: string): Promise<RegisterRow | undefined> {

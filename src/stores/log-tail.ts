@@ -1,5 +1,13 @@
-import { type Decision, isEntry, type LogRow, PAGE_ROWS, PAGE_UNITS } from '../ports/store.ts'
-import { firstAfter, PageFill, pageOfOps, unitsOf } from './page-fill.ts'
+import {
+  type Decision,
+  type EntriesQuery,
+  isEntry,
+  type LogRow,
+  PAGE_ROWS,
+  PAGE_UNITS,
+  type Page,
+} from '../ports/store.ts'
+import { firstAfter, PageFill, pageOfEntries, pageOfOps, unitsOf } from './page-fill.ts'
 
 /** The newest rows of a log in memory: all after one seq. Bounded to two pages. */
 export class LogTail {
@@ -38,6 +46,19 @@ export class LogTail {
   /** The entry of that id, if it is here. */
   find(id: string): LogRow | undefined {
     return this.#rows.findLast((row) => row.id === id && isEntry(row))
+  }
+
+  /** What a query finds, if all that it asks for is here. */
+  entries(query: EntriesQuery): Page | undefined {
+    const { from, to, first } = query
+    const whole = this.#after === 0
+    if (from === undefined && first !== undefined && !whole) return undefined
+    const placeOf = (id: string): number => this.#rows.findLastIndex((row) => row.id === id && isEntry(row))
+    const start = from === undefined ? 0 : placeOf(from)
+    const end = to === undefined ? this.#rows.length : placeOf(to)
+    if (start < 0 || end < 0) return undefined
+    const page = pageOfEntries(this.#rows, start, end, query)
+    return page.more || whole || from !== undefined ? page : undefined
   }
 
   /** The page of rows after a seq, if they are all here. */

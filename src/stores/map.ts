@@ -16,7 +16,7 @@ import {
   type Store,
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
-import { firstAfter, PageFill, pageOfOps } from './page-fill.ts'
+import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
 
 /**
  * The reference store: everything in this process's memory, gone with it. For tests, demos, servers without state, and as
@@ -111,26 +111,13 @@ class MapScopeStore implements ScopeStore {
     return decision.results
   }
 
-  async entries({ from, to, last, first, kinds }: EntriesQuery = {}): Promise<Page> {
+  async entries(query: EntriesQuery = {}): Promise<Page> {
+    const { from, to } = query
     const { log, entries } = this.#scope
     const start = from === undefined ? 0 : entries.get(from)
     const end = to === undefined ? log.length : entries.get(to)
     if (start === undefined || end === undefined) return { rows: [], more: false }
-    const wanted = (row: LogRow): boolean =>
-      isEntry(row) && (!kinds || kinds.some((kind) => kind === row.kind))
-    const page = new PageFill(first ?? last)
-    if (first !== undefined) {
-      for (let index = start; index < end; index++) {
-        const row = log[index] as LogRow
-        if (wanted(row) && !page.take(row)) break
-      }
-      return { rows: page.rows, more: page.full }
-    }
-    for (let index = end - 1; index >= start; index--) {
-      const row = log[index] as LogRow
-      if (wanted(row) && !page.take(row)) break
-    }
-    return { rows: page.rows.reverse(), more: page.full }
+    return pageOfEntries(log, start, end, query)
   }
 
   async head(): Promise<Head> {

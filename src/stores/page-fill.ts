@@ -1,4 +1,4 @@
-import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../ports/store.ts'
+import { type EntriesQuery, isEntry, type LogRow, PAGE_ROWS, PAGE_UNITS, type Page } from '../ports/store.ts'
 
 /** Fills a page row by row, up to the limits that all stores share. */
 export class PageFill {
@@ -27,6 +27,31 @@ export class PageFill {
     this.full = this.rows.length === this.#limit
     return true
   }
+}
+
+/**
+ * What a query finds between two places of a log.
+ *
+ * @param start place of `from`, or of the first row; `end` of `to`, or behind the last.
+ */
+export function pageOfEntries(
+  log: readonly LogRow[],
+  start: number,
+  end: number,
+  { last, first, kinds }: EntriesQuery,
+): Page {
+  const page = new PageFill(first ?? last)
+  const wanted = (row: LogRow): boolean => isEntry(row) && (!kinds || kinds.some((kind) => kind === row.kind))
+  const take = (index: number): boolean => {
+    const row = log[index] as LogRow
+    return !wanted(row) || page.take(row)
+  }
+  if (first !== undefined) {
+    for (let index = start; index < end; index++) if (!take(index)) break
+    return { rows: page.rows, more: page.full }
+  }
+  for (let index = end - 1; index >= start; index--) if (!take(index)) break
+  return { rows: page.rows.reverse(), more: page.full }
 }
 
 /** As many whole ops as a page holds, or one that is longer than a page. */

@@ -2,6 +2,7 @@ import { Dexie } from 'dexie'
 import { forceCloseDatabase } from 'fake-indexeddb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
+import { createMemory } from '../../src/index.ts'
 import { isPlimsollError, type PlimsollError } from '../../src/ports/errors.ts'
 import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../../src/ports/store.ts'
 import type { KeyValue, PageEvents } from '../../src/stores/browser.ts'
@@ -491,7 +492,7 @@ describe('an error', () => {
     expect(runs).toBe(1)
     let failed = false
     failWith((request) => {
-      if (request !== 'log.getAll' || failed) return
+      if (request !== 'head.get' || failed) return
       failed = true
       throw engineError('UnknownError')
     })
@@ -724,6 +725,47 @@ describe('reads', () => {
     expect(await rowsLoaded(async () => void (await scope.entries({ last: 9 })))).toBeLessThanOrEqual(5)
     expect(await rowsLoaded(async () => void (await scope.entries({ first: 9 })))).toBeLessThanOrEqual(5)
     expect(await rowsLoaded(async () => void (await scope.changesSince(0)))).toBeLessThanOrEqual(5)
+  })
+
+  it('of a scope that is opened are two, whatever its first context needs', async () => {
+    const indexedDB = new IDBFactory()
+    const session = (store: DexieStore) => createMemory({ store, budget: 2_000 }).session({ userId: 'ada' })
+    const before = open(indexedDB)
+    const writer = session(before)
+    for (let index = 0; index < 60; index++) {
+      await writer.append({ role: 'user', content: `message ${index}`.repeat(5) })
+      await writer.context()
+    }
+    const expected = await writer.context()
+    await before.close()
+    const store = open(indexedDB)
+    await store.open({ userId: 'nobody' }).head()
+    heal()
+    const context = await session(store).context()
+    expect(context).toEqual(expected)
+    expect(context.receipt.omitted).not.toEqual([])
+    expect(requests).toEqual(['transaction', 'head.get', expect.stringMatching(/^log\./)])
+  })
+
+  it('of what is in memory give what the database would, for any query', async () => {
+    const indexedDB = new IDBFactory()
+    const scope = open(indexedDB).open(SCOPE)
+    const ops = names('m', 40).map((id, index) =>
+      index % 4 === 3 ? mark(id, 'epoch', id, { lane: id }) : append(id, [id, `${id}b`]),
+    )
+    await scope.commit(ops.slice(0, 20), decide)
+    const reading = open(indexedDB).open(SCOPE)
+    await reading.head()
+    for (const op of ops.slice(20)) await reading.commit([op], decide)
+    const ids = [undefined, 'm0003', 'm0019', 'm0020b', 'm0025', 'm0039', 'nobody']
+    const counts = [{}, { first: 3 }, { last: 3 }, { first: 1 }, { last: 100 }]
+    for (const from of ids)
+      for (const to of ids)
+        for (const count of counts)
+          for (const kinds of [undefined, ['message'], ['epoch']] as const) {
+            const query = { ...count, ...(from && { from }), ...(to && { to }), ...(kinds && { kinds }) }
+            expect(await reading.entries(query)).toEqual(await open(indexedDB).open(SCOPE).entries(query))
+          }
   })
 
   it('keep no more of a log in memory than two pages, in whole ops', () => {
