@@ -24,7 +24,12 @@ const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`,
 export async function bundle({ name, code, external = [] }: Program): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: import.meta.dirname },
-    alias: { 'plimsoll/o200k': source('counters/o200k.ts'), plimsoll: source('index.ts') },
+    alias: {
+      'plimsoll/o200k': source('counters/o200k.ts'),
+      'plimsoll/dexie': source('stores/dexie.ts'),
+      'plimsoll/durable-object': source('durable-object.ts'),
+      plimsoll: source('index.ts'),
+    },
     bundle: true,
     minify: true,
     format: 'esm',

@@ -26,6 +26,26 @@ const ENTRIES: readonly Entry[] = [
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
   },
   {
+    name: 'plimsoll/dexie, without Dexie',
+    code: `export { dexieStore } from 'plimsoll/dexie'`,
+    external: ['dexie'],
+    goalKiB: 5,
+  },
+  {
+    name: 'plimsoll createMemory and plimsoll/dexie, with Dexie',
+    code: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
+  },
+  {
+    name: 'plimsoll/durable-object, without the core',
+    code: `export { durableObjectStore } from 'plimsoll/durable-object'`,
+    goalKiB: 4,
+  },
+  {
+    name: 'plimsoll durableObjectMemory, hono/tiny',
+    code: `export { durableObjectMemory } from 'plimsoll/durable-object'; export { Hono } from 'hono/tiny'`,
+    goalKiB: 26,
+  },
+  {
     name: 'agents/sessions Sessions, agents/lifecycle Lifecycle',
     code: `export { Sessions } from 'agents/sessions'; export { Lifecycle } from 'agents/lifecycle'`,
     external: ['cloudflare:*', ...NODE],
@@ -46,7 +66,16 @@ const ENTRIES: readonly Entry[] = [
   },
 ]
 
-const PACKAGES = ['@langchain/core', 'ai', '@mastra/core', '@openai/agents-core', 'agents', 'esbuild']
+const PACKAGES = [
+  '@langchain/core',
+  'ai',
+  '@mastra/core',
+  '@openai/agents-core',
+  'agents',
+  'hono',
+  'dexie',
+  'esbuild',
+]
 
 export async function bench({ progress }: BenchOptions): Promise<BenchReport> {
   const sizes: Size[] = []
