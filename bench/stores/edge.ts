@@ -55,7 +55,7 @@ export interface EdgeCounts {
   /** To SQLite's write-ahead log. */
   readonly commits: number
   readonly mostCommits: number
-  /** API calls with a second transaction inside their one commit: the mark of an epoch that began. */
+  /** API calls with a transaction of more than one statement inside their one commit: the mark of an epoch that began. */
   readonly beganEpochs: number
   /** Medians and most of a call, by SQLite's own count; writes include those of indexes. */
   readonly rowsRead: readonly [number, number]
@@ -284,7 +284,7 @@ async function count(
     objectCalls: counts.reduce((sum, one) => sum + one.calls, 0),
     commits: commits.reduce((sum, made) => sum + made, 0),
     mostCommits: Math.max(...commits),
-    beganEpochs: counts.filter(({ transactions }) => transactions > 1).length,
+    beganEpochs: counts.filter(({ transactions }) => transactions > 0).length,
     rowsRead: middleAndMost('rowsRead'),
     rowsWritten: middleAndMost('rowsWritten'),
     shows: round(shown.reduce((sum, blocks) => sum + blocks, 0) / calls),
