@@ -128,11 +128,12 @@ export class DexieScope {
       if (decision.refused.length > 0) return undefined
       const after = headAfter(this.#name, before.scope, before, decision)
       await connection.write(async (requests) => {
-        const asked = all<unknown>([requests.table('meta').get(META), requests.table('head').get(this.#name)])
+        const asked = [requests.table('meta').get(META), requests.table('head').get(this.#name)]
         const log = requests.table('log')
         for (const row of decision.log) log.add(storedRow(before.scope, row))
         requests.table('head').put(after)
-        const [meta, head] = await asked
+        // Listened to now, when nothing can throw any more: they are answered later.
+        const [meta, head] = await all<unknown>(asked)
         checkWriter(meta as MetaRow | undefined)
         if ((head as HeadRow | undefined)?.seq !== before.seq) throw OTHERS_WROTE
       })
