@@ -3,21 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { type BrowserContext, chromium, type Page } from 'playwright'
-import { findChromium } from '../../test/chromium.ts'
+import { findChromium, flags } from '../../test/chromium.ts'
 import type { page as functions } from './page/main.ts'
 
 type Functions = typeof functions
-
-/** What Chromium needs to run as root, and to stay quiet without a network. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 /** The bench's page in a Chromium with a profile on disk. */
 export class BenchPage {
@@ -37,7 +26,7 @@ export class BenchPage {
     const executablePath = findChromium()
     if (!executablePath) throw new Error('no Chromium: run `node test/chromium.ts`')
     const server = await serve(await bundlePage())
-    const context = await chromium.launchPersistentContext(profile, { executablePath, args: FLAGS })
+    const context = await chromium.launchPersistentContext(profile, { executablePath, args: flags })
     const page = context.pages()[0] ?? (await context.newPage())
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     await page.waitForFunction(() => 'page' in globalThis)
