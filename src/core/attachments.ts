@@ -3,11 +3,10 @@ import type { Host } from '../ports/host.ts'
 import type { MediaPart } from '../ports/message.ts'
 import type { Attachment, ScopeStore, Store } from '../ports/store.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from './json.ts'
+import { MAX_ENTRY_BYTES } from './message.ts'
 
-/** Largest attachment, in bytes: that of an entry. */
-export const MAX_ATTACHMENT_BYTES = 8 * 1024 * 1024
 /** How long an attachment is kept that no message has named, in milliseconds: a day. */
-export const UNUSED_MS = 24 * 60 * 60 * 1000
+const UNUSED_MS = 24 * 60 * 60 * 1000
 
 export interface AttachmentInput {
   /** For example `image/png`. */
@@ -63,11 +62,11 @@ function checkAttachment(
   if (!(bytes instanceof Uint8Array || bytes instanceof ArrayBuffer))
     throw invalid('attach', 'bytes', 'must be a Uint8Array or an ArrayBuffer')
   const size = bytes.byteLength
-  if (size > MAX_ATTACHMENT_BYTES)
+  if (size > MAX_ENTRY_BYTES)
     throw new PlimsollError(
       'ERR_ENTRY_TOO_LARGE',
-      `attach: the attachment has ${size} bytes, more than ${MAX_ATTACHMENT_BYTES}`,
-      { size, limit: MAX_ATTACHMENT_BYTES },
+      `attach: the attachment has ${size} bytes, more than ${MAX_ENTRY_BYTES}`,
+      { size, limit: MAX_ENTRY_BYTES },
     )
   const id = input.id === undefined ? host.newId() : checkId('attach', 'id', input.id)
   return {

@@ -49,8 +49,8 @@ export function fold(
 }
 
 /**
- * The conversation with the rows that follow, at a cost that does not grow with it. Nothing, where they may change what showed
- * before: then all rows are to be folded anew.
+ * The conversation with the rows that follow: only these are folded. Nothing, where they may change what showed before: then all
+ * rows are to be folded anew.
  */
 export function grow(
   before: Conversation,

@@ -79,10 +79,7 @@ export class Connection implements Reader {
       work({
         shared: true,
         read: (_, read) => read(requests),
-        first: async <Row>(table: TableName, key: IDBValidKey) =>
-          typeof key === 'string'
-            ? requests.once<Row>(table, key)
-            : (await requests.get<Row>(requests.table(table), [key]))[0],
+        first: (table, key) => requests.once(table, key),
       }),
     )
   }

@@ -38,6 +38,7 @@ import {
 import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
 import { PageFill, unitsOf } from './page-fill.ts'
+import { NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
 
 /** Most UTF-16 units that one request may have to load. */
 const REQUEST_UNITS = 4 * PAGE_UNITS
@@ -115,16 +116,10 @@ export class DexieScope {
   ): Promise<readonly OpResult[] | undefined> {
     const { row: before, tail } = this.#known ?? {}
     if (!before || before.deletes || before.refusals) return undefined
-    const entries = new Map<string, LogRow>()
-    for (const { envelope } of ops) {
-      const { kind, ids, round, attachments } = envelope
-      if (kind !== 'append' || attachments) return undefined
-      const opener = round === undefined || round === ids[0] ? undefined : tail?.find(round)
-      if (opener) entries.set(opener.id, opener)
-      else if (round !== ids[0]) return undefined
-    }
+    const rows = rowsIfNew(ops, headOf(before), tail)
+    if (!rows) return undefined
     try {
-      const decision = decided(() => decide(ops, { ...nothing(), head: headOf(before), entries }))
+      const decision = decided(() => decide(ops, rows))
       if (decision.refused.length > 0) return undefined
       const after = headAfter(this.#name, before.scope, before, decision)
       await connection.write(async (requests) => {
@@ -371,7 +366,7 @@ export class DexieScope {
     envelopes: readonly Envelope[],
     named: Named,
   ): Promise<Rows> {
-    if (!head) return { ...nothing(), ...named, head: this.#headOf(head) }
+    if (!head) return { ...NOTHING_NAMED, ...named, head: this.#headOf(head) }
     const { scope } = head
     const targets = envelopes.flatMap(({ target }) => target ?? [])
     const keys = envelopes.flatMap(({ key }) => key ?? [])
@@ -457,11 +452,6 @@ export class DexieScope {
 
 /** What is known of a scope is no longer so. */
 const OTHERS_WROTE = new Error('another tab wrote to this scope')
-
-/** What ops may name, where they name nothing that is there. */
-function nothing(): Omit<Rows, 'head' | 'entries'> {
-  return { results: new Map(), registers: new Map(), deleted: new Set(), dependents: new Map() }
-}
 
 /**
  * The head after a commit.

@@ -22,6 +22,7 @@ import {
 import { LogTail, tailAfter } from './log-tail.ts'
 import { PageFill } from './page-fill.ts'
 import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
+import { rowsIfNew } from './plain-append.ts'
 import { withStorageErrors } from './sql-errors.ts'
 import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
 
@@ -176,17 +177,10 @@ class SqlScope implements ScopeStore {
     const known = this.#known
     if (!known?.newest || known.head.ordinal === 0 || known.deletes || known.refusals) return undefined
     const { newest, head, tail } = known
-    const entries = new Map<string, LogRow>()
-    for (const { envelope, bodies } of ops) {
-      const { kind, ids, round, attachments } = envelope
-      if (kind !== 'append' || attachments || bodies.some((body) => body.length > PART_UNITS))
-        return undefined
-      const opener = round === undefined || round === ids[0] ? undefined : tail.find(round)
-      if (opener) entries.set(opener.id, opener)
-      else if (round !== ids[0]) return undefined
-    }
+    const rows = rowsIfNew(ops, head, tail)
+    if (!rows || ops.some(({ bodies }) => bodies.some((body) => body.length > PART_UNITS))) return undefined
     try {
-      const decision = decide(ops, { ...NOTHING, head, entries })
+      const decision = decide(ops, rows)
       if (decision.refused.length > 0 || decision.log.length > ROWS_AT_ONCE) return undefined
       this.#insert(this.#find(), newest.n + 1, decision.log, newest)
       this.#known = follow(known, newest.n, undefined, decision)
@@ -711,14 +705,6 @@ class SqlScope implements ScopeStore {
       database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
     database.run('UPDATE plimsoll_scope SET first = NULL WHERE scope = ?', scope)
   }
-}
-
-/** What ops may name, where they name nothing that is there. */
-const NOTHING: Omit<Rows, 'head' | 'entries'> = {
-  results: new Map(),
-  registers: new Map(),
-  deleted: new Set(),
-  dependents: new Map(),
 }
 
 /** What is known after a commit. */

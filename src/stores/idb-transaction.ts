@@ -34,8 +34,8 @@ export class Requests {
   }
 
   /** One row, asked for once: for a transaction that does not write it in between. */
-  once<Row>(table: TableName, key: string): Promise<Row | undefined> {
-    const name = `${table}/${key}`
+  once<Row>(table: TableName, key: IDBValidKey): Promise<Row | undefined> {
+    const name = JSON.stringify([table, key])
     const asked = this.#once.get(name) ?? all([this.table(table).get(key)]).then(([row]) => row)
     this.#once.set(name, asked)
     return asked as Promise<Row | undefined>

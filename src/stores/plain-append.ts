@@ -1,0 +1,27 @@
+import type { SealedOp } from '../ports/op.ts'
+import type { Head, LogRow, Rows } from '../ports/store.ts'
+import type { LogTail } from './log-tail.ts'
+
+/** What ops may name, where they name nothing that is there. */
+export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries'> = {
+  results: new Map(),
+  registers: new Map(),
+  deleted: new Set(),
+  dependents: new Map(),
+}
+
+/**
+ * The rows by which plain appends are decided whose ops and messages are all new: the messages that opened their rounds. Nothing for
+ * other ops, for those that name attachments, and where a round is not in memory.
+ */
+export function rowsIfNew(ops: readonly SealedOp[], head: Head, tail: LogTail | undefined): Rows | undefined {
+  const entries = new Map<string, LogRow>()
+  for (const { envelope } of ops) {
+    const { kind, ids, round, attachments } = envelope
+    if (kind !== 'append' || attachments) return undefined
+    const opener = round === undefined || round === ids[0] ? undefined : tail?.find(round)
+    if (opener) entries.set(opener.id, opener)
+    else if (round !== ids[0]) return undefined
+  }
+  return { ...NOTHING_NAMED, head, entries }
+}
