@@ -2,7 +2,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { EXCHANGE_BYTES, type Fill, LAST } from '../edge-orders.ts'
 import { exchangeAt, type PlainMessage } from '../messages.ts'
-import { answerFill } from './fill.ts'
+import { answer } from './fill.ts'
 
 interface Env {
   readonly LOGS: DurableObjectNamespace<RawLog>
@@ -38,13 +38,6 @@ export class RawLog extends DurableObject<Env> {
 }
 
 export default {
-  async fetch(request: Request, env: Env): Promise<Response> {
-    if (request.method === 'PUT')
-      return answerFill(request, (name, order) => env.LOGS.getByName(name).fill(order))
-    const { pathname } = new URL(request.url)
-    const [, , , name = ''] = pathname.split('/')
-    const { messages } = await request.json<{ messages: PlainMessage[] }>()
-    const rows = await env.LOGS.getByName(name).call(messages)
-    return new Response(rows, { headers: { 'Content-Type': 'application/json' } })
-  },
+  fetch: (request: Request, env: Env): Promise<Response> =>
+    answer(request, (name) => env.LOGS.getByName(name)),
 }
