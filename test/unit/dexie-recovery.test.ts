@@ -15,6 +15,7 @@ import { accepted, append, erase, mark, names, put, remove, SCOPE } from '../con
 import {
   engineError,
   type Factory,
+  failOnce,
   failWith,
   heal,
   IDBFactory,
@@ -91,12 +92,7 @@ describe('a request that fails', () => {
     for (let nth = 0, reached = true; reached; nth++) {
       const store = open(indexedDB)
       const scope = store.open(SCOPE)
-      let failed = false
-      failWith((_, index) => {
-        if (index !== nth || failed) return
-        failed = true
-        throw engineError('UnknownError')
-      })
+      const failed = failOnce((_, index) => index === nth)
       const id = `n${nth}`
       const [result] = await scope.commit([append(id, [id])], decide)
       expect(result).toEqual(accepted(nth + 2))
@@ -104,7 +100,7 @@ describe('a request that fails', () => {
       expect((await scope.entries({ last: 1 })).rows.map((row) => row.id)).toEqual([id])
       expect(store.status()).toEqual({ state: 'ready', durable: true })
       await store.close()
-      reached = failed
+      reached = failed()
     }
     heal()
     const ids = await idsOf(open(indexedDB))
@@ -327,18 +323,13 @@ describe('an attachment', () => {
     for (let nth = 0, reached = true; reached; nth++) {
       const store = open(indexedDB)
       const scope = store.open(SCOPE)
-      let failed = false
-      failWith((_, index) => {
-        if (index !== nth || failed) return
-        failed = true
-        throw engineError('UnknownError')
-      })
+      const failed = failOnce((_, index) => index === nth)
       const id = `a${nth}`
       expect(await scope.attach(attachment(id), 1)).toBe('stored')
       expect(await scope.attachment(id)).toEqual(attachment(id))
       expect(store.status().state).toBe('ready')
       await store.close()
-      reached = failed
+      reached = failed()
     }
   })
 
@@ -490,12 +481,7 @@ describe('an error', () => {
     })
     await expect(failing).rejects.toBe(thrown)
     expect(runs).toBe(1)
-    let failed = false
-    failWith((request) => {
-      if (request !== 'head.get' || failed) return
-      failed = true
-      throw engineError('UnknownError')
-    })
+    failOnce((request) => request === 'head.get')
     const page = await scope.snapshot?.(async (reads) => {
       runs++
       return reads.entries({ first: 1 })

@@ -15,6 +15,17 @@ export function failWith(next: (request: string, index: number) => void): void {
   fault = next
 }
 
+/** The first request that matches fails, and no other. @returns whether one did */
+export function failOnce(matches: (request: string, index: number) => boolean): () => boolean {
+  let failed = false
+  failWith((request, index) => {
+    if (failed || !matches(request, index)) return
+    failed = true
+    throw engineError('UnknownError')
+  })
+  return () => failed
+}
+
 export function heal(): void {
   failWith(() => {})
 }
