@@ -32,5 +32,5 @@ export function createMemory({
   newId = webHost.newId,
   ...options
 }: CreateMemoryOptions): Memory {
-  return createCore({ ...options, counter, host: { now: clock, newId } })
+  return createCore({ ...options, counter, host: { ...webHost, now: clock, newId } })
 }

@@ -4,16 +4,17 @@ export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
 export { assertFits } from './core/fits.ts'
 export type { HistoryOptions } from './core/history.ts'
 export type { Memory } from './core/memory.ts'
-export type { PolicyOptions, ToolOutputOptions, WindowLimits, WindowOptions } from './core/policy.ts'
+export type { Limits, PolicyOptions, ToolOutputOptions, WindowLimits, WindowOptions } from './core/policy.ts'
 export type { AppendOptions, AppendResult, Session, Snapshot } from './core/session.ts'
 export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
-export { type CalibratedCounter, calibrated, type Usage } from './counters/calibrated.ts'
+export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 export { inlineAttachments } from './inline-attachments.ts'
 export type {
   Block,
   Budget,
+  CompactEvent,
   Context,
   OmitReason,
   Omitted,
@@ -21,10 +22,11 @@ export type {
   Rule,
   SectionName,
   SectionUse,
+  SummaryUse,
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
-export type { Host } from './ports/host.ts'
+export type { AbortSignalLike, Host, Timeout } from './ports/host.ts'
 export type {
   Json,
   MediaPart,
@@ -40,6 +42,14 @@ export type {
   ToolSpec,
   Trust,
 } from './ports/message.ts'
+export type {
+  FinishReason,
+  Model,
+  ModelEvent,
+  ModelRequest,
+  ModelSettings,
+  Usage,
+} from './ports/model.ts'
 export type {
   Cuts,
   Envelope,

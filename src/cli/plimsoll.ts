@@ -5,6 +5,9 @@ import { mapStore } from '../stores/map.ts'
 import type { Chooser, Policy, Refusal, Settings } from './policy.ts'
 import type { Conversation } from './transcript.ts'
 
+/** A clock and ids that give the same at every run. */
+export type ReplayHost = Pick<Host, 'now' | 'newId'>
+
 /** Plimsoll's own memory, used as an agent would use it. */
 export const plimsoll: Policy = (conversation, settings) => {
   // Ids that count up and a clock that stands still: the same recording gives the same bytes at every run.
@@ -16,7 +19,7 @@ export const plimsoll: Policy = (conversation, settings) => {
 export function remember(
   { system, tools }: Conversation,
   { budget, rounds, keep, counter }: Settings,
-  { now, newId }: Host,
+  { now, newId }: ReplayHost,
   cold = false,
 ): Chooser {
   const memory = createMemory({

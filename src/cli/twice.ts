@@ -1,5 +1,4 @@
 import { isPlimsollError } from '../ports/errors.ts'
-import type { Host } from '../ports/host.ts'
 import { lintPrefix } from '../render/diff.ts'
 import type { Provider, TwiceOptions } from './arguments.ts'
 import { turnsOf } from './calls.ts'
@@ -7,7 +6,7 @@ import { loadCounter } from './counters.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
 import { type Finding, problemText } from './lint.ts'
-import { remember } from './plimsoll.ts'
+import { type ReplayHost, remember } from './plimsoll.ts'
 import { type Choice, type Chooser, isRefusal, type Refusal, type Settings } from './policy.ts'
 import { startProgress } from './progress.ts'
 import { recordingsIn, reportLine } from './recordings.ts'
@@ -15,7 +14,12 @@ import { tailText } from './tail.ts'
 import type { Conversation } from './transcript.ts'
 
 /** Contract: builds contexts on that host; a cold one opens its session anew before each call. */
-export type Build = (conversation: Conversation, settings: Settings, host: Host, cold: boolean) => Chooser
+export type Build = (
+  conversation: Conversation,
+  settings: Settings,
+  host: ReplayHost,
+  cold: boolean,
+) => Chooser
 
 /**
  * Builds every context twice from the same messages: under another clock and another `newId`, once by a session that
@@ -86,7 +90,7 @@ async function* bothOf(
 }
 
 /** A clock that runs from `start` on, and ids that begin with `name`. */
-function hostOf(name: string, start: number): Host {
+function hostOf(name: string, start: number): ReplayHost {
   let ticks = start
   let ids = 0
   return { now: () => ticks++, newId: () => `${name}${++ids}` }

@@ -12,7 +12,7 @@ import { type Head, type HeadTexts, headKey, headValue } from './head.ts'
 import { invalid } from './json.ts'
 import { Measure } from './measure.ts'
 import { EPOCH_ID } from './message.ts'
-import { type Policy, RENDER_VERSION } from './policy.ts'
+import { type Limits, type Policy, RENDER_VERSION } from './policy.ts'
 import { hashPrefix, Prefix } from './prefix.ts'
 import { createReceipt, floorOf, omittedFrom } from './receipt.ts'
 import { markIn, sealOp, valueIn } from './seal.ts'
@@ -37,6 +37,11 @@ export interface ContextOptions {
   readonly preview?: boolean
   /** What to do when calls of the newest step have no result yet. Default `reject`, with `ERR_TOOL_PENDING`. */
   readonly onPending?: 'reject' | 'abandon'
+  /**
+   * Proposes other limits for the window and for outputs than the memory's, for this call. Each set of limits is a lane with
+   * epochs of its own, so keep them for many calls. The budget holds whatever they say.
+   */
+  readonly limits?: Limits
   /** Start an epoch (cause `manual`) and cut the window back, whatever its state. Default `false`. */
   readonly newEpoch?: boolean
 }

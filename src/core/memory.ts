@@ -63,6 +63,7 @@ export function createCore({ store, system = '', counter, host, onCut, ...option
         store: scopeStore,
         scope: { ...user, sessionId },
         policy,
+        limited: (limits) => createPolicy({ ...options, ...limits }, counter, 'context'),
         system,
         host,
         onCut,

@@ -34,10 +34,14 @@ export interface ToolOutputOptions {
   readonly old?: number
 }
 
-export interface PolicyOptions {
-  readonly budget: number | Budget
+/** How much of a conversation shows, beside the budget. */
+export interface Limits {
   readonly window?: WindowOptions
   readonly toolOutput?: ToolOutputOptions
+}
+
+export interface PolicyOptions extends Limits {
+  readonly budget: number | Budget
 }
 
 /** The settings of a lane, complete and in tokens of `counter`. */
@@ -56,34 +60,38 @@ export interface Policy {
 }
 
 /** Completes and checks an app's options. @throws ERR_INVALID_ARGUMENT */
-export function createPolicy(options: PolicyOptions, counter: Counter): Policy {
+export function createPolicy(options: PolicyOptions, counter: Counter, operation = 'createMemory'): Policy {
   const budget: Budget =
     typeof options.budget === 'number'
       ? { contextWindow: options.budget, maxOutputTokens: 0 }
       : options.budget
   if (typeof budget !== 'object' || budget === null)
-    throw invalid('createMemory', 'budget', 'must be a number or an object')
-  const contextWindow = tokens('budget.contextWindow', budget.contextWindow, 1)
-  const maxOutputTokens = tokens('budget.maxOutputTokens', budget.maxOutputTokens, 0)
+    throw invalid(operation, 'budget', 'must be a number or an object')
+  const contextWindow = tokens(operation, 'budget.contextWindow', budget.contextWindow, 1)
+  const maxOutputTokens = tokens(operation, 'budget.maxOutputTokens', budget.maxOutputTokens, 0)
   if (maxOutputTokens >= contextWindow)
-    throw invalid('createMemory', 'budget.maxOutputTokens', 'must be below contextWindow')
+    throw invalid(operation, 'budget.maxOutputTokens', 'must be below contextWindow')
   const share = budget.margin ?? (counter.kind === 'estimate' ? ESTIMATE_MARGIN : 0)
-  if (!(share >= 0 && share <= 0.5))
-    throw invalid('createMemory', 'budget.margin', 'must be between 0 and 0.5')
+  if (!(share >= 0 && share <= 0.5)) throw invalid(operation, 'budget.margin', 'must be between 0 and 0.5')
   const cap = contextWindow - maxOutputTokens
   const first = options.toolOutput?.first ?? Math.floor(cap / FIRST_OUTPUTS)
   const settings = {
     cap,
     reserved: maxOutputTokens,
     margin: Math.ceil(cap * share),
-    first: tokens('toolOutput.first', first, 0),
-    old: tokens('toolOutput.old', options.toolOutput?.old ?? Math.min(OLD_OUTPUT, Math.floor(first / 2)), 0),
+    first: tokens(operation, 'toolOutput.first', first, 0),
+    old: tokens(
+      operation,
+      'toolOutput.old',
+      options.toolOutput?.old ?? Math.min(OLD_OUTPUT, Math.floor(first / 2)),
+      0,
+    ),
     protect: Math.floor(cap / 4),
-    ...limits(options.window),
+    ...limits(operation, options.window),
   }
   const lane = hashJson({
     ...settings,
-    counter: checkId('createMemory', 'counter.id', counter.id),
+    counter: checkId(operation, 'counter.id', counter.id),
     v: RENDER_VERSION,
   })
   return { ...settings, counter, lane: lane.slice(0, 16) }
@@ -91,7 +99,10 @@ export function createPolicy(options: PolicyOptions, counter: Counter): Policy {
 
 const LIMITS = ['rounds', 'messages', 'tokens'] as const
 
-function limits({ max = {}, keep = {} }: WindowOptions = {}): {
+function limits(
+  operation: string,
+  { max = {}, keep = {} }: WindowOptions = {},
+): {
   max: Record<string, number>
   keep: Record<string, number>
 } {
@@ -99,18 +110,18 @@ function limits({ max = {}, keep = {} }: WindowOptions = {}): {
   const kept: Record<string, number> = {}
   for (const unit of LIMITS) {
     const upper = max[unit]
-    if (upper !== undefined) most[unit] = tokens(`window.max.${unit}`, upper, 1)
+    if (upper !== undefined) most[unit] = tokens(operation, `window.max.${unit}`, upper, 1)
     const lower = keep[unit] ?? (upper === undefined ? undefined : Math.ceil(upper / 2))
     if (lower === undefined) continue
-    kept[unit] = tokens(`window.keep.${unit}`, lower, 1)
+    kept[unit] = tokens(operation, `window.keep.${unit}`, lower, 1)
     if (upper !== undefined && lower > upper)
-      throw invalid('createMemory', `window.keep.${unit}`, `must be at most max.${unit}`)
+      throw invalid(operation, `window.keep.${unit}`, `must be at most max.${unit}`)
   }
   return { max: most, keep: kept }
 }
 
-function tokens(argument: string, value: unknown, least: number): number {
+function tokens(operation: string, argument: string, value: unknown, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least)
-    throw invalid('createMemory', argument, `must be a whole number, ${least} or more`)
+    throw invalid(operation, argument, `must be a whole number, ${least} or more`)
   return value as number
 }

@@ -1,17 +1,11 @@
-import type { Context } from '../ports/context.ts'
+import type { CompactEvent, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, MediaPart, Message, MessageInput } from '../ports/message.ts'
 import type { OpResult, RewindMark } from '../ports/op.ts'
 import type { Attachment, Decide, ScopeStore } from '../ports/store.ts'
 import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
-import {
-  type BuilderParts,
-  type Built,
-  type ContextAt,
-  ContextBuilder,
-  type ContextOptions,
-} from './context.ts'
+import { type BuilderParts, type ContextAt, ContextBuilder, type ContextOptions } from './context.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
 import { messagesOf } from './fold.ts'
@@ -27,7 +21,7 @@ import {
 } from './history.ts'
 import { canonical, checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { checkMessage, MAX_ENTRY_BYTES } from './message.ts'
-import type { Policy } from './policy.ts'
+import type { Limits, Policy } from './policy.ts'
 import { type AppendOp, answersFromOutside, partByRound } from './rounds.ts'
 import { markIn, messageIn, sealOp } from './seal.ts'
 import { utf8Length } from './text.ts'
@@ -54,6 +48,9 @@ export interface AppendResult {
   readonly mismatch: boolean
 }
 
+/** Lanes of other limits that a session keeps in memory. */
+const MOST_LANES = 4
+
 /** What an app shows of a session. The same object until something changes. */
 export interface Snapshot {
   /** Whether the log was read yet. */
@@ -67,6 +64,8 @@ export interface Snapshot {
 /** What a session needs from the memory that it belongs to. */
 export interface SessionParts extends BuilderParts {
   readonly host: Host
+  /** The memory's policy with other limits. @throws ERR_INVALID_ARGUMENT */
+  readonly limited: (limits: Limits) => Policy
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
 }
@@ -79,7 +78,11 @@ export class Session {
   readonly #host: Host
   readonly #register: () => Promise<void>
   readonly #builder: ContextBuilder
+  readonly #limited: (limits: Limits) => ContextBuilder
+  /** Builders for other limits than the memory's, by their lane; the one used last is last. */
+  readonly #lanes = new Map<string, ContextBuilder>()
   readonly #listeners = new Set<() => void>()
+  readonly #compactListeners = new Set<(event: CompactEvent) => void>()
   #unwatch: (() => void) | undefined
   #queue: Promise<unknown> = Promise.resolve()
   /** Highest seq that was seen here; undefined before the first append. */
@@ -88,7 +91,7 @@ export class Session {
   #round: string | undefined
   #snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
 
-  constructor({ host, register, ...parts }: SessionParts) {
+  constructor({ host, register, limited, ...parts }: SessionParts) {
     const { store, scope, policy } = parts
     this.sessionId = scope.sessionId ?? ''
     this.#store = store
@@ -96,6 +99,7 @@ export class Session {
     this.#host = host
     this.#register = register
     this.#builder = new ContextBuilder(parts)
+    this.#limited = (limits) => this.#builderOf({ ...parts, policy: limited(limits) })
   }
 
   /**
@@ -135,7 +139,9 @@ export class Session {
   context(options: ContextOptions = {}): Promise<Context> {
     return this.#enqueue(async () => {
       checkContextOptions(options)
-      const { context } = await this.#build(options)
+      const builder = options.limits ? this.#limited(options.limits) : this.#builder
+      const { context } = await builder.build(options)
+      if (builder === this.#builder) this.#see()
       return context
     })
   }
@@ -232,6 +238,17 @@ export class Session {
     }
   }
 
+  /**
+   * Calls the listener when a context of this session begins to show a summary, or has to do without one that it needed. What it
+   * throws is ignored.
+   *
+   * @returns what ends it
+   */
+  onCompact(listener: (event: CompactEvent) => void): () => void {
+    this.#compactListeners.add(listener)
+    return () => this.#compactListeners.delete(listener)
+  }
+
   /** What shows now; for `useSyncExternalStore`. Empty until the first read. */
   getSnapshot(): Snapshot {
     return this.#snapshot
@@ -252,10 +269,16 @@ export class Session {
     return result
   }
 
-  async #build(options: ContextOptions): Promise<Built> {
-    const built = await this.#builder.build(options)
-    this.#see()
-    return built
+  /** The builder of a policy, made anew unless its lane was used not long ago. */
+  #builderOf(parts: BuilderParts): ContextBuilder {
+    const { lane } = parts.policy
+    if (lane === this.#policy.lane) return this.#builder
+    const builder = this.#lanes.get(lane) ?? new ContextBuilder(parts)
+    this.#lanes.delete(lane)
+    this.#lanes.set(lane, builder)
+    const [oldest = lane] = this.#lanes.keys()
+    if (this.#lanes.size > MOST_LANES) this.#lanes.delete(oldest)
+    return builder
   }
 
   async #append(

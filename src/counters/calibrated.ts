@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import type { Usage } from '../ports/model.ts'
 
 /** Reports that are remembered: enough for a change of content to show, few enough to forget another model's. */
 const REPORTS = 8
@@ -10,12 +11,13 @@ const LEAST_SHARE = 1 / 8
 const FURTHEST = 4
 
 /**
- * Input tokens of one call: a number, or the usage of a reply as OpenAI (`prompt_tokens`, `input_tokens`) or Anthropic give it,
+ * Input tokens of one call: a number, a {@link Usage}, or the usage of a reply as OpenAI (`prompt_tokens`, `input_tokens`) or Anthropic give it,
  * whose `input_tokens` leaves out what was read from or written to the cache: that is added. Where a library sums up for you,
  * give the number of all tokens that were read, cached ones included.
  */
-export type Usage =
+export type ReportedUsage =
   | number
+  | Usage
   | { readonly prompt_tokens?: number | null }
   | {
       readonly input_tokens?: number | null
@@ -30,7 +32,7 @@ export interface CalibratedCounter extends Counter {
    *
    * @throws ERR_INVALID_ARGUMENT where the count is not above 0
    */
-  report(context: Context, usage: Usage | null | undefined): void
+  report(context: Context, usage: ReportedUsage | null | undefined): void
   calibration(): number | undefined
 }
 
@@ -83,9 +85,10 @@ export function calibrated(counter: Counter): CalibratedCounter {
   }
 }
 
-function inputTokens(usage: Usage | null | undefined): number | undefined {
+function inputTokens(usage: ReportedUsage | null | undefined): number | undefined {
   if (typeof usage === 'number') return usage
   if (!usage) return undefined
+  if ('inputTokens' in usage) return usage.inputTokens
   if ('prompt_tokens' in usage) return usage.prompt_tokens ?? undefined
   if (!('input_tokens' in usage) || typeof usage.input_tokens !== 'number') return undefined
   return usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)

@@ -1,8 +1,16 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
-import type { Host } from '../ports/host.ts'
+import type { AbortSignalLike, Host, Timeout } from '../ports/host.ts'
 
 /** Of the Web's own functions, the one for base64: it takes a text of which each character is a byte. */
 declare function btoa(binary: string): string
+
+/** Of the Web's own functions, those for time. */
+declare function setTimeout(run: () => void, ms: number): unknown
+declare function clearTimeout(timer: unknown): void
+declare class AbortController {
+  readonly signal: AbortSignalLike
+  abort(reason: unknown): void
+}
 
 /** Bytes that become characters at once: a call takes only so many arguments. */
 const CHUNK = 2 ** 13
@@ -15,7 +23,13 @@ let random = new Uint8Array()
 let taken = 0
 
 /** The host of every platform with Web standards: browsers, Workers, Node. */
-export const webHost: Host = { now: () => Date.now(), newId: uuidv7 }
+export const webHost: Host = { now: () => Date.now(), newId: uuidv7, timeout }
+
+function timeout(ms: number): Timeout {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${ms} ms`)), ms)
+  return { signal: controller.signal, clear: () => clearTimeout(timer) }
+}
 
 /** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 74 random bits. */
 function uuidv7(): string {

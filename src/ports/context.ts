@@ -89,6 +89,40 @@ export interface SectionUse {
   readonly overflow: { readonly count: number; readonly tokens: number; readonly first: readonly string[] }
 }
 
+/** The summary that a context shows in place of older messages. */
+export interface SummaryUse {
+  /** Id of its mark. */
+  readonly id: string
+  /** Its place in the chain of the lane's summaries, from 1. */
+  readonly place: number
+  /** The messages that it stands for. */
+  readonly covers: readonly Omit<Omitted, 'reason'>[]
+  /** The lowest of what it covers. */
+  readonly trust: Trust
+  /** The model that wrote it, or `extract`. */
+  readonly by: string
+  /** The loss ledger: names of what it covers that it does not hold, how many and the first five. */
+  readonly lost: { readonly count: number; readonly first: readonly string[] }
+}
+
+/** What became of a compaction, when a context began that shows its summary, or that had to do without. */
+export interface CompactEvent {
+  readonly type: 'compact'
+  /** `refused`: nothing was summarised; what left the window is listed in the receipt's `omitted`. */
+  readonly status: 'summarised' | 'refused'
+  /** Why the epoch began that needed it. */
+  readonly cause: EpochCause
+  /** Tokens of system text, memory and window, tools aside: as they were when the window passed the line, and now. */
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  /** Summaries in the lane's chain so far. */
+  readonly summaryCount: number
+  /** The model that wrote the summary, or `extract`; absent when refused. */
+  readonly by?: string
+  /** Why it was refused, or why the model's own text was. */
+  readonly reasons: readonly string[]
+}
+
 /** The account of the budget. `used <= cap` always; with an estimate `used + margin <= cap`. */
 export interface Receipt {
   /** `contextWindow - maxOutputTokens`. */
@@ -101,6 +135,7 @@ export interface Receipt {
   readonly floor: number
   readonly sections: readonly SectionUse[]
   readonly omitted: readonly Omitted[]
+  readonly summary?: SummaryUse
   readonly epoch:
     | { readonly id: string; readonly cause: EpochCause; readonly place: number }
     | 'unsaved'

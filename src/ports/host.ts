@@ -1,7 +1,23 @@
-/** What the platform supplies, so that the core holds neither clock nor randomness. */
+/** What the platform supplies, so that the core holds neither clock nor timers nor randomness. */
 export interface Host {
   /** Contract: Unix milliseconds. Never used for order. */
   now(): number
   /** Contract: a fresh id, unique for ever, for example a UUIDv7; at most 256 bytes. */
   newId(): string
+  /** Contract: a signal that aborts after `ms` milliseconds, unless it is cleared before. */
+  timeout(ms: number): Timeout
+}
+
+export interface Timeout {
+  readonly signal: AbortSignalLike
+  /** Ends the wait; the signal never aborts then. */
+  clear(): void
+}
+
+/** As much of the Web's `AbortSignal` as is used here. */
+export interface AbortSignalLike {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }

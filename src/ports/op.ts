@@ -41,6 +41,8 @@ export interface EpochMark {
   readonly cuts: Cuts
   /** What the counter's counts are multiplied by in this epoch, where a provider's reports said so; else 1. */
   readonly calibration?: number
+  /** Id of the summary mark that the memory text holds; none: no entry is covered. */
+  readonly summary?: string
   /** Hash of the rendered system and memory text and the tools; their bytes are in the register `head/<hash>`. */
   readonly head: string
   /** Hash of the head and all blocks but the tail, as they were when the epoch began. */
@@ -49,19 +51,35 @@ export interface EpochMark {
   readonly v: number
 }
 
-/** Text that stands for all entries before `upto`. Inert when the log holds another `count` of messages before it. */
+/**
+ * Text that stands for the messages before `upto`, from `from` on. It replaces the summary that it names as its base, and covers
+ * what that covered. Inert when the log holds another `count` of messages before `upto`.
+ */
 export interface SummaryMark {
   readonly type: 'summary'
   readonly id: string
   readonly lane: string
+  /** First entry that is covered; absent: the log's first. What is older was never shown to who wrote it. */
+  readonly from?: string
   /** First entry that is *not* covered. */
   readonly upto: string
+  /** Newest entry that its writer had read: what was added later is not covered, wherever it stands. */
+  readonly seen: string
   /** Messages before `upto` in the log's order, hidden and forgotten ones included. */
   readonly count: number
   readonly text: string
+  /** What the text may not lose: what the app pinned, and names of the covered part. Empty: nothing. */
   readonly carry: string
+  /** Names of the covered part that neither text nor carry hold: how many, and the first five. */
+  readonly lost: { readonly count: number; readonly first: readonly string[] }
+  /** The lowest of what it covers. */
   readonly trust: Trust
+  /** The model that wrote the text, or `extract`. */
   readonly by: string
+  /** Tokens of input and output that its writing took, refused attempts included, by the lane's counter. */
+  readonly spent: number
+  /** Unix milliseconds; for the spend cap only, never for order. */
+  readonly at: number
 }
 
 /** Hides entries from view (edit, regenerate), or takes an earlier rewind back. Rewinds are a set: they have no base. */

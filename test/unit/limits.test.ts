@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { charsPerToken } from '../../src/core/count.ts'
+import { createMemory } from '../../src/create-memory.ts'
+import type { Context } from '../../src/ports/context.ts'
+import { mapStore } from '../../src/stores/map.ts'
+
+const shown = (context: Context): number =>
+  context.blocks.filter(({ section }) => section === 'window').length
+
+async function talk(): Promise<ReturnType<ReturnType<typeof createMemory>['session']>> {
+  const memory = createMemory({ store: mapStore(), budget: 1_000, counter: charsPerToken(4) })
+  const session = memory.session({ userId: 'ada' })
+  for (let round = 0; round < 6; round++)
+    await session.append([
+      { role: 'user', content: `question ${round}` },
+      { role: 'assistant', content: `answer ${round}` },
+    ])
+  await session.append({ role: 'user', content: 'and now?' })
+  return session
+}
+
+describe('limits that one call proposes', () => {
+  const limits = { window: { max: { rounds: 4 }, keep: { rounds: 2 } } }
+
+  it('show in a lane of their own, and leave the memory’s own lane as it was', async () => {
+    const session = await talk()
+    const before = await session.context()
+    const limited = await session.context({ limits })
+    expect(shown(before)).toBe(13)
+    expect(shown(limited)).toBe(3)
+    expect(limited.lane).not.toBe(before.lane)
+    expect((await session.context()).hash).toBe(before.hash)
+  })
+
+  it('go on with the epoch that they began', async () => {
+    const session = await talk()
+    const first = await session.context({ limits })
+    await session.append([
+      { role: 'assistant', content: 'now this' },
+      { role: 'user', content: 'thanks' },
+    ])
+    const second = await session.context({ limits: { window: { max: { rounds: 4 }, keep: { rounds: 2 } } } })
+    expect(second.epoch).toBe(first.epoch)
+    expect(shown(second)).toBe(5)
+  })
+
+  it('are the memory’s own lane where they say the same', async () => {
+    const session = await talk()
+    expect((await session.context({ limits: {} })).lane).toBe((await session.context()).lane)
+  })
+
+  it('never lift the budget', async () => {
+    const session = await talk()
+    const { receipt } = await session.context({ limits: { toolOutput: { first: 1_000_000 } } })
+    expect(receipt.cap).toBe(1_000)
+    expect(receipt.used + receipt.margin).toBeLessThanOrEqual(receipt.cap)
+  })
+
+  it('are refused before anything is read when they make no sense', async () => {
+    const session = await talk()
+    const wrong = { window: { max: { rounds: 1 }, keep: { rounds: 2 } } }
+    await expect(session.context({ limits: wrong })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      argument: 'window.keep.rounds',
+    })
+  })
+})
