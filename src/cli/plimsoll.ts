@@ -2,6 +2,7 @@ import { createMemory } from '../create-memory.ts'
 import { type FloorBreakdown, isPlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import { mapStore } from '../stores/map.ts'
+import { extractive } from './extractive.ts'
 import type { Chooser, Policy, Refusal, Settings } from './policy.ts'
 import type { Conversation } from './transcript.ts'
 
@@ -18,7 +19,7 @@ export const plimsoll: Policy = (conversation, settings) => {
 /** A memory on that host; a `cold` one opens its session anew before each call. */
 export function remember(
   { system, tools }: Conversation,
-  { budget, rounds, keep, counter }: Settings,
+  { budget, rounds, keep, counter, compact }: Settings,
   { now, newId }: ReplayHost,
   cold = false,
 ): Chooser {
@@ -29,6 +30,8 @@ export function remember(
     clock: now,
     newId,
     ...(system !== undefined && { system }),
+    // Awaited, so that the same recording gives the same bytes.
+    ...(compact && { compaction: { model: extractive, ahead: false } }),
     ...((rounds || keep) && {
       window: { ...(rounds && { max: { rounds } }), ...(keep && { keep: { rounds: keep } }) },
     }),

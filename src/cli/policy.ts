@@ -39,6 +39,8 @@ export interface Chooser {
 
 export interface Settings extends Pick<ReplayOptions, 'budget' | 'rounds' | 'keep'> {
   readonly counter: Counter
+  /** Whether what leaves Plimsoll's window is summarised, with the extractive stand-in for a model. */
+  readonly compact?: boolean
 }
 
 export type Policy = (conversation: Conversation, settings: Settings) => Chooser

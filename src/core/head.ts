@@ -1,5 +1,5 @@
 import type { Block } from '../ports/context.ts'
-import type { Json, ToolSpec } from '../ports/message.ts'
+import type { Json, ToolSpec, Trust } from '../ports/message.ts'
 import { countMessage, countTools, perRequest } from './count.ts'
 import { hashJson } from './hash.ts'
 import { checkId, checkJson, checkText, invalid, isPlainObject } from './json.ts'
@@ -9,6 +9,10 @@ import type { Policy } from './policy.ts'
 export interface HeadTexts {
   readonly system: string
   readonly memory: string
+  /** Of the memory text; absent without one. */
+  readonly trust?: Trust
+  /** Id of the summary that the memory text holds, if it holds one. */
+  readonly summary?: string
   /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty without tools. */
   readonly tools: string
 }
@@ -27,7 +31,8 @@ export interface Head extends HeadTexts {
   }
 }
 
-export function createHead(policy: Policy, { system, memory, tools }: HeadTexts): Head {
+export function createHead(policy: Policy, texts: HeadTexts): Head {
+  const { system, memory, tools, trust = 'system', summary } = texts
   const { counter } = policy
   const toolSpecs = tools === '' ? undefined : (JSON.parse(tools) as readonly ToolSpec[])
   const blocks: Block[] = []
@@ -39,19 +44,17 @@ export function createHead(policy: Policy, { system, memory, tools }: HeadTexts)
       section,
       role,
       parts: [{ type: 'text', text }],
-      from: [],
+      from: section === 'memory' && summary !== undefined ? [summary] : [],
       rule: section,
       tokens,
-      trust: 'system',
+      trust: section === 'memory' ? trust : 'system',
     })
     return tokens
   }
   return {
-    system,
-    memory,
-    tools,
+    ...texts,
     ...(toolSpecs && { toolSpecs }),
-    hash: hashJson({ system, memory, tools }),
+    hash: hashJson(textsOf(texts)),
     tokens: {
       system: block('system', system),
       memory: block('memory', memory),
@@ -63,8 +66,18 @@ export function createHead(policy: Policy, { system, memory, tools }: HeadTexts)
 }
 
 /** The value of the register `head/<hash>`. */
-export function headValue({ system, memory, tools }: Head): Json {
-  return { system, memory, tools }
+export function headValue(head: Head): Json {
+  return textsOf(head)
+}
+
+function textsOf({ system, memory, tools, trust, summary }: HeadTexts): { readonly [key: string]: Json } {
+  return {
+    system,
+    memory,
+    tools,
+    ...(trust !== undefined && { trust }),
+    ...(summary !== undefined && { summary }),
+  }
 }
 
 export function headKey(hash: string): string {

@@ -27,6 +27,7 @@ export class Measure {
   /** The head of these texts. The last one is kept. */
   head(texts: HeadTexts): Head {
     const { system, memory, tools } = this.#head ?? {}
+    // The memory text names its summary's place, so that it tells one summary from another.
     if (!this.#head || system !== texts.system || memory !== texts.memory || tools !== texts.tools)
       this.#head = createHead(this.policy, texts)
     return this.#head

@@ -44,6 +44,7 @@ export interface Memory {
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
 export function createCore({ store, system = '', counter, host, onCut, ...options }: MemoryOptions): Memory {
+  const running = new Map<string, Promise<unknown>>()
   checkText('createMemory', 'system', system)
   if (onCut !== undefined && typeof onCut !== 'function')
     throw invalid('createMemory', 'onCut', 'must be a function')
@@ -67,6 +68,8 @@ export function createCore({ store, system = '', counter, host, onCut, ...option
         system,
         host,
         onCut,
+        compaction: options.compaction,
+        running,
         register,
       })
     },

@@ -4,8 +4,9 @@ import type { Json, Message, MessageInput, Part, Role, Trust } from '../ports/me
 import { checkCount, checkId, checkJson, checkText, invalid, isPlainObject, parseBody } from './json.ts'
 import { utf8Length } from './text.ts'
 
-/** What ids of epochs begin with; they are made from their content, so messages must not take them. */
+/** What ids of epochs and of summaries begin with; they are made from their content, so messages must not take them. */
 export const EPOCH_ID = 'epoch/'
+export const SUMMARY_ID = 'summary/'
 /** Largest entry, in bytes of its stored JSON. */
 export const MAX_ENTRY_BYTES = 8 * 1024 * 1024
 /** Largest metadata, in bytes of its JSON. */
@@ -65,7 +66,8 @@ export function checkMessage(operation: string, argument: string, input: Message
 
 function checkMessageId(operation: string, argument: string, value: unknown): string {
   const id = checkId(operation, argument, value)
-  if (id.startsWith(EPOCH_ID)) throw invalid(operation, argument, `must not begin with ${EPOCH_ID}`)
+  const taken = [EPOCH_ID, SUMMARY_ID].find((prefix) => id.startsWith(prefix))
+  if (taken !== undefined) throw invalid(operation, argument, `must not begin with ${taken}`)
   return id
 }
 

@@ -1,5 +1,6 @@
 import type { Budget } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
+import type { CompactionOptions } from './compaction.ts'
 import { hashJson } from './hash.ts'
 import { checkId, invalid } from './json.ts'
 
@@ -10,6 +11,10 @@ const ESTIMATE_MARGIN = 0.12
 /** An output may at first fill the cap divided by this, so that a step of many parallel calls still fits. */
 const FIRST_OUTPUTS = 16
 const OLD_OUTPUT = 800
+/** A summary's text may fill the cap divided by this, or so many tokens; the names beside it the cap divided by that. */
+const SUMMARIES = 32
+const LEAST_SUMMARY = 64
+const CARRIES = 10
 
 /** Limits of the window beside the budget; any that is left out does not limit. */
 export interface WindowLimits {
@@ -42,6 +47,8 @@ export interface Limits {
 
 export interface PolicyOptions extends Limits {
   readonly budget: number | Budget
+  /** Summarises what leaves the window. `{}`: by the deterministic extract. Default: nothing is summarised. */
+  readonly compaction?: CompactionOptions
 }
 
 /** The settings of a lane, complete and in tokens of `counter`. */
@@ -57,6 +64,8 @@ export interface Policy {
   readonly protect: number
   readonly max: WindowLimits
   readonly keep: WindowLimits
+  /** Most tokens of a summary's text, and of the names carried over beside it. */
+  readonly compaction?: { readonly summary: number; readonly carry: number }
 }
 
 /** Completes and checks an app's options. @throws ERR_INVALID_ARGUMENT */
@@ -88,6 +97,7 @@ export function createPolicy(options: PolicyOptions, counter: Counter, operation
     ),
     protect: Math.floor(cap / 4),
     ...limits(operation, options.window),
+    ...(options.compaction && { compaction: sizes(operation, options.compaction, cap) }),
   }
   const lane = hashJson({
     ...settings,
@@ -95,6 +105,19 @@ export function createPolicy(options: PolicyOptions, counter: Counter, operation
     v: RENDER_VERSION,
   })
   return { ...settings, counter, lane: lane.slice(0, 16) }
+}
+
+function sizes(
+  operation: string,
+  { summaryTokens, carryTokens }: CompactionOptions,
+  cap: number,
+): { readonly summary: number; readonly carry: number } {
+  const summary = summaryTokens ?? Math.max(LEAST_SUMMARY, Math.floor(cap / SUMMARIES))
+  const carry = carryTokens ?? Math.floor(cap / CARRIES)
+  return {
+    summary: tokens(operation, 'compaction.summaryTokens', summary, 1),
+    carry: tokens(operation, 'compaction.carryTokens', carry, 0),
+  }
 }
 
 const LIMITS = ['rounds', 'messages', 'tokens'] as const

@@ -1,11 +1,19 @@
-import type { Block, OmitReason, Omitted, Receipt, SectionName, SectionUse } from '../ports/context.ts'
+import type {
+  Block,
+  OmitReason,
+  Omitted,
+  Receipt,
+  SectionName,
+  SectionUse,
+  SummaryUse,
+} from '../ports/context.ts'
 import type { FloorBreakdown } from '../ports/errors.ts'
 import type { LogRow } from '../ports/store.ts'
 import type { BlockShelf } from './blocks.ts'
-import type { Conversation } from './fold.ts'
 import type { Head } from './head.ts'
 import type { Policy } from './policy.ts'
-import type { Gap } from './view.ts'
+import { type CurrentSummary, endOf } from './summary.ts'
+import type { Gap, Slice } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
 /** Entries that an overflow names; the rest is counted. */
@@ -28,7 +36,7 @@ export function createReceipt(
   head: Head,
   blocks: readonly Block[],
   shelf: BlockShelf,
-  rest: Pick<Receipt, 'omitted' | 'epoch' | 'calibration' | 'failures'> & {
+  rest: Pick<Receipt, 'omitted' | 'summary' | 'epoch' | 'calibration' | 'failures'> & {
     readonly floor: number
     readonly room: number
   },
@@ -77,6 +85,7 @@ export function createReceipt(
     floor: Math.min(rest.floor, used + policy.margin),
     sections,
     omitted: rest.omitted,
+    ...(rest.summary && { summary: rest.summary }),
     epoch: rest.epoch,
     ...(rest.calibration !== undefined && { calibration: rest.calibration }),
     failures: rest.failures,
@@ -95,51 +104,89 @@ export function floorOf(
   return { cap, margin, system, memory, tools, framing, ...parts, floor }
 }
 
+/** Messages that a window leaves out: those that a summary stands for, and the others. */
+export interface LeftOut {
+  readonly covers: SummaryUse['covers']
+  readonly omitted: readonly Omitted[]
+}
+
+/** Why a message is not shown; `summary`: another text stands for it. */
+type LeftOutReason = OmitReason | 'summary'
+
+type Range = Gap & { readonly reason: LeftOutReason }
+
 /**
  * What a window leaves out, as ranges in the log's order, each with a reason. Whatever the reason else, it is `window` for
  * all that is older than the first entry that the window needs or belongs to an older round, and for results of steps that
- * were cut: that way the account is the same whether those entries are in memory (`rows`) or not (`gaps`).
+ * were cut; of these, what was there when the epoch's summary was written is covered by it. That way the account is the same
+ * whether those entries are in memory (`rows`) or not (`gaps`).
  */
-export function omittedFrom(
+export function leftOut(
   gaps: readonly Gap[],
-  { units, unshown, loose }: Conversation,
+  {
+    conversation: { units, unshown, loose },
+    rows,
+    summary,
+  }: Pick<Slice, 'conversation' | 'rows' | 'summary'>,
   window: Window,
-  rows: readonly LogRow[],
-): readonly Omitted[] {
+): LeftOut {
   const { from } = window
-  if (from === (window.opener ? 1 : 0) && unshown.length === 0 && loose.length === 0) return gaps.map(omitted)
-  const start = units[from]
-  const cutRound = start && start.row.id !== start.round ? start.round : undefined
-  const shown = new Set(window.units.flatMap((unit) => [unit.row, ...unit.results.map(({ row }) => row)]))
-  const oldest = firstNeeded(rows, window)?.ordinal ?? Infinity
-  const reasons = new Map<LogRow, OmitReason>()
-  for (const { row, reason, opened } of unshown) {
-    const older = row.ordinal < oldest || (row.round !== cutRound && opened < oldest)
-    const cut = row.round === cutRound && (reason === 'orphan' || reason === 'duplicate')
-    reasons.set(row, older || cut ? 'window' : reason)
+  const covered = coverage(summary, window, rows)
+  const ranges: Range[] = gaps.map((gap) => ({ ...gap, reason: covered(gap.last) ? 'summary' : 'window' }))
+  // Mostly nothing that is in memory is left out.
+  if (from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0) {
+    const start = units[from]
+    const cutRound = start && start.row.id !== start.round ? start.round : undefined
+    const shown = new Set(window.units.flatMap((unit) => [unit.row, ...unit.results.map(({ row }) => row)]))
+    const oldest = firstNeeded(rows, window)?.ordinal ?? Infinity
+    const older = ({ ordinal }: LogRow): LeftOutReason => (covered(ordinal) ? 'summary' : 'window')
+    const reasons = new Map<LogRow, LeftOutReason>()
+    for (const { row, reason, opened } of unshown) {
+      const isOlder = row.ordinal < oldest || (row.round !== cutRound && opened < oldest)
+      const isCut = row.round === cutRound && (reason === 'orphan' || reason === 'duplicate')
+      reasons.set(row, isOlder || isCut ? older(row) : reason)
+    }
+    for (const row of rows)
+      if (row.kind === 'message' && !shown.has(row) && !reasons.has(row)) reasons.set(row, older(row))
+    for (const [{ id, ordinal }, reason] of reasons)
+      ranges.push({ from: id, to: id, first: ordinal, last: ordinal, reason })
   }
-  for (const row of rows)
-    if (row.kind === 'message' && !shown.has(row) && !reasons.has(row)) reasons.set(row, 'window')
-  const ranges: (Gap & { readonly reason: OmitReason })[] = gaps.map((gap) => ({ ...gap, reason: 'window' }))
-  for (const [{ id, ordinal }, reason] of reasons)
-    ranges.push({ from: id, to: id, first: ordinal, last: ordinal, reason })
-  ranges.sort((a, b) => a.first - b.first)
-  const merged: typeof ranges = []
-  for (const range of ranges) {
+  const merged = mergedRanges(ranges)
+  return {
+    covers: merged.flatMap(({ from, to, first, last, reason }) =>
+      reason === 'summary' ? [{ from, to, count: last - first + 1 }] : [],
+    ),
+    omitted: merged.flatMap(({ from, to, first, last, reason }) =>
+      reason === 'summary' ? [] : [{ from, to, count: last - first + 1, reason }],
+    ),
+  }
+}
+
+/**
+ * Whether a summary stands for the message of an ordinal that is not shown. Where the window begins with the first message that it
+ * does not cover, that is all that was there when it was written: of writers that interleave, some stands after that message.
+ * Else it is what stands before all that showed then.
+ */
+function coverage(
+  summary: CurrentSummary | undefined,
+  { units, opener }: Window,
+  rows: readonly LogRow[],
+): (ordinal: number) => boolean {
+  if (!summary) return () => false
+  const { skipped = 0, upto, seen } = summary.mark
+  const { count } = endOf(summary.mark)
+  const start = units[opener ? 1 : 0]?.row.id
+  const read = start === upto ? (rows.findLast(({ id }) => id === seen)?.ordinal ?? count) : count
+  return (ordinal) => ordinal > skipped && ordinal <= Math.max(count, read)
+}
+
+function mergedRanges(ranges: readonly Range[]): readonly Range[] {
+  const merged: Range[] = []
+  for (const range of [...ranges].sort((a, b) => a.first - b.first)) {
     const open = merged.at(-1)
     if (open && open.last === range.first - 1 && open.reason === range.reason)
       merged[merged.length - 1] = { ...open, to: range.to, last: range.last }
     else merged.push(range)
   }
-  return merged.map(omitted)
-}
-
-function omitted({
-  from,
-  to,
-  first,
-  last,
-  reason = 'window',
-}: Gap & { readonly reason?: OmitReason }): Omitted {
-  return { from, to, count: last - first + 1, reason }
+  return merged
 }

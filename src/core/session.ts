@@ -62,8 +62,7 @@ export interface Snapshot {
 }
 
 /** What a session needs from the memory that it belongs to. */
-export interface SessionParts extends BuilderParts {
-  readonly host: Host
+export interface SessionParts extends Omit<BuilderParts, 'onCompact'> {
   /** The memory's policy with other limits. @throws ERR_INVALID_ARGUMENT */
   readonly limited: (limits: Limits) => Policy
   /** Lists the session with its user, unless it is listed. */
@@ -91,8 +90,9 @@ export class Session {
   #round: string | undefined
   #snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
 
-  constructor({ host, register, limited, ...parts }: SessionParts) {
-    const { store, scope, policy } = parts
+  constructor({ register, limited, ...given }: SessionParts) {
+    const parts = { ...given, onCompact: (event: CompactEvent) => this.#tellCompact(event) }
+    const { store, scope, policy, host } = parts
     this.sessionId = scope.sessionId ?? ''
     this.#store = store
     this.#policy = policy
@@ -249,6 +249,15 @@ export class Session {
     return () => this.#compactListeners.delete(listener)
   }
 
+  /**
+   * Resolves when no summary is being written ahead of need. A process that ends before loses nothing but the work: the next
+   * context writes the summary that it needs.
+   */
+  async compacted(): Promise<void> {
+    await this.#queue
+    await this.#builder.compacted()
+  }
+
   /** What shows now; for `useSyncExternalStore`. Empty until the first read. */
   getSnapshot(): Snapshot {
     return this.#snapshot
@@ -267,6 +276,16 @@ export class Session {
     const result = this.#queue.then(run)
     this.#queue = result.catch(ignore)
     return result
+  }
+
+  #tellCompact(event: CompactEvent): void {
+    for (const listener of [...this.#compactListeners]) {
+      try {
+        listener(event)
+      } catch {
+        // An observer stops nothing.
+      }
+    }
   }
 
   /** The builder of a policy, made anew unless its lane was used not long ago. */

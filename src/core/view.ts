@@ -1,9 +1,10 @@
 import type { Message } from '../ports/message.ts'
-import type { EpochMark } from '../ports/op.ts'
+import type { EpochMark, SummaryMark } from '../ports/op.ts'
 import type { EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../ports/store.ts'
 import { type Conversation, fold, grow } from './fold.ts'
 import { markIn, messageIn } from './seal.ts'
+import { type CurrentSummary, endOf } from './summary.ts'
 
 /** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */
 const FIRST_PAGE = 64
@@ -17,8 +18,10 @@ export interface Slice {
   /** The message that opened the round of the other rows, where it stands apart before them. */
   readonly opener: LogRow | undefined
   readonly conversation: Conversation
-  /** The messages before the rows, as ranges. */
-  before(): Promise<readonly Gap[]>
+  /** What the epoch shows in place of older messages. */
+  readonly summary: CurrentSummary | undefined
+  /** The messages before the rows, as ranges, parted where that summary begins and ends to cover them. */
+  before(summary: CurrentSummary | undefined): Promise<readonly Gap[]>
 }
 
 /** A range of messages that are not in memory, by id and by ordinal. */
@@ -43,6 +46,7 @@ export interface CurrentEpoch {
 export class View implements Slice {
   readonly #store: ScopeStore
   readonly #slot: string
+  readonly #summarySlot: string
   readonly #messages = new Map<string, Message>()
   #loaded = false
   #seq = 0
@@ -57,14 +61,20 @@ export class View implements Slice {
   /** Rewinds between the opener and the entries: they may hide it. */
   #rewinds: readonly LogRow[] = []
   #epoch: CurrentEpoch | undefined
+  #summary: CurrentSummary | undefined
+  #latest: CurrentSummary | undefined
   // Derived from the above, and dropped whenever they change.
   #rows: readonly LogRow[] | undefined
   #conversation: Conversation | undefined
   #before: readonly Gap[] | undefined
+  #parted:
+    | { readonly summary: CurrentSummary; readonly gaps: readonly Gap[]; readonly parts: readonly Gap[] }
+    | undefined
 
   constructor(store: ScopeStore, lane: string) {
     this.#store = store
     this.#slot = `epoch/${lane}`
+    this.#summarySlot = `summary/${lane}`
   }
 
   get head(): Head {
@@ -79,6 +89,22 @@ export class View implements Slice {
   /** Id that the lane's next epoch names as its base, and that epoch's place in the chain. */
   get next(): { readonly base: string | null; readonly place: number } {
     const current = this.#head.marks.get(this.#slot)
+    return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
+  }
+
+  /** The summary that the epoch shows, unless it was forgotten. */
+  get summary(): CurrentSummary | undefined {
+    return this.#summary
+  }
+
+  /** The lane's newest summary, unless it was forgotten. The next epoch may show it. */
+  get latest(): CurrentSummary | undefined {
+    return this.#latest
+  }
+
+  /** Id that the lane's next summary names as its base, and that summary's place in the chain. */
+  get nextSummary(): { readonly base: string | null; readonly place: number } {
+    const current = this.#head.marks.get(this.#summarySlot)
     return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
   }
 
@@ -105,8 +131,12 @@ export class View implements Slice {
     return this.#conversation
   }
 
-  async before(): Promise<readonly Gap[]> {
-    return this.#before ?? this.#readBefore(this.#store)
+  async before(summary: CurrentSummary | undefined): Promise<readonly Gap[]> {
+    const gaps = this.#before ?? (await this.#readBefore(this.#store))
+    if (!summary || gaps.length === 0) return gaps
+    if (this.#parted?.summary !== summary || this.#parted.gaps !== gaps)
+      this.#parted = { summary, gaps, parts: await partedBy(this.#store, gaps, summary) }
+    return this.#parted.parts
   }
 
   /** Reads what is new since the last time; the first time, the window. */
@@ -131,6 +161,7 @@ export class View implements Slice {
       this.#conversation &&= grow(this.#conversation, entries, (row) => this.#message(row))
     }
     if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch(this.#store)
+    await this.#readSummaries(this.#store)
     // A writer that never builds a context has no epoch to trim by.
     if (!this.#epoch && this.#entries.length > MOST_ROWS) await this.#load()
     // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
@@ -195,6 +226,9 @@ export class View implements Slice {
     this.#head = await reads.head()
     this.#seq = this.#head.seq
     await this.#readEpoch(reads)
+    this.#summary = undefined
+    this.#latest = undefined
+    await this.#readSummaries(reads)
     const mark = this.#epoch?.mark
     const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
     const { rows, more } = mark
@@ -232,6 +266,23 @@ export class View implements Slice {
     const mark = row && (markIn(row) as EpochMark | undefined)
     if (mark) this.#epoch = { mark, seq: current.seq, place: current.chain }
   }
+
+  async #readSummaries(reads: Reads): Promise<void> {
+    const latest = this.nextSummary.base
+    const shown = this.#epoch?.mark.summary
+    const known = [this.#latest, this.#summary]
+    const find = async (id: string | null | undefined): Promise<CurrentSummary | undefined> =>
+      typeof id !== 'string'
+        ? undefined
+        : (known.find((summary) => summary?.mark.id === id) ??
+          readSummary(
+            reads,
+            id,
+            this.#entries.findLast((row) => row.id === id),
+          ))
+    if (latest !== (this.#latest?.mark.id ?? null)) this.#latest = await find(latest)
+    if (shown !== this.#summary?.mark.id) this.#summary = await find(shown)
+  }
 }
 
 /**
@@ -257,12 +308,14 @@ export async function readPast(
   const { opener, rewinds } = await readApart(store, entries, mark.windowFrom)
   const { first } = await store.head()
   const rows = opener ? [opener, ...entries] : entries
+  const summary = mark.summary === undefined ? undefined : await readSummary(store, mark.summary)
   return {
     rows,
     opener,
     rewinds,
+    summary,
     conversation: fold([...rewinds, ...entries], undefined, opener),
-    before: () => rangesBefore(store, first, entries, opener),
+    before: async (summary) => partedBy(store, await rangesBefore(store, first, entries, opener), summary),
     epoch: { mark, seq: row.seq, place: row.chain ?? 1 },
   }
 }
@@ -279,6 +332,13 @@ async function lastEpoch(store: Reads, lane: string, to: string | undefined): Pr
     if (found || !page.more) return found
     before = page.rows[0]?.id
   }
+}
+
+/** The summary of that id, unless it was forgotten. */
+async function readSummary(store: Reads, id: string, known?: LogRow): Promise<CurrentSummary | undefined> {
+  const row = known ?? (await readEntry(store, id))
+  const mark = row && (markIn(row) as SummaryMark | undefined)
+  return mark && { mark, seq: row.seq, place: row.chain ?? 1 }
 }
 
 /** The entry of that id, if the log has one. */
@@ -380,4 +440,34 @@ async function rangesBefore(
     gaps.push({ from: from?.id ?? oldest, to: await before(first), first: start, last })
   }
   return gaps
+}
+
+/** Ranges, parted where what a summary covers begins and ends. */
+async function partedBy(
+  store: Reads,
+  gaps: readonly Gap[],
+  summary: CurrentSummary | undefined,
+): Promise<readonly Gap[]> {
+  if (!summary) return gaps
+  const { from, skipped = 0 } = summary.mark
+  const end = endOf(summary.mark)
+  return partedAt(store, await partedAt(store, gaps, skipped, from), end.count, end.from)
+}
+
+/** Ranges, parted between the messages of these ordinals: `last`, and the one after it, whose id is given. */
+async function partedAt(
+  store: Reads,
+  gaps: readonly Gap[],
+  last: number,
+  next: string | undefined,
+): Promise<readonly Gap[]> {
+  const index = gaps.findIndex((gap) => gap.first <= last && last < gap.last)
+  const gap = gaps[index]
+  if (!gap || next === undefined) return gaps
+  const { rows } = await store.entries({ to: next, last: 1, kinds: ['message'] })
+  const parts = [
+    { from: gap.from, to: rows[0]?.id ?? gap.from, first: gap.first, last },
+    { from: next, to: gap.to, first: last + 1, last: gap.last },
+  ]
+  return [...gaps.slice(0, index), ...parts, ...gaps.slice(index + 1)]
 }

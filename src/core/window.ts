@@ -72,10 +72,10 @@ export class Layout {
   /** The window that begins at unit `from`, with outputs before unit `old` shrunk. */
   window(from: number, old: number, cuts: Cuts): Window {
     const last = this.#last
-    const { squeeze, capOpener } = cuts
+    const { squeeze, capOpener, foldOpener } = cuts
     // The cuts of an epoch are one object, and it has one beginning. What waited may have come.
     const goesOn = last?.cuts === cuts && last.window.waiting.length === 0
-    const opener = goesOn ? last.window.opener : this.openerOf(from)
+    const opener = goesOn ? last.window.opener : foldOpener ? undefined : this.openerOf(from)
     const blocks: Block[] = goesOn ? [...last.window.blocks] : []
     let tokens = goesOn ? last.window.tokens : 0
     const show = (shown: Blocks): void => {
@@ -88,7 +88,8 @@ export class Layout {
       const unit = this.units[index] as Unit
       show(this.#shelf.unit(unit, this.#shown(unit, index, old, squeeze), index === newest))
     }
-    if (blocks.length > 0 && blocks[0]?.role !== 'user') {
+    // A summary before the window is a user's message too.
+    if (!foldOpener && blocks.length > 0 && blocks[0]?.role !== 'user') {
       blocks.unshift(this.#shelf.opening())
       tokens += this.#shelf.opening().tokens
     }
@@ -160,45 +161,95 @@ export class Layout {
  * falls on a round's border if at least half of `keep` stays filled there, else on a step's. If the newest unit does not
  * fit into `room` by itself, its outputs are squeezed. Pure.
  *
- * @param start first unit that may show; the window never moves back.
+ * Where the user message of a cut round does not fit beside its newest step, it is folded, if it may be.
+ *
  * @returns undefined when not even the floor fits into `room`.
  */
-export function cutBack(
-  layout: Layout,
-  policy: Policy,
-  { start, oldBefore, room, keep }: { start: number; oldBefore: number; room: number; keep: number },
-): (Band & { readonly from: number }) | undefined {
+export function cutBack(layout: Layout, policy: Policy, task: CutTask): CutBand | undefined {
   const { units } = layout
   const newest = units.length - 1
   if (newest < 0) return { windowFrom: null, cuts: {}, from: 0 }
-  const old = Math.max(oldBefore, protectedFrom(layout, policy.protect, start))
+  const old = Math.max(task.oldBefore, protectedFrom(layout, policy.protect, task.start))
+  const whole = longest(layout, policy, task, old, (index) => layout.openerTokens(index))
+  if (whole.from < newest || whole.tokens <= task.room) return band(layout, whole.from, old, {})
+  const step = (units[newest] as Unit).row.id
+  const squeezed = squeezeTo(layout, newest, task.room - layout.openerTokens(newest))
+  const mayFold = task.mayFold && layout.openerOf(newest) !== undefined
+  // Results that are cut to their markers would make the model call again; a folded message is still summarised.
+  if (squeezed !== undefined && (squeezed >= policy.old || !mayFold))
+    return band(layout, newest, old, { squeeze: { from: step, tokens: squeezed } })
+  if (!mayFold) return undefined
+  const folded = longest(layout, policy, task, old, () => 0)
+  if (folded.tokens <= task.room && layout.openerOf(folded.from))
+    return band(layout, folded.from, old, { foldOpener: true })
+  const least = squeezeTo(layout, newest, task.room)
+  if (least === undefined) return undefined
+  return band(layout, newest, old, { foldOpener: true, squeeze: { from: step, tokens: least } })
+}
+
+/** What a window is cut back to. */
+export interface CutTask {
+  /** First unit that may show; the window never moves back. */
+  readonly start: number
+  /** First unit whose outputs were not shrunk yet. */
+  readonly oldBefore: number
+  /** Tokens that the window may have at most … */
+  readonly room: number
+  /** … and those to which it is cut back. */
+  readonly keep: number
+  /** Whether a summary covers the user message of a round into which the cut falls. */
+  readonly mayFold?: boolean
+}
+
+export type CutBand = Band & { readonly from: number }
+
+function band(
+  layout: Layout,
+  from: number,
+  old: number,
+  cuts: Pick<Cuts, 'foldOpener' | 'squeeze'>,
+): CutBand {
+  const { units } = layout
+  const capOpener = !cuts.foldOpener && layout.openerOf(from) && !layout.isNewestRound(from)
+  const oldBefore = units[old]?.row.id
+  return {
+    windowFrom: units[from]?.row.id ?? null,
+    cuts: {
+      ...(old > from && oldBefore !== undefined && { oldBefore }),
+      ...(capOpener && { capOpener }),
+      ...cuts,
+    },
+    from,
+  }
+}
+
+/** The longest end of the units that stays within `keep` and the policy's limits; the newest unit whatever it takes. */
+function longest(
+  layout: Layout,
+  { keep: limits, max }: Policy,
+  { start, keep }: CutTask,
+  old: number,
+  openerTokens: (from: number) => number,
+): { readonly from: number; readonly tokens: number } {
+  const { units } = layout
+  const newest = units.length - 1
   let from = newest
   let tokens = layout.tokens(newest, 'new')
-  let fits = tokens + layout.openerTokens(newest)
+  let fits = tokens + openerTokens(newest)
   const extent = new Extent(units[newest] as Unit)
   for (let index = newest - 1; index >= start; index--) {
+    // A limit in messages falls inside of a step as a rule; then that step stays whole, if the window's own limit allows it.
+    const full = extent.isFull(limits)
     tokens += layout.tokens(index, index < old ? 'old' : 'new')
     extent.add(units[index] as Unit)
-    if (tokens > keep || extent.exceeds(policy.keep)) break
-    const whole = tokens + layout.openerTokens(index)
+    if (tokens > keep || full || extent.exceeds({ ...max, rounds: limits.rounds ?? Infinity })) break
+    const whole = tokens + openerTokens(index)
     if (whole > keep) continue
     from = index
     fits = whole
   }
   if (from < newest) from = roundBorder(layout, from, keep, old) ?? from
-  const unit = units[from] as Unit
-  const cuts: Cuts = {
-    ...(old > from && { oldBefore: (units[old] as Unit).row.id }),
-    ...(layout.openerOf(from) && !layout.isNewestRound(from) && { capOpener: true }),
-  }
-  if (from < newest || fits <= room) return { windowFrom: unit.row.id, cuts, from }
-  const tokensEach = squeezeTo(layout, newest, room - layout.openerTokens(newest))
-  if (tokensEach === undefined) return undefined
-  return {
-    windowFrom: unit.row.id,
-    cuts: { ...cuts, squeeze: { from: unit.row.id, tokens: tokensEach } },
-    from,
-  }
+  return { from, tokens: fits }
 }
 
 /** Whether the units of a window are more than the limits allow. */
@@ -210,25 +261,39 @@ export function exceeds(units: readonly Unit[], from: number, limits: WindowLimi
   return extent.exceeds(limits)
 }
 
+/** Rounds and messages of a window. */
+export function extentOf(units: readonly Unit[]): { readonly rounds: number; readonly messages: number } {
+  const newest = units.at(-1)
+  if (!newest) return { rounds: 0, messages: 0 }
+  const extent = new Extent(newest)
+  for (let index = units.length - 2; index >= 0; index--) extent.add(units[index] as Unit)
+  return extent
+}
+
 /** Counts rounds and messages of a window that grows backwards. */
 class Extent {
-  #rounds = 1
-  #messages: number
+  rounds = 1
+  messages: number
   #round: string
 
   constructor(newest: Unit) {
     this.#round = newest.round
-    this.#messages = 1 + newest.results.length
+    this.messages = 1 + newest.results.length
   }
 
   add(unit: Unit): void {
-    if (unit.round !== this.#round) this.#rounds++
+    if (unit.round !== this.#round) this.rounds++
     this.#round = unit.round
-    this.#messages += 1 + unit.results.length
+    this.messages += 1 + unit.results.length
+  }
+
+  /** Whether no further message fits into the limit. */
+  isFull({ messages = Infinity }: WindowLimits): boolean {
+    return this.messages >= messages
   }
 
   exceeds({ rounds = Infinity, messages = Infinity }: WindowLimits): boolean {
-    return this.#rounds > rounds || this.#messages > messages
+    return this.rounds > rounds || this.messages > messages
   }
 }
 
@@ -273,7 +338,10 @@ function squeezeTo(layout: Layout, index: number, room: number): number | undefi
  * The first row, in the log's order, that a window needs: of what it shows, and of the rows that opened its rounds (a result
  * stands after its step). The round into which the cut falls is aside: its opener is read for itself.
  */
-export function firstNeeded(rows: readonly LogRow[], { units, opener }: Window): LogRow | undefined {
+export function firstNeeded(
+  rows: readonly LogRow[],
+  { units, opener }: Pick<Window, 'units' | 'opener'>,
+): LogRow | undefined {
   const start = units[opener ? 1 : 0]
   const needed = new Set<string>()
   for (const unit of units) {

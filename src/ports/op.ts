@@ -19,6 +19,8 @@ export interface Cuts {
   readonly oldBefore?: string
   /** The user message of the round into which the cut falls is shown capped: it was not the newest one. */
   readonly capOpener?: true
+  /** The user message of that round does not show: it did not fit, and the epoch's summary covers it. */
+  readonly foldOpener?: true
   /** The step that begins with entry `from` is shown with its outputs capped at `tokens`, as it would not fit otherwise. */
   readonly squeeze?: { readonly from: string; readonly tokens: number }
 }
@@ -61,12 +63,16 @@ export interface SummaryMark {
   readonly lane: string
   /** First entry that is covered; absent: the log's first. What is older was never shown to who wrote it. */
   readonly from?: string
+  /** Messages before `from`. */
+  readonly skipped?: number
   /** First entry that is *not* covered. */
   readonly upto: string
   /** Newest entry that its writer had read: what was added later is not covered, wherever it stands. */
   readonly seen: string
   /** Messages before `upto` in the log's order, hidden and forgotten ones included. */
   readonly count: number
+  /** Where writers interleaved, the first entry in the log's order that showed on, and the messages before that one. */
+  readonly apart?: { readonly from: string; readonly count: number }
   readonly text: string
   /** What the text may not lose: what the app pinned, and names of the covered part. Empty: nothing. */
   readonly carry: string

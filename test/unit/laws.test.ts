@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fold } from '../../src/core/fold.ts'
 import {
   type Block,
   type Context,
@@ -12,12 +13,33 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { adversaries } from './support/adversaries.ts'
 import { expectAllAccounted } from './support/coverage.ts'
 import { histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { Scene } from './support/scene.ts'
 
 type Options = Omit<CreateMemoryOptions, 'store'>
+
+/** Summaries of all sizes by the extract, and by models that obey, ignore or attack what they are asked. */
+const compactions: fc.Arbitrary<NonNullable<Options['compaction']>> = fc.record(
+  {
+    ahead: fc.constant(false as const),
+    model: fc.constantFrom(...Object.values(adversaries)),
+    summaryTokens: fc.integer({ min: 1, max: 120 }),
+    carryTokens: fc.integer({ min: 0, max: 80 }),
+    tokensPerHour: fc.constantFrom(0, 5_000, 1_000_000),
+    timeout: fc.constant(5),
+    pins: fc.constantFrom(
+      () => [],
+      () => [{ kind: 'constraint', text: 'Never fly.' }],
+      () => {
+        throw new Error('no pins')
+      },
+    ),
+  },
+  { requiredKeys: ['ahead', 'timeout'] },
+)
 
 const policies: fc.Arbitrary<Options> = fc.record(
   {
@@ -38,6 +60,7 @@ const policies: fc.Arbitrary<Options> = fc.record(
       { keep: { tokens: 100 } },
     ),
     toolOutput: fc.constantFrom({}, { first: 60, old: 30 }),
+    compaction: compactions,
   },
   { requiredKeys: ['budget'] },
 )
@@ -123,10 +146,29 @@ describe('the laws hold for every history, policy and tool set', () => {
     })
   })
 
-  it('4: every message is shown or listed as omitted, and never both', async () => {
+  it('4: every message is shown, or covered by one summary, or listed as omitted', async () => {
     await forAll((scene) => async (context) => {
       const ids = (await scene.rows({ kinds: ['message'] })).map(({ id }) => id)
       expectAllAccounted(context, ids)
+    })
+  })
+
+  it('4: what a summary covers and would show else, it was written from', async () => {
+    await forAll((scene) => async (context) => {
+      const { summary } = context.receipt
+      if (!summary) return
+      const rows = await scene.rows()
+      const messages = rows.filter(({ kind }) => kind === 'message').map(({ id }) => id)
+      const shows = new Set(
+        fold(rows).units.flatMap(({ row, results }) => [row.id, ...results.map((result) => result.row.id)]),
+      )
+      const written = new Set([summary.id])
+      for (const id of written)
+        for (const source of rows.find((row) => row.id === id)?.sources ?? []) written.add(source)
+      const covered = summary.covers.flatMap(({ from, to }) =>
+        messages.slice(messages.indexOf(from), messages.indexOf(to) + 1),
+      )
+      expect(covered.filter((id) => shows.has(id) && !written.has(id))).toEqual([])
     })
   })
 

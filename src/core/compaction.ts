@@ -1,0 +1,296 @@
+import type { AbortSignalLike, Host } from '../ports/host.ts'
+import type { Message, Trust } from '../ports/message.ts'
+import type { Model } from '../ports/model.ts'
+import type { Scope, SummaryMark } from '../ports/op.ts'
+import type { ScopeStore } from '../ports/store.ts'
+import { refusalsOf } from './acceptance.ts'
+import { carryOver, type Pin, textIn } from './carry.ts'
+import { countMessage } from './count.ts'
+import { decide } from './decide.ts'
+import { extractOf } from './extract.ts'
+import { hashText } from './hash.ts'
+import { lowerTrust, SUMMARY_ID, textOf } from './message.ts'
+import type { Policy } from './policy.ts'
+import { markIn, sealOp } from './seal.ts'
+import { type CurrentSummary, memoryText } from './summary.ts'
+import { summaryRequest } from './summary-request.ts'
+
+/** Sizes of what a compaction writes are a matter of the lane; the rest says how it is written. */
+export interface CompactionOptions {
+  /**
+   * Writes the summaries. Default: none; then every summary is the deterministic extract, which costs nothing: first and last
+   * sentence of each cut round.
+   */
+  readonly model?: Model
+  /** What the model is asked for. Default `2 to 3 sentences`. */
+  readonly length?: string
+  /** Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64. */
+  readonly summaryTokens?: number
+  /** Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are carried whatever they take. */
+  readonly carryTokens?: number
+  /** Most tokens of a request to the model. Default: the cap, at least 4 000. */
+  readonly sourceTokens?: number
+  /** Most tokens, input and output together, that the model may take in an hour in one session; then the extract. Default 1 000 000. */
+  readonly tokensPerHour?: number
+  /** Most milliseconds for one answer of the model. Default 60 000. */
+  readonly timeout?: number
+  /** Share of the room from which on a summary is written ahead of need, off the hot path; `false`: never. Default 0.8. */
+  readonly ahead?: number | false
+  /** What must outlive every compaction word for word: constraints, open blockers, corrections. Asked each time. Default: none. */
+  readonly pins?: (scope: Scope) => readonly Pin[] | Promise<readonly Pin[]>
+}
+
+/** What is to be summarised, and what the summary has to fit into. */
+export interface CompactionJob {
+  readonly policy: Policy
+  /** Id that the summary names as its base, and its place in the chain. */
+  readonly base: string | null
+  readonly place: number
+  /** The summary that it updates. */
+  readonly before: CurrentSummary | undefined
+  /** Messages that are covered from now on, by round, oldest first. */
+  readonly rounds: readonly (readonly Message[])[]
+  /** Their tokens, whole. */
+  readonly tokens: number
+  /** What goes on showing, as it shows. */
+  readonly kept: string
+  readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'apart'>
+  /** Tokens for the memory section. */
+  readonly room: number
+  /** Tag of its fence. */
+  readonly tag: string
+}
+
+export type Compaction =
+  | { readonly status: 'summarised'; readonly by: string; readonly reasons: readonly string[] }
+  | { readonly status: 'refused'; readonly reasons: readonly string[] }
+
+/** Attempts of a model at one summary. */
+const ATTEMPTS = 2
+const HOUR = 3_600_000
+/** Summaries that the spend of an hour is added up from. */
+const REMEMBERED = 64
+/** A shorter text says nothing. */
+const LEAST_TEXT = 12
+/** Characters of an answer for each token that it may have; whatever is longer is not read to its end. */
+const LONGEST = 64
+const TIMEOUT = 60_000
+const PER_HOUR = 1_000_000
+/** A request for a summary has room for at least so many tokens by default: its own words take some 200. */
+const LEAST_SOURCE = 4_000
+const LENGTH = '2 to 3 sentences'
+/** Who wrote a summary that no model wrote. */
+export const EXTRACT = 'extract'
+/** Stands for messages without any words. */
+const NOTHING_SAID = '(nothing was said in them)'
+
+/** Writes summaries of one session, one at a time. */
+export class Compactor {
+  readonly #store: ScopeStore
+  readonly #scope: Scope
+  readonly #host: Host
+  readonly #options: CompactionOptions
+
+  constructor(store: ScopeStore, scope: Scope, host: Host, options: CompactionOptions) {
+    this.#store = store
+    this.#scope = scope
+    this.#host = host
+    this.#options = options
+  }
+
+  /**
+   * Writes the summary of a job into the log as a mark. The model's text counts if it passes the acceptance test, at the first or
+   * second attempt; else the extract does. Whatever the model does, this resolves.
+   */
+  async compact(job: CompactionJob): Promise<Compaction> {
+    let pins: readonly Pin[]
+    try {
+      pins = (await this.#options.pins?.(this.#scope)) ?? []
+    } catch (error) {
+      return { status: 'refused', reasons: [`the pins could not be read: ${messageOf(error)}`] }
+    }
+    const { policy, before, rounds, room, tag, place } = job
+    const { counter } = policy
+    const { summary = 0, carry = 0 } = policy.compaction ?? {}
+    const messages = rounds.flat()
+    const trust = messages.reduce<Trust>(
+      (low, message) => lowerTrust(low, message.trust),
+      before?.mark.trust ?? 'user',
+    )
+    const draft = (text: string, carry: string): SummaryMark => ({
+      type: 'summary',
+      id: `${SUMMARY_ID}${hashText(JSON.stringify([policy.lane, job.base, job.covers.upto, text, carry]))}`,
+      lane: policy.lane,
+      ...job.covers,
+      text,
+      carry,
+      lost: { count: 0, first: [] },
+      trust,
+      by: EXTRACT,
+      spent: 0,
+      at: this.#host.now(),
+    })
+    const sizeOf = (text: string, carry: string): number =>
+      countMessage(counter, { content: memoryText({ mark: draft(text, carry), place, seq: 0 }, tag) })
+    const carried = (text: string, names: number): ReturnType<typeof carryOver> =>
+      carryOver({
+        pins,
+        text,
+        before: before?.mark.carry ?? '',
+        cut: messages,
+        kept: job.kept,
+        room: names,
+        count: counter.count,
+      })
+    const most = Math.min(summary, room - sizeOf('', carried('', 0).text))
+    if (most < LEAST_TEXT)
+      return {
+        status: 'refused',
+        reasons: [`${room} tokens are left for it, its pins and its frame need ${room - most}`],
+      }
+    const written = await this.#write(job, pins, most, trust)
+    const text =
+      written.text ?? (extractOf(before?.mark.text ?? '', rounds, most, counter.count) || NOTHING_SAID)
+    const { text: block, lost } = carried(text, Math.min(carry, room - sizeOf(text, carried(text, 0).text)))
+    // Pieces may count for more together than apart.
+    const kept = sizeOf(text, block) <= room ? { carry: block, lost } : withoutNames(carried(text, 0))
+    const by = written.text === undefined ? EXTRACT : (this.#options.model?.id ?? EXTRACT)
+    const mark: SummaryMark = { ...draft(text, kept.carry), ...kept, by, spent: written.spent }
+    const sources = [...(before ? [before.mark.id] : []), ...messages.map(({ id }) => id)]
+    try {
+      await this.#store.commit(
+        [sealOp({ kind: 'mark', opId: mark.id, base: job.base, entry: mark, sources })],
+        decide,
+      )
+    } catch (error) {
+      return {
+        status: 'refused',
+        reasons: [...written.reasons, `it could not be stored: ${messageOf(error)}`],
+      }
+    }
+    // Where another writer was first, its summary is the one that counts.
+    return { status: 'summarised', by, reasons: written.reasons }
+  }
+
+  /** The model's text, if one was accepted; why not; and what it took. */
+  async #write(
+    job: CompactionJob,
+    pins: readonly Pin[],
+    most: number,
+    trust: Trust,
+  ): Promise<{ readonly text?: string; readonly reasons: readonly string[]; readonly spent: number }> {
+    const { model, length = LENGTH, timeout = TIMEOUT } = this.#options
+    if (!model) return { reasons: [], spent: 0 }
+    const { policy, before, rounds } = job
+    const { count } = policy.counter
+    const messages = rounds.flat()
+    const source = { before: before?.mark.text ?? '', pins, messages }
+    const known = [
+      source.before,
+      before?.mark.carry ?? '',
+      ...pins.map(({ text }) => text),
+      ...messages.map(textIn),
+    ].join('\n')
+    let left = (this.#options.tokensPerHour ?? PER_HOUR) - (await this.#spentOfLate())
+    let spent = 0
+    const reasons: string[] = []
+    let refused: readonly string[] = []
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const room = this.#options.sourceTokens ?? Math.max(policy.cap, LEAST_SOURCE)
+      const context = summaryRequest(policy, source, { most, length, refused, tag: job.tag, room, trust })
+      const cost = context.receipt.used + most
+      if (cost > left) {
+        reasons.push(
+          `the hour has ${Math.max(0, left)} tokens left for summaries, this one would take ${cost}`,
+        )
+        break
+      }
+      left -= cost
+      try {
+        const text = tidy(await answerOf(model, context, most, this.#host, timeout))
+        spent += context.receipt.used + count(text)
+        refused = refusalsOf({
+          text,
+          source: known,
+          sourceTokens: job.tokens + count(source.before),
+          most,
+          count,
+        })
+        if (refused.length === 0) return { text, reasons, spent }
+      } catch (error) {
+        spent += context.receipt.used
+        refused = [`the model failed: ${messageOf(error)}`]
+      }
+      reasons.push(...refused)
+    }
+    return { reasons, spent }
+  }
+
+  /** Tokens that this session's summaries of the last hour took. */
+  async #spentOfLate(): Promise<number> {
+    const { rows } = await this.#store.entries({ kinds: ['summary'], last: REMEMBERED })
+    const since = this.#host.now() - HOUR
+    return rows
+      .flatMap((row) => (markIn(row) as SummaryMark | undefined) ?? [])
+      .reduce((sum, { at, spent }) => (at > since ? sum + spent : sum), 0)
+  }
+}
+
+function withoutNames({ text, lost }: ReturnType<typeof carryOver>): Pick<SummaryMark, 'carry' | 'lost'> {
+  return { carry: text, lost }
+}
+
+/** What no reader should see: control characters, and those that turn or hide text (P10 of the threat model of memory poisoning). */
+const HIDDEN = /[\p{Cc}\u{200B}-\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2069}\u{FEFF}\u{E0000}-\u{E007F}]/gu
+/** How a summary begins in the memory section; a text must not look like a further one. */
+const TAG = /\[(?=summary #)/g
+
+function tidy(text: string): string {
+  return text
+    .replace(HIDDEN, (hidden) => (hidden === '\n' || hidden === '\t' ? hidden : ''))
+    .replace(/\p{Surrogate}/gu, '')
+    .replace(TAG, '(')
+    .trim()
+}
+
+/** The text of a model's answer, read no further than it could be accepted. @throws what the model throws; when the time is over */
+async function answerOf(
+  model: Model,
+  context: Parameters<Model['complete']>[0]['context'],
+  most: number,
+  host: Host,
+  ms: number,
+): Promise<string> {
+  const { signal, clear } = host.timeout(ms)
+  const iterator = model
+    .complete({ context, settings: { maxOutputTokens: Math.ceil(most * 1.5) }, signal })
+    [Symbol.asyncIterator]()
+  try {
+    let text = ''
+    for (;;) {
+      const { value, done } = await Promise.race([iterator.next(), aborted(signal)])
+      if (done || value === undefined) return text
+      if (value.type === 'finish') return textOf({ content: value.message.content }).slice(0, most * LONGEST)
+      if (value.type === 'text') text += value.text
+      if (text.length > most * LONGEST) return text
+    }
+  } finally {
+    clear()
+    // Not awaited: what hangs would hang here too.
+    iterator.return?.()?.then?.(ignore, ignore)
+  }
+}
+
+function aborted(signal: AbortSignalLike): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort)
+  })
+}
+
+function ignore(): void {}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,53 @@
+import type { RewindMark, SummaryMark } from '../ports/op.ts'
+import type { LogRow } from '../ports/store.ts'
+import { fenced } from './fence.ts'
+import { markIn } from './seal.ts'
+
+/** A lane's summary: its mark, where that stands in the log, and its place in the lane's chain. */
+export interface CurrentSummary {
+  readonly mark: SummaryMark
+  readonly seq: number
+  readonly place: number
+}
+
+/** A summary as the memory section shows it. */
+export function memoryText({ mark, place }: CurrentSummary, tag: string): string {
+  const lines = [`[summary #${place} of ${coveredBy(mark)} earlier messages]`, mark.text, mark.carry]
+  return fenced(tag, 'data', lines.filter((line) => line !== '').join('\n'))
+}
+
+/** The first entry in the log's order that a summary may not cover, and the messages before it. */
+export function endOf({ upto, count, apart }: SummaryMark): {
+  readonly from: string
+  readonly count: number
+} {
+  return apart ?? { from: upto, count }
+}
+
+/** Messages that a summary stands for, hidden and forgotten ones included. */
+export function coveredBy({ count, skipped = 0 }: SummaryMark): number {
+  return count - skipped
+}
+
+/**
+ * Whether a summary still tells what the log shows: `upto` stands where it stood, and nothing that it covers was hidden, or shown
+ * again, since it was written. Rows are the end of the log, from the summary's `upto` on or further back.
+ */
+export function holds({ upto, seen, count }: SummaryMark, rows: readonly LogRow[]): boolean {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const start = byId.get(upto)
+  if (start && start.ordinal - 1 !== count) return false
+  const opened = (row: LogRow): number => byId.get(row.round ?? '')?.ordinal ?? 0
+  const covers = (id: string): boolean => {
+    const row = byId.get(id)
+    return row === undefined || row.ordinal <= count || (start !== undefined && opened(row) < opened(start))
+  }
+  const since = rows.slice(rows.findIndex(({ id }) => id === seen) + 1)
+  const rewinds = since.flatMap((row) =>
+    row.kind === 'rewind' ? ((markIn(row) as RewindMark | undefined) ?? []) : [],
+  )
+  const made = new Map(rewinds.flatMap((mark) => ('hides' in mark ? [[mark.id, mark.hides]] : [])))
+  // What was taken back is as it was, if all of it is known.
+  for (const mark of rewinds) if ('undo' in mark && !made.delete(mark.undo)) return false
+  return ![...made.values()].some((hides) => hides.some(covers))
+}
