@@ -1,5 +1,5 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
-import type { AbortSignalLike, Host, Timeout } from '../ports/host.ts'
+import type { AbortSignalLike, Controller, Host, Timeout } from '../ports/host.ts'
 
 /** Of the Web's own functions, the one for base64: it takes a text of which each character is a byte. */
 declare function btoa(binary: string): string
@@ -23,12 +23,16 @@ let random = new Uint8Array()
 let taken = 0
 
 /** The host of every platform with Web standards: browsers, Workers, Node. */
-export const webHost: Host = { now: () => Date.now(), newId: uuidv7, timeout }
+export const webHost: Host = { now: () => Date.now(), newId: uuidv7, timeout, controller }
 
 function timeout(ms: number): Timeout {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new Error(`no answer within ${ms} ms`)), ms)
   return { signal: controller.signal, clear: () => clearTimeout(timer) }
+}
+
+function controller(): Controller {
+  return new AbortController()
 }
 
 /** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 74 random bits. */

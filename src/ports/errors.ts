@@ -20,6 +20,8 @@ export type ErrorCode =
   | 'ERR_STORAGE_FULL'
   /** The database that was there is gone, and an empty one must not be taken for it. */
   | 'ERR_STORAGE_LOST'
+  /** Something did not end within its time limit. What was recorded before stays; the work itself may still go on. */
+  | 'ERR_TIMEOUT'
   | 'ERR_TOOL_PENDING'
   /** What is stored was written by a newer version of this library. */
   | 'ERR_UPGRADE_REQUIRED'
@@ -53,7 +55,10 @@ export interface ErrorDetails {
   readonly breakdown?: FloorBreakdown
   /** `ERR_TOOL_PENDING`: the calls that wait, by entry and by the id that the model gave. */
   readonly pending?: readonly { readonly entry: string; readonly callId: string; readonly name: string }[]
-  /** `ERR_ENTRY_TOO_LARGE`, `ERR_CONTEXT_TOO_LARGE`: what was measured, and the limit, in bytes or tokens. */
+  /**
+   * `ERR_ENTRY_TOO_LARGE`, `ERR_CONTEXT_TOO_LARGE`: what was measured, and the limit, in bytes or tokens. `ERR_TIMEOUT`: the
+   * limit alone, in milliseconds.
+   */
   readonly size?: number
   readonly limit?: number
   /** `ERR_DUPLICATE_ID`, `ERR_NOT_FOUND`: the id in question. */

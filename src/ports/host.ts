@@ -6,6 +6,15 @@ export interface Host {
   newId(): string
   /** Contract: a signal that aborts after `ms` milliseconds, unless it is cleared before. */
   timeout(ms: number): Timeout
+  /** Contract: a signal that aborts when it is told to; one that the platform's own functions take, for example `fetch`. */
+  controller(): Controller
+}
+
+/** As much of the Web's `AbortController` as is used here. */
+export interface Controller {
+  readonly signal: AbortSignalLike
+  /** The signal's first reason holds; aborting again does nothing. */
+  abort(reason: unknown): void
 }
 
 export interface Timeout {
