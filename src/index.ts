@@ -1,3 +1,52 @@
+export { type BudgetOptions, budget } from './agent/budget.ts'
+export {
+  type Composed,
+  type ComposedHooks,
+  type ComposedRun,
+  compose,
+  type Proposed,
+} from './agent/compose.ts'
+export { type ContextFilter, type ContextFilterOptions, contextFilter } from './agent/context-filter.ts'
+export type { AgentCall, AgentEvent, CallStatus } from './agent/events.ts'
+export { type FactSheetOptions, factSheet, type SheetFact } from './agent/fact-sheet.ts'
+export type {
+  CallUsage,
+  Denial,
+  Hooks,
+  Middleware,
+  ModelCall,
+  ModelCallEnd,
+  Proposal,
+  ReportedTokens,
+  RunInfo,
+  RunUsage,
+  Signalled,
+  Stop,
+  ToolCall,
+  ToolCallEnd,
+} from './agent/middleware.ts'
+export { type CallRecord, type ObservabilityOptions, observability } from './agent/observability.ts'
+export type {
+  AgentResult,
+  AgentRun,
+  AgentTool,
+  ResumeOptions,
+  RunOptions,
+  Timeouts,
+  ToolContext,
+} from './agent/options.ts'
+export { type ProgressOptions, progress } from './agent/progress.ts'
+export type { JsonSchema, StandardIssue, StandardResult, StandardSchema } from './agent/schema.ts'
+export {
+  type Script,
+  type ScriptedCall,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  type ScriptedRequest,
+  scriptedModel,
+} from './agent/scripted-model.ts'
+export { type StandardOptions, standardMiddleware } from './agent/standard.ts'
 export type { AttachmentInput } from './core/attachments.ts'
 export type { ContextAt, ContextOptions, Cut, OnCut, TailSection } from './core/context.ts'
 export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
@@ -26,7 +75,7 @@ export type {
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
-export type { AbortSignalLike, Host, Timeout } from './ports/host.ts'
+export type { AbortSignalLike, Controller, Host, Timeout } from './ports/host.ts'
 export type {
   Json,
   MediaPart,
@@ -99,4 +148,5 @@ export { type Explanation, explain, type Source, type Span } from './render/expl
 export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
+export { type RunAgentOptions, runAgent } from './run-agent.ts'
 export { mapStore } from './stores/map.ts'

@@ -21,8 +21,8 @@ test('types come first in each export, since the first matching condition wins',
   }
 })
 
-test('no package but the hashes comes with the library', () => {
-  expect(Object.keys(manifest.dependencies)).toEqual(['@noble/hashes'])
+test('no packages but the hashes and the validator come with the library', () => {
+  expect(Object.keys(manifest.dependencies)).toEqual(['@cfworker/json-schema', '@noble/hashes'])
   for (const peer of Object.keys(manifest.peerDependencies)) {
     expect(manifest.peerDependenciesMeta).toHaveProperty([peer, 'optional'], true)
   }

@@ -1,0 +1,49 @@
+import { invalid } from '../core/json.ts'
+import type { Middleware } from './middleware.ts'
+
+export interface BudgetOptions {
+  /** Contract: tokens that count against the limit so far, 0 or more. Where it fails the run stops. */
+  readonly getTokensUsed: () => number | Promise<number>
+  /** Tokens, above 0. */
+  readonly limit: number
+}
+
+/** Shares of the limit at which the model is told, the highest first. */
+const NUDGES = [0.9, 0.75] as const
+
+/**
+ * Keeps a run within an app's own budget of tokens: tells the model at 75 % and at 90 %, once for each time that the share is
+ * crossed, and stops the run at 100 % with the reason `budget`. Order 10; a guard. Without options it does nothing.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function budget(options?: BudgetOptions): Middleware {
+  if (options && !(options.limit > 0)) throw invalid('budget', 'limit', 'must be above 0')
+  return {
+    name: 'budget',
+    order: 10,
+    kind: 'guard',
+    start: () => {
+      if (!options) return {}
+      const { getTokensUsed, limit } = options
+      /** The share that was last told. */
+      let told = 0
+      return {
+        beforeModelCall: async () => {
+          const used = await getTokensUsed()
+          if (!(used >= 0)) throw invalid('budget', 'getTokensUsed', 'must give a number, 0 or more')
+          const share = used / limit
+          if (share >= 1) return { stop: { reason: 'budget' } }
+          const crossed = NUDGES.find((nudge) => share >= nudge) ?? 0
+          const rose = crossed > told
+          told = crossed
+          if (!rose) return undefined
+          const percent = Math.floor(share * 100)
+          return {
+            nudge: `${percent} % of the token budget is used (${used} of ${limit}). Come to an end soon.`,
+          }
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { Limits, ToolOutputOptions } from '../core/policy.ts'
+import type { Middleware } from './middleware.ts'
+
+/** What a request may hold, beside the memory's own limits. */
+export interface ContextFilter {
+  /** Rounds that show: the window grows to this many, and is then cut back to half of them. */
+  readonly rounds?: number
+  readonly toolOutput?: ToolOutputOptions
+}
+
+/** Contract: the limits of one step. Each set of them is a lane of its own, so give the same ones as long as possible. */
+export type ContextFilterOptions =
+  | ContextFilter
+  | ((step: number) => ContextFilter | undefined | Promise<ContextFilter | undefined>)
+
+/**
+ * Proposes narrower limits for the contexts of a run. Order 15; where it fails, or the core refuses what it proposes, the core's own
+ * window holds, never the whole log. Without options it does nothing.
+ */
+export function contextFilter(options: ContextFilterOptions = {}): Middleware {
+  return {
+    name: 'context-filter',
+    order: 15,
+    kind: 'enricher',
+    start: () => ({
+      beforeModelCall: async ({ step }) => {
+        const filter = typeof options === 'function' ? await options(step) : options
+        const limits: Limits = {
+          ...(filter?.rounds !== undefined && { window: { max: { rounds: filter.rounds } } }),
+          ...(filter?.toolOutput && { toolOutput: filter.toolOutput }),
+        }
+        return Object.keys(limits).length > 0 ? { limits } : undefined
+      },
+    }),
+  }
+}

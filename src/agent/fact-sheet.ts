@@ -1,0 +1,66 @@
+import { checkText, invalid } from '../core/json.ts'
+import type { Session } from '../core/session.ts'
+import { codePoints } from '../core/text.ts'
+import type { Trust } from '../ports/message.ts'
+import type { Middleware } from './middleware.ts'
+
+export interface SheetFact {
+  readonly title: string
+  readonly text: string
+  /** Shown with the fact: the model should know whom it has it from. */
+  readonly trust: Trust
+}
+
+export interface FactSheetOptions {
+  /** Contract: what is known now, the most important first; an empty list for nothing. Asked before each model call. */
+  readonly facts: (about: {
+    readonly session?: Session
+  }) => readonly SheetFact[] | Promise<readonly SheetFact[]>
+  /** Code points of the facts that are shown; above 0. Default 4 000, about 1 000 tokens. */
+  readonly maxCharacters?: number
+}
+
+const MAX_CHARACTERS = 4_000
+
+/**
+ * Shows facts in the tail of each request, as the section `facts`: in their order, as many as fit, and how many did not. It stops at
+ * the first that does not fit. Order 20; fails open. Without options it does nothing.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function factSheet(options?: FactSheetOptions): Middleware {
+  const most = options?.maxCharacters ?? MAX_CHARACTERS
+  if (!(most > 0)) throw invalid('factSheet', 'maxCharacters', 'must be above 0')
+  return {
+    name: 'fact-sheet',
+    order: 20,
+    kind: 'enricher',
+    start: () => {
+      if (!options) return {}
+      return {
+        beforeModelCall: async ({ session }) => {
+          const facts = await options.facts({ ...(session && { session }) })
+          return facts.length > 0 ? { tail: [{ name: 'facts', text: sheet(facts, most) }] } : undefined
+        },
+      }
+    },
+  }
+}
+
+function sheet(facts: readonly SheetFact[], most: number): string {
+  const lines: string[] = []
+  let characters = 0
+  for (const { title, text, trust } of facts) {
+    const line = `- [${trust}] ${oneLine(checkText('factSheet', 'title', title))}: ${checkText('factSheet', 'text', text)}`
+    characters += codePoints(line)
+    if (characters > most) break
+    lines.push(line)
+  }
+  const left = facts.length - lines.length
+  if (left > 0) lines.push(`(${left} more did not fit)`)
+  return lines.join('\n')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,132 @@
+import type { TailSection } from '../core/context.ts'
+import type { Limits } from '../core/policy.ts'
+import type { Session } from '../core/session.ts'
+import type { Context } from '../ports/context.ts'
+import type { AbortSignalLike } from '../ports/host.ts'
+import type { Json, Message } from '../ports/message.ts'
+import type { FinishReason } from '../ports/model.ts'
+import type { AgentCall, CallStatus } from './events.ts'
+
+/**
+ * Something that watches a run or takes part in it. Hooks run by `order`, the lowest first, and where it is equal by their place in
+ * the list; the two `after` hooks the other way round.
+ *
+ * An *enricher* fails open: what it throws, or that it does not end in time, is told by an event, and the run goes on without it.
+ * A *guard* fails closed: the run stops, and the calls that wait are answered by an error.
+ */
+export interface Middleware {
+  /** Names it in events, and its section of the tail: 1 to 64 letters, digits, dashes and underscores. */
+  readonly name: string
+  readonly order: number
+  readonly kind: 'enricher' | 'guard'
+  /**
+   * Contract: called once for each run, when it begins; what the hooks remember belongs in here, so that no two runs share it.
+   */
+  start(run: RunInfo): Hooks
+}
+
+/** Contract of all hooks: to have nothing to say is to return nothing. Each ends within `timeouts.hook`. */
+export interface Hooks {
+  /** Before a context is built. */
+  beforeModelCall?(call: ModelCall & Signalled): Promise<Proposal | undefined> | Proposal | undefined
+  /** After the reply was recorded, or the call failed. What is thrown after a failed call changes nothing. */
+  afterModelCall?(end: ModelCallEnd & Signalled): Promise<void> | void
+  /** Before a tool is run; its arguments are not checked yet. */
+  beforeTool?(call: ToolCall & Signalled): Promise<Denial | undefined> | Denial | undefined
+  /** After the result was recorded, also that of a call which did not run. */
+  afterTool?(end: ToolCallEnd & Signalled): Promise<void> | void
+}
+
+export interface RunInfo {
+  readonly session?: Session
+  /** Unix milliseconds. */
+  now(): number
+}
+
+export interface Signalled {
+  /** Aborts with the run, and when the hook's time is up. */
+  readonly signal: AbortSignalLike
+}
+
+export interface ModelCall {
+  /** The run's model calls, this one included. */
+  readonly step: number
+  readonly session?: Session
+  /** The run's calls so far, added up. */
+  readonly usage: RunUsage
+}
+
+export type ModelCallEnd = ModelCall &
+  (
+    | {
+        readonly status: 'ok'
+        readonly message: Message
+        readonly context: Context
+        readonly reason: FinishReason
+        readonly call: CallUsage
+      }
+    | { readonly status: 'failed'; readonly error: unknown }
+  )
+
+export interface ToolCall {
+  /** The step whose reply made the call; 0 for one that was found waiting. */
+  readonly step: number
+  readonly session?: Session
+  readonly call: AgentCall
+}
+
+export interface ToolCallEnd extends ToolCall {
+  readonly status: CallStatus
+  readonly output: Json
+  readonly isError: boolean
+}
+
+/**
+ * What a middleware would like of the next request. Tails follow each other in the order of the hooks. Of `window` and
+ * `toolOutput` the last one that is given holds, each as a whole; what the core refuses or cannot fit is left out, and told by an
+ * event.
+ */
+export interface Proposal {
+  /** Sections for the last block of this request. */
+  readonly tail?: readonly TailSection[]
+  /** A section of the middleware's own name, told by a `nudge` event too. */
+  readonly nudge?: string
+  readonly limits?: Limits
+  /** Ends the run before this call; later hooks do not run. */
+  readonly stop?: { readonly reason: string }
+}
+
+export interface Denial {
+  /** Why the call is not run, for the model to read. */
+  readonly deny: string
+}
+
+/** What ended a run. */
+export interface Stop {
+  /** Name of the middleware. */
+  readonly by: string
+  readonly reason: string
+  /** What a guard failed with. */
+  readonly error?: unknown
+}
+
+/** Tokens of one model call, or of all calls of a run. */
+export interface CallUsage {
+  /** By the context's own count: all of the input, and what of it the provider's cache can hold from the run's last call. */
+  readonly predicted: { readonly input: number; readonly cached: number }
+  /** By the provider; absent where it said nothing, and a number that it did not say is 0. */
+  readonly reported?: ReportedTokens
+}
+
+export interface ReportedTokens {
+  /** Input that came from the cache, and the rest of the input. */
+  readonly cached: number
+  readonly uncached: number
+  readonly output: number
+}
+
+export interface RunUsage {
+  readonly predicted: { readonly input: number; readonly cached: number }
+  /** Of the calls that were reported. */
+  readonly reported: ReportedTokens
+}

@@ -1,0 +1,48 @@
+import { MAX_METADATA_BYTES, textOf } from '../core/message.ts'
+import { utf8Length } from '../core/text.ts'
+import type { Context } from '../ports/context.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Json, MessageInput } from '../ports/message.ts'
+import type { ModelEvent } from '../ports/model.ts'
+import type { CallUsage } from './middleware.ts'
+import type { RunState } from './run-state.ts'
+import { within } from './within.ts'
+
+export type Reply = Extract<ModelEvent, { type: 'finish' }>
+
+/** Calls the model, and hands on what comes as it comes. @throws Aborted, ERR_TIMEOUT, what the model throws */
+export function callModel(run: RunState, step: number, context: Context): Promise<Reply> {
+  const { options, timeouts, emit } = run
+  const { model, settings } = options
+  const limit = { ms: timeouts.model, subject: `the call of model ${model.id}` }
+  run.answer = ''
+  return within(run, limit, async (signal) => {
+    let reply: Reply | undefined
+    for await (const event of model.complete({ context, signal, ...(settings && { settings }) })) {
+      // Nobody waits for it any more.
+      if (signal.aborted) throw signal.reason
+      if (event.type === 'finish') reply = event
+      else if (event.type === 'text') {
+        run.answer += event.text
+        emit({ type: 'text', step, text: event.text })
+      } else if (event.type === 'reasoning') emit({ type: 'reasoning', step, text: event.text })
+    }
+    if (!reply) throw incomplete(model.id, 'ended without a `finish`')
+    if (reply.message?.role !== 'assistant')
+      throw incomplete(model.id, 'did not end with an assistant message')
+    run.answer = textOf(reply.message)
+    return reply
+  })
+}
+
+function incomplete(id: string, problem: string): PlimsollError {
+  return new PlimsollError('ERR_INVALID_ARGUMENT', `runAgent: model ${id} ${problem}`, { argument: 'model' })
+}
+
+/** The reply with what it took, unless that was not reported or the metadata would have no room for it. */
+export function withUsage(message: MessageInput, { predicted, reported }: CallUsage): MessageInput {
+  if (!reported) return message
+  const usage: Json = { predicted, reported } as unknown as Json
+  const metadata = { ...message.metadata, usage }
+  return utf8Length(JSON.stringify(metadata)) > MAX_METADATA_BYTES ? message : { ...message, metadata }
+}

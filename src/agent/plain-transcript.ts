@@ -1,0 +1,134 @@
+import { charsPerToken, countMessage, countTools, perRequest } from '../core/count.ts'
+import { fenced } from '../core/fence.ts'
+import { hashJson } from '../core/hash.ts'
+import { checkMessage, partsOf } from '../core/message.ts'
+import { Prefix } from '../core/prefix.ts'
+import type { Block, Context, Rule, SectionName, SectionUse } from '../ports/context.ts'
+import type { Host } from '../ports/host.ts'
+import type { Json, Message, MessageInput, ToolSpec } from '../ports/message.ts'
+import { type ContextRequest, callsOf, type Transcript, type Written } from './transcript.ts'
+
+const counter = charsPerToken()
+/** There is no line without a memory. */
+const NO_CAP = Number.MAX_SAFE_INTEGER
+const FENCE = 'ctx-plain'
+
+/** A conversation that is kept nowhere: what a plain loop would send, all messages verbatim and all ids as they are. */
+export class PlainTranscript implements Transcript {
+  readonly #host: Host
+  readonly #messages: Message[] = []
+  readonly #blocks = new Map<Message, Block>()
+  readonly #prefix = new Prefix()
+
+  constructor(host: Host) {
+    this.#host = host
+  }
+
+  async recent(): Promise<readonly Message[]> {
+    return this.#messages
+  }
+
+  async append(inputs: readonly MessageInput[]): Promise<Written> {
+    const name = (index: number): string => (inputs.length > 1 ? `input[${index}]` : 'input')
+    const messages = inputs.map((input, index) => checkMessage('runAgent', name(index), input, this.#host))
+    this.#messages.push(...messages)
+    if (messages.length === 1 && messages[0]?.role === 'tool') this.#sortResults()
+    return { messages, repeated: false }
+  }
+
+  async hasSystem(): Promise<boolean> {
+    return this.#messages.some(({ role }) => role === 'system')
+  }
+
+  async context({ tools, tail }: ContextRequest): Promise<Context> {
+    const opening = this.#messages.findIndex(({ role }) => role !== 'system')
+    const blocks = this.#messages.map((message, index) =>
+      this.#block(message, opening < 0 || index < opening ? 'system' : 'window'),
+    )
+    const spoken = tail.map(({ name, text }) => fenced(FENCE, name, text)).join('\n')
+    const closing =
+      spoken === '' ? [] : [blockOf('tail', 'tail', { role: 'user', content: spoken, trust: 'user' })]
+    const head = hashJson({ tools: tools as unknown as Json })
+    const all = [...blocks, ...closing]
+    return {
+      lane: 'plain',
+      epoch: 'plain',
+      head: `head/${head}`,
+      fence: FENCE,
+      blocks: all,
+      ...(tools.length > 0 && { tools }),
+      receipt: receiptOf(all, tools),
+      hash: this.#prefix.hash(head, blocks, closing),
+    }
+  }
+
+  #block(message: Message, section: SectionName): Block {
+    const kept = this.#blocks.get(message)
+    if (kept) return kept
+    const block = blockOf(section, section === 'system' ? 'system' : 'verbatim', message, [message.id])
+    this.#blocks.set(message, block)
+    return block
+  }
+
+  /** Puts the results at the end in the order of their calls: a plain loop waits for all of them. */
+  #sortResults(): void {
+    const step = this.#messages.findLastIndex(({ role }) => role !== 'tool')
+    const message = this.#messages[step]
+    if (message?.role !== 'assistant') return
+    const calls = callsOf(message).map(({ callId }) => callId)
+    const place = ({ content }: Message): number =>
+      typeof content !== 'string' && content[0]?.type === 'tool-result'
+        ? calls.indexOf(content[0].callId)
+        : -1
+    const results = this.#messages.splice(step + 1)
+    this.#messages.push(...results.toSorted((a, b) => place(a) - place(b)))
+  }
+}
+
+function blockOf(
+  section: SectionName,
+  rule: Rule,
+  { role, content, trust }: Pick<Message, 'role' | 'content' | 'trust'>,
+  from: readonly string[] = [],
+): Block {
+  return {
+    section,
+    role,
+    parts: partsOf({ content }),
+    from,
+    rule,
+    tokens: countMessage(counter, { content }),
+    trust,
+  }
+}
+
+function receiptOf(blocks: readonly Block[], tools: readonly ToolSpec[]): Context['receipt'] {
+  const use = (name: SectionUse['name'], tokens: number, items: number): SectionUse => ({
+    name,
+    tokens,
+    items,
+    overflow: { count: 0, tokens: 0, first: [] },
+  })
+  const section = (name: SectionName): SectionUse => {
+    const held = blocks.filter((block) => block.section === name)
+    return use(
+      name,
+      held.reduce((sum, { tokens }) => sum + tokens, 0),
+      held.length,
+    )
+  }
+  const told = tools.length > 0 ? [use('tools', countTools(counter, tools), 1)] : []
+  const sections = [section('system'), ...told, section('memory'), section('window'), section('tail')]
+  const used = sections.reduce((sum, { tokens }) => sum + tokens, perRequest(counter))
+  return {
+    cap: NO_CAP,
+    reserved: 0,
+    margin: 0,
+    used,
+    floor: used,
+    sections,
+    omitted: [],
+    epoch: 'unsaved',
+    failures: [],
+  }
+}

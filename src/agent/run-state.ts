@@ -1,0 +1,52 @@
+import type { Session } from '../core/session.ts'
+import type { AbortSignalLike, Host } from '../ports/host.ts'
+import type { Message, MessageInput } from '../ports/message.ts'
+import type { ComposedHooks } from './compose.ts'
+import type { AgentEvent } from './events.ts'
+import type { RunUsage, Stop } from './middleware.ts'
+import type { RunOptions, Timeouts } from './options.ts'
+import type { Toolbox } from './tools.ts'
+import type { Transcript, WriteOptions, Written } from './transcript.ts'
+import { Aborted } from './within.ts'
+
+/** What the parts of one run share. */
+export interface RunState {
+  readonly host: Host
+  /** Aborts with the caller's signal, and when the run's time is up. */
+  readonly signal: AbortSignalLike
+  readonly emit: (event: AgentEvent) => void
+  readonly options: RunOptions
+  readonly session: Session | undefined
+  readonly timeouts: Timeouts
+  readonly toolbox: Toolbox
+  readonly hooks: ComposedHooks
+  readonly transcript: Transcript
+  /** The round that the run's messages belong to, once it is known. */
+  round: string | undefined
+  steps: number
+  usage: RunUsage
+  /** Text of the last reply, and of the one that is coming. */
+  answer: string
+  /** The first thing that said to stop. */
+  stop: Stop | undefined
+}
+
+/** @throws Aborted */
+export function goOn({ signal }: RunState): void {
+  if (signal.aborted) throw new Aborted()
+}
+
+/** Writes messages, and tells of each that was not there before. */
+export async function write(
+  { transcript, emit }: RunState,
+  messages: readonly MessageInput[],
+  options: WriteOptions = {},
+): Promise<Written> {
+  const written = await transcript.append(messages, options)
+  if (!written.repeated) tell(emit, written.messages)
+  return written
+}
+
+function tell(emit: RunState['emit'], messages: readonly Message[]): void {
+  for (const message of messages) emit({ type: 'message', message })
+}

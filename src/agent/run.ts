@@ -1,0 +1,273 @@
+import { hashText } from '../core/hash.ts'
+import { checkCount, checkText, invalid } from '../core/json.ts'
+import { textOf } from '../core/message.ts'
+import type { Context } from '../ports/context.ts'
+import type { Controller, Host, Timeout } from '../ports/host.ts'
+import type { Message, MessageInput } from '../ports/message.ts'
+import type { FinishReason } from '../ports/model.ts'
+import { runCalls, settleCalls, stopped } from './calls.ts'
+import { compose } from './compose.ts'
+import { EventLog, runOf } from './event-log.ts'
+import type { AgentEvent } from './events.ts'
+import type { CallUsage, ModelCall, Stop } from './middleware.ts'
+import { callModel, type Reply, withUsage } from './model-call.ts'
+import type { AgentResult, AgentRun, ResumeOptions, RunOptions } from './options.ts'
+import { PlainTranscript } from './plain-transcript.ts'
+import { buildContext } from './request.ts'
+import { goOn, type RunState, write } from './run-state.ts'
+import { SessionTranscript } from './session-transcript.ts'
+import { resume, settle } from './settle.ts'
+import { createToolbox } from './tools.ts'
+import { callsOf, finalAnswer } from './transcript.ts'
+import { addUsage, difference, NO_USAGE, predict, reportedBy } from './usage.ts'
+import { Aborted, timedOut } from './within.ts'
+
+const MAX_STEPS = 20
+
+/** Begins a run over injected clock, ids and timers. */
+export function startRun(options: RunOptions, host: Host): AgentRun {
+  const events = new EventLog(options.onEvent)
+  const result = begin(options, host, events.emit).finally(() => events.end())
+  return runOf(events, result)
+}
+
+async function begin(
+  options: RunOptions,
+  host: Host,
+  emit: (event: AgentEvent) => void,
+): Promise<AgentResult> {
+  // Whoever iterates or listens may do so before the first event.
+  await undefined
+  const controller = host.controller()
+  const { signal, session } = options
+  const ms = options.timeouts?.run
+  let summaries = 0
+  let expired: unknown
+  let timeout: Timeout | undefined
+  let forget: (() => void) | undefined
+  const onAbort = (): void => controller.abort(signal?.reason)
+  const onTimeout = (): void => {
+    expired = timedOut('the run', ms ?? 0)
+    controller.abort(expired)
+  }
+  let run: RunState | undefined
+  try {
+    checkOptions(options)
+    run = createState(options, host, controller, emit)
+    if (signal?.aborted) onAbort()
+    signal?.addEventListener('abort', onAbort)
+    if (ms !== undefined) {
+      timeout = host.timeout(ms)
+      timeout.signal.addEventListener('abort', onTimeout)
+    }
+    forget = session?.onCompact((event) => {
+      if (event.status === 'summarised') summaries++
+      emit(event)
+    })
+    emit({ type: 'run-start', model: options.model.id, tools: run.toolbox.specs.map(({ name }) => name) })
+    const end = await converse(run)
+    if (end.reason === 'stopped' && run.stop) emit({ type: 'stop', ...run.stop })
+    return finish(run, end, summaries, emit)
+  } catch (thrown) {
+    const error = thrown instanceof Aborted && expired !== undefined ? expired : thrown
+    if (run && error instanceof Aborted) return finish(run, { reason: 'aborted' }, summaries, emit)
+    emit({ type: 'error', error })
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    timeout?.signal.removeEventListener('abort', onTimeout)
+    timeout?.clear()
+    forget?.()
+  }
+}
+
+type End = Pick<AgentResult, 'reason' | 'detail' | 'stoppedBy'>
+
+function finish(run: RunState, end: End, summaries: number, emit: (event: AgentEvent) => void): AgentResult {
+  const { answer, steps, usage } = run
+  const result: AgentResult = { answer, steps, summaries, usage, ...end }
+  emit({ type: 'finish', result })
+  return result
+}
+
+/** From what was said to the end of the run. @throws Aborted, and what ends a run with an error */
+async function converse(run: RunState): Promise<End> {
+  const answered = await open(run)
+  if (answered) {
+    run.answer = textOf(answered)
+    return { reason: 'answer' }
+  }
+  const { maxSteps = MAX_STEPS } = run.options
+  let before: Context | undefined
+  while (run.steps < maxSteps) {
+    if (run.stop) return stop(run.stop)
+    goOn(run)
+    const step = run.steps + 1
+    run.emit({ type: 'step-start', step })
+    const proposed = await run.hooks.beforeModelCall(modelCall(run, step))
+    run.stop ??= proposed.stop
+    if (run.stop) return stop(run.stop)
+    goOn(run)
+    const context: Context = await buildContext(run, proposed)
+    run.emit({ type: 'context', step, receipt: context.receipt, hash: context.hash })
+    for (const nudge of proposed.nudges) run.emit({ type: 'nudge', step, ...nudge })
+    goOn(run)
+    const { reason, message } = await takeStep(run, step, context, before)
+    before = context
+    const calls = callsOf(message)
+    if (calls.length === 0) return run.stop ? stop(run.stop) : { reason: endOf(reason) }
+    for (const call of calls) run.emit({ type: 'tool-call', step, call })
+    goOn(run)
+    if (run.stop) await settleCalls(run, step, calls, async () => stopped(run))
+    else await runCalls(run, step, calls)
+  }
+  return run.stop ? stop(run.stop) : { reason: 'max-steps' }
+}
+
+/** Calls the model and records its reply. */
+async function takeStep(
+  run: RunState,
+  step: number,
+  context: Context,
+  before: Context | undefined,
+): Promise<{ readonly reason: FinishReason; readonly message: Message }> {
+  let reply: Reply
+  try {
+    reply = await callModel(run, step, context)
+  } catch (error) {
+    if (!(error instanceof Aborted))
+      await run.hooks.afterModelCall({ ...modelCall(run, step), status: 'failed', error })
+    throw error
+  }
+  const { reason } = reply
+  const reported = reportedBy(reply.usage)
+  const call: CallUsage = { predicted: predict(context, before), ...(reported && { reported }) }
+  const { messages } = await write(run, [withUsage(reply.message, call)], {
+    ...(run.round !== undefined && { round: run.round }),
+  })
+  const [message] = messages as readonly [Message]
+  run.steps = step
+  run.usage = addUsage(run.usage, call)
+  const apart = difference(call)
+  run.emit({ type: 'usage', step, ...call, ...(apart && { difference: apart }) })
+  if (!run.signal.aborted)
+    run.stop ??= await run.hooks.afterModelCall({
+      ...modelCall(run, step),
+      status: 'ok',
+      message,
+      context,
+      reason,
+      call,
+    })
+  return { reason, message }
+}
+
+/** Settles what waits, and writes what is said. Gives the answer, where there is one already. */
+async function open(run: RunState): Promise<Message | undefined> {
+  const { options, session, transcript, toolbox } = run
+  const how: ResumeOptions = typeof options.resume === 'object' ? options.resume : {}
+  const inputs = inputsOf(options.input)
+  goOn(run)
+  const known = session && (await resume(run, how, inputs.length === 0))
+  if (inputs.length === 0) {
+    if (run.round === undefined && !known && (await transcript.recent(1)).length === 0)
+      throw invalid('runAgent', 'input', 'is missing, and the session holds no message to go on with')
+    return known
+  }
+  goOn(run)
+  const { system } = options
+  const instructed =
+    system === undefined ||
+    inputs.some(({ role }) => role === 'system') ||
+    (await transcript.hasSystem(toolbox.specs))
+  const messages: readonly MessageInput[] = instructed
+    ? inputs
+    : [{ role: 'system', content: system }, ...inputs]
+  goOn(run)
+  const opId = opIdOf(inputs)
+  const written = await write(run, messages, { ...(opId !== undefined && { opId }) })
+  run.round = written.messages.findLast(({ role }) => role === 'user')?.id ?? run.round
+  if (written.repeated) return finalAnswer(await transcript.recent(1))
+  // What is said may itself hold calls that wait.
+  await settle(run, how, written.messages)
+  return undefined
+}
+
+/** Names the op by the ids of what is said, where all of it has some: whether instructions went with it does not matter then. */
+function opIdOf(inputs: readonly MessageInput[]): string | undefined {
+  const ids = inputs.flatMap(({ id }) => id ?? [])
+  return ids.length === inputs.length ? `run/${hashText(JSON.stringify(ids))}` : undefined
+}
+
+function inputsOf(input: RunOptions['input']): readonly MessageInput[] {
+  if (input === undefined) return []
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  return Array.isArray(input) ? (input as readonly MessageInput[]) : [input as MessageInput]
+}
+
+function modelCall({ session, usage }: RunState, step: number): ModelCall {
+  return { step, usage, ...(session && { session }) }
+}
+
+function stop({ by, reason }: Stop): End {
+  return { reason: 'stopped', detail: reason, stoppedBy: by }
+}
+
+function endOf(reason: FinishReason): AgentResult['reason'] {
+  return reason === 'length' || reason === 'content-filter' ? reason : 'answer'
+}
+
+function createState(
+  options: RunOptions,
+  host: Host,
+  { signal }: Controller,
+  emit: (event: AgentEvent) => void,
+): RunState {
+  const { session, timeouts = {}, tools = [], middleware = [] } = options
+  const composed = compose(middleware)
+  const toolbox = createToolbox(tools)
+  return {
+    host,
+    signal,
+    emit,
+    options,
+    session,
+    timeouts,
+    toolbox,
+    hooks: composed.start({
+      ...(session && { session }),
+      now: () => host.now(),
+      host,
+      signal,
+      hookTimeoutMs: timeouts.hook,
+      onFailure: (failure) => emit({ type: 'middleware-failure', ...failure }),
+    }),
+    transcript: session ? new SessionTranscript(session) : new PlainTranscript(host),
+    round: undefined,
+    steps: 0,
+    usage: NO_USAGE,
+    answer: '',
+    stop: undefined,
+  }
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+function checkOptions(options: RunOptions): void {
+  const { model, input, session, system, maxSteps, parallel, resume: resumed, timeouts = {} } = options
+  if (typeof model?.complete !== 'function') throw invalid('runAgent', 'model', 'must be a model')
+  if (system !== undefined) checkText('runAgent', 'system', system)
+  if (inputsOf(input).length === 0 && !session)
+    throw invalid('runAgent', 'input', 'is missing, and there is no session to go on with')
+  if (resumed && !session) throw invalid('runAgent', 'resume', 'needs a session')
+  if (maxSteps !== undefined) atLeastOne('maxSteps', maxSteps)
+  if (typeof parallel === 'number') atLeastOne('parallel', parallel)
+  if (typeof resumed === 'object' && resumed.messages !== undefined)
+    atLeastOne('resume.messages', resumed.messages)
+  for (const [name, ms] of Object.entries(timeouts))
+    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
+      throw invalid('runAgent', `timeouts.${name}`, 'must be milliseconds above 0')
+}
+
+function atLeastOne(argument: string, value: number): void {
+  if (checkCount('runAgent', argument, value) === 0) throw invalid('runAgent', argument, 'must be 1 or more')
+}

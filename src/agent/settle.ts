@@ -1,0 +1,55 @@
+import type { Json, Message } from '../ports/message.ts'
+import { type Outcome, runCalls, settleCalls } from './calls.ts'
+import type { AgentCall } from './events.ts'
+import type { ResumeOptions } from './options.ts'
+import type { RunState } from './run-state.ts'
+import { errorText, toJson } from './tools.ts'
+import { finalAnswer, pendingCalls, roundOf } from './transcript.ts'
+import { Aborted, within } from './within.ts'
+
+const DEFAULT_MESSAGES = 16
+const INTERRUPTED = 'Error: interrupted; it is not known whether it ran.'
+
+/** Looks at the end of a conversation, and settles the calls that wait there; tells of it with `resume`. */
+export async function resume(
+  run: RunState,
+  options: ResumeOptions,
+  always: boolean,
+): Promise<Message | undefined> {
+  const messages = await run.transcript.recent(options.messages ?? DEFAULT_MESSAGES)
+  const answer = finalAnswer(messages)
+  run.round = roundOf(messages)
+  await settle(run, options, messages, always)
+  return answer
+}
+
+/** Settles the calls that these messages leave open. */
+export async function settle(
+  run: RunState,
+  { pending: how = 'fail' }: ResumeOptions,
+  messages: readonly Message[],
+  always = false,
+): Promise<void> {
+  const pending = pendingCalls(messages)
+  if (pending.length === 0 && !always) return
+  const settled = pending.length === 0 ? 'none' : typeof how === 'function' ? 'given' : how
+  const answered = finalAnswer(messages) !== undefined
+  run.emit({ type: 'resume', messages: messages.length, pending, settled, answered })
+  if (how === 'run') await runCalls(run, 0, pending)
+  else await settleCalls(run, 0, pending, (call) => outcomeOf(run, how, call))
+}
+
+async function outcomeOf(
+  run: RunState,
+  how: 'fail' | ((call: AgentCall) => Json | Promise<Json>),
+  call: AgentCall,
+): Promise<Outcome> {
+  if (how === 'fail') return { status: 'interrupted', output: INTERRUPTED }
+  try {
+    const limit = { ms: run.timeouts.tool, subject: `settling the call of ${call.name}` }
+    return { status: 'given', output: toJson(await within(run, limit, () => how(call))) }
+  } catch (error) {
+    if (error instanceof Aborted) throw error
+    return { status: 'failed', output: errorText(error) }
+  }
+}

@@ -1,0 +1,64 @@
+import { checkTools } from '../core/head.ts'
+import { checkJson, invalid, isPlainObject } from '../core/json.ts'
+import { headOf } from '../core/text.ts'
+import type { Json, ToolSpec } from '../ports/message.ts'
+import type { AgentTool } from './options.ts'
+import { createSchema, type InputSchema } from './schema.ts'
+
+/** Most UTF-16 units of an error's text that a model is given. */
+const LONGEST_ERROR = 2_000
+
+/** The tools of a run, ready for use. */
+export interface Toolbox {
+  /** As the model is told of them. */
+  readonly specs: readonly ToolSpec[]
+  readonly tools: ReadonlyMap<string, { readonly tool: AgentTool; readonly schema: InputSchema }>
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function createToolbox(tools: readonly AgentTool[]): Toolbox {
+  if (!Array.isArray(tools)) throw invalid('runAgent', 'tools', 'must be a list')
+  const ready = tools.map((tool: AgentTool, index) => {
+    const argument = `tools[${index}]`
+    if (typeof tool !== 'object' || tool === null) throw invalid('runAgent', argument, 'must be an object')
+    if (typeof tool.execute !== 'function')
+      throw invalid('runAgent', `${argument}.execute`, 'must be a function')
+    if (tool.trust !== undefined && tool.trust !== 'tool' && tool.trust !== 'web')
+      throw invalid('runAgent', `${argument}.trust`, 'must be tool or web')
+    const { name, description, inputSchema, jsonSchema } = tool
+    const schema = createSchema(`${argument}.inputSchema`, inputSchema, jsonSchema)
+    const spec: ToolSpec = {
+      name,
+      ...(description !== undefined && { description }),
+      inputSchema: schema.json,
+    }
+    return { tool, schema, spec }
+  })
+  const specs = ready.map(({ spec }) => spec)
+  checkTools('runAgent', specs)
+  return { specs, tools: new Map(ready.map(({ tool, schema }) => [tool.name, { tool, schema }])) }
+}
+
+/** What a tool gave, as JSON. @throws where it is none */
+export function toJson(output: unknown): Json {
+  if (output === undefined) return null
+  const text = JSON.stringify(output)
+  if (text === undefined) throw new TypeError(`a ${typeof output} is no JSON`)
+  return checkJson('runAgent', 'output', JSON.parse(text))
+}
+
+/** An error as a model reads it: its name and message, well-formed and not endless. */
+export function errorText(error: unknown): string {
+  const text = describe(error).replace(/\p{Surrogate}/gu, '\ufffd')
+  return text.length <= LONGEST_ERROR ? text : `${headOf(text, LONGEST_ERROR)} …`
+}
+
+function describe(error: unknown): string {
+  try {
+    if (error instanceof Error || (isPlainObject(error) && typeof error.message === 'string'))
+      return `${String(error.name ?? 'Error')}: ${String(error.message)}`
+    return `Error: ${String(error)}`
+  } catch {
+    return 'Error: it cannot be told'
+  }
+}

@@ -1,0 +1,71 @@
+import type { TailSection } from '../core/context.ts'
+import type { Limits } from '../core/policy.ts'
+import type { Context } from '../ports/context.ts'
+import type { Message, MessageInput, ToolCallPart, ToolSpec } from '../ports/message.ts'
+import type { AgentCall } from './events.ts'
+
+/** The conversation that a run reads and writes, wherever it is kept. */
+export interface Transcript {
+  /** The newest messages as they show, newest last, widened to whole steps. */
+  recent(messages: number): Promise<readonly Message[]>
+  /** Contract: writes all or none; the same ids, or the same `opId`, again write nothing. */
+  append(messages: readonly MessageInput[], options?: WriteOptions): Promise<Written>
+  /** Whether the next request begins with instructions, or holds some. */
+  hasSystem(tools: readonly ToolSpec[]): Promise<boolean>
+  context(request: ContextRequest): Promise<Context>
+}
+
+export interface WriteOptions {
+  readonly opId?: string
+  /** The round to join. */
+  readonly round?: string
+}
+
+export interface Written {
+  readonly messages: readonly Message[]
+  /** Whether they had been there before; then `messages` are those that were. */
+  readonly repeated: boolean
+}
+
+export interface ContextRequest {
+  readonly tools: readonly ToolSpec[]
+  readonly tail: readonly TailSection[]
+  readonly limits?: Limits | undefined
+}
+
+/** The calls of an assistant's message, in order. */
+export function callsOf({ id, content }: Message): readonly AgentCall[] {
+  if (typeof content === 'string') return []
+  return content
+    .filter((part): part is ToolCallPart => part.type === 'tool-call')
+    .map((part, index) => ({ entry: id, index, callId: part.id, name: part.name, input: part.input }))
+}
+
+/** Calls of the newest step that have no result yet. */
+export function pendingCalls(messages: readonly Message[]): readonly AgentCall[] {
+  const newest = messages.findLastIndex(({ role }) => role !== 'tool')
+  const step = messages[newest]
+  if (step?.role !== 'assistant') return []
+  const results = messages.slice(newest + 1).flatMap(resultsOf)
+  return callsOf(step).filter(({ callId }) => {
+    const answer = results.indexOf(callId)
+    if (answer >= 0) results.splice(answer, 1)
+    return answer < 0
+  })
+}
+
+/** The newest message, where it is a reply that calls nothing. */
+export function finalAnswer(messages: readonly Message[]): Message | undefined {
+  const newest = messages.at(-1)
+  return newest?.role === 'assistant' && callsOf(newest).length === 0 ? newest : undefined
+}
+
+/** The round that the newest message is in, where that can be told. */
+export function roundOf(messages: readonly Message[]): string | undefined {
+  return messages.findLast(({ role }) => role === 'user')?.id
+}
+
+function resultsOf({ content }: Message): readonly string[] {
+  if (typeof content === 'string') return []
+  return content.flatMap((part) => (part.type === 'tool-result' ? part.callId : []))
+}

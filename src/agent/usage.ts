@@ -1,0 +1,70 @@
+import type { Block, Context } from '../ports/context.ts'
+import type { Usage } from '../ports/model.ts'
+import type { CallUsage, ReportedTokens, RunUsage } from './middleware.ts'
+
+/** Tokens of a request, and those of them with which the request before it in this run began too. */
+export function predict(context: Context, before: Context | undefined): CallUsage['predicted'] {
+  return { input: context.receipt.used, cached: before ? sharedTokens(before, context) : 0 }
+}
+
+/** What a provider reported; nothing, where it said neither what went in nor what came out. */
+export function reportedBy(usage: Usage | undefined): ReportedTokens | undefined {
+  if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined
+  const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage
+  return {
+    cached: cachedInputTokens,
+    uncached: Math.max(0, inputTokens - cachedInputTokens),
+    output: outputTokens,
+  }
+}
+
+export const NO_USAGE: RunUsage = {
+  predicted: { input: 0, cached: 0 },
+  reported: { cached: 0, uncached: 0, output: 0 },
+}
+
+export function addUsage({ predicted, reported }: RunUsage, call: CallUsage): RunUsage {
+  const more = call.reported ?? NO_USAGE.reported
+  return {
+    predicted: {
+      input: predicted.input + call.predicted.input,
+      cached: predicted.cached + call.predicted.cached,
+    },
+    reported: {
+      cached: reported.cached + more.cached,
+      uncached: reported.uncached + more.uncached,
+      output: reported.output + more.output,
+    },
+  }
+}
+
+/** Reported minus predicted, of the input. */
+export function difference({
+  predicted,
+  reported,
+}: CallUsage): { input: number; cached: number } | undefined {
+  return (
+    reported && {
+      input: reported.cached + reported.uncached - predicted.input,
+      cached: reported.cached - predicted.cached,
+    }
+  )
+}
+
+/** A provider reads tools, then instructions, then messages: with another head nothing is shared. */
+function sharedTokens(before: Context, { head, blocks, receipt }: Context): number {
+  if (before.head !== head) return 0
+  let tokens = receipt.sections.find(({ name }) => name === 'tools')?.tokens ?? 0
+  for (const [index, block] of blocks.entries()) {
+    if (block.section === 'tail' || !isSame(block, before.blocks[index])) break
+    tokens += block.tokens
+  }
+  return tokens
+}
+
+/** A block that shows again is mostly the very same object. */
+function isSame(block: Block, other: Block | undefined): boolean {
+  if (block === other) return true
+  if (block.role !== other?.role || block.section !== other.section) return false
+  return JSON.stringify(block.parts) === JSON.stringify(other.parts)
+}

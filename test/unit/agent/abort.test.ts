@@ -1,0 +1,295 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AbortSignalLike,
+  type AgentResult,
+  type AgentTool,
+  type Middleware,
+  mapStore,
+  runAgent,
+  type ScopeStore,
+  type Script,
+  type Session,
+  type Store,
+  scriptedModel,
+} from '../../../src/index.ts'
+import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
+
+/** Counts what happens, and aborts at one of the counts. */
+class Boundaries {
+  readonly #controller = new AbortController()
+  readonly signal: AbortSignalLike = this.#controller.signal
+  readonly #at: number
+  count = 0
+
+  constructor(at: number) {
+    this.#at = at
+  }
+
+  readonly pass = (): void => {
+    if (this.count++ === this.#at) this.#controller.abort(new Error('stop'))
+  }
+}
+
+/** A store that passes a boundary before and after each thing that it does. */
+function counting(inner: Store, pass: () => void): Store {
+  return {
+    ...inner,
+    open: (scope) =>
+      new Proxy(inner.open(scope), {
+        get: (store, name) => {
+          const value = store[name as keyof ScopeStore]
+          if (typeof value !== 'function') return value
+          return async (...parameters: unknown[]) => {
+            pass()
+            const result = await (value as (...parameters: unknown[]) => unknown).apply(store, parameters)
+            pass()
+            return result
+          }
+        },
+      }),
+  }
+}
+
+/** Plays by what the conversation shows, so that a model that comes later plays on. */
+const script: Script = ({ context }) => {
+  const results = context.blocks.flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool-result'))
+  if (results.length === 0)
+    return { text: 'Both at once.', calls: [call('look', { at: 1 }), call('look', { at: 2 })] }
+  if (results.length === 2) return { reasoning: 'Once more.', calls: [call('look', { at: 3 })] }
+  return 'All was seen.'
+}
+
+const look = (pass: () => void): AgentTool =>
+  tool('look', async (input) => {
+    pass()
+    await undefined
+    pass()
+    return `seen ${JSON.stringify(input)}`
+  })
+
+const watcher = (pass: () => void): Middleware => ({
+  name: 'watcher',
+  order: 1,
+  kind: 'enricher',
+  start: () => ({
+    beforeModelCall: () => {
+      pass()
+      return { nudge: 'Look well.' }
+    },
+    afterModelCall: async () => pass(),
+    beforeTool: () => {
+      pass()
+      return undefined
+    },
+    afterTool: async () => pass(),
+  }),
+})
+
+describe('a run that is aborted', () => {
+  it('leaves a valid conversation at every boundary, and another run goes on to the same answer', async () => {
+    const reasons = new Set<string>()
+    let boundaries = 0
+    for (let at = 0; ; at++) {
+      const inner = mapStore()
+      const { pass, signal, ...rest } = new Boundaries(at)
+      const counter = { pass, signal, ...rest }
+      const input = { id: 'input', role: 'user', content: 'Look around.' } as const
+      const result: AgentResult = await runAgent({
+        input,
+        system: 'You look.',
+        model: scriptedModel((request) => {
+          pass()
+          return typeof script === 'function' ? script(request) : ''
+        }),
+        session: open(counting(inner, pass)),
+        tools: [look(pass)],
+        middleware: [watcher(pass)],
+        signal: counter.signal,
+        onEvent: pass,
+      })
+      reasons.add(result.reason)
+      const fresh = open(inner)
+      const before = await fresh.history({ messages: 100 })
+      for (const { role, content } of before) if (role === 'assistant') expect(content).not.toBe('')
+      expectLints(await fresh.context({ onPending: 'abandon', tail: 'x' }))
+      // What was there stays as it was, whatever comes after.
+      const session = open(inner)
+      const again = await runAgent({
+        input,
+        system: 'You look.',
+        model: scriptedModel(script),
+        session,
+        tools: [look(() => {})],
+      })
+      expect(again).toMatchObject({ reason: 'answer', answer: 'All was seen.' })
+      const after = await session.history({ messages: 100 })
+      expect(after.slice(0, before.length)).toEqual(before)
+      expect((await resultsIn(session)).length).toBe(3)
+      expectLints(await session.context())
+      boundaries = at
+      if (!signal.aborted) break
+    }
+    expect(reasons).toEqual(new Set(['aborted', 'answer']))
+    expect(boundaries).toBeGreaterThan(60)
+  })
+
+  it('records the results of calls that have ended, and no others', async () => {
+    const controller = new AbortController()
+    const session = open()
+    const tools = [
+      tool('quick', () => 'done'),
+      tool('slow', () => new Promise(() => setTimeout(() => controller.abort(), 5))),
+      tool(
+        'heeds',
+        (_, { signal }) =>
+          new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('gone')))),
+      ),
+    ]
+    const model = scriptedModel([{ calls: [call('slow'), call('quick'), call('heeds')] }])
+    const run = runAgent({ input: 'Go', model, tools, session, signal: controller.signal })
+    expect(await run).toMatchObject({ reason: 'aborted', steps: 1 })
+    expect((await eventsOf(run)).at(-1)).toMatchObject({ type: 'finish', result: { reason: 'aborted' } })
+    expect(await resultsIn(session)).toEqual([['call_2', 'done']])
+    await expect(session.context()).rejects.toMatchObject({ code: 'ERR_TOOL_PENDING' })
+  })
+
+  it('gives what had come of a reply, and records nothing of it', async () => {
+    const controller = new AbortController()
+    const session = open()
+    const run = runAgent({
+      input: 'Go',
+      model: scriptedModel(['One two three']),
+      session,
+      signal: controller.signal,
+      onEvent: (event) => {
+        if (event.type === 'text' && event.text === ' two') controller.abort()
+      },
+    })
+    expect(await run).toMatchObject({ reason: 'aborted', answer: 'One two', steps: 0 })
+    expect(await session.history()).toHaveLength(1)
+  })
+
+  it('writes nothing where it was aborted before it began', async () => {
+    const session = open()
+    const model = scriptedModel(['x'])
+    expect(await runAgent({ input: 'Go', model, session, signal: AbortSignal.abort() })).toMatchObject({
+      reason: 'aborted',
+    })
+    expect(await session.history()).toEqual([])
+    expect(model.requests).toEqual([])
+  })
+})
+
+describe('resume', () => {
+  const interrupted = async (): Promise<Store> => {
+    const store = mapStore()
+    await open(store).append([
+      { id: 'q', role: 'user', content: 'Look.' },
+      {
+        id: 'step',
+        role: 'assistant',
+        content: [
+          { type: 'tool-call', id: 'a', name: 'look', input: { at: 1 } },
+          { type: 'tool-call', id: 'b', name: 'look', input: { at: 2 } },
+        ],
+      },
+      { role: 'tool', content: [{ type: 'tool-result', callId: 'a', output: 'seen' }] },
+    ])
+    return store
+  }
+  const resume = (store: Store, more: Partial<Parameters<typeof runAgent>[0]> = {}) => {
+    const session: Session = open(store)
+    const run = runAgent({
+      session,
+      model: scriptedModel(['Done.']),
+      tools: [tool('look', () => 'looked')],
+      resume: true,
+      ...more,
+    })
+    return { session, run }
+  }
+
+  it('answers what waits with an error, runs it, or takes what it is given', async () => {
+    for (const [pending, output, settled] of [
+      [undefined, 'Error: interrupted; it is not known whether it ran.', 'fail'],
+      ['run', 'looked', 'run'],
+      [({ entry, index }: { entry: string; index: number }) => `${entry}/${index}`, 'step/1', 'given'],
+      [() => Promise.reject(new Error('unknown')), 'Error: unknown', 'given'],
+    ] as const) {
+      const { session, run } = resume(await interrupted(), { resume: pending ? { pending } : true })
+      expect(await run).toMatchObject({ answer: 'Done.', steps: 1 })
+      expect(await resultsIn(session)).toEqual([
+        ['a', 'seen'],
+        ['b', output],
+      ])
+      expect((await eventsOf(run)).find(({ type }) => type === 'resume')).toMatchObject({
+        messages: 3,
+        settled,
+        answered: false,
+        pending: [{ entry: 'step', index: 1, callId: 'b', name: 'look', input: { at: 2 } }],
+      })
+    }
+  })
+
+  it('settles what waits before something new is said', async () => {
+    const { session, run } = resume(await interrupted(), { input: 'Never mind.', resume: false })
+    expect((await run).reason).toBe('answer')
+    expect((await session.history()).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+      'user',
+      'assistant',
+    ])
+    expectLints(await session.context({ tail: 'x' }))
+  })
+
+  it('gives the answer that is there without calling the model', async () => {
+    const store = mapStore()
+    await open(store).addExchange('Hello', 'Hi.')
+    const model = scriptedModel([])
+    const { session, run } = resume(store, { model })
+    expect(await run).toMatchObject({ answer: 'Hi.', steps: 0, reason: 'answer' })
+    expect((await eventsOf(run)).find(({ type }) => type === 'resume')).toMatchObject({
+      answered: true,
+      settled: 'none',
+    })
+    expect(await session.history()).toHaveLength(2)
+  })
+
+  it('asks the model where a question waits for its answer', async () => {
+    const store = mapStore()
+    await open(store).append({ role: 'user', content: 'Hello' })
+    expect(await resume(store).run).toMatchObject({ answer: 'Done.', steps: 1 })
+  })
+
+  it('records a result once, though two resume at once: the first wins', async () => {
+    const store = await interrupted()
+    let ran = 0
+    const tools = [tool('look', () => `run ${++ran}`)]
+    const both = [0, 1].map(() => resume(store, { tools, resume: { pending: 'run' }, maxSteps: 1 }))
+    const events = await Promise.all(both.map(({ run }) => eventsOf(run)))
+    const results = events.map((list) => list.find((event) => event.type === 'tool-result'))
+    expect(results.map((event) => event?.output)).toEqual(['run 1', 'run 1'])
+    expect(results.map((event) => event?.repeated)).toEqual([false, true])
+    expect(await resultsIn(open(store))).toEqual([
+      ['a', 'seen'],
+      ['b', 'run 1'],
+    ])
+  })
+
+  it('records a result anew where the one before was rewound', async () => {
+    const store = await interrupted()
+    const { run, session } = resume(store)
+    await run
+    const result = (await session.history()).findLast(({ role }) => role === 'tool')
+    await session.rewind(result?.id ?? '')
+    const again = resume(store, { resume: { pending: 'run' } })
+    expect(await again.run).toMatchObject({ answer: 'Done.' })
+    expect(await resultsIn(again.session)).toEqual([
+      ['a', 'seen'],
+      ['b', 'looked'],
+    ])
+  })
+})

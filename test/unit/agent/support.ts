@@ -1,0 +1,58 @@
+import { expect } from 'vitest'
+import {
+  type AgentEvent,
+  type AgentRun,
+  type AgentTool,
+  type Context,
+  createMemory,
+  lintRequest,
+  mapStore,
+  type PolicyOptions,
+  type Session,
+  type Store,
+  toAnthropic,
+  toOpenAI,
+} from '../../../src/index.ts'
+
+/** A session over a store; a further one over the same store knows what a new process would. */
+export function open(
+  store: Store = mapStore(),
+  options: Partial<PolicyOptions> & { system?: string } = {},
+): Session {
+  return createMemory({ store, budget: 16_000, ...options }).session({ userId: 'ada', sessionId: 'trip' })
+}
+
+export function tool(name: string, execute: AgentTool['execute'], more: Partial<AgentTool> = {}): AgentTool {
+  return { name, inputSchema: { type: 'object' }, execute, ...more }
+}
+
+export async function eventsOf(run: AgentRun): Promise<readonly AgentEvent[]> {
+  const events: AgentEvent[] = []
+  for await (const event of run) events.push(event)
+  return events
+}
+
+export function expectLints(context: Context): void {
+  expect(lintRequest(toOpenAI(context), 'openai')).toEqual([])
+  expect(lintRequest(toAnthropic(context), 'anthropic')).toEqual([])
+}
+
+/** Results in a conversation, as call id and output. */
+export async function resultsIn(session: Session): Promise<readonly (readonly [string, unknown])[]> {
+  const messages = await session.history({ messages: 1_000 })
+  return messages.flatMap(({ content }) =>
+    typeof content === 'string'
+      ? []
+      : content.flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part.output] as const] : [])),
+  )
+}
+
+export const call = (
+  name: string,
+  input: Parameters<typeof JSON.stringify>[0] = {},
+  id?: string,
+): { name: string; input: never; id?: string } => ({
+  name,
+  input: input as never,
+  ...(id !== undefined && { id }),
+})
