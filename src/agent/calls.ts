@@ -56,9 +56,8 @@ export async function settleCalls(
     }
   }
   await Promise.all(Array.from({ length: Math.min(most, calls.length) }, work))
-  const [first] = failures.filter((error) => !(error instanceof Aborted))
-  if (first !== undefined) throw first
-  if (failures.length > 0) throw failures[0]
+  // That something could not be recorded says more than that the run was aborted meanwhile.
+  if (failures.length > 0) throw failures.find((error) => !(error instanceof Aborted)) ?? failures[0]
 }
 
 async function settleOne(
@@ -77,7 +76,6 @@ async function settleOne(
   // What cannot be recorded was replaced by an error.
   const status = isError && outcome.status === 'ok' ? 'failed' : outcome.status
   emit({ type: 'tool-result', step, call, status, output, isError, repeated })
-  if (run.signal.aborted) return
   run.stop ??= await run.hooks.afterTool({
     step,
     ...(session && { session }),
@@ -177,7 +175,7 @@ function resultOf({ toolbox }: RunState, call: AgentCall, outcome: Outcome, plac
   const { entry, index, callId, name } = call
   const { output } = outcome
   const id = `result/${hashText(JSON.stringify([entry, index, place]))}`
-  const { trust = 'tool' } = outcome.status === 'ok' ? (toolbox.tools.get(name)?.tool ?? {}) : {}
+  const { trust = 'tool' } = toolbox.tools.get(name)?.tool ?? {}
   return {
     id,
     role: 'tool',

@@ -118,7 +118,7 @@ class Running implements ComposedHooks {
       )
       const proposal = outcome.value
       stop = outcome.stop ?? (proposal?.stop && { by: name, reason: proposal.stop.reason })
-      if (!proposal || stop) continue
+      if (!proposal) continue
       tail.push(...(proposal.tail ?? []))
       if (proposal.nudge !== undefined) {
         tail.push({ name, text: proposal.nudge })

@@ -15,8 +15,6 @@ export class EventLog {
   }
 
   readonly emit = (event: AgentEvent): void => {
-    // What was given up goes on in the background, and may still speak.
-    if (this.#ended) return
     this.#keep(event)
     if (!this.#listener) return
     try {

@@ -32,7 +32,7 @@ export class PlainTranscript implements Transcript {
     const name = (index: number): string => (inputs.length > 1 ? `input[${index}]` : 'input')
     const messages = inputs.map((input, index) => checkMessage('runAgent', name(index), input, this.#host))
     this.#messages.push(...messages)
-    if (messages.length === 1 && messages[0]?.role === 'tool') this.#sortResults()
+    if (messages[0]?.role === 'tool') this.#sortResults()
     return { messages, repeated: false }
   }
 

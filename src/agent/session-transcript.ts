@@ -22,7 +22,7 @@ export class SessionTranscript implements Transcript {
 
   async hasSystem(tools: readonly ToolSpec[]): Promise<boolean> {
     try {
-      const { blocks } = await this.#session.context({ tools, preview: true, onPending: 'abandon' })
+      const { blocks } = await this.#session.context({ tools, preview: true })
       return blocks.some(({ role }) => role === 'system')
     } catch (error) {
       // What does not fit now may fit once there is a newer message.

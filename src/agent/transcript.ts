@@ -45,7 +45,7 @@ export function callsOf({ id, content }: Message): readonly AgentCall[] {
 export function pendingCalls(messages: readonly Message[]): readonly AgentCall[] {
   const newest = messages.findLastIndex(({ role }) => role !== 'tool')
   const step = messages[newest]
-  if (step?.role !== 'assistant') return []
+  if (!step) return []
   const results = messages.slice(newest + 1).flatMap(resultsOf)
   return callsOf(step).filter(({ callId }) => {
     const answer = results.indexOf(callId)

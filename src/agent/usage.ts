@@ -56,7 +56,7 @@ function sharedTokens(before: Context, { head, blocks, receipt }: Context): numb
   if (before.head !== head) return 0
   let tokens = receipt.sections.find(({ name }) => name === 'tools')?.tokens ?? 0
   for (const [index, block] of blocks.entries()) {
-    if (block.section === 'tail' || !isSame(block, before.blocks[index])) break
+    if (!isSame(block, before.blocks[index])) break
     tokens += block.tokens
   }
   return tokens

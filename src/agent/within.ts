@@ -68,7 +68,7 @@ export function within<Value>(
       },
       (error: unknown) => {
         end()
-        reject(signal.aborted ? new Aborted() : error)
+        reject(error)
       },
     )
     // The work may have aborted its run before anyone listened.
