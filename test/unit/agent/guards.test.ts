@@ -194,6 +194,17 @@ describe('what is found waiting', () => {
     expect(await resultsIn(session)).toHaveLength(2)
   })
 
+  it('is gone on with in its own round, whatever is said meanwhile', async () => {
+    const store = await waiting(['a'])
+    const model = scriptedModel(async () => {
+      await open(store).append({ role: 'user', content: 'And me?' })
+      return 'Done.'
+    })
+    await runAgent({ session: open(store), model })
+    const shown = (await open(store).history()).map(({ role }) => role)
+    expect(shown).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
+  })
+
   it('is not run where a guard did not start', async () => {
     const broken = { ...middleware('broken', 1, {}), start: () => JSON.parse('no') }
     let ran = 0
