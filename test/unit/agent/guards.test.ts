@@ -196,13 +196,14 @@ describe('what is found waiting', () => {
 
   it('is gone on with in its own round, whatever is said meanwhile', async () => {
     const store = await waiting(['a'])
-    const model = scriptedModel(async () => {
+    const model = scriptedModel(async ({ call: step }) => {
+      if (step > 1) return 'Done.'
       await open(store).append({ role: 'user', content: 'And me?' })
-      return 'Done.'
+      return { calls: [call('act')] }
     })
     await runAgent({ session: open(store), model })
     const shown = (await open(store).history()).map(({ role }) => role)
-    expect(shown).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
+    expect(shown).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'user'])
   })
 
   it('is not run where a guard did not start', async () => {
