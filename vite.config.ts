@@ -8,7 +8,7 @@ const executablePath = findChromium()
 const node = {
   test: {
     name: 'node',
-    include: ['test/{unit,node,types,render}/**/*.test.ts'],
+    include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
     // Machines that do other things too are no reason to fail.
     testTimeout: 20_000,
   },

@@ -53,6 +53,8 @@ const seeds: readonly Seed[] = [
   },
   { folder: 'src/platform', code: `export * from '../core/target.ts'`, reports: [imports, outsideProject] },
   { folder: 'src/counters', code: `export * from '../core/target.ts'`, reports: [imports, outsideProject] },
+  { folder: 'src/ai-sdk', code: `export * from '../stores/target.ts'`, reports: [imports, outsideProject] },
+  { folder: 'src/ai-sdk', code: `export { asSchema } from '@ai-sdk/provider-utils'`, reports: [imports] },
   { folder: 'src/cli', code: `export * from '../index.ts'`, reports: [imports] },
   { folder: 'web', code: `export * from '../worker/target.ts'`, reports: [imports, outsideProject] },
   { folder: 'worker', code: `export * from '../web/target.ts'`, reports: [imports, outsideProject] },

@@ -1,0 +1,17 @@
+export { appendUIMessages } from './append-ui.ts'
+export { fromModelMessages } from './from-model-messages.ts'
+export { fromUIMessages } from './from-ui.ts'
+export {
+  type EndedStep,
+  type LoopOptions,
+  type MemoryLoop,
+  type MemoryLoopOptions,
+  memoryLoop,
+  prepareStep,
+  writeStep,
+} from './loop.ts'
+export { type MemoryMiddlewareOptions, memoryMiddleware } from './middleware.ts'
+export { type AISDKModelOptions, aiSdkModel } from './model.ts'
+export { type AISDKRequest, type ToAISDKOptions, toAISDK } from './to-ai-sdk.ts'
+export { toUIMessages } from './to-ui.ts'
+export { type ExecutableTool, toToolSet, toToolSpecs } from './tools.ts'
