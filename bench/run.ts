@@ -3,6 +3,10 @@ import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 
 const benches: Readonly<Record<string, { about: string; load: () => Promise<{ bench: Bench }> }>> = {
+  'ai-sdk': {
+    about: 'the tool loop of the AI SDK over recordings: cap, rules and cost, beside its pruneMessages',
+    load: () => import('./ai-sdk.ts'),
+  },
   context: {
     about: 'time of a context, 100 to 1 000 000 messages, and broken pairs, beside the peers',
     load: () => import('./context.ts'),

@@ -7,7 +7,9 @@ export {
   type MemoryLoop,
   type MemoryLoopOptions,
   memoryLoop,
+  type PrepareStep,
   prepareStep,
+  type StepToPrepare,
   writeStep,
 } from './loop.ts'
 export { type MemoryMiddlewareOptions, memoryMiddleware } from './middleware.ts'

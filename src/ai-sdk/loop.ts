@@ -1,4 +1,4 @@
-import type { ModelMessage, PrepareStepFunction, PrepareStepResult, StepResult, ToolSet } from 'ai'
+import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import type { ContextOptions } from '../core/context.ts'
 import { invalid } from '../core/json.ts'
 import type { Session } from '../core/session.ts'
@@ -18,9 +18,23 @@ export interface LoopOptions extends Omit<ContextOptions, 'tools' | 'preview' | 
 }
 
 /** As little of a step as is written. */
-export type EndedStep = Pick<StepResult<ToolSet>, 'callId' | 'stepNumber'> & {
+export interface EndedStep {
+  readonly callId: string
+  readonly stepNumber: number
   readonly response: { readonly messages: readonly ModelMessage[] }
 }
+
+/** What is read of what the SDK tells before a step: so that the function fits, whatever the types of the app's tools. */
+export interface StepToPrepare {
+  readonly model: LanguageModel
+  readonly steps: readonly EndedStep[]
+  readonly initialInstructions: Instructions | undefined
+  readonly responseMessages: readonly ModelMessage[]
+  readonly experimental_steeringMessages?: readonly ModelMessage[]
+}
+
+/** Fits the `prepareStep` of `streamText` and `generateText`. */
+export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
 
 /**
  * A function for the `prepareStep` of `streamText` and `generateText`, so that the budget holds inside of their tool loop: before
@@ -48,8 +62,16 @@ export type EndedStep = Pick<StepResult<ToolSet>, 'callId' | 'stepNumber'> & {
  * })
  * ```
  */
-export function prepareStep(session: Session, options: LoopOptions = {}): PrepareStepFunction<ToolSet> {
-  const { tools, cache, ...contextOptions } = options
+export function prepareStep(session: Session, options: LoopOptions = {}): PrepareStep {
+  return prepareWith(session, options, new Set())
+}
+
+/** `written` names the steps that are known to be in the log, so that a long loop does not append each of them at each step. */
+function prepareWith(
+  session: Session,
+  { tools, cache, ...contextOptions }: LoopOptions,
+  written: Set<string>,
+): PrepareStep {
   let specs: ReturnType<typeof toToolSpecs> | undefined
   const seen = new WeakSet<object>()
   return async ({
@@ -61,7 +83,7 @@ export function prepareStep(session: Session, options: LoopOptions = {}): Prepar
   }) => {
     const inSteps = steps.reduce((sum, { response }) => sum + response.messages.length, 0)
     await writeApproved(session, responseMessages.slice(0, responseMessages.length - inSteps))
-    for (const step of steps) await appendStep(session, step)
+    for (const step of steps) await appendStep(session, step, written)
     for (const message of steering ?? []) {
       if (seen.has(message)) continue
       seen.add(message)
@@ -77,7 +99,7 @@ export function prepareStep(session: Session, options: LoopOptions = {}): Prepar
         'instructions',
         'must not be given here: they belong into createMemory({ system })',
       )
-    return request as PrepareStepResult<ToolSet>
+    return request
   }
 }
 
@@ -86,12 +108,12 @@ export function prepareStep(session: Session, options: LoopOptions = {}): Prepar
  * tell of what such a function throws: look at {@link MemoryLoop.settled}, or append the response's messages oneself.
  */
 export function writeStep(session: Session): (step: EndedStep) => Promise<void> {
-  return (step) => appendStep(session, step)
+  return (step) => appendStep(session, step, new Set())
 }
 
 /** What {@link memoryLoop} gives; spread it into `streamText` or `generateText`. */
 export interface MemoryLoop extends AISDKRequest {
-  readonly prepareStep: PrepareStepFunction<ToolSet>
+  readonly prepareStep: PrepareStep
   readonly onStepEnd: (step: EndedStep) => Promise<void>
   /** Resolves when all steps that have ended are in the log; rejects with what the first write that failed rejected with. */
   readonly settled: () => Promise<void>
@@ -126,7 +148,7 @@ export async function memoryLoop(
 ): Promise<MemoryLoop> {
   const approved = messages ? await appendUIMessages(session, messages) : []
   const { tools, cache = false, ...contextOptions } = options
-  const write = writeStep(session)
+  const written = new Set<string>()
   const writes: Promise<void>[] = []
   const first: AISDKRequest =
     approved.length > 0
@@ -134,11 +156,11 @@ export async function memoryLoop(
       : toAISDK(await session.context({ ...contextOptions, tools: await toToolSpecs(tools) }), { cache })
   return {
     ...first,
-    prepareStep: prepareStep(session, options),
+    prepareStep: prepareWith(session, options, written),
     onStepEnd: (step) => {
-      const written = write(step)
-      writes.push(written)
-      return written
+      const write = appendStep(session, step, written)
+      writes.push(write)
+      return write
     },
     settled: async () => {
       await Promise.all(writes)
@@ -147,8 +169,15 @@ export async function memoryLoop(
 }
 
 /** Writes a step whole, once. */
-async function appendStep(session: Session, { callId, stepNumber, response }: EndedStep): Promise<void> {
+async function appendStep(
+  session: Session,
+  { callId, stepNumber, response }: EndedStep,
+  written: Set<string>,
+): Promise<void> {
+  const name = JSON.stringify([callId, stepNumber])
+  if (written.has(name)) return
   await appendOnce(session, fromModelMessages(response.messages), [callId, stepNumber])
+  written.add(name)
 }
 
 /** Results of calls that the user had approved: the SDK runs them before the first step. They join the round of their call. */
@@ -162,7 +191,7 @@ async function writeApproved(session: Session, messages: readonly ModelMessage[]
   await appendOnce(session, results, ['approved', ...ids])
 }
 
-function textOf(instructions: Parameters<PrepareStepFunction<ToolSet>>[0]['instructions']): string {
+function textOf(instructions: Instructions | undefined): string {
   if (instructions === undefined || typeof instructions === 'string') return instructions ?? ''
   const list = Array.isArray(instructions) ? instructions : [instructions]
   return list.map(({ content }) => content).join('\n')

@@ -220,12 +220,12 @@ function plain(parts: readonly Part[], onCall: (part: OpenPart, id: string) => v
         onCall(made, id)
         return [made]
       }
-      case 'tool-result':
-        return []
       case 'opaque': {
         const kept = keptIn(part)
         return kept?.type === 'ui' ? [kept.part] : kept?.type === 'model' ? fromModelPart(kept.part) : []
       }
+      default:
+        return []
     }
   })
 }
