@@ -3,34 +3,17 @@ import { join } from 'node:path'
 import { readConversation } from '../../src/cli/transcript.ts'
 import { asText } from '../../src/core/count.ts'
 import { textOf } from '../../src/core/message.ts'
-import type { MessageInput, ToolCallPart } from '../../src/ports/message.ts'
-
-/** A recorded conversation, as what its user, its model and its tools said. */
-export interface Recorded {
-  readonly id: string
-  readonly rounds: readonly Round[]
-  readonly steps: number
-  /** Names of the tools that were called. */
-  readonly tools: readonly string[]
-}
-
-export interface Round {
-  readonly user: string
-  readonly replies: readonly Reply[]
-}
-
-export interface Reply {
-  readonly text: string
-  readonly calls: readonly ToolCallPart[]
-  /** What each call gave, by its id; a call that nothing came of has none. */
-  readonly results: ReadonlyMap<string, string>
-}
+import type { MessageInput } from '../../src/ports/message.ts'
+import type { Recorded, Reply } from '../../test/ai-sdk/replay.ts'
 
 /** The first `steps` replies of each conversation in `<data>/transcripts/coding-openai.jsonl`. */
-export async function recordedIn(data: string, steps: number): Promise<Recorded[]> {
+export async function recordedIn(
+  data: string,
+  steps: number,
+): Promise<(Recorded & { readonly steps: number })[]> {
   const folder = join(data, 'transcripts')
   const files = (await readdir(folder)).filter((name) => name === 'coding-openai.jsonl')
-  const found: Recorded[] = []
+  const found: (Recorded & { readonly steps: number })[] = []
   for (const file of files) {
     const lines = (await readFile(join(folder, file), 'utf8')).split('\n')
     for (const [index, line] of lines.entries()) {
@@ -42,7 +25,11 @@ export async function recordedIn(data: string, steps: number): Promise<Recorded[
   return found
 }
 
-function recorded(id: string, messages: readonly MessageInput[], most: number): Recorded {
+function recorded(
+  id: string,
+  messages: readonly MessageInput[],
+  most: number,
+): Recorded & { readonly steps: number } {
   const rounds: { user: string; replies: (Reply & { results: Map<string, string> })[] }[] = []
   let steps = 0
   for (const message of messages) {

@@ -2,6 +2,9 @@
 import type { ModelMessage } from 'ai'
 import type { Prompt } from '../../src/ai-sdk/types.ts'
 
+/** How the rule ends that an empty text breaks. */
+export const BLANK = 'a blank text'
+
 interface AnyPart {
   readonly type: string
   readonly toolCallId?: string
@@ -35,7 +38,7 @@ export function brokenRules(messages: Prompt | readonly ModelMessage[]): string[
       waiting = new Set()
     }
     for (const { type, text, toolCallId = '', providerExecuted } of parts) {
-      if (type === 'text' && text?.trim() === '') broken.push(`${index}: a blank text`)
+      if (type === 'text' && text?.trim() === '') broken.push(`${index}: ${BLANK}`)
       if (type === 'tool-call') {
         if (seen.has(toolCallId)) broken.push(`${index}: two calls ${toolCallId}`)
         seen.add(toolCallId)

@@ -18,8 +18,23 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { memoryLoop } from '../../src/ai-sdk/index.ts'
 import { createMemory } from '../../src/create-memory.ts'
 import type { Counter } from '../../src/ports/counter.ts'
+import type { ToolCallPart } from '../../src/ports/message.ts'
 import { mapStore } from '../../src/stores/map.ts'
-import type { Recorded, Reply } from './recorded.ts'
+
+/** A recorded conversation, as what its user, its model and its tools said. */
+export interface Recorded {
+  readonly id: string
+  readonly rounds: readonly { readonly user: string; readonly replies: readonly Reply[] }[]
+  /** Names of the tools that were called. */
+  readonly tools: readonly string[]
+}
+
+export interface Reply {
+  readonly text: string
+  readonly calls: readonly ToolCallPart[]
+  /** What each call gave, by its id; a call that nothing came of has none. */
+  readonly results: ReadonlyMap<string, string>
+}
 
 export type Request = Parameters<MockLanguageModelV4['doStream']>[0]
 

@@ -1,15 +1,17 @@
 import { costOf } from '../../src/cli/cost.ts'
 import type { Counter } from '../../src/ports/counter.ts'
-import { promptTokens } from '../../test/ai-sdk/count.ts'
-import { brokenRules } from '../../test/ai-sdk/rules.ts'
+import { promptTokens } from './count.ts'
 import type { Request } from './replay.ts'
+import { BLANK, brokenRules } from './rules.ts'
 
 export interface Measured {
   readonly requests: number
   /** Most tokens of a request. */
   readonly mostTokens: number
   readonly overCap: number
+  /** Pairs, ids, roles and ends, not counting blank texts: those a recording brings. */
   readonly rulesBroken: number
+  readonly blankTexts: number
   /** 0.1 x tokens of the bytes that repeat the beginning of the previous request, and 1.25 x the rest, a request. */
   readonly costPerRequest: number
   /** Share of the tokens that repeat. */
@@ -25,6 +27,7 @@ export function measure(
   let mostTokens = 0
   let overCap = 0
   let rulesBroken = 0
+  let blankTexts = 0
   let cost = 0
   let all = 0
   let hits = 0
@@ -35,7 +38,10 @@ export function measure(
       requests++
       mostTokens = Math.max(mostTokens, size)
       if (size > cap) overCap++
-      rulesBroken += brokenRules(request.prompt).length
+      const broken = brokenRules(request.prompt)
+      const blank = broken.filter((rule) => rule.endsWith(BLANK)).length
+      rulesBroken += broken.length - blank
+      blankTexts += blank
       const text = JSON.stringify([request.tools ?? [], request.prompt])
       const tokens = counter.count(text)
       const hit = counter.count(text.slice(0, shared(previous, text)))
@@ -50,6 +56,7 @@ export function measure(
     mostTokens,
     overCap,
     rulesBroken,
+    blankTexts,
     costPerRequest: Math.round(cost / Math.max(1, requests)),
     hitShare: Number((hits / Math.max(1, all)).toFixed(3)),
   }
