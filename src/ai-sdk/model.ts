@@ -1,4 +1,4 @@
-import { type LanguageModel, wrapLanguageModel } from 'ai'
+import type { LanguageModel } from 'ai'
 import { invalid } from '../core/json.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { ToolSpec } from '../ports/message.ts'
@@ -39,16 +39,21 @@ export interface AISDKModelOptions {
 export function aiSdkModel(languageModel: LanguageModel, options: AISDKModelOptions = {}): Model {
   if (typeof languageModel === 'string')
     throw invalid('aiSdkModel', 'languageModel', 'must be a model object; a string goes through the gateway')
-  // Wrapping with nothing brings models of older provider specifications to the current one.
-  const model = wrapLanguageModel({ model: languageModel, middleware: [] })
-  const { id = `${model.provider}/${model.modelId}` } = options
-  return { id, complete: (request) => complete(model, id, options, request) }
+  const { id = `${languageModel.provider}/${languageModel.modelId}` } = options
+  return { id, complete: (request) => complete(languageModel, id, options, request) }
+}
+
+/** Wrapping with nothing brings models of older provider specifications to the current one; no other model needs `ai` itself. */
+async function current(model: Exclude<LanguageModel, string>): Promise<LanguageModelV4> {
+  if (model.specificationVersion === 'v4') return model
+  const { wrapLanguageModel } = await import('ai')
+  return wrapLanguageModel({ model, middleware: [] })
 }
 
 async function* complete(
-  model: LanguageModelV4,
+  languageModel: Exclude<LanguageModel, string>,
   id: string,
-  { cache = isAnthropic(model), providerOptions, headers }: AISDKModelOptions,
+  { cache = isAnthropic(languageModel), providerOptions, headers }: AISDKModelOptions,
   { context, tools = context.tools, settings = {}, signal }: ModelRequest,
 ): AsyncGenerator<ModelEvent> {
   const { abort, aborted, release } = bridge(signal)
@@ -61,6 +66,7 @@ async function* complete(
   }
   let reader: ReadableStreamDefaultReader<StreamPart> | undefined
   try {
+    const model = await current(languageModel)
     const { stream } = await Promise.race([model.doStream(call), aborted])
     reader = stream.getReader()
     const reply = new ReplyBuilder()

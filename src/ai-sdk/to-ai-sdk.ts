@@ -43,7 +43,13 @@ export interface ToAISDKOptions {
 export function toAISDK(context: Context, { cache = true }: ToAISDKOptions = {}): AISDKRequest {
   const instructions: SystemModelMessage[] = []
   const messages: ModelMessage[] = []
-  const known: Known = { calls: new Map(), taken: new Set(), ran: new Set(), ended: new Set() }
+  const known: Known = {
+    calls: new Map(),
+    taken: new Set(),
+    ran: new Set(),
+    ended: new Set(),
+    asked: new Set(),
+  }
   let memoryEnd = -1
   /** Messages at the end that the next call may show in another way, or not at all. */
   let passing = 0
@@ -71,6 +77,8 @@ interface Known {
   /** Calls that the provider ran, and those of them that ended. */
   readonly ran: Set<string>
   readonly ended: Set<string>
+  /** Requests for approval of calls that are shown: an answer to any other is an orphan (vercel/ai#16385). */
+  readonly asked: Set<string>
 }
 
 /** Contract: depends on the block and those before it, so a longer list of blocks only adds messages at the end. */
@@ -127,8 +135,11 @@ function renderAssistant(parts: readonly Part[], known: Known): ModelMessage[] {
     if (part.type === 'media') content.push(renderMedia(part, note))
     if (part.type === 'tool-call') content.push(renderCall(part, note, known))
     for (const own of kept[index] ?? []) {
-      if (own.type === 'tool-approval-response') answers.push(own)
-      else if (own.type === 'tool-call') {
+      if (own.type === 'tool-approval-response') {
+        if (known.asked.delete(own.approvalId)) answers.push(own)
+      } else if (own.type === 'tool-approval-request') {
+        if (known.ran.has(own.toolCallId)) known.asked.add(own.approvalId)
+      } else if (own.type === 'tool-call') {
         // One that nothing came of: the reply was cut off, and no provider takes it back. A call that it made may still
         // be open, and then its own result is to come.
         const open = asks || kept.flat().some((other) => other.type === 'tool-approval-request')
@@ -140,7 +151,7 @@ function renderAssistant(parts: readonly Part[], known: Known): ModelMessage[] {
         if (!known.ran.has(own.toolCallId) || known.ended.has(own.toolCallId)) continue
         known.ended.add(own.toolCallId)
         content.push(own)
-      } else if (own.type !== 'tool-approval-request') content.push(own)
+      } else content.push(own)
     }
   })
   const ended = withEnd(content)
@@ -152,7 +163,7 @@ function renderAssistant(parts: readonly Part[], known: Known): ModelMessage[] {
 
 /**
  * Brings a message to an end that providers accept. Reasoning at the end is refused: Anthropic, "The final block in an assistant
- * message cannot be `thinking`"; OpenAI, "reasoning was provided without its required following item" (vercel/ai#11036). Anthropic
+ * message cannot be `thinking`"; OpenAI, "reasoning was provided without its required following item" (vercel/ai#11036, #13430). Anthropic
  * refuses what comes after calls (vercel/ai#13013), so that goes before them. OpenAI's items keep their order: its reasoning
  * belongs to the item that follows.
  */

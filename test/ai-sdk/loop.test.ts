@@ -131,7 +131,7 @@ describe('the tool loop of streamText', () => {
     expect(await roles(session)).toEqual(['user', 'assistant', 'user', 'assistant'])
   })
 
-  it('leaves no call without a result behind when it is aborted while a tool runs (vercel/ai#13430)', async () => {
+  it('leaves no call without a result behind when it is aborted while a tool runs', async () => {
     const session = sessionOf()
     await session.append({ role: 'user', content: 'Hi' })
     const stop = new AbortController()

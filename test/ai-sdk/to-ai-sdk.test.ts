@@ -211,12 +211,14 @@ describe('what only a provider understands', () => {
     }
   })
 
-  it('leaves out reasoning that nothing follows (vercel/ai#11036)', () => {
-    const openai = { openai: { itemId: 'rs_1' } }
+  it.each([
+    ['OpenAI', { openai: { itemId: 'rs_1' } }],
+    ['Anthropic', { anthropic: { signature: 'c2ln' } }],
+  ])('leaves out reasoning of %s that nothing follows (vercel/ai#11036, #13430, #13901)', (_, options) => {
     const blocks = blocksOf([
       { role: 'user', content: 'Hi' },
       ...fromModelMessages([
-        { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm', providerOptions: openai }] },
+        { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm', providerOptions: options }] },
       ]),
       { role: 'user', content: 'And?' },
     ])
@@ -257,6 +259,22 @@ describe('what only a provider understands', () => {
     expect(plain(messages[3]?.content)).toEqual([
       { type: 'tool-call', toolCallId: 'r2', toolName: 'a', input: {} },
     ])
+  })
+
+  it('does not give a text what was noted of the reasoning that left the window before it', () => {
+    const said = fromModelMessages([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'Hm', providerOptions: { anthropic: { signature: 'c2ln', index: 1 } } },
+          { type: 'text', text: 'Hello.' },
+        ],
+      },
+    ]).flatMap(({ content }) => content as Part[])
+    const shown = said.filter(({ type }) => type !== 'reasoning')
+    expect(shown.map(({ type }) => type)).toEqual(['opaque', 'text'])
+    const { messages } = toAISDK(contextOf([user('Hi'), assistant(shown), user('Bye')]), { cache: false })
+    expect(messages[1]?.content).toEqual([{ type: 'text', text: 'Hello.' }])
   })
 
   it('puts what follows a call before it (vercel/ai#13013)', () => {
@@ -320,7 +338,7 @@ describe('what only a provider understands', () => {
     expectPaired(shown)
   })
 
-  it('drops a caller that is not in the request, and an end without its beginning (vercel/ai#12504, #13430)', () => {
+  it('drops a caller that is not in the request, and an end without its beginning (vercel/ai#12504)', () => {
     const later = fromModelMessages([{ ...ran, content: (ran.content as never[]).slice(1) } as ModelMessage])
     const blocks = blocksOf([
       { role: 'user', content: 'Hi' },
@@ -333,7 +351,7 @@ describe('what only a provider understands', () => {
     expect(JSON.stringify(messages)).not.toContain('srvtoolu_1')
   })
 
-  it("leaves out a provider's call that nothing came of: the reply was cut off (vercel/ai#13430)", () => {
+  it("leaves out a provider's call that nothing came of: the reply was cut off", () => {
     const blocks = blocksOf([
       { role: 'user', content: 'Hi' },
       ...fromModelMessages([
@@ -354,6 +372,24 @@ describe('what only a provider understands', () => {
       { role: 'user', content: 'Well?' },
     ])
     expect(JSON.stringify(toAISDK(contextOf(blocks)).messages)).not.toContain('srvtoolu_1')
+  })
+
+  it('shows an answer to a provider only with what it had asked (vercel/ai#16385)', () => {
+    const asks: ModelMessage = {
+      role: 'assistant',
+      content: [
+        { type: 'tool-call', toolCallId: 'mcp_1', toolName: 'mail', input: {}, providerExecuted: true },
+        { type: 'tool-approval-request', approvalId: 'a1', toolCallId: 'mcp_1' },
+      ],
+    }
+    const answers: ModelMessage = {
+      role: 'tool',
+      content: [{ type: 'tool-approval-response', approvalId: 'a1', approved: true, providerExecuted: true }],
+    }
+    const shown = (messages: ModelMessage[]) =>
+      toAISDK(contextOf(blocksOf([{ role: 'user', content: 'Hi' }, ...fromModelMessages(messages)]))).messages
+    expect(shown([asks, answers]).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    expect(shown([answers]).map(({ role }) => role)).toEqual(['user'])
   })
 
   it('keeps pictures and files of users and tools, and ids of uploaded files', async () => {
