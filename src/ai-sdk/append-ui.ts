@@ -48,10 +48,10 @@ async function settle(session: Session, message: UIMessage): Promise<void> {
   const calls = callsIn(message)
   if (!calls.some((part) => resultOf(part))) return
   const pending = await pendingOf(session)
-  const entries = new Map(pending.map(({ callId, entry }) => [callId, entry]))
+  const waiting = new Set(pending.map(({ callId }) => callId))
   const results = calls.flatMap((part) => {
-    const result = entries.has(String(part.toolCallId)) ? resultOf(part) : undefined
-    return result && entries.delete(result.callId) ? [result] : []
+    const result = resultOf(part)
+    return result && waiting.delete(result.callId) ? [result] : []
   })
   const [entry = ''] = pending.map((call) => call.entry)
   const key = ['settled', entry, ...results.map(({ callId }) => callId)]

@@ -10,7 +10,14 @@ import {
   type UIMessage,
 } from 'ai'
 import { describe, expect, it, vi } from 'vitest'
-import { memoryLoop, prepareStep, toToolSpecs, toUIMessages, writeStep } from '../../src/ai-sdk/index.ts'
+import {
+  appendUIMessages,
+  memoryLoop,
+  prepareStep,
+  toToolSpecs,
+  toUIMessages,
+  writeStep,
+} from '../../src/ai-sdk/index.ts'
 import type { ReplyContent } from '../../src/ai-sdk/types.ts'
 import {
   type Counter,
@@ -340,6 +347,19 @@ describe('a chat over the transport behind useChat', () => {
     expect(model.requests[1]?.prompt.at(-1)).toMatchObject({
       content: [{ output: { type: 'error-text', value: 'Too late.' } }],
     })
+  })
+
+  it('appends no more than what is new, and what was answered already not again', async () => {
+    const { session, say, messages } = chat([[search(1)], [said('At nine.')], [said('Sure.')]])
+    await say('When does my train leave?')
+    await say('Thanks!')
+    const append = vi.spyOn(session, 'append')
+    const next: UIMessage = { id: 'u9', role: 'user', parts: [{ type: 'text', text: 'Bye' }] }
+    await appendUIMessages(session, [...messages(), next])
+    expect(append).toHaveBeenCalledTimes(1)
+    await appendUIMessages(session, [...messages(), next])
+    expect(append).toHaveBeenCalledTimes(1)
+    expect((await session.history()).at(-1)).toMatchObject({ id: 'u9', role: 'user' })
   })
 
   it('takes a conversation that was there before into an empty log', async () => {

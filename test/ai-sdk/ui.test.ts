@@ -60,6 +60,28 @@ describe('UI messages', () => {
       runs(200),
     )
   })
-})
 
-import { expectPaired } from './prompts.ts'
+  it.each([
+    { state: 'approval-requested', approval: { id: 'a1' } },
+    { state: 'approval-responded', approval: { id: 'a1', approved: true } },
+    { state: 'output-available', output: 'half of it', preliminary: true },
+    { state: 'input-available' },
+  ])('wait with a call in state $state, and show the result that comes later', async (part) => {
+    const session = sessionOf()
+    const call = { type: 'tool-search', toolCallId: 'c1', input: {}, ...part }
+    await session.append(
+      fromUIMessages([
+        { id: 'u', role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+        { id: 'a', role: 'assistant', parts: [call as never] },
+      ]),
+    )
+    await expect(session.context()).rejects.toMatchObject({
+      code: 'ERR_TOOL_PENDING',
+      pending: [{ callId: 'c1' }],
+    })
+    await session.append({ role: 'tool', content: [{ type: 'tool-result', callId: 'c1', output: 'found' }] })
+    expectPaired(toAISDK(await session.context()).messages)
+    const [, reply] = toUIMessages(await session.history())
+    expect(reply?.parts).toMatchObject([{ state: 'output-available', output: 'found', toolCallId: 'c1' }])
+  })
+})
