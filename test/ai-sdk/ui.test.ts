@@ -12,6 +12,7 @@ import {
   toOpenAI,
 } from '../../src/index.ts'
 import { runs } from '../unit/support/runs.ts'
+import { expectPaired } from './prompts.ts'
 import { uiMessages } from './ui-messages.ts'
 
 const sessionOf = (): Session =>
