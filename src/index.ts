@@ -9,6 +9,7 @@ export {
 export { type ContextFilter, type ContextFilterOptions, contextFilter } from './agent/context-filter.ts'
 export type { AgentCall, AgentEvent, CallStatus } from './agent/events.ts'
 export { type FactSheetOptions, factSheet, type SheetFact } from './agent/fact-sheet.ts'
+export { memoryTools } from './agent/memory-tools.ts'
 export type {
   CallUsage,
   Denial,
@@ -48,7 +49,10 @@ export {
 } from './agent/scripted-model.ts'
 export { type StandardOptions, standardMiddleware } from './agent/standard.ts'
 export type { AttachmentInput } from './core/attachments.ts'
-export type { ContextAt, ContextOptions, Cut, OnCut, TailSection } from './core/context.ts'
+export type { ContextOptions, TailSection } from './core/call.ts'
+export type { Pin } from './core/carry.ts'
+export type { CompactionOptions } from './core/compaction.ts'
+export type { ContextAt, Cut, OnCut } from './core/context.ts'
 export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
 export { assertFits } from './core/fits.ts'
 export type { HistoryOptions } from './core/history.ts'
@@ -56,6 +60,7 @@ export type { Memory } from './core/memory.ts'
 export type { Limits, PolicyOptions, ToolOutputOptions, WindowLimits, WindowOptions } from './core/policy.ts'
 export type { AppendOptions, AppendResult, Session, Snapshot } from './core/session.ts'
 export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
+export type { SourceOptions, SourcePage } from './core/source.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'

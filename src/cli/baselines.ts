@@ -1,7 +1,8 @@
 import { countMessage, countTools, perRequest } from '../core/count.ts'
-import type { Block, Context } from '../ports/context.ts'
+import { plainContext } from '../core/plain-context.ts'
+import type { Block } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
-import type { MessageInput, Part, ToolSpec, Trust } from '../ports/message.ts'
+import type { MessageInput, Part, Trust } from '../ports/message.ts'
 import type { Policy } from './policy.ts'
 
 export const ROUNDS = 20
@@ -57,7 +58,7 @@ function whole(select: Select): Policy {
         const closing = tail === '' ? [] : [wholeBlock('tail', 'user', tail, counter)]
         const shown = select({ blocks, rounds }, budget - fixed - sum(closing))
         const tokens = fixed + sum(shown) + sum(closing)
-        const context = asContext([...opening, ...shown, ...closing], tools, budget, tokens)
+        const context = plainContext([...opening, ...shown, ...closing], { tools, cap: budget, used: tokens })
         return { context, tokens, omitted: blocks.length - shown.length, capped: 0 }
       },
     }
@@ -84,33 +85,4 @@ function wholeBlock(
 
 function sum(blocks: readonly Block[]): number {
   return blocks.reduce((tokens, block) => tokens + block.tokens, 0)
-}
-
-/** The shape that the renderers take, around blocks that no memory chose. */
-function asContext(
-  blocks: readonly Block[],
-  tools: readonly ToolSpec[] | undefined,
-  cap: number,
-  used: number,
-): Context {
-  return {
-    lane: '',
-    epoch: '',
-    head: '',
-    fence: 'reference',
-    blocks,
-    ...(tools && { tools }),
-    receipt: {
-      cap,
-      reserved: 0,
-      margin: 0,
-      used,
-      floor: used,
-      sections: [],
-      omitted: [],
-      epoch: 'preview',
-      failures: [],
-    },
-    hash: '',
-  }
 }

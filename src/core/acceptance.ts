@@ -21,8 +21,6 @@ const JSON_LIKE = /^\s*(?:\{[\s\S]*\}|\[(?!summary #)[\s\S]*\])\s*$/
 /** Words that make a rule. A summary may repeat one, never make one. */
 const RULE =
   /\b(?:always|never|must|mandatory|forbidden|prohibited|required to|do not|don't|under no circumstances)\b/gi
-/** Names that a text may hold beside those of its source. */
-const INVENTED = 0
 
 /**
  * Why a text cannot stand for its source; nothing: it can. It must say something, in fewer tokens than its source and within its
@@ -40,7 +38,7 @@ export function refusalsOf({ text, source, sourceTokens, most, count }: Acceptan
   if (ERROR.test(text)) reasons.push('it reads like an error')
   if (JSON_LIKE.test(text)) reasons.push('it is JSON, not prose')
   const invented = identifiers(text).filter((name) => !source.includes(name) && !isMadeOf(name, source))
-  if (invented.length > INVENTED) reasons.push(`its source has no ${invented.slice(0, 5).join(', ')}`)
+  if (invented.length > 0) reasons.push(`its source has no ${invented.slice(0, 5).join(', ')}`)
   const rules = new Set(text.match(RULE)?.map((rule) => rule.toLowerCase()))
   const known = source.toLowerCase()
   const made = [...rules].filter((rule) => !known.includes(rule))

@@ -65,6 +65,7 @@ export type Compaction =
   | { readonly status: 'summarised'; readonly by: string; readonly reasons: readonly string[] }
   | { readonly status: 'refused'; readonly reasons: readonly string[] }
 
+const AHEAD = 0.8
 /** Attempts of a model at one summary. */
 const ATTEMPTS = 2
 const HOUR = 3_600_000
@@ -84,25 +85,68 @@ export const EXTRACT = 'extract'
 /** Stands for messages without any words. */
 const NOTHING_SAID = '(nothing was said in them)'
 
-/** Writes summaries of one session, one at a time. */
+/** What a compactor needs from its session. */
+export interface CompactorParts {
+  readonly store: ScopeStore
+  readonly scope: Scope
+  readonly host: Host
+  /** Compactions that run now, by scope and lane. */
+  readonly running: Map<string, Promise<unknown>>
+}
+
+/** Writes summaries of one session and lane, one at a time. */
 export class Compactor {
   readonly #store: ScopeStore
   readonly #scope: Scope
   readonly #host: Host
   readonly #options: CompactionOptions
+  readonly #running: Map<string, Promise<unknown>>
+  readonly #key: string
+  /** What became of the last one that was written here. */
+  outcome: Compaction | undefined
 
-  constructor(store: ScopeStore, scope: Scope, host: Host, options: CompactionOptions) {
+  constructor({ store, scope, host, running }: CompactorParts, lane: string, options: CompactionOptions) {
+    const { tenant = null, userId, sessionId = null } = scope
     this.#store = store
     this.#scope = scope
     this.#host = host
     this.#options = options
+    this.#running = running
+    this.#key = JSON.stringify([tenant, userId, sessionId, lane])
+  }
+
+  /** Share of the room from which on a summary is written ahead of need. */
+  get ahead(): number | false {
+    return this.#options.ahead ?? AHEAD
+  }
+
+  /** The summary that is being written now, whichever object of the session began it. Never rejects. */
+  get running(): Promise<unknown> | undefined {
+    return this.#running.get(this.#key)
+  }
+
+  /** Writes a summary, unless one is being written: then it waits for that one, and gives nothing. */
+  async run(job: CompactionJob): Promise<Compaction | undefined> {
+    if (this.running) {
+      await this.running
+      return undefined
+    }
+    const compaction = this.#compact(job)
+    const settled = compaction.catch(ignore)
+    this.#running.set(this.#key, settled)
+    try {
+      this.outcome = await compaction
+      return this.outcome
+    } finally {
+      this.#running.delete(this.#key)
+    }
   }
 
   /**
    * Writes the summary of a job into the log as a mark. The model's text counts if it passes the acceptance test, at the first or
    * second attempt; else the extract does. Whatever the model does, this resolves.
    */
-  async compact(job: CompactionJob): Promise<Compaction> {
+  async #compact(job: CompactionJob): Promise<Compaction> {
     let pins: readonly Pin[]
     try {
       pins = (await this.#options.pins?.(this.#scope)) ?? []
@@ -153,9 +197,10 @@ export class Compactor {
       written.text ?? (extractOf(before?.mark.text ?? '', rounds, most, counter.count) || NOTHING_SAID)
     const { text: block, lost } = carried(text, Math.min(carry, room - sizeOf(text, carried(text, 0).text)))
     // Pieces may count for more together than apart.
-    const kept = sizeOf(text, block) <= room ? { carry: block, lost } : withoutNames(carried(text, 0))
+    const fits = sizeOf(text, block) <= room
+    const kept = fits ? { text: block, lost } : carried(text, 0)
     const by = written.text === undefined ? EXTRACT : (this.#options.model?.id ?? EXTRACT)
-    const mark: SummaryMark = { ...draft(text, kept.carry), ...kept, by, spent: written.spent }
+    const mark: SummaryMark = { ...draft(text, kept.text), lost: kept.lost, by, spent: written.spent }
     const sources = [...(before ? [before.mark.id] : []), ...messages.map(({ id }) => id)]
     try {
       await this.#store.commit(
@@ -234,10 +279,6 @@ export class Compactor {
       .flatMap((row) => (markIn(row) as SummaryMark | undefined) ?? [])
       .reduce((sum, { at, spent }) => (at > since ? sum + spent : sum), 0)
   }
-}
-
-function withoutNames({ text, lost }: ReturnType<typeof carryOver>): Pick<SummaryMark, 'carry' | 'lost'> {
-  return { carry: text, lost }
 }
 
 /** What no reader should see: control characters, and those that turn or hide text (P10 of the threat model of memory poisoning). */

@@ -29,6 +29,8 @@ export interface CutFrom {
 export interface Uncovered {
   /** By round, oldest first. */
   readonly rounds: readonly (readonly Message[])[]
+  /** The summary that it replaces. */
+  readonly updates: CurrentSummary | undefined
   /** Rows of these messages. */
   readonly rows: readonly LogRow[]
   readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'apart'>
@@ -69,6 +71,7 @@ export function uncoveredBefore(
   const needed = firstNeeded(rows, { units: units.slice(from) })
   return {
     rounds: [...rounds.values()],
+    updates: summary,
     rows: [...placed.values()].map(({ row }) => row),
     covers: {
       ...beginning(summary, whole ? undefined : first),

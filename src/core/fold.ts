@@ -239,7 +239,7 @@ function join(
 }
 
 /** Ids hidden by the rewinds among these rows that were not taken back. */
-function hiddenBy(rows: readonly LogRow[]): ReadonlySet<string> {
+export function hiddenBy(rows: readonly LogRow[]): ReadonlySet<string> {
   const rewinds = rows.flatMap((row) =>
     row.kind === 'rewind' ? [(markIn(row) as RewindMark | undefined) ?? []].flat() : [],
   )

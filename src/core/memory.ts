@@ -19,6 +19,11 @@ export interface MemoryOptions extends PolicyOptions {
   readonly system?: string
   /** Told what leaves the window at each epoch change, for compaction of one's own. */
   readonly onCut?: OnCut
+  /**
+   * Checks laws 1, 2, 4 and 5 on every context, for development and tests: `context()` rejects with `ERR_LAW_BROKEN` where one is
+   * broken. Costs a pass over the blocks. Default `false`.
+   */
+  readonly development?: boolean
   readonly counter: Counter
   readonly host: Host
 }
@@ -43,7 +48,15 @@ export interface Memory {
 }
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
-export function createCore({ store, system = '', counter, host, onCut, ...options }: MemoryOptions): Memory {
+export function createCore({
+  store,
+  system = '',
+  counter,
+  host,
+  onCut,
+  development,
+  ...options
+}: MemoryOptions): Memory {
   const running = new Map<string, Promise<unknown>>()
   checkText('createMemory', 'system', system)
   if (onCut !== undefined && typeof onCut !== 'function')
@@ -69,6 +82,7 @@ export function createCore({ store, system = '', counter, host, onCut, ...option
         host,
         onCut,
         compaction: options.compaction,
+        development,
         running,
         register,
       })

@@ -109,9 +109,31 @@ export function createPolicy(options: PolicyOptions, counter: Counter, operation
 
 function sizes(
   operation: string,
-  { summaryTokens, carryTokens }: CompactionOptions,
+  options: CompactionOptions,
   cap: number,
 ): { readonly summary: number; readonly carry: number } {
+  if (typeof options !== 'object' || options === null)
+    throw invalid(operation, 'compaction', 'must be an object')
+  const {
+    summaryTokens,
+    carryTokens,
+    sourceTokens = 1,
+    tokensPerHour = 0,
+    timeout = 1,
+    ahead = false,
+  } = options
+  const { model, length = '-', pins } = options
+  if (model !== undefined && typeof model?.complete !== 'function')
+    throw invalid(operation, 'compaction.model', 'must be a model')
+  if (model) checkId(operation, 'compaction.model.id', model.id)
+  checkId(operation, 'compaction.length', length)
+  if (pins !== undefined && typeof pins !== 'function')
+    throw invalid(operation, 'compaction.pins', 'must be a function')
+  if (ahead !== false && !(ahead > 0 && ahead <= 1))
+    throw invalid(operation, 'compaction.ahead', 'must be above 0 and at most 1, or false')
+  tokens(operation, 'compaction.sourceTokens', sourceTokens, 1)
+  tokens(operation, 'compaction.tokensPerHour', tokensPerHour, 0)
+  tokens(operation, 'compaction.timeout', timeout, 1)
   const summary = summaryTokens ?? Math.max(LEAST_SUMMARY, Math.floor(cap / SUMMARIES))
   const carry = carryTokens ?? Math.floor(cap / CARRIES)
   return {

@@ -5,7 +5,8 @@ import type { Json, MediaPart, Message, MessageInput } from '../ports/message.ts
 import type { OpResult, RewindMark } from '../ports/op.ts'
 import type { Attachment, Decide, ScopeStore } from '../ports/store.ts'
 import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
-import { type BuilderParts, type ContextAt, ContextBuilder, type ContextOptions } from './context.ts'
+import type { ContextOptions } from './call.ts'
+import { type BuilderParts, type ContextAt, ContextBuilder } from './context.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
 import { messagesOf } from './fold.ts'
@@ -24,6 +25,7 @@ import { checkMessage, MAX_ENTRY_BYTES } from './message.ts'
 import type { Limits, Policy } from './policy.ts'
 import { type AppendOp, answersFromOutside, partByRound } from './rounds.ts'
 import { markIn, messageIn, sealOp } from './seal.ts'
+import { readSource, type SourceOptions, type SourcePage } from './source.ts'
 import { utf8Length } from './text.ts'
 
 export interface AppendOptions {
@@ -159,6 +161,16 @@ export class Session {
   /** Messages as they show, newest last: the last `rounds` or `messages`, or those `before` one. */
   history(options: HistoryOptions = {}): Promise<readonly Message[]> {
     return this.#enqueue(() => readHistory(this.#store, options))
+  }
+
+  /**
+   * Reads originals back, whole and uncut, by the numbers that markers and summaries name: `#3` is the third message of the log, `#3.2`
+   * the second result in it, `#1-#5` five messages (at most 64). A page is as long as a tool's output may be to be shown whole, unless `length` says otherwise.
+   *
+   * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no such message, or it was rewound or forgotten)
+   */
+  readSource(reference: string, options: SourceOptions = {}): Promise<SourcePage> {
+    return this.#enqueue(() => readSource(this.#store, this.#policy, reference, options))
   }
 
   /**

@@ -10,6 +10,8 @@ export type ErrorCode =
   /** Only in a receipt's failures: a hook of the app's threw. */
   | 'ERR_HOOK'
   | 'ERR_INVALID_ARGUMENT'
+  /** Only with `development: true`: a context is not what this library promises. A bug of it: please report it. */
+  | 'ERR_LAW_BROKEN'
   | 'ERR_NOT_FOUND'
   /**
    * The store failed; `cause` has the original. It does not mean "not written": send the same op again. In a receipt's

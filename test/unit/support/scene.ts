@@ -41,6 +41,7 @@ export class Scene {
   open(): Session {
     const memory = createMemory({
       clock: () => 0,
+      development: true,
       newId: () => `id-${++this.#ids}`,
       ...this.options,
       store: this.store,

@@ -1,0 +1,157 @@
+import type { Block } from '../ports/context.ts'
+import type { Message, ToolSpec } from '../ports/message.ts'
+import type { Scope } from '../ports/op.ts'
+import type { LogRow } from '../ports/store.ts'
+import { countMessage } from './count.ts'
+import { fenced } from './fence.ts'
+import { hashText } from './hash.ts'
+import type { Head, HeadTexts } from './head.ts'
+import { invalid } from './json.ts'
+import { Measure } from './measure.ts'
+import type { Limits, Policy } from './policy.ts'
+import { type CurrentSummary, memoryText } from './summary.ts'
+import type { Window } from './window.ts'
+
+/** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
+const CONTINUE = 'Continue.'
+const BEGIN = 'Begin.'
+
+export interface ContextOptions {
+  /** Told to the model with the request; a change starts an epoch. */
+  readonly tools?: readonly ToolSpec[]
+  /**
+   * Text for the last block of the request, whole or as named sections, fenced as data. Never stored; it may change at every
+   * call without cost to the prefix.
+   */
+  readonly tail?: string | readonly TailSection[]
+  /** Never write: an epoch change is shown in this context only. Default `false`. */
+  readonly preview?: boolean
+  /** What to do when calls of the newest step have no result yet. Default `reject`, with `ERR_TOOL_PENDING`. */
+  readonly onPending?: 'reject' | 'abandon'
+  /**
+   * Proposes other limits for the window and for outputs than the memory's, for this call. Each set of limits is a lane with
+   * epochs of its own, so keep them for many calls. The budget holds whatever they say.
+   */
+  readonly limits?: Limits
+  /** Start an epoch (cause `manual`) and cut the window back, whatever its state. Default `false`. */
+  readonly newEpoch?: boolean
+}
+
+export interface TailSection {
+  /** Labels the section's fence: 1 to 64 letters, digits, dashes and underscores. */
+  readonly name: string
+  readonly text: string
+}
+
+/** What one call asks for, in the tokens of one epoch. */
+export interface Call {
+  readonly measure: Measure
+  readonly head: Head
+  readonly tail: readonly TailSection[]
+  /** Tokens for window and tail together. */
+  readonly room: number
+}
+
+/** Turns what an app asks for into calls of one session and policy: their heads, their tails, and what they are counted by. */
+export class Calls {
+  readonly #policy: Policy
+  readonly #system: string
+  readonly #scope: Scope
+  readonly #counts = new WeakMap<LogRow, number>()
+  /** Of the newest epoch that was asked for. */
+  #measure: Measure | undefined
+  /** The last tail that was made, since an epoch that goes on needs it twice. */
+  #closing: { readonly measure: Measure; readonly text: string; readonly block: Block } | undefined
+  #fenced: { readonly place: number; readonly tag: string } | undefined
+
+  constructor(policy: Policy, system: string, scope: Scope) {
+    this.#policy = policy
+    this.#system = system
+    this.#scope = scope
+  }
+
+  /** What a call asks for, in the epoch of that place. */
+  make(calibration: number, options: ContextOptions, place = 0, summary?: CurrentSummary): Call {
+    const { tail = [] } = options
+    const sections = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
+    return this.with(
+      this.measureBy(calibration),
+      this.texts(options, place, summary),
+      sections.filter(({ text }) => text !== ''),
+    )
+  }
+
+  with(measure: Measure, texts: HeadTexts, tail: readonly TailSection[]): Call {
+    const head = measure.head(texts)
+    return { measure, head, tail, room: measure.room(head) }
+  }
+
+  texts({ tools }: Pick<ContextOptions, 'tools'>, place: number, summary?: CurrentSummary): HeadTexts {
+    return {
+      system: this.#system,
+      memory: summary ? memoryText(summary, this.fence(place)) : '',
+      ...(summary && { trust: summary.mark.trust, summary: summary.mark.id }),
+      tools: tools?.length ? JSON.stringify(tools) : '',
+    }
+  }
+
+  measureBy(calibration: number): Measure {
+    if (this.#measure?.calibration !== calibration)
+      this.#measure = new Measure(this.#policy, calibration, (row, message) => this.count(row, message))
+    return this.#measure
+  }
+
+  /** Tokens of a whole message by the policy's counter. */
+  count(row: LogRow, message: Message): number {
+    let tokens = this.#counts.get(row)
+    if (tokens === undefined) {
+      const { counter } = this.#policy
+      tokens = storedCount(row, counter.id) ?? countMessage(counter, message)
+      this.#counts.set(row, tokens)
+    }
+    return tokens
+  }
+
+  /** What the counter says that its counts should be multiplied by. @throws ERR_INVALID_ARGUMENT */
+  reported(): number | undefined {
+    const { counter } = this.#policy
+    const calibration = counter.calibration?.()
+    if (calibration === undefined || (Number.isFinite(calibration) && calibration > 0)) return calibration
+    throw invalid(`counter ${counter.id}`, 'its calibration', 'must be above 0')
+  }
+
+  /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
+  fence(place: number): string {
+    if (this.#fenced?.place !== place) {
+      const tag = `ctx-${hashText(JSON.stringify([this.#scope.sessionId ?? '', this.#policy.lane, place])).slice(0, 8)}`
+      this.#fenced = { place, tag }
+    }
+    return this.#fenced.tag
+  }
+
+  /** The last block of the request, where there is something to say or the request must not end as it is. */
+  tail({ measure, tail }: Call, { blocks, waiting }: Window, place: number): Block | undefined {
+    const last = waiting.at(-1) ?? blocks.at(-1)
+    const spoken = tail.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
+    if (spoken === '' && last && last.role !== 'assistant') return undefined
+    const text = spoken || (last ? CONTINUE : BEGIN)
+    if (this.#closing?.measure !== measure || this.#closing.text !== text) {
+      const block: Block = {
+        section: 'tail',
+        role: 'user',
+        parts: [{ type: 'text', text }],
+        from: [],
+        rule: spoken ? 'tail' : 'continue',
+        tokens: countMessage(measure.policy.counter, { content: text }),
+        trust: 'user',
+      }
+      this.#closing = { measure, text, block }
+    }
+    return this.#closing.block
+  }
+}
+
+/** Tokens that a counter found when the row was written. */
+function storedCount({ derived }: LogRow, counter: string): number | undefined {
+  return derived === undefined ? undefined : (JSON.parse(derived) as { [counter: string]: number })[counter]
+}

@@ -1,0 +1,109 @@
+import type { EpochCause, EpochMark } from '../ports/op.ts'
+import type { LogRow } from '../ports/store.ts'
+import type { Call, Calls } from './call.ts'
+import { addedLate, type Conversation } from './fold.ts'
+import type { Policy } from './policy.ts'
+import { markIn } from './seal.ts'
+import type { CurrentEpoch, View } from './view.ts'
+import { type Band, exceeds, type Layout, type Window } from './window.ts'
+
+/** The epoch in which a context is shown. */
+export interface Epoch {
+  readonly mark: EpochMark
+  readonly place: number
+}
+
+/** Says whether the current epoch of a lane goes on. */
+export class EpochJudge {
+  readonly #view: View
+  readonly #calls: Calls
+  readonly #policy: Policy
+  /** Origin of the conversation that was last found to have been added to at its end only. */
+  #inOrder: object | undefined
+
+  constructor(view: View, calls: Calls, policy: Policy) {
+    this.#view = view
+    this.#calls = calls
+    this.#policy = policy
+  }
+
+  /** The window in the current epoch and, where that epoch cannot go on, the cause of the next one. */
+  current(call: Call): { readonly cause?: EpochCause; readonly epoch?: Epoch; readonly window: Window } {
+    const { epoch, conversation, rows } = this.#view
+    const layout = call.measure.layout(conversation)
+    if (!epoch) return { cause: 'start', window: NOTHING }
+    const { mark } = epoch
+    const seen = seenBy(epoch, rows)
+    const rewound = rewoundSince(rows, seen)
+    if (mark.summary !== undefined && !this.#view.summary) return { cause: 'forget', window: NOTHING }
+    // What is shown again may lie before the window, and what is hidden may be all of it.
+    if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
+      return { cause: 'rewind', window: NOTHING }
+    const window = show(layout, rows, mark)
+    const cause = mark.head !== call.head.hash ? 'head' : (rewound ?? this.#breaks(call, epoch, seen, window))
+    return { ...(cause && { cause }), epoch, window }
+  }
+
+  /** Why an epoch cannot go on with this window, if it cannot. */
+  #breaks(call: Call, { place }: Epoch, seen: number, window: Window): EpochCause | undefined {
+    const { room } = call
+    const { conversation } = this.#view
+    const { max } = this.#policy
+    if (this.#isLate(conversation, seen)) return 'late'
+    // The newest unit always shows, whatever the limits.
+    const limited = window.from < conversation.units.length - 1
+    if (
+      window.tokens > room ||
+      (limited && (window.tokens > (max.tokens ?? room) || exceeds(conversation.units, window.from, max)))
+    )
+      return 'window'
+    const closing = this.#calls.tail(call, window, place)
+    const tokens = window.tokens + (closing?.tokens ?? 0)
+    return tokens > room || this.#isReportedOver(call, tokens) ? 'budget' : undefined
+  }
+
+  /** Whether anything was added but at the end since an epoch began; what a conversation grew by, is at its end. */
+  #isLate({ units, origin }: Conversation, seen: number): boolean {
+    if (this.#inOrder === origin) return false
+    if (addedLate(units, seen)) return true
+    this.#inOrder = origin
+    return false
+  }
+
+  /** Whether by what a provider reported meanwhile the call would be above the cap itself, its margin included. */
+  #isReportedOver({ measure, room }: Call, tokens: number): boolean {
+    const { cap, margin } = this.#policy
+    const reported = this.#calls.reported() ?? measure.calibration
+    return (cap - margin - room + tokens) * reported > cap * measure.calibration
+  }
+}
+
+export const NOTHING: Window = { blocks: [], waiting: [], tokens: 0, from: 0, units: [] }
+
+/** The window of a band. */
+export function show(layout: Layout, rows: readonly LogRow[], { windowFrom, cuts }: Band): Window {
+  const from = layout.indexOf(windowFrom, rows)
+  const old = cuts.oldBefore === undefined ? 0 : layout.indexOf(cuts.oldBefore, rows)
+  return layout.window(from < 0 ? layout.units.length : from, old < 0 ? layout.units.length : old, cuts)
+}
+
+/** Seq of the newest entry that an epoch's writer had read. */
+export function seenBy({ mark, seq }: CurrentEpoch, rows: readonly LogRow[]): number {
+  return mark.seen === null ? 0 : (rows.findLast(({ id }) => id === mark.seen)?.seq ?? seq)
+}
+
+/** Whether a rewind after `seq` hides any of the rows, or shows any entry again. */
+function rewoundSince(rows: readonly LogRow[], seq: number): 'rewind' | 'undo' | undefined {
+  let rewound: 'rewind' | undefined
+  for (let index = rows.length - 1; index >= 0; index--) {
+    const row = rows[index] as LogRow
+    if (row.seq <= seq) break
+    if (row.kind !== 'rewind') continue
+    const mark = markIn(row)
+    if (mark?.type !== 'rewind') continue
+    if ('undo' in mark) return 'undo'
+    const hides = new Set(mark.hides)
+    if (rows.some(({ id }) => hides.has(id))) rewound = 'rewind'
+  }
+  return rewound
+}
