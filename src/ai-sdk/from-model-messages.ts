@@ -1,8 +1,9 @@
 import type { ModelMessage } from 'ai'
 import { invalid } from '../core/json.ts'
+import { base64 } from '../platform/web.ts'
 import type { Json, MessageInput, Part, ToolResultPart } from '../ports/message.ts'
 import { contentOf } from '../render/parts.ts'
-import { base64, given, isRecord, jsonOf, keep, noted, shallow } from './opaque.ts'
+import { given, isRecord, jsonOf, keep, noted, shallow } from './opaque.ts'
 import { fromOutput } from './outputs.ts'
 import type { AssistantPart, ProviderOptions, ToolPart, UserPart } from './types.ts'
 

@@ -1,3 +1,4 @@
+import { base64 } from '../platform/web.ts'
 import type { Json, OpaquePart, Part } from '../ports/message.ts'
 import type { ProviderOptions } from './types.ts'
 
@@ -35,6 +36,8 @@ export function keep(kept: Kept): OpaquePart {
     type: 'opaque',
     provider: AI_SDK,
     value: depthOf(value) > MAX_DEPTH ? { json: JSON.stringify(value) } : value,
+    // The model never reads how a page shows a message.
+    ...((kept.type === 'ui' || kept.type === 'layout') && { tokens: 0 }),
   }
 }
 
@@ -62,12 +65,6 @@ export function jsonOf(value: unknown): Json {
     return inner instanceof ArrayBuffer ? base64(new Uint8Array(inner)) : inner
   })
   return text === undefined ? null : (JSON.parse(text) as Json)
-}
-
-export function base64(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
 }
 
 /** A value as it may stand in a log, or as text where it is nested too deep. */

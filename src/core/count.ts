@@ -104,7 +104,7 @@ function countPart(part: Part, count: (text: string) => number): number {
     case 'media':
       return part.tokens ?? MEDIA_TOKENS
     case 'opaque':
-      return count(JSON.stringify(part.value))
+      return part.tokens ?? count(JSON.stringify(part.value))
   }
 }
 

@@ -123,6 +123,8 @@ function checkPart(operation: string, argument: string, role: Role, part: unknow
   if (!ALLOWED[role].has(type))
     throw invalid(operation, argument, `of type ${String(type)} cannot be in a message of role ${role}`)
   const text = (key: string): string => checkText(operation, `${argument}.${key}`, part[key])
+  const tokens = (): { readonly tokens?: number } =>
+    part.tokens === undefined ? {} : { tokens: checkCount(operation, `${argument}.tokens`, part.tokens) }
   const json = (key: string): Json => checkJson(operation, `${argument}.${key}`, part[key])
   switch (type) {
     case 'text':
@@ -153,12 +155,10 @@ function checkPart(operation: string, argument: string, role: Role, part: unknow
         mediaType: text('mediaType'),
         ...(part.ref !== undefined && { ref: text('ref') }),
         ...(part.url !== undefined && { url: text('url') }),
-        ...(part.tokens !== undefined && {
-          tokens: checkCount(operation, `${argument}.tokens`, part.tokens),
-        }),
+        ...tokens(),
       }
     case 'opaque':
-      return { type, provider: text('provider'), value: json('value') }
+      return { type, provider: text('provider'), value: json('value'), ...tokens() }
   }
 }
 

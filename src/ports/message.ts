@@ -54,6 +54,8 @@ export interface OpaquePart {
   readonly type: 'opaque'
   readonly provider: 'openai' | 'anthropic' | (string & {})
   readonly value: Json
+  /** What the provider charges for it, in tokens. Default: what its JSON counts. */
+  readonly tokens?: number
 }
 
 export type Part = TextPart | ReasoningPart | ToolCallPart | ToolResultPart | MediaPart | OpaquePart

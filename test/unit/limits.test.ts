@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { charsPerToken } from '../../src/core/count.ts'
+import { charsPerToken, countMessage } from '../../src/core/count.ts'
 import { createMemory } from '../../src/create-memory.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mapStore } from '../../src/stores/map.ts'
@@ -63,5 +63,31 @@ describe('limits that one call proposes', () => {
       code: 'ERR_INVALID_ARGUMENT',
       argument: 'window.keep.rounds',
     })
+  })
+})
+
+describe('an opaque part', () => {
+  const message = (tokens?: number) =>
+    ({
+      role: 'user',
+      content: [
+        {
+          type: 'opaque',
+          provider: 'chat',
+          value: { chart: 'x'.repeat(400) },
+          ...(tokens !== undefined && { tokens }),
+        },
+      ],
+    }) as const
+
+  it('counts what it is said to cost, and else its JSON', async () => {
+    expect(countMessage(charsPerToken(4), message(7))).toBe(11)
+    expect(countMessage(charsPerToken(4), message())).toBeGreaterThan(100)
+  })
+
+  it('is refused with a cost that is none', async () => {
+    const session = createMemory({ store: mapStore(), budget: 1_000 }).session({ userId: 'ada' })
+    await expect(session.append(message(-1))).rejects.toMatchObject({ argument: 'message.content[0].tokens' })
+    expect((await session.append(message(0))).messages[0]).toMatchObject(message(0))
   })
 })
