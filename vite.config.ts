@@ -2,10 +2,12 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { findChromium, flags } from './test/chromium.ts'
+import { source } from './test/source.ts'
 
 const executablePath = findChromium()
 
 const node = {
+  resolve: source,
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
@@ -15,6 +17,7 @@ const node = {
 }
 
 const browser = {
+  resolve: source,
   // Found in the middle of a run, it would make Vite load the tests anew.
   optimizeDeps: { include: ['dexie'] },
   test: {
@@ -31,6 +34,7 @@ const browser = {
 }
 
 const workerd = {
+  resolve: source,
   plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
   test: {
     name: 'workerd',

@@ -1,11 +1,13 @@
 /** The browser tests once more, in Firefox: a run of its own, since not every machine has one. */
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { source } from '../source.ts'
 import { findFirefox } from './find.ts'
 import { firefox } from './provider.ts'
 
 export default defineConfig({
   root: resolve(import.meta.dirname, '../..'),
+  resolve: source,
   // Found in the middle of a run, it would make Vite load the tests anew.
   optimizeDeps: { include: ['dexie'] },
   test: {
