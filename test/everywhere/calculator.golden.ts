@@ -1,0 +1,78 @@
+/** What every platform and store must give. It changes with what the library sends, so only on purpose. */
+export const golden = {
+  /** SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first, with a line break between. */
+  sha256: '058652b98bca64b94b866402d10482b45d7f0007afb56890306b4403cb79af13',
+  /** The last request of the bounded run. */
+  request: {
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'add',
+          description: 'Adds two numbers.',
+          parameters: {
+            type: 'object',
+            properties: {
+              a: {
+                type: 'number',
+              },
+              b: {
+                type: 'number',
+              },
+            },
+            required: ['a', 'b'],
+          },
+        },
+      },
+    ],
+    messages: [
+      {
+        role: 'system',
+        content: 'You are a careful calculator. Use the `add` tool for every step.',
+      },
+      {
+        role: 'user',
+        content:
+          '<ctx-77857a15 data>\n[summary #1 of 5 earlier messages]\nUser asked for four running sums via the `add` tool. Results so far: 1+2=3, 10+20=30, 100+200=300. Next: 1000+2000.\n</ctx-77857a15>',
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: 'call_c712f31d3eca78_0',
+            type: 'function',
+            function: {
+              name: 'add',
+              arguments: '{"a":100,"b":200}',
+            },
+          },
+        ],
+      },
+      {
+        role: 'tool',
+        tool_call_id: 'call_c712f31d3eca78_0',
+        content: '300',
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: 'call_2d7673bb4481b0_0',
+            type: 'function',
+            function: {
+              name: 'add',
+              arguments: '{"a":1000,"b":2000}',
+            },
+          },
+        ],
+      },
+      {
+        role: 'tool',
+        tool_call_id: 'call_2d7673bb4481b0_0',
+        content: '3000',
+      },
+    ],
+  },
+}
