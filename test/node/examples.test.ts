@@ -1,0 +1,80 @@
+import { expect, test, vi } from 'vitest'
+
+/** What an example prints; of rendered calls' ids, which derive from random ones, no more than that they are there. */
+async function printed(run: () => Promise<unknown>): Promise<string> {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  try {
+    await run()
+    return log.mock.calls
+      .map((line) => line.join(' '))
+      .join('\n')
+      .replaceAll(/call_[0-9a-f]{14}_\d/g, 'call_…')
+  } finally {
+    log.mockRestore()
+  }
+}
+
+test('the quickstart prints what is sent for each question', async () => {
+  const text = await printed(() => import('../../examples/quickstart.ts'))
+  expect(text).toMatchInlineSnapshot(`
+    "The replies are scripted: no model is called.
+
+    user: Book the 9:40 to Turin for Ilse and me.
+      sent: 2 messages, 30 of 100 tokens
+    assistant: Two seats on the 9:40, coach 5. Shall I pay with the card on file?
+    user: Looks good
+      sent: 4 messages, 62 of 100 tokens
+    assistant: Paid, your booking is SLR-9D8W5T. Anything else?
+    user: Is there a restaurant car?
+      sent: 2 messages, 23 of 100 tokens
+    assistant: Yes, between coaches 7 and 8, open until Milan.
+    user: And where do we change?
+      sent: 4 messages, 52 of 100 tokens
+    assistant: In Milan: platform 14, twenty minutes later."
+  `)
+})
+
+test('the calculator run prints its figures before and after, what a naive cut gives, and why', async () => {
+  const text = await printed(() => import('../../examples/calculator.ts'))
+  expect(text).toMatchInlineSnapshot(`
+    "The model is scripted, as agent and as summariser: no model is called.
+
+    Without a line: 11 messages, 126 tokens, 0 summaries.
+
+    With the line at 100 tokens, and 48 for the tool's schema beside it:
+      call 1: 48 tokens, 2 messages
+      call 2: 63 tokens, 4 messages
+      call 3: 78 tokens, 6 messages
+      call 4: 93 tokens, 8 messages
+      before call 5: 108 tokens, above the line
+      call 5: 91 tokens, 6 messages
+
+    A naive cut to the last 3 messages behind the summary: 82 tokens, but providers refuse it:
+      openai: pairing, no call before this result has the id "call_…"
+      anthropic: pairing, no call before this result has the id "call_…"
+
+    Plimsoll's: 91 tokens, of 100 with the fence around the summary:
+      [summary #1 of 5 earlier messages]
+      User asked for four running sums via the \`add\` tool. Results so far: 1+2=3, 10+20=30, 100+200=300. Next: 1000+2000.
+    Why: the newest 3 messages begin with a result, so its call stays too: the window is cut between steps. The goal has no
+    room beside that: it is folded into the summary with the first two steps.
+
+    Problems found in the 6 requests: 0
+    Answer: Running total so far: 3, 30, 300, 3000. Final sum = 3333.
+    After it: 109 tokens, 5 steps, 1 summary."
+  `)
+})
+
+test('the resumed run prints what it settled', async () => {
+  const text = await printed(() => import('../../examples/resume.ts'))
+  expect(text).toMatchInlineSnapshot(`
+    "The replies are scripted: no model is called.
+
+    The first run ends: aborted in step 1.
+    The second run finds without a result: pay, mail.
+      settled: pay, given: Paid, reference SLR-9D8W5T.
+      settled: mail, given: It did not run.
+    It ends: answer. Two seats on the 9:40, coach 5, are paid: SLR-9D8W5T. No mail was sent.
+    Payments made: 1"
+  `)
+})
