@@ -1,16 +1,19 @@
 import type { Block } from '../ports/context.ts'
+import type { FloorBreakdown } from '../ports/errors.ts'
 import type { Message, ToolSpec } from '../ports/message.ts'
 import type { Scope } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
 import { countMessage } from './count.ts'
 import { fenced } from './fence.ts'
+import type { Conversation } from './fold.ts'
 import { hashText } from './hash.ts'
 import type { Head, HeadTexts } from './head.ts'
 import { invalid } from './json.ts'
 import { Measure } from './measure.ts'
 import type { Limits, Policy } from './policy.ts'
+import { floorOf } from './receipt.ts'
 import { type CurrentSummary, memoryText } from './summary.ts'
-import type { Window } from './window.ts'
+import { NOTHING, type Window } from './window.ts'
 
 /** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
 const CONTINUE = 'Continue.'
@@ -58,8 +61,8 @@ export class Calls {
   readonly #system: string
   readonly #scope: Scope
   readonly #counts = new WeakMap<LogRow, number>()
-  /** Of the newest epoch that was asked for. */
-  #measure: Measure | undefined
+  /** The two that were asked for last: of the epoch that holds, and of the one that may begin. */
+  #measures: readonly Measure[] = []
   /** The last tail that was made, since an epoch that goes on needs it twice. */
   #closing: { readonly measure: Measure; readonly text: string; readonly block: Block } | undefined
   #fenced: { readonly place: number; readonly tag: string } | undefined
@@ -96,9 +99,21 @@ export class Calls {
   }
 
   measureBy(calibration: number): Measure {
-    if (this.#measure?.calibration !== calibration)
-      this.#measure = new Measure(this.#policy, calibration, (row, message) => this.count(row, message))
-    return this.#measure
+    const known = this.#measures.find((measure) => measure.calibration === calibration)
+    const measure =
+      known ?? new Measure(this.#policy, calibration, (row, message) => this.count(row, message))
+    if (measure !== this.#measures[0])
+      this.#measures = [measure, ...this.#measures.filter((one) => one !== measure).slice(0, 1)]
+    return measure
+  }
+
+  /** The least that a call can be cut to, without a summary. */
+  floor({ measure, head, tail }: Call, conversation: Conversation, place: number): FloorBreakdown {
+    const layout = measure.layout(conversation)
+    const { units } = conversation
+    const newest = units.length > 0 ? layout.window(units.length - 1, 0, {}) : NOTHING
+    const closing = this.tail({ measure, tail }, newest, place)?.tokens ?? 0
+    return floorOf(measure.policy, head, { ...layout.floor(), tail: closing })
   }
 
   /** Tokens of a whole message by the policy's counter. */
@@ -130,7 +145,11 @@ export class Calls {
   }
 
   /** The last block of the request, where there is something to say or the request must not end as it is. */
-  tail({ measure, tail }: Call, { blocks, waiting }: Window, place: number): Block | undefined {
+  tail(
+    { measure, tail }: Pick<Call, 'measure' | 'tail'>,
+    { blocks, waiting }: Window,
+    place: number,
+  ): Block | undefined {
     const last = waiting.at(-1) ?? blocks.at(-1)
     const spoken = tail.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined

@@ -5,7 +5,7 @@ import { addedLate, type Conversation } from './fold.ts'
 import type { Policy } from './policy.ts'
 import { markIn } from './seal.ts'
 import type { CurrentEpoch, View } from './view.ts'
-import { type Band, exceeds, type Layout, type Window } from './window.ts'
+import { type Band, exceeds, type Layout, NOTHING, type Window } from './window.ts'
 
 /** The epoch in which a context is shown. */
 export interface Epoch {
@@ -59,7 +59,7 @@ export class EpochJudge {
       return 'window'
     const closing = this.#calls.tail(call, window, place)
     const tokens = window.tokens + (closing?.tokens ?? 0)
-    return tokens > room || this.#isReportedOver(call, tokens) ? 'budget' : undefined
+    return tokens > room || this.#isReportedOver(call, tokens, place) ? 'budget' : undefined
   }
 
   /** Whether anything was added but at the end since an epoch began; what a conversation grew by, is at its end. */
@@ -70,15 +70,20 @@ export class EpochJudge {
     return false
   }
 
-  /** Whether by what a provider reported meanwhile the call would be above the cap itself, its margin included. */
-  #isReportedOver({ measure, room }: Call, tokens: number): boolean {
+  /**
+   * Whether by what a provider reported meanwhile the call would be above the cap itself, its margin included. Not where nothing would
+   * fit by that report: then the epoch's own calibration stays.
+   */
+  #isReportedOver(call: Call, tokens: number, place: number): boolean {
+    const { measure, room } = call
     const { cap, margin } = this.#policy
     const reported = this.#calls.reported() ?? measure.calibration
-    return (cap - margin - room + tokens) * reported > cap * measure.calibration
+    if ((cap - margin - room + tokens) * reported <= cap * measure.calibration) return false
+    const { system, tools } = call.head
+    const then = this.#calls.with(this.#calls.measureBy(reported), { system, memory: '', tools }, call.tail)
+    return this.#calls.floor(then, this.#view.conversation, place).floor <= cap
   }
 }
-
-export const NOTHING: Window = { blocks: [], waiting: [], tokens: 0, from: 0, units: [] }
 
 /** The window of a band. */
 export function show(layout: Layout, rows: readonly LogRow[], { windowFrom, cuts }: Band): Window {

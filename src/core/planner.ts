@@ -5,7 +5,7 @@ import type { Call, Calls, ContextOptions } from './call.ts'
 import { textIn } from './carry.ts'
 import type { CompactionJob } from './compaction.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
-import { type Epoch, NOTHING, seenBy, show } from './epoch.ts'
+import { type Epoch, seenBy, show } from './epoch.ts'
 import { fold } from './fold.ts'
 import type { Measure } from './measure.ts'
 import type { Policy, WindowLimits } from './policy.ts'
@@ -13,7 +13,7 @@ import { floorOf } from './receipt.ts'
 import { messageIn } from './seal.ts'
 import { type CurrentSummary, endOf, holds } from './summary.ts'
 import { findOpener, readRange, type View } from './view.ts'
-import { type Band, cutBack, exceeds, extentOf, Layout, type Window } from './window.ts'
+import { type Band, cutBack, exceeds, extentOf, Layout, NOTHING, type Window } from './window.ts'
 
 /** What the frame of a summary takes at most, in tokens. */
 const FRAME = 24

@@ -111,6 +111,18 @@ describe('a calibrated counter', () => {
     expect(receipt).not.toHaveProperty('calibration')
   })
 
+  it('begins no epoch for a report under which nothing would fit', async () => {
+    const counter = calibrated(base)
+    const store = mapStore()
+    const session = sessionOf(store, counter)
+    await session.append({ role: 'user', content: 'word '.repeat(100) })
+    const tail = 'a'.repeat(1_200)
+    const first = await session.context({ tail })
+    counter.report(first, Math.round(first.receipt.used * 1.6))
+    for (const asked of [session, session, sessionOf(store, counter)])
+      expect((await asked.context({ tail })).hash).toBe(first.hash)
+  })
+
   it('takes what is reported of a calibrated context for what it is', async () => {
     const counter = calibrated(base)
     const session = open(counter, mapStore(), 1_500)
