@@ -1,14 +1,20 @@
 import { type Context, isPlimsollError } from '../src/index.ts'
 
-/** How many messages of the log a context shows, and how many it leaves out. */
+/** How many messages of the log a context shows, how many its summary stands for, and how many it leaves out. */
 export function messagesIn({ blocks, receipt }: Context): {
   readonly shown: number
+  readonly summarised: number
   readonly omitted: number
 } {
   return {
-    shown: new Set(blocks.flatMap(({ from }) => from)).size,
-    omitted: receipt.omitted.reduce((total, { count }) => total + count, 0),
+    shown: new Set(blocks.flatMap(({ section, from }) => (section === 'memory' ? [] : from))).size,
+    summarised: sum(receipt.summary?.covers ?? []),
+    omitted: sum(receipt.omitted),
   }
+}
+
+function sum(ranges: readonly { readonly count: number }[]): number {
+  return ranges.reduce((total, { count }) => total + count, 0)
 }
 
 /** The least context and the room for it, where there was no room for even that. */

@@ -10,6 +10,7 @@ const CAUSES: { readonly [Cause in EpochCause]?: string } = {
   budget: 'begun because the tail left too little room',
   late: 'begun because something was added late to an older round',
   rewind: 'begun because something was hidden or shown again',
+  forget: 'begun because something behind the summary was deleted',
   manual: 'begun because it was asked for',
 }
 
@@ -50,12 +51,12 @@ export class ContextPanel {
       return
     }
     const { receipt } = context
-    const { shown, omitted } = messagesIn(context)
+    const { shown, summarised, omitted } = messagesIn(context)
     const capped = receipt.sections.reduce((total, { overflow }) => total + overflow.count, 0)
     this.#write(
       `${figure(receipt.used)} of ${figure(receipt.cap)} tokens`,
       segmentsOf(receipt),
-      `${counted(shown, 'message')} shown, ${figure(omitted)} left out${capped > 0 ? `, ${counted(capped, 'output')} shortened` : ''}.`,
+      `${counted(shown, 'message')} shown, ${summarised > 0 ? `${figure(summarised)} summarised, ` : ''}${figure(omitted)} left out${capped > 0 ? `, ${counted(capped, 'output')} shortened` : ''}.`,
       epochText(receipt),
     )
   }

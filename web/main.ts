@@ -13,7 +13,8 @@ const SYSTEM = 'You are a travel agent. Answer briefly, and ask when a date or a
 const FILL = 50
 
 const store = dexieStore({ name: 'plimsoll-page' })
-const memory = createMemory({ store, system: SYSTEM, budget: BUDGET })
+// No model is called: what leaves the window is summarised by the extract.
+const memory = createMemory({ store, system: SYSTEM, budget: BUDGET, compaction: {} })
 
 const text = element('#text', HTMLTextAreaElement)
 const fill = element('#fill', HTMLButtonElement)

@@ -8,14 +8,15 @@ const QUOTED = 48
 
 /** Says what a model would have been given in this call. */
 export function replyTo(context: Context): string {
-  const { shown, omitted } = messagesIn(context)
+  const { shown, summarised, omitted } = messagesIn(context)
   const { used, cap } = context.receipt
-  const given = omitted === 0 ? 'all of them' : `the newest ${figure(shown)}`
+  const hidden = summarised + omitted
+  const given = hidden === 0 ? 'all of them' : `the newest ${figure(shown)}`
   const oldest = oldestText(context)
   return [
-    `The log holds ${counted(shown + omitted, 'message')}.`,
-    `A model would now be given ${given}: ${figure(used)} of ${figure(cap)} tokens.`,
-    ...(omitted > 0 && oldest !== '' ? [`The oldest that it would see begins “${oldest}”.`] : []),
+    `The log holds ${counted(shown + hidden, 'message')}.`,
+    `A model would now be given ${given}${summarised > 0 ? ` and a summary of ${figure(summarised)}` : ''}: ${figure(used)} of ${figure(cap)} tokens.`,
+    ...(hidden > 0 && oldest !== '' ? [`The oldest that it would see begins “${oldest}”.`] : []),
   ].join(' ')
 }
 
@@ -27,9 +28,9 @@ export function refusalOf(error: Error): string {
 }
 
 function oldestText({ blocks }: Context): string {
-  for (const { from, parts } of blocks) {
+  for (const { section, parts } of blocks) {
     const [part] = parts
-    if (from.length > 0 && part?.type === 'text')
+    if (section === 'window' && part?.type === 'text')
       return part.text.length > QUOTED ? `${part.text.slice(0, QUOTED)}…` : part.text
   }
   return ''

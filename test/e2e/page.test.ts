@@ -115,7 +115,7 @@ describe('the page', () => {
     await expect.poll(() => textsOf(third)).toEqual(await textsOf(one))
   })
 
-  it('keeps the bar under the line whatever is added, and says how many messages are left out', async () => {
+  it('keeps the bar under the line whatever is added, and says how many messages are summarised', async () => {
     const page = await open()
     // Every bar that is drawn, from now on.
     await page.evaluate(`
@@ -128,11 +128,11 @@ describe('the page', () => {
     `)
     await fill(page, 4)
     await expect.poll(() => page.locator('.message').count()).toBe(100)
-    const parts = /(\d+) messages shown, (\d+) left out, \d+ outputs? shortened/
+    const parts = /(\d+) messages shown, (\d+) summarised, (\d+) left out, \d+ outputs? shortened/
     await expect
       .poll(async () => {
-        const [, shown, omitted] = parts.exec(await summaryOf(page)) ?? []
-        return Number(shown) + Number(omitted)
+        const [, shown, summarised, omitted] = parts.exec(await summaryOf(page)) ?? []
+        return Number(shown) + Number(summarised) + Number(omitted)
       })
       .toBe(200)
     expect(await summaryOf(page)).toMatch(/Epoch \d+, begun because the window was full, and was cut back\./)
