@@ -13,7 +13,7 @@ import { lowerTrust, SUMMARY_ID, textOf } from './message.ts'
 import type { Policy } from './policy.ts'
 import { markIn, sealOp } from './seal.ts'
 import { type CurrentSummary, memoryText } from './summary.ts'
-import { summaryRequest } from './summary-request.ts'
+import { summaryRequest, transcriptOf } from './summary-request.ts'
 
 /** Sizes of what a compaction writes are a matter of the lane; the rest says how it is written. */
 export interface CompactionOptions {
@@ -235,6 +235,8 @@ export class Compactor {
       before?.mark.carry ?? '',
       ...pins.map(({ text }) => text),
       ...messages.map(textIn),
+      // Names of tools and fields too, which are in no message's own words.
+      transcriptOf(messages, Number.POSITIVE_INFINITY, () => 0),
     ].join('\n')
     let left = (this.#options.tokensPerHour ?? PER_HOUR) - (await this.#spentOfLate())
     let spent = 0
