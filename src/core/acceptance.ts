@@ -15,12 +15,12 @@ export interface AcceptanceInput {
 
 /** What a provider or a library says in place of a summary, at its beginning. */
 const ERROR =
-  /^\W*(?:(?:\w+ )?(?:error|exception|traceback)\b|(?:failed|unable|could not|cannot) (?:to )?(?:generate|summari[sz]e|complete)|(?:i(?:'m| am) )?(?:sorry\b|(?:i )?(?:can't|cannot|can not|am unable)\b)|as an ai\b|rate limit|<!doctype|<html)/i
+  /^\W*(?:(?:\w+ )?(?:error|exception|traceback)\b|(?:failed|unable|could not|cannot) (?:to )?(?:generate|summari[sz]e|complete)|(?:i(?:['’]m| am) )?(?:sorry\b|(?:i )?(?:can['’]t|cannot|can not|am unable)\b)|as an ai\b|rate limit|<!doctype|<html)/i
 /** Values in braces or brackets are no prose. */
 const JSON_LIKE = /^\s*(?:\{[\s\S]*\}|\[(?!summary #)[\s\S]*\])\s*$/
 /** Words that make a rule. A summary may repeat one, never make one. */
 const RULE =
-  /\b(?:always|never|must|mandatory|forbidden|prohibited|required to|do not|don't|under no circumstances)\b/gi
+  /\b(?:always|never|must|mandatory|forbidden|prohibited|required to|do not|don['’]t|under no circumstances)\b/gi
 
 /**
  * Why a text cannot stand for its source; nothing: it can. It must say something, in fewer tokens than its source and within its
@@ -39,11 +39,16 @@ export function refusalsOf({ text, source, sourceTokens, most, count }: Acceptan
   if (JSON_LIKE.test(text)) reasons.push('it is JSON, not prose')
   const invented = identifiers(text).filter((name) => !source.includes(name) && !isMadeOf(name, source))
   if (invented.length > 0) reasons.push(`its source has no ${invented.slice(0, 5).join(', ')}`)
-  const rules = new Set(text.match(RULE)?.map((rule) => rule.toLowerCase()))
-  const known = source.toLowerCase()
+  const rules = new Set(text.match(RULE)?.map((rule) => straight(rule.toLowerCase())))
+  const known = straight(source.toLowerCase())
   const made = [...rules].filter((rule) => !known.includes(rule))
   if (made.length > 0) reasons.push(`it says “${made.join(', ')}”, its source does not`)
   return reasons
+}
+
+/** Models write either apostrophe. */
+function straight(text: string): string {
+  return text.replaceAll('’', "'")
 }
 
 /** Whether a run of names and signs (`1+2=3`, `a/b`) consists of what the source holds. */
