@@ -1,6 +1,6 @@
 import type { AbortSignalLike, Host } from '../ports/host.ts'
 import type { Message, Trust } from '../ports/message.ts'
-import type { Model } from '../ports/model.ts'
+import type { Model, ModelEvent } from '../ports/model.ts'
 import type { Scope, SummaryMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { refusalsOf } from './acceptance.ts'
@@ -305,13 +305,15 @@ async function answerOf(
   ms: number,
 ): Promise<string> {
   const { signal, clear } = host.timeout(ms)
-  const iterator = model
-    .complete({ context, settings: { maxOutputTokens: Math.ceil(most * 1.5) }, signal })
-    [Symbol.asyncIterator]()
+  let iterator: AsyncIterator<ModelEvent> | undefined
   try {
+    iterator = model
+      .complete({ context, settings: { maxOutputTokens: Math.ceil(most * 1.5) }, signal })
+      [Symbol.asyncIterator]()
+    const stopped = aborted(signal)
     let text = ''
     for (;;) {
-      const { value, done } = await Promise.race([iterator.next(), aborted(signal)])
+      const { value, done } = await Promise.race([iterator.next(), stopped])
       if (done || value === undefined) return text
       if (value.type === 'finish') return textOf({ content: value.message.content }).slice(0, most * LONGEST)
       if (value.type === 'text') text += value.text
@@ -320,7 +322,7 @@ async function answerOf(
   } finally {
     clear()
     // Not awaited: what hangs would hang here too.
-    iterator.return?.()?.then?.(ignore, ignore)
+    iterator?.return?.()?.then?.(ignore, ignore)
   }
 }
 
