@@ -14,6 +14,7 @@ import type { Policy } from './policy.ts'
 import { markIn, sealOp } from './seal.ts'
 import { type CurrentSummary, memoryText } from './summary.ts'
 import { summaryRequest, transcriptOf } from './summary-request.ts'
+import { headOf } from './text.ts'
 
 /** Sizes of what a compaction writes are a matter of the lane; the rest says how it is written. */
 export interface CompactionOptions {
@@ -75,6 +76,8 @@ const REMEMBERED = 64
 const LEAST_TEXT = 12
 /** Characters of an answer for each token that it may have; whatever is longer is not read to its end. */
 const LONGEST = 64
+/** Characters of an error's message that are told on: providers quote whole requests in theirs. */
+const LONGEST_MESSAGE = 200
 const TIMEOUT = 60_000
 const PER_HOUR = 1_000_000
 /** A request for a summary has room for at least so many tokens by default: its own words take some 200. */
@@ -337,5 +340,5 @@ function aborted(signal: AbortSignalLike): Promise<never> {
 function ignore(): void {}
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return headOf(error instanceof Error ? error.message : String(error), LONGEST_MESSAGE)
 }
