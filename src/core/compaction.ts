@@ -318,6 +318,7 @@ async function answerOf(
     for (;;) {
       const { value, done } = await Promise.race([iterator.next(), stopped])
       if (done || value === undefined) return text
+      if (value.type === 'finish' && value.reason === 'length') throw new Error('its answer was cut off')
       if (value.type === 'finish') return textOf({ content: value.message.content }).slice(0, most * LONGEST)
       if (value.type === 'text') text += value.text
       if (text.length > most * LONGEST) return text
