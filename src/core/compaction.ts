@@ -12,7 +12,7 @@ import { hashText } from './hash.ts'
 import { lowerTrust, SUMMARY_ID, textOf } from './message.ts'
 import type { Policy } from './policy.ts'
 import { markIn, sealOp } from './seal.ts'
-import { type CurrentSummary, memoryText } from './summary.ts'
+import { type CurrentSummary, defused, memoryText } from './summary.ts'
 import { summaryRequest, transcriptOf } from './summary-request.ts'
 import { headOf } from './text.ts'
 
@@ -197,7 +197,7 @@ export class Compactor {
       }
     const written = await this.#write(job, pins, most, trust)
     const text =
-      written.text ?? (extractOf(before?.mark.text ?? '', rounds, most, counter.count) || NOTHING_SAID)
+      written.text ?? (tidy(extractOf(before?.mark.text ?? '', rounds, most, counter.count)) || NOTHING_SAID)
     const { text: block, lost } = carried(text, Math.min(carry, room - sizeOf(text, carried(text, 0).text)))
     // Pieces may count for more together than apart.
     const fits = sizeOf(text, block) <= room
@@ -288,15 +288,12 @@ export class Compactor {
 
 /** What no reader should see: control characters, and those that turn or hide text (P10 of the threat model of memory poisoning). */
 const HIDDEN = /[\p{Cc}\u{200B}-\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2069}\u{FEFF}\u{E0000}-\u{E007F}]/gu
-/** How a summary begins in the memory section; a text must not look like a further one. */
-const TAG = /\[(?=summary #)/g
 
 function tidy(text: string): string {
-  return text
+  const seen = text
     .replace(HIDDEN, (hidden) => (hidden === '\n' || hidden === '\t' ? hidden : ''))
     .replace(/\p{Surrogate}/gu, '')
-    .replace(TAG, '(')
-    .trim()
+  return defused(seen).trim()
 }
 
 /** The text of a model's answer, read no further than it could be accepted. @throws what the model throws; when the time is over */

@@ -12,8 +12,20 @@ export interface CurrentSummary {
 
 /** A summary as the memory section shows it. */
 export function memoryText({ mark, place }: CurrentSummary, tag: string): string {
-  const lines = [`[summary #${place} of ${coveredBy(mark)} earlier messages]`, mark.text, mark.carry]
+  const lines = [
+    `[summary #${place} of ${coveredBy(mark)} earlier messages]`,
+    defused(mark.text),
+    defused(mark.carry),
+  ]
   return fenced(tag, 'data', lines.filter((line) => line !== '').join('\n'))
+}
+
+/** How a summary begins in the memory section. */
+const TAG = /\[(?=summary #)/g
+
+/** A text that does not look like a further summary: extracts, names and pins may quote anything. */
+export function defused(text: string): string {
+  return text.replace(TAG, '(')
 }
 
 /** The first entry in the log's order that a summary may not cover, and the messages before it. */
