@@ -20,7 +20,8 @@ export interface CarryInput {
   readonly pins: readonly Pin[]
   /** The accepted summary. */
   readonly text: string
-  /** Carry block of the summary before it. */
+  /** Text and carry block of the summary before it. */
+  readonly told: string
   readonly before: string
   /** Messages that are covered from now on, oldest first. */
   readonly cut: readonly Message[]
@@ -51,10 +52,10 @@ const CARRIED = 4
  * The block that goes with a summary: every pin that the summary does not hold word for word, and of the names in the covered part
  * those that the kept messages use again, then the weightiest others, as many as fit. Pure and deterministic.
  */
-export function carryOver({ pins, text, before, cut, kept, room, count }: CarryInput): Carry {
+export function carryOver({ pins, text, told, before, cut, kept, room, count }: CarryInput): Carry {
   const pinned = pins.filter((pin) => !text.includes(pin.text)).map(({ kind, text }) => `${kind}: ${text}`)
   const shown = `${text}\n${pinned.join('\n')}`
-  const ranked = [...weigh(before, cut)].filter(([name]) => !shown.includes(name))
+  const ranked = [...weigh(told, before, cut)].filter(([name]) => !shown.includes(name))
   const again = ranked.filter(([name]) => kept.includes(name))
   const others = ranked.filter(([name]) => !kept.includes(name))
   const picked: string[] = []
@@ -121,13 +122,14 @@ export function leaves(value: Json): string {
 }
 
 /** Each name with its weight: who used it, how often, and how late. */
-function weigh(before: string, cut: readonly Message[]): ReadonlyMap<string, number> {
+function weigh(told: string, before: string, cut: readonly Message[]): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   const add = (name: string, weight: number): void => {
     weights.set(name, (weights.get(name) ?? 0) + weight)
   }
   const carried = carriedNames(before)
   for (const [place, name] of carried.entries()) add(name, CARRIED * (1 - place / carried.length))
+  for (const name of namesIn({ spoken: told, called: '', read: '' })) add(name, SPOKEN)
   for (const [place, message] of cut.entries()) {
     const late = (place + 1) / cut.length
     const { spoken, called, read } = textsOf(message)

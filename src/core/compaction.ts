@@ -183,6 +183,7 @@ export class Compactor {
       carryOver({
         pins,
         text,
+        told: before?.mark.text ?? '',
         before: before?.mark.carry ?? '',
         cut: messages,
         kept: job.kept,

@@ -712,6 +712,21 @@ describe('names that a summary leaves out', () => {
     expect(memoryOf(context).split('AB1234').length).toBe(2)
   })
 
+  it('are carried, or listed as lost, when the next text drops what the one before told', async () => {
+    for (const [carryTokens, names, lost] of [
+      [100, ['AB1234'], 0],
+      [0, [], 1],
+    ] as const) {
+      const model = summariser((_, call) => (call === 1 ? 'They booked AB1234.' : 'They planned a trip.'))
+      const session = open({ model, carryTokens })
+      const first = await untilSummary(session, 0, (index) => (index === 0 ? 'The id is AB1234.' : ''))
+      expect(namesOf(first.context)).toEqual([])
+      const { context } = await untilSummary(session, first.next)
+      expect(namesOf(context)).toEqual(names)
+      expect(context.receipt.summary?.lost.count).toBe(lost)
+    }
+  })
+
   it('stay carried over further compactions', async () => {
     const session = open({ model: content() })
     let { context, next } = await untilSummary(session, 0, (index) => (index === 0 ? 'See src/plan.ts.' : ''))
