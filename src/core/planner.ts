@@ -329,13 +329,13 @@ export class Planner {
         await this.#view.extend()
         continue
       }
-      const window = cut && show(layout, rows, cut)
-      if (!cut || !window || window.tokens > room) throw this.#tooSmall(call, layout, closing)
       // Where nothing shows, the window begins after the newest entry.
-      const windowFrom = cut.windowFrom ?? rows.at(-1)?.id ?? null
+      const band = cut && { windowFrom: cut.windowFrom ?? rows.at(-1)?.id ?? null, cuts: cut.cuts }
+      const window = band && show(layout, rows, band)
+      if (!cut || !band || !window || window.tokens > room) throw this.#tooSmall(call, layout, closing)
       return {
         call,
-        band: { windowFrom, cuts: cut.cuts },
+        band,
         window,
         from: cut.from,
         ...(summary && { summary }),
