@@ -117,6 +117,7 @@ for (const memories of ['one', 'two'] as const)
     for (const [name, tasks] of Object.entries(scripts)) {
       it(`${name}: all orders with one thing put off, and many with two`, async () => {
         const usual = await check(delaying([]), memories, 4, tasks)
+        expect(summariesOf(await usual.rows()).length).toBeGreaterThan(0)
         for (let one = 0; one < usual.steps; one++) await check(delaying([one]), memories, 4, tasks)
         const pairs = Array.from({ length: usual.steps }, (_, one) =>
           Array.from({ length: usual.steps - one - 1 }, (_, more) => [one, one + more + 1]),

@@ -168,7 +168,7 @@ export class Schedule {
 
   async #say(session: Session, role: 'user' | 'assistant', life?: Life): Promise<void> {
     const id = `m${++this.#ids}`
-    await session.append({ id, role, content: `${id}: ${'a few words more '.repeat(3)}` })
+    await session.append({ id, role, content: `${id}: ${'a few words more '.repeat(18)}` })
     if (!life?.isOver) this.acknowledged.push(id)
   }
 
@@ -212,10 +212,9 @@ export class Schedule {
   #memory(store: Store, model: Model): Memory {
     return createCore({
       store,
-      budget: { contextWindow: 4_000, maxOutputTokens: 0, margin: 0 },
+      budget: { contextWindow: 600, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),
       host: { ...host, newId: () => `id-${++this.#ids}` },
-      window: { max: { messages: 6 }, keep: { messages: 3 } },
       compaction: { model, ahead: 0.8, pins: () => [{ kind: 'constraint', text: 'Never fly.' }] },
     })
   }
