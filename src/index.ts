@@ -51,13 +51,19 @@ export { type StandardOptions, standardMiddleware } from './agent/standard.ts'
 export type { AttachmentInput } from './core/attachments.ts'
 export type { ContextOptions, TailSection } from './core/call.ts'
 export type { Pin } from './core/carry.ts'
-export type { CompactionOptions } from './core/compaction.ts'
 export type { ContextAt, Cut, OnCut } from './core/context.ts'
 export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
 export { assertFits } from './core/fits.ts'
 export type { HistoryOptions } from './core/history.ts'
 export type { Memory } from './core/memory.ts'
-export type { Limits, PolicyOptions, ToolOutputOptions, WindowLimits, WindowOptions } from './core/policy.ts'
+export type {
+  CompactionOptions,
+  Limits,
+  PolicyOptions,
+  ToolOutputOptions,
+  WindowLimits,
+  WindowOptions,
+} from './core/policy.ts'
 export type { AppendOptions, AppendResult, Session, Snapshot } from './core/session.ts'
 export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
 export type { SourceOptions, SourcePage } from './core/source.ts'

@@ -22,6 +22,8 @@ export interface BuildOptions {
   readonly provider?: Provider
   /** Tokens of changing text at the end of each context. */
   readonly tail: number
+  /** Whether what leaves Plimsoll's window is summarised. */
+  readonly compact: boolean
 }
 
 export interface ReplayOptions extends BuildOptions {
@@ -105,6 +107,7 @@ replay, explain, diff, lint --twice
   --rounds <n>         plimsoll: also at most n rounds in the window
   --keep <n>           plimsoll: also at most n rounds after the window was cut
   --tail <tokens>      end each context with that much text that changes at every call (default 0)
+  --compact            plimsoll: summarise what leaves the window, with a stand-in for a model that picks sentences
 
 replay
   --conversation <id>  only the conversation of that id
@@ -142,6 +145,7 @@ const BUILD = {
   keep: { type: 'string' },
   counter: { type: 'string' },
   tail: { type: 'string' },
+  compact: { type: 'boolean' },
 } as const
 const REPLAY = {
   ...BUILD,
@@ -254,8 +258,8 @@ function parseTwice(argv: readonly string[]): TwiceOptions {
 
 function buildOptions(
   values: {
-    readonly [Name in keyof typeof BUILD]?: string | undefined
-  },
+    readonly [Name in Exclude<keyof typeof BUILD, 'compact'>]?: string | undefined
+  } & { readonly compact?: boolean | undefined },
 ): BuildOptions {
   const rounds = whole('rounds', values.rounds, 1)
   const keep = whole('keep', values.keep, 1)
@@ -271,6 +275,7 @@ function buildOptions(
     ...(counter && { counter }),
     ...(provider && { provider }),
     tail: whole('tail', values.tail, 0) ?? 0,
+    compact: values.compact ?? false,
   }
 }
 

@@ -59,7 +59,7 @@ function whole(select: Select): Policy {
         const shown = select({ blocks, rounds }, budget - fixed - sum(closing))
         const tokens = fixed + sum(shown) + sum(closing)
         const context = plainContext([...opening, ...shown, ...closing], { tools, cap: budget, used: tokens })
-        return { context, tokens, omitted: blocks.length - shown.length, capped: 0 }
+        return { context, tokens, omitted: blocks.length - shown.length, covered: 0, capped: 0 }
       },
     }
   }

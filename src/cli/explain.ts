@@ -1,3 +1,4 @@
+import type { SummaryUse } from '../ports/context.ts'
 import { type Explanation, explain, type Source } from '../render/explain.ts'
 import type { ExplainOptions } from './arguments.ts'
 import { type Built, buildCalls } from './built.ts'
@@ -20,7 +21,7 @@ export async function explainCommand(options: ExplainOptions, io: Io): Promise<n
   const { conversation, provider, choices, malformed } = built
   const [{ context }] = choices
   const { receipt } = context
-  const explanation = explain(context, provider)
+  const explanation = withSummary(explain(context, provider), receipt.summary)
   const { spans, text, unrendered } = explanation
   io.out(
     json
@@ -34,12 +35,21 @@ export async function explainCommand(options: ExplainOptions, io: Io): Promise<n
   return malformed ? 1 : 0
 }
 
+/** Names the summary, rather than the head that holds it, as the source of the memory section. */
+function withSummary(explanation: Explanation, summary: SummaryUse | undefined): Explanation {
+  if (!summary) return explanation
+  const name = <Found extends Source>(source: Found): Found =>
+    source.section === 'memory' ? { ...source, records: [summary.id] } : source
+  const { spans, unrendered } = explanation
+  return { ...explanation, spans: spans.map(name), unrendered: unrendered.map(name) }
+}
+
 function header(
   call: number,
   { conversation, provider, counter, choices }: Built<readonly [number]>,
 ): string {
-  const [{ context, epoch, omitted, capped }] = choices
-  const { used, cap, omitted: ranges, sections } = context.receipt
+  const [{ context, epoch, omitted, covered, capped }] = choices
+  const { used, cap, omitted: ranges, sections, summary } = context.receipt
   const reasons = new Map<string, number>()
   for (const { reason, count } of ranges) reasons.set(reason, (reasons.get(reason) ?? 0) + count)
   const why = [...reasons].map(([reason, count]) => `${reason} ${grouped(count)}`).join(', ')
@@ -48,9 +58,16 @@ function header(
     `${visible(conversation)}#${call} for ${provider}: ${grouped(used)} of ${grouped(cap)} tokens ` +
       `(${percent(used / cap, 0)}), counted by ${counter}\n`,
     epoch ? `${epochText(epoch)}\n` : '',
+    summary ? `${summaryText(summary, covered)}\n` : '',
     `omitted: ${grouped(omitted)} messages${why && ` (${why})`}; `,
     `shown short: ${grouped(capped)} outputs, ${grouped(missing)} tokens of them missing\n`,
   ].join('')
+}
+
+function summaryText({ id, place, by, lost }: SummaryUse, covered: number): string {
+  const names =
+    lost.count === 0 ? 'no names' : `${grouped(lost.count)} names, such as ${visible(lost.first[0] ?? '')},`
+  return `summary ${place} (${shortIds([id])}) by ${visible(by)}: stands for ${grouped(covered)} messages, ${names} lost`
 }
 
 /** A row for each span, as wide as the columns allow. */

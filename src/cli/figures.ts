@@ -4,6 +4,7 @@ import type { Provider } from './arguments.ts'
 import { costOf } from './cost.ts'
 import type { Choice } from './policy.ts'
 import { lint, type Piece, piecesOf, type Request, sharedBytes } from './request.ts'
+import { addSummaries, NO_SUMMARIES, type SummaryFigures } from './summaries.ts'
 
 /** Figures of one policy over all calls. Shares are `null` when there was nothing to share. */
 export interface Figures {
@@ -20,13 +21,20 @@ export interface Figures {
   readonly prefixShare: number | null
   /** Mean tokens a call, cached ones at 0.1 and fresh ones at 1.25. */
   readonly costPerCall: number
-  /** Messages that were not shown, summed over the calls. */
+  /** Messages that were neither shown nor summarised, summed over the calls. */
   readonly omitted: number
+  /** Messages that a summary stood for, summed over the calls. */
+  readonly covered: number
   /** Items that were shown capped, summed over the calls. */
   readonly capped: number
   readonly epochs: { readonly [cause: string]: number }
   /** Of the identifiers that the reply uses and the conversation held before: the share that the request holds. */
   readonly retainedShare: number | null
+  /** Only where summaries were written. */
+  readonly summaries?: SummaryFigures & {
+    /** Mean tokens a call as `costPerCall`, and the input of all summary calls at 1.25. */
+    readonly costPerCall: number
+  }
 }
 
 /** One call, small enough to keep thousands of them for drawing. */
@@ -49,6 +57,7 @@ export class Tally {
   #max = 0
   #over = 0
   #omitted = 0
+  #covered = 0
   #capped = 0
   #wanted = 0
   #retained = 0
@@ -56,9 +65,11 @@ export class Tally {
   readonly #epochs: Counts = {}
   #previous: readonly Piece[] = []
   #epoch = ''
+  readonly #summaries: (() => SummaryFigures | undefined)[] = []
 
-  /** A new conversation has no previous request. */
-  startConversation(): void {
+  /** A new conversation has no previous request. `summaries` tells what its summaries took, whenever it is asked. */
+  startConversation(summaries: () => SummaryFigures | undefined = () => undefined): void {
+    this.#summaries.push(summaries)
     this.#previous = []
     this.#epoch = ''
   }
@@ -69,7 +80,7 @@ export class Tally {
 
   /** Contract: calls of a conversation come in order. `wanted` is what the reply is going to quote. */
   add(
-    { context, tokens, omitted, capped, epoch }: Choice,
+    { context, tokens, omitted, covered, capped, epoch }: Choice,
     request: Request,
     { provider, cap, wanted }: { provider: Provider; cap: number; wanted: readonly string[] },
   ): CallFigures {
@@ -85,6 +96,7 @@ export class Tally {
     this.#max = Math.max(this.#max, tokens)
     this.#over += tokens > cap ? 1 : 0
     this.#omitted += omitted
+    this.#covered += covered
     this.#capped += capped
     this.#wanted += wanted.length
     this.#retained += wanted.filter((word) => pieces.some(({ text }) => text.includes(word))).length
@@ -94,6 +106,9 @@ export class Tally {
   }
 
   figures(): Figures {
+    const taken = this.#summaries.flatMap((summaries) => summaries() ?? [])
+    const summaries = taken.reduce(addSummaries, NO_SUMMARIES)
+    const cost = costOf(this.#tokens, this.#hit)
     return {
       calls: this.#built + this.#refused,
       refused: this.#refused,
@@ -103,11 +118,15 @@ export class Tally {
       lintErrors: Object.values(this.#rules).reduce((total, errors) => total + errors, 0),
       lintErrorsByRule: this.#rules,
       prefixShare: share(this.#hit, this.#tokens),
-      costPerCall: mean(costOf(this.#tokens, this.#hit), this.#built),
+      costPerCall: mean(cost, this.#built),
       omitted: this.#omitted,
+      covered: this.#covered,
       capped: this.#capped,
       epochs: this.#epochs,
       retainedShare: share(this.#retained, this.#wanted),
+      ...(taken.length > 0 && {
+        summaries: { ...summaries, costPerCall: mean(cost + costOf(summaries.inputTokens, 0), this.#built) },
+      }),
     }
   }
 }

@@ -1,9 +1,12 @@
+import type { CompactionOptions } from '../core/compaction.ts'
+import type { PolicyOptions } from '../core/policy.ts'
 import { createMemory } from '../create-memory.ts'
+import type { Counter } from '../ports/counter.ts'
 import { type FloorBreakdown, isPlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import { mapStore } from '../stores/map.ts'
-import { extractive } from './extractive.ts'
 import type { Chooser, Policy, Refusal, Settings } from './policy.ts'
+import { Summariser } from './summaries.ts'
 import type { Conversation } from './transcript.ts'
 
 /** A clock and ids that give the same at every run. */
@@ -16,29 +19,52 @@ export const plimsoll: Policy = (conversation, settings) => {
   return remember(conversation, settings, { now: () => 0, newId: () => `m${++ids}` })
 }
 
-/** A memory on that host; a `cold` one opens its session anew before each call. */
-export function remember(
-  { system, tools }: Conversation,
-  { budget, rounds, keep, counter, compact }: Settings,
-  { now, newId }: ReplayHost,
-  cold = false,
-): Chooser {
-  const memory = createMemory({
-    store: mapStore(),
+/** The one session of a replay. */
+export const SCOPE = { userId: 'replay', sessionId: 'conversation' } as const
+
+/** What a memory of that conversation is created with, beside store and host. */
+export function memoryOptions(
+  { system }: Conversation,
+  { budget, rounds, keep, counter }: Settings,
+  compaction: CompactionOptions | undefined,
+): PolicyOptions & { readonly system?: string; readonly counter: Counter } {
+  return {
     budget,
     counter,
-    clock: now,
-    newId,
     ...(system !== undefined && { system }),
-    // Awaited, so that the same recording gives the same bytes.
-    ...(compact && { compaction: { model: extractive, ahead: false } }),
+    ...(compaction && { compaction }),
     ...((rounds || keep) && {
       window: { ...(rounds && { max: { rounds } }), ...(keep && { keep: { rounds: keep } }) },
     }),
+  }
+}
+
+/** A memory on that host; a `cold` one opens its session anew before each call. */
+export function remember(
+  conversation: Conversation,
+  settings: Settings,
+  { now, newId }: ReplayHost,
+  cold = false,
+): Chooser {
+  const { tools } = conversation
+  const store = mapStore()
+  const summariser = settings.compact ? new Summariser(settings.counter, store.open(SCOPE)) : undefined
+  const memory = createMemory({
+    store,
+    clock: now,
+    newId,
+    ...memoryOptions(conversation, settings, summariser?.compaction),
   })
-  const open = () => memory.session({ userId: 'replay', sessionId: 'conversation' })
+  const open = () => {
+    const opened = memory.session(SCOPE)
+    opened.onCompact(({ status }) => {
+      if (status === 'refused') summariser?.without()
+    })
+    return opened
+  }
   let session = open()
   return {
+    summaries: () => summariser?.figures,
     append: async (message) => {
       await session.append(message)
     },
@@ -51,20 +77,27 @@ export function remember(
           ...(tail !== '' && { tail }),
           ...(tools && { tools }),
         })
-        const { used, omitted, sections, epoch } = context.receipt
+        const { used, omitted, sections, epoch, summary } = context.receipt
         return {
           context,
           tokens: used,
-          omitted: omitted.reduce((total, { count }) => total + count, 0),
-          capped: sections.reduce((total, { overflow }) => total + overflow.count, 0),
+          omitted: total(omitted),
+          covered: total(summary?.covers ?? []),
+          capped: total(sections.map(({ overflow }) => overflow)),
           ...(typeof epoch === 'object' && { epoch }),
         }
       } catch (error) {
         if (isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) return refusal(error.breakdown)
         throw error
+      } finally {
+        await summariser?.settle()
       }
     },
   }
+}
+
+function total(parts: readonly { readonly count: number }[]): number {
+  return parts.reduce((sum, { count }) => sum + count, 0)
 }
 
 /** Names the parts of the floor that weigh something, heaviest first. */

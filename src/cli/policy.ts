@@ -3,14 +3,17 @@ import type { Counter } from '../ports/counter.ts'
 import type { MessageInput } from '../ports/message.ts'
 import type { EpochCause } from '../ports/op.ts'
 import type { ReplayOptions } from './arguments.ts'
+import type { SummaryFigures } from './summaries.ts'
 import type { Conversation } from './transcript.ts'
 
 /** What one call was given, whoever chose it. */
 export interface Choice {
   readonly context: Context
   readonly tokens: number
-  /** Messages of the conversation that are not shown. */
+  /** Messages of the conversation that are neither shown nor summarised. */
   readonly omitted: number
+  /** Messages that a summary stands for. */
+  readonly covered: number
   /** Items that are shown shorter than they are. */
   readonly capped: number
   readonly epoch?: Epoch
@@ -35,11 +38,13 @@ export interface Chooser {
   /** Contract: called for every message in order, before the call that may see it. */
   append(message: MessageInput): Promise<void>
   choose(tail: string): Promise<Choice | Refusal>
+  /** What summaries took so far; nothing where none are written. */
+  summaries?(): SummaryFigures | undefined
 }
 
 export interface Settings extends Pick<ReplayOptions, 'budget' | 'rounds' | 'keep'> {
   readonly counter: Counter
-  /** Whether what leaves Plimsoll's window is summarised, with the extractive stand-in for a model. */
+  /** Whether what leaves Plimsoll's window is summarised. Default `false`. */
   readonly compact?: boolean
 }
 

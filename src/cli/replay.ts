@@ -64,7 +64,7 @@ export async function* replay(
 ): AsyncGenerator<ReplayedCall> {
   const provider = settings.provider ?? conversation.format
   const choosers = POLICIES.map((name) => ({ name, chooser: POLICY[name](conversation, settings) }))
-  for (const { name } of choosers) tallies[name].startConversation()
+  for (const { name, chooser } of choosers) tallies[name].startConversation(() => chooser.summaries?.())
   const seen = new Set(identifiers(conversation.system ?? ''))
   for (const { message, index, call } of turnsOf(conversation)) {
     const quoted = identifiers(quotable(message))

@@ -44,11 +44,11 @@ export function reportJson({ conversations, options, ...report }: Report): strin
 
 /** What was replayed with, in one line. */
 export function settingsText({ options, counter }: Pick<Report, 'options' | 'counter'>): string {
-  const { budget, policy, tail, rounds, keep } = options
+  const { budget, policy, tail, rounds, keep, compact } = options
   const more = Object.entries({ tail, rounds, keep }).map(([name, value]) =>
     value ? `, ${name} ${value}` : '',
   )
-  return `${policy}, line at ${grouped(budget)} tokens, counted by ${counter}${more.join('')}`
+  return `${policy}, line at ${grouped(budget)} tokens, counted by ${counter}${more.join('')}${compact ? ', compact' : ''}`
 }
 
 export function reportText({ conversations, options, counter, figures }: Report, io: Io): string {

@@ -4,6 +4,9 @@ import type { Figures } from './figures.ts'
 
 export type FiguresByPolicy = { readonly [Name in PolicyName]: Figures }
 
+/** Rows that say nothing where nothing is summarised. */
+const OF_SUMMARIES = new Set(['with summaries', 'covered a call'])
+
 const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ['model calls', ({ calls }) => grouped(calls)],
   ['refused', ({ refused }) => grouped(refused)],
@@ -13,7 +16,9 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ['lint errors', ({ lintErrors }) => grouped(lintErrors)],
   ['prefix share', ({ prefixShare }) => optional(prefixShare)],
   ['cost a call', ({ costPerCall }) => grouped(costPerCall)],
+  ['with summaries', ({ costPerCall, summaries }) => grouped(summaries?.costPerCall ?? costPerCall)],
   ['omitted a call', (figures) => each(figures.omitted, figures)],
+  ['covered a call', (figures) => each(figures.covered, figures)],
   ['capped a call', (figures) => each(figures.capped, figures)],
   ['epochs', ({ epochs }) => grouped(Object.values(epochs).reduce((sum, count) => sum + count, 0))],
   ['retained share', ({ retainedShare }) => optional(retainedShare)],
@@ -21,19 +26,32 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
 
 /** The policies side by side, the chosen one marked, then what the numbers leave out. */
 export function drawTable(figures: FiguresByPolicy, chosen: PolicyName): string {
-  const title = Math.max(...ROWS.map(([name]) => name.length))
+  const summarised = POLICIES.some((name) => figures[name].summaries)
+  const rows = ROWS.filter(([name]) => summarised || !OF_SUMMARIES.has(name))
+  const title = Math.max(...rows.map(([name]) => name.length))
   const columns = POLICIES.map((name) => {
-    const cells = [name === chosen ? `*${name}` : name, ...ROWS.map(([, cell]) => cell(figures[name]))]
+    const cells = [name === chosen ? `*${name}` : name, ...rows.map(([, cell]) => cell(figures[name]))]
     const width = Math.max(...cells.map((cell) => cell.length))
     return cells.map((cell) => cell.padStart(width))
   })
-  const names = ['', ...ROWS.map(([name]) => name)].map((name) => name.padEnd(title))
+  const names = ['', ...rows.map(([name]) => name)].map((name) => name.padEnd(title))
   const lines = names.map((name, row) => [name, ...columns.map((cells) => cells[row])].join('   '))
   const notes = [
+    ...POLICIES.flatMap((name) => noteOf(name, figures[name])),
     ...POLICIES.flatMap((name) => list(`epochs of ${name}`, figures[name].epochs)),
     ...POLICIES.flatMap((name) => list(`lint errors of ${name}`, figures[name].lintErrorsByRule)),
   ]
   return `${[...lines, ...notes].join('\n')}\n`
+}
+
+/** What the summaries took, and who wrote them. */
+function noteOf(name: PolicyName, { summaries }: Figures): readonly string[] {
+  if (!summaries) return []
+  const { calls, refused, inputTokens, outputTokens, byModel, byExtract, without } = summaries
+  return [
+    `summaries of ${name}: model ${grouped(byModel)}, extract ${grouped(byExtract)}, epochs without ${grouped(without)}`,
+    `calls for summaries: ${grouped(calls)}, refused ${grouped(refused)}, tokens in ${grouped(inputTokens)}, out ${grouped(outputTokens)}`,
+  ]
 }
 
 function list(title: string, counts: { readonly [name: string]: number }): readonly string[] {

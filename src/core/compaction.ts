@@ -10,36 +10,11 @@ import { decide } from './decide.ts'
 import { extractOf } from './extract.ts'
 import { hashText } from './hash.ts'
 import { lowerTrust, SUMMARY_ID, textOf } from './message.ts'
-import type { Policy } from './policy.ts'
+import type { CompactionOptions, Policy } from './policy.ts'
 import { markIn, sealOp } from './seal.ts'
 import { type CurrentSummary, defused, memoryText } from './summary.ts'
 import { summaryRequest, transcriptOf } from './summary-request.ts'
 import { headOf } from './text.ts'
-
-/** Sizes of what a compaction writes are a matter of the lane; the rest says how it is written. */
-export interface CompactionOptions {
-  /**
-   * Writes the summaries. Default: none; then every summary is the deterministic extract, which costs nothing: first and last
-   * sentence of each cut round.
-   */
-  readonly model?: Model
-  /** What the model is asked for. Default `2 to 3 sentences`. */
-  readonly length?: string
-  /** Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64. */
-  readonly summaryTokens?: number
-  /** Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are carried whatever they take. */
-  readonly carryTokens?: number
-  /** Most tokens of a request to the model. Default: the cap, at least 4 000. */
-  readonly sourceTokens?: number
-  /** Most tokens, input and output together, that the model may take in an hour in one session; then the extract. Default 1 000 000. */
-  readonly tokensPerHour?: number
-  /** Most milliseconds for one answer of the model. Default 60 000. */
-  readonly timeout?: number
-  /** Share of the room from which on a summary is written ahead of need, off the hot path; `false`: never. Default 0.8. */
-  readonly ahead?: number | false
-  /** What must outlive every compaction word for word: constraints, open blockers, corrections. Asked each time. Default: none. */
-  readonly pins?: (scope: Scope) => readonly Pin[] | Promise<readonly Pin[]>
-}
 
 /** What is to be summarised, and what the summary has to fit into. */
 export interface CompactionJob {

@@ -1,6 +1,8 @@
 import type { Budget } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
-import type { CompactionOptions } from './compaction.ts'
+import type { Model } from '../ports/model.ts'
+import type { Scope } from '../ports/op.ts'
+import type { Pin } from './carry.ts'
 import { hashJson } from './hash.ts'
 import { checkId, invalid } from './json.ts'
 
@@ -43,6 +45,31 @@ export interface ToolOutputOptions {
 export interface Limits {
   readonly window?: WindowOptions
   readonly toolOutput?: ToolOutputOptions
+}
+
+/** Sizes of what a compaction writes are a matter of the lane; the rest says how it is written. */
+export interface CompactionOptions {
+  /**
+   * Writes the summaries. Default: none; then every summary is the deterministic extract, which costs nothing: first and last
+   * sentence of each cut round.
+   */
+  readonly model?: Model
+  /** What the model is asked for. Default `2 to 3 sentences`. */
+  readonly length?: string
+  /** Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64. */
+  readonly summaryTokens?: number
+  /** Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are carried whatever they take. */
+  readonly carryTokens?: number
+  /** Most tokens of a request to the model. Default: the cap, at least 4 000. */
+  readonly sourceTokens?: number
+  /** Most tokens, input and output together, that the model may take in an hour in one session; then the extract. Default 1 000 000. */
+  readonly tokensPerHour?: number
+  /** Most milliseconds for one answer of the model. Default 60 000. */
+  readonly timeout?: number
+  /** Share of the room from which on a summary is written ahead of need, off the hot path; `false`: never. Default 0.8. */
+  readonly ahead?: number | false
+  /** What must outlive every compaction word for word: constraints, open blockers, corrections. Asked each time. Default: none. */
+  readonly pins?: (scope: Scope) => readonly Pin[] | Promise<readonly Pin[]>
 }
 
 export interface PolicyOptions extends Limits {

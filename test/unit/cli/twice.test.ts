@@ -22,6 +22,7 @@ const options: TwiceOptions = {
   budget: 1_000,
   counter: 'chars',
   tail: 0,
+  compact: false,
 }
 
 /** `lint --twice` with a builder of one's own. */
