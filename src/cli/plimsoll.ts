@@ -1,5 +1,4 @@
-import type { CompactionOptions } from '../core/compaction.ts'
-import type { PolicyOptions } from '../core/policy.ts'
+import type { CompactionOptions, PolicyOptions } from '../core/policy.ts'
 import { createMemory } from '../create-memory.ts'
 import type { Counter } from '../ports/counter.ts'
 import { type FloorBreakdown, isPlimsollError } from '../ports/errors.ts'

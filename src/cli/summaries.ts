@@ -1,5 +1,5 @@
-import type { CompactionOptions } from '../core/compaction.ts'
 import { textOf } from '../core/message.ts'
+import type { CompactionOptions } from '../core/policy.ts'
 import { markIn } from '../core/seal.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Model } from '../ports/model.ts'
