@@ -62,7 +62,7 @@ export interface CompactionOptions {
   readonly carryTokens?: number
   /** Most tokens of a request to the model. Default: the cap, at least 4 000. */
   readonly sourceTokens?: number
-  /** Most tokens, input and output together, that the model may take in an hour in one session; then the extract. Default 1 000 000. */
+  /** Most tokens, input and output together, that the model may take in an hour in one session; then the extract. `Infinity`: no cap. Default 1 000 000. */
   readonly tokensPerHour?: number
   /** Most milliseconds for one answer of the model. Default 60 000. */
   readonly timeout?: number
@@ -159,7 +159,7 @@ function sizes(
   if (ahead !== false && !(ahead > 0 && ahead <= 1))
     throw invalid(operation, 'compaction.ahead', 'must be above 0 and at most 1, or false')
   tokens(operation, 'compaction.sourceTokens', sourceTokens, 1)
-  tokens(operation, 'compaction.tokensPerHour', tokensPerHour, 0)
+  if (tokensPerHour !== Infinity) tokens(operation, 'compaction.tokensPerHour', tokensPerHour, 0)
   tokens(operation, 'compaction.timeout', timeout, 1)
   const summary = summaryTokens ?? Math.max(LEAST_SUMMARY, Math.floor(cap / SUMMARIES))
   const carry = carryTokens ?? Math.floor(cap / CARRIES)
