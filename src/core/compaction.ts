@@ -174,10 +174,13 @@ export class Compactor {
     const written = await this.#write(job, pins, most, trust)
     const text =
       written.text ?? (tidy(extractOf(before?.mark.text ?? '', rounds, most, counter.count)) || NOTHING_SAID)
-    const { text: block, lost } = carried(text, Math.min(carry, room - sizeOf(text, carried(text, 0).text)))
-    // Pieces may count for more together than apart.
-    const fits = sizeOf(text, block) <= room
-    const kept = fits ? { text: block, lost } : carried(text, 0)
+    let names = Math.min(carry, room - sizeOf(text, carried(text, 0).text))
+    let kept = carried(text, names)
+    // Pieces may count for more together than apart; then a few less are carried.
+    while (names > 0 && sizeOf(text, kept.text) > room) {
+      names = Math.floor(names * 0.9)
+      kept = carried(text, names)
+    }
     const by = written.text === undefined ? EXTRACT : (this.#options.model?.id ?? EXTRACT)
     const mark: SummaryMark = { ...draft(text, kept.text), lost: kept.lost, by, spent: written.spent }
     const sources = [...(before ? [before.mark.id] : []), ...messages.map(({ id }) => id)]

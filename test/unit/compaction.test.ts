@@ -528,11 +528,12 @@ describe('a model that fails', () => {
 
   it('by its stream going on is not read on', async () => {
     let closed = 0
+    let pieces = 0
     const model: Model = {
       id: 'endless',
       async *complete(): AsyncGenerator<ModelEvent> {
         try {
-          for (;;) yield { type: 'text', text: 'blah '.repeat(1_000) }
+          for (; pieces < 1_000; pieces++) yield { type: 'text', text: 'blah '.repeat(1_000) }
         } finally {
           closed++
         }
@@ -540,6 +541,7 @@ describe('a model that fails', () => {
     }
     await untilSummary(open({ model }))
     expect(closed).toBe(2)
+    expect(pieces).toBe(0)
   })
 })
 
@@ -704,6 +706,15 @@ describe('names that a summary leaves out', () => {
     expect(lost.count).toBe((covers[0]?.count ?? 0) / 2)
     expect(lost.first.length).toBe(5)
     expect(lost.first[0]).toBe(`id${lost.count - 1}x${lost.count - 1}`)
+  })
+
+  it('fill the room that there is, where they may take more than that', async () => {
+    const session = open({ model: content(), carryTokens: 900 })
+    const { context } = await untilSummary(session, 0, (index) =>
+      Array.from({ length: 25 }, (_, name) => `src/name${index}_${name}.ts`).join(' '),
+    )
+    expect(namesOf(context).length).toBeGreaterThan(8)
+    expect(context.receipt.summary?.lost.count).toBeGreaterThan(0)
   })
 
   it('are not carried beside a text that holds them', async () => {
