@@ -30,7 +30,7 @@ export interface CompactionJob {
   readonly tokens: number
   /** What goes on showing, as it shows. */
   readonly kept: string
-  readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'apart'>
+  readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'of' | 'apart'>
   /** Tokens for the memory section. */
   readonly room: number
   /** Tag of its fence. */
@@ -45,6 +45,8 @@ const AHEAD = 0.8
 /** Attempts of a model at one summary. */
 const ATTEMPTS = 2
 const HOUR = 3_600_000
+/** Summaries that are not tried after one could not be stored. */
+const PAUSE = 8
 /** Summaries that the spend of an hour is added up from. */
 const REMEMBERED = 64
 /** A shorter text says nothing. */
@@ -80,6 +82,8 @@ export class Compactor {
   readonly #options: CompactionOptions
   readonly #running: Map<string, Promise<unknown>>
   readonly #key: string
+  /** Jobs that are refused without a model's call, after one could not be stored. */
+  #pause = 0
   /** What became of the last one that was written here. */
   outcome: Compaction | undefined
 
@@ -125,6 +129,10 @@ export class Compactor {
    * second attempt; else the extract does. Whatever the model does, this resolves.
    */
   async #compact(job: CompactionJob): Promise<Compaction> {
+    if (this.#pause > 0) {
+      this.#pause--
+      return { status: 'refused', reasons: ['the last summary could not be stored'] }
+    }
     let pins: readonly Pin[]
     try {
       pins = (await this.#options.pins?.(this.#scope)) ?? []
@@ -190,6 +198,7 @@ export class Compactor {
         decide,
       )
     } catch (error) {
+      this.#pause = PAUSE
       return {
         status: 'refused',
         reasons: [...written.reasons, `it could not be stored: ${messageOf(error)}`],

@@ -239,7 +239,8 @@ export class ContextBuilder {
     })
   }
 
-  #draft({ call, band: { windowFrom, cuts }, window, summary }: Plan, cause: EpochCause): Epoch {
+  #draft({ call, band, window, summary, withheld }: Plan, cause: EpochCause): Epoch {
+    const { windowFrom, cuts } = band
     const { head, measure } = call
     const { lane } = this.#policy
     const { base, place } = this.view.next
@@ -258,6 +259,7 @@ export class ContextBuilder {
       cuts,
       ...(calibration !== 1 && { calibration }),
       ...(summary && { summary: summary.mark.id }),
+      ...(withheld !== undefined && { withheld }),
       head: head.hash,
       prefixHash: this.#prefix.hash(head.hash, window.blocks, []),
       v: RENDER_VERSION,

@@ -33,7 +33,7 @@ export interface Uncovered {
   readonly updates: CurrentSummary | undefined
   /** Rows of these messages. */
   readonly rows: readonly LogRow[]
-  readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'apart'>
+  readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'of' | 'apart'>
 }
 
 /**
@@ -78,6 +78,7 @@ export function uncoveredBefore(
       upto: upto.id,
       seen: seen.id,
       count: upto.ordinal - 1,
+      of: (summary?.mark.of ?? 0) + placed.size,
       ...(needed && needed !== upto && { apart: { from: needed.id, count: needed.ordinal - 1 } }),
     },
   }

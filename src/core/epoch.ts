@@ -4,6 +4,7 @@ import type { Call, Calls } from './call.ts'
 import { addedLate, type Conversation } from './fold.ts'
 import type { Policy } from './policy.ts'
 import { markIn } from './seal.ts'
+import { holds } from './summary.ts'
 import type { CurrentEpoch, View } from './view.ts'
 import { type Band, exceeds, type Layout, NOTHING, type Window } from './window.ts'
 
@@ -40,8 +41,22 @@ export class EpochJudge {
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
       return { cause: 'rewind', window: NOTHING }
     const window = show(layout, rows, mark)
-    const cause = mark.head !== call.head.hash ? 'head' : (rewound ?? this.#breaks(call, epoch, seen, window))
+    if (mark.head !== call.head.hash) return { cause: 'head', epoch, window }
+    const cause =
+      rewound ??
+      (this.#hasRoomAgain(call, epoch, window) ? 'budget' : this.#breaks(call, epoch, seen, window))
     return { ...(cause && { cause }), epoch, window }
+  }
+
+  /** Whether the summary for which the epoch had no room would fit beside its window now. */
+  #hasRoomAgain(call: Call, { mark, place }: Epoch, window: Window): boolean {
+    const { latest, rows } = this.#view
+    if (mark.withheld === undefined || latest?.mark.id !== mark.withheld || !holds(latest.mark, rows))
+      return false
+    const { system, tools } = call.head
+    const texts = this.#calls.texts({}, place, latest)
+    const then = this.#calls.with(call.measure, { ...texts, system, tools }, call.tail)
+    return window.tokens + (this.#calls.tail(then, window, place)?.tokens ?? 0) <= then.room
   }
 
   /** Why an epoch cannot go on with this window, if it cannot. */

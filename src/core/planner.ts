@@ -5,7 +5,7 @@ import type { Call, Calls, ContextOptions } from './call.ts'
 import { textIn } from './carry.ts'
 import type { CompactionJob } from './compaction.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
-import { type Epoch, seenBy, show } from './epoch.ts'
+import { type Epoch, show } from './epoch.ts'
 import { fold } from './fold.ts'
 import type { Measure } from './measure.ts'
 import type { Policy, WindowLimits } from './policy.ts'
@@ -26,6 +26,8 @@ export interface Plan {
   readonly band: Band
   readonly window: Window
   readonly summary?: CurrentSummary
+  /** Id of the summary that would hold, but has no room. */
+  readonly withheld?: string
   readonly job?: CompactionJob
   /** Why nothing can be summarised. */
   readonly refused?: readonly string[]
@@ -86,7 +88,10 @@ export class Planner {
     for (const [index, { summary, calibration }] of attempts.entries()) {
       const call = this.#calls.make(calibration, options, this.#view.next.place, summary)
       try {
-        return await this.#planWith(call, cause, prior, summary, compacting)
+        if (summary || !usable) return await this.#planWith(call, cause, prior, summary, compacting)
+        // A summary that has no room in this call is not replaced by one that knows less.
+        const plan = await this.#planWith(call, cause, prior, undefined, { ...compacting, may: false })
+        return { ...plan, withheld: usable.mark.id }
       } catch (error) {
         if (index === attempts.length - 1 || !isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
       }
@@ -97,7 +102,8 @@ export class Planner {
   /** The newest summary that the next epoch may show: the one that shows now, or one that was written since, if it holds. */
   #usable(prior: Epoch | undefined): CurrentSummary | undefined {
     const { latest, summary, epoch, rows } = this.#view
-    const isNew = latest && (latest.mark.id === epoch?.mark.summary || latest.seq > (epoch?.seq ?? 0))
+    const known = [epoch?.mark.summary, epoch?.mark.withheld]
+    const isNew = latest && (known.includes(latest.mark.id) || latest.seq > (epoch?.seq ?? 0))
     const found = isNew ? latest : prior && summary
     return found && holds(found.mark, rows) ? found : undefined
   }
@@ -239,8 +245,20 @@ export class Planner {
       compaction.summary + compaction.carry + FRAME,
       Math.floor(this.#keep(all, layout) / 2),
     )
-    // What comes until the line is crossed will be kept too.
-    const coming = Math.max(0, Math.min(all, (max.tokens ?? all) + call.head.tokens.memory) - used)
+    // What comes until a limit is crossed will be kept too: as much more of the window as is left to the nearest one.
+    const left = (limit: number | undefined, now: number): number =>
+      limit === undefined ? Infinity : (window.tokens * Math.max(0, limit - now)) / Math.max(1, now)
+    const coming = Math.floor(
+      Math.max(
+        0,
+        Math.min(
+          all - used,
+          (max.tokens ?? Infinity) - window.tokens,
+          left(max.rounds, extent.rounds),
+          left(max.messages, extent.messages),
+        ),
+      ),
+    )
     const less = (limit: number | undefined, most: number | undefined, now: number): number | undefined =>
       limit === undefined ? undefined : Math.max(1, limit - Math.max(0, (most ?? now) - now))
     const rounds = less(limits.rounds, max.rounds, extent.rounds)
@@ -273,12 +291,11 @@ export class Planner {
     return this.#job(call, kept, uncovered, most)
   }
 
-  /** Why a summary is not written now: the epoch before began for the same cause, and hardly anything came since. */
+  /** Why a summary is not written now: the epoch before began for the same cause, and hardly anything came since the last summary. */
   repeats(cause: EpochCause, prior: Epoch | undefined): string | undefined {
     if (prior?.mark.summary === undefined || prior.mark.cause !== cause) return undefined
-    const { epoch, rows, conversation } = this.#view
-    const seen = epoch ? seenBy(epoch, rows) : 0
-    const since = conversation.units.filter(({ row }) => row.seq > seen).length
+    const { latest, conversation } = this.#view
+    const since = conversation.units.filter(({ row }) => row.seq > (latest?.seq ?? 0)).length
     return since > 1
       ? undefined
       : `the epoch before began for the same cause (${cause}), ${since} step(s) ago`

@@ -13,7 +13,7 @@ export interface CurrentSummary {
 /** A summary as the memory section shows it. */
 export function memoryText({ mark, place }: CurrentSummary, tag: string): string {
   const lines = [
-    `[summary #${place} of ${coveredBy(mark)} earlier messages]`,
+    `[summary #${place} of ${mark.of} earlier messages]`,
     defused(mark.text),
     defused(mark.carry),
   ]
@@ -34,11 +34,6 @@ export function endOf({ upto, count, apart }: SummaryMark): {
   readonly count: number
 } {
   return apart ?? { from: upto, count }
-}
-
-/** Messages that a summary stands for, hidden and forgotten ones included. */
-export function coveredBy({ count, skipped = 0 }: SummaryMark): number {
-  return count - skipped
 }
 
 /**

@@ -45,6 +45,8 @@ export interface EpochMark {
   readonly calibration?: number
   /** Id of the summary mark that the memory text holds; none: no entry is covered. */
   readonly summary?: string
+  /** Id of a summary that holds, but had no room in this epoch. */
+  readonly withheld?: string
   /** Hash of the rendered system and memory text and the tools; their bytes are in the register `head/<hash>`. */
   readonly head: string
   /** Hash of the head and all blocks but the tail, as they were when the epoch began. */
@@ -71,6 +73,8 @@ export interface SummaryMark {
   readonly seen: string
   /** Messages before `upto` in the log's order, hidden and forgotten ones included. */
   readonly count: number
+  /** Messages that it was written from, those of the summaries before it included. */
+  readonly of: number
   /** Where writers interleaved, the first entry in the log's order that showed on, and the messages before that one. */
   readonly apart?: { readonly from: string; readonly count: number }
   readonly text: string

@@ -157,11 +157,11 @@ describe('ahead of need', () => {
   })
 
   // Known: what may still come is reckoned in tokens of the whole budget, so that nothing is left for the summary.
-  it.fails('begins at that share of a limit in rounds', async () => {
+  it('begins at that share of a limit in rounds', async () => {
     await begins({ max: { rounds: 8 } }, 4)
   })
 
-  it.fails('begins at that share of a limit in messages', async () => {
+  it('begins at that share of a limit in messages', async () => {
     await begins({ max: { messages: 16 } }, 4)
   })
 
@@ -244,16 +244,17 @@ describe('compactions do not thrash', () => {
     }
   })
 
-  it('never two in a row for one cause: a window that slides at each step is summarised once', async () => {
+  it('never two in a row for one cause: a window that slides at each step is summarised every other time', async () => {
     const model = content()
     const session = open({ model }, { window: { max: { messages: 3 }, keep: { messages: 3 } } })
     const events = eventsOf(session)
     await work(session, 30, 2)
     const statuses = events.map(({ status }) => status)
     expect(statuses.some((one, index) => one === 'summarised' && statuses[index + 1] === one)).toBe(false)
-    expect(events.at(-1)?.reasons).toEqual([
-      'the epoch before began for the same cause (window), 1 step(s) ago',
-    ])
+    const refused = events.filter(({ status }) => status === 'refused')
+    expect(refused.length).toBeGreaterThan(5)
+    for (const { reasons } of refused)
+      expect(reasons[0]).toMatch(/^the epoch before began for the same cause/)
   })
 })
 
@@ -493,7 +494,7 @@ describe('sizes', () => {
 
 describe('known weaknesses', () => {
   // A call that had no room for the summary begins an epoch without it, and no later epoch takes it up again.
-  it.fails('a large tail, once, drops a summary for that call only', async () => {
+  it('a large tail, once, drops a summary for that call only', async () => {
     const session = open({ model: content() })
     const { context, next } = await untilSummary(session)
     await session.context({ tail: 'x'.repeat(3_600) })
@@ -503,7 +504,7 @@ describe('known weaknesses', () => {
   })
 
   // What has no room for two rounds is cut at each step: each epoch is one step after the last, so none is summarised again.
-  it.fails('a window that slides at each step is summarised now and then', async () => {
+  it('a window that slides at each step is summarised now and then', async () => {
     const session = open({ model: content() }, { window: { max: { rounds: 2 }, keep: { rounds: 2 } } })
     let context: Context | undefined
     for (let index = 0; index < 20; index++) {
@@ -514,7 +515,7 @@ describe('known weaknesses', () => {
   })
 
   // Nothing remembers that the summary before this one could not be stored, so each context asks the model again.
-  it.fails('a store that can write no mark costs a model call now and then, not at each step', async () => {
+  it('a store that can write no mark costs a model call now and then, not at each step', async () => {
     const store = changedStore(mapStore(), (inner) => ({
       commit: async (ops, decide) => {
         if (ops.some(({ envelope }) => envelope.mark)) throw new Error('disk full')
@@ -531,7 +532,7 @@ describe('known weaknesses', () => {
   })
 
   // Its place in the log is after the summary's end: `count` and `skipped` are places, not numbers of messages.
-  it.fails('the tag says how many messages it stands for where writers interleave', async () => {
+  it('the tag says how many messages it stands for where writers interleave', async () => {
     const session = open({ model: content() }, { window: { max: { messages: 9 }, keep: { messages: 4 } } })
     const call = (id: string): MessageInput => ({
       id,
