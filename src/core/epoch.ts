@@ -50,9 +50,9 @@ export class EpochJudge {
 
   /** Whether the summary for which the epoch had no room would fit beside its window now. */
   #hasRoomAgain(call: Call, { mark, place }: Epoch, window: Window): boolean {
-    const { latest, rows } = this.#view
-    if (mark.withheld === undefined || latest?.mark.id !== mark.withheld || !holds(latest.mark, rows))
-      return false
+    const { latest, rows, epoch } = this.#view
+    if (mark.withheld === undefined || !latest || !holds(latest.mark, rows)) return false
+    if (latest.mark.id !== mark.withheld && latest.seq < (epoch?.seq ?? 0)) return false
     const { system, tools } = call.head
     const texts = this.#calls.texts({}, place, latest)
     const then = this.#calls.with(call.measure, { ...texts, system, tools }, call.tail)

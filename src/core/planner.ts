@@ -121,7 +121,8 @@ export class Planner {
     const layout = call.measure.layout(this.#view.conversation)
     const keep = this.#keep(all, layout)
     // A summary that was written for this epoch is used even if a little came since.
-    const most = !isNew ? keep : done ? all : keep + Math.floor((all - keep) / 2)
+    const isFresh = done || (isNew && this.#nothingSince(summary))
+    const most = !isNew ? keep : isFresh ? all : keep + Math.floor((all - keep) / 2)
     const limits = isNew ? this.#policy.max : this.#policy.keep
     const explicit = this.#policy.keep.tokens !== undefined
     const plan = await this.#plan(call, cause, prior?.mark, summary, {
@@ -147,6 +148,13 @@ export class Planner {
     const uncovered = await this.#uncovered(call, from, prior, summary)
     if (!uncovered) return plan
     return { ...plan, job: this.#job(call, window, uncovered, explicit ? all : keep) }
+  }
+
+  /** Whether its writer had read all that there is. */
+  #nothingSince({ mark }: CurrentSummary): boolean {
+    const { rows } = this.#view
+    const seen = rows.find(({ id }) => id === mark.seen)
+    return seen !== undefined && seen.ordinal === rows.at(-1)?.ordinal
   }
 
   /** What the messages before unit `from` hold that no summary covers. */
