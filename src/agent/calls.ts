@@ -3,7 +3,7 @@ import { isPlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, ToolResultPart } from '../ports/message.ts'
 import type { AgentCall, CallStatus } from './events.ts'
 import { goOn, type RunState, write } from './run-state.ts'
-import { errorText, toJson } from './tools.ts'
+import { copyOf, errorText, toJson } from './tools.ts'
 import { pendingCalls, type Written } from './transcript.ts'
 import { Aborted, within } from './within.ts'
 
@@ -42,7 +42,7 @@ export async function settleCalls(
   const failures: unknown[] = []
   const waiting = [...calls]
   const work = async (): Promise<void> => {
-    for (let call = waiting.shift(); call; call = waiting.shift()) {
+    for (let call = waiting.shift(); call && failures.length === 0; call = waiting.shift()) {
       const { callId } = call
       const before = recorded.get(callId)
       const done = settleOne(run, step, call, settle, before)
@@ -103,7 +103,7 @@ async function outcomeOf(run: RunState, step: number, call: AgentCall): Promise<
   const { tool, schema } = found
   const limit = { ms: tool.timeoutMs ?? timeouts.tool, subject: `the tool ${name}` }
   try {
-    const checked = await within(run, limit, () => schema.check(input))
+    const checked = await within(run, limit, () => schema.check(copyOf(input)))
     if ('problems' in checked)
       return refused(
         'invalid',

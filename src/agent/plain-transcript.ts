@@ -6,6 +6,7 @@ import { Prefix } from '../core/prefix.ts'
 import type { Block, Context, Rule, SectionName, SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput, ToolSpec } from '../ports/message.ts'
+import { copyOf } from './tools.ts'
 import { type ContextRequest, callsOf, type Transcript, type Written } from './transcript.ts'
 
 const counter = charsPerToken()
@@ -25,7 +26,7 @@ export class PlainTranscript implements Transcript {
   }
 
   async recent(): Promise<readonly Message[]> {
-    return this.#messages
+    return copyOf(this.#messages)
   }
 
   async append(inputs: readonly MessageInput[]): Promise<Written> {
@@ -33,7 +34,8 @@ export class PlainTranscript implements Transcript {
     const messages = inputs.map((input, index) => checkMessage('runAgent', name(index), input, this.#host))
     this.#messages.push(...messages)
     if (messages[0]?.role === 'tool') this.#sortResults()
-    return { messages, repeated: false }
+    // Who is told of them may change them.
+    return { messages: copyOf(messages), repeated: false }
   }
 
   async hasSystem(): Promise<boolean> {

@@ -4,6 +4,7 @@ import { headOf } from '../core/text.ts'
 import type { Json, ToolSpec } from '../ports/message.ts'
 import type { AgentTool } from './options.ts'
 import { createSchema, type InputSchema } from './schema.ts'
+import { checkMs } from './within.ts'
 
 /** Most UTF-16 units of an error's text that a model is given. */
 const LONGEST_ERROR = 2_000
@@ -25,6 +26,7 @@ export function createToolbox(tools: readonly AgentTool[]): Toolbox {
       throw invalid('runAgent', `${argument}.execute`, 'must be a function')
     if (tool.trust !== undefined && tool.trust !== 'tool' && tool.trust !== 'web')
       throw invalid('runAgent', `${argument}.trust`, 'must be tool or web')
+    checkMs(`${argument}.timeoutMs`, tool.timeoutMs)
     const { name, description, inputSchema, jsonSchema } = tool
     const schema = createSchema(`${argument}.inputSchema`, inputSchema, jsonSchema)
     const spec: ToolSpec = {
@@ -45,6 +47,11 @@ export function toJson(output: unknown): Json {
   const text = JSON.stringify(output)
   if (text === undefined) throw new TypeError(`a ${typeof output} is no JSON`)
   return checkJson('runAgent', 'output', JSON.parse(text))
+}
+
+/** JSON of one's own, to be changed as one likes. */
+export function copyOf<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value
 }
 
 /** An error as a model reads it: its name and message, well-formed and not endless. */

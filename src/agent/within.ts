@@ -1,3 +1,4 @@
+import { invalid } from '../core/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { AbortSignalLike, Host, Timeout } from '../ports/host.ts'
 
@@ -74,6 +75,15 @@ export function within<Value>(
     // The work may have aborted its run before anyone listened.
     if (signal.aborted) onAbort()
   })
+}
+
+/** A timer that is told to wait longer than this does not wait at all. */
+const MOST_MS = 2 ** 31 - 1
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkMs(argument: string, ms: number | undefined): void {
+  if (ms !== undefined && !(ms > 0 && ms <= MOST_MS))
+    throw invalid('runAgent', argument, `must be milliseconds above 0, at most ${MOST_MS}`)
 }
 
 export function timedOut(subject: string, ms: number): PlimsollError {
