@@ -1,4 +1,4 @@
-import { MAX_METADATA_BYTES, textOf } from '../core/message.ts'
+import { MAX_METADATA_BYTES } from '../core/message.ts'
 import { utf8Length } from '../core/text.ts'
 import type { Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
@@ -21,8 +21,12 @@ export function callModel(run: RunState, step: number, context: Context): Promis
     for await (const event of model.complete({ context, signal, ...(settings && { settings }) })) {
       // Nobody waits for it any more.
       if (signal.aborted) throw signal.reason
-      if (event.type === 'finish') reply = event
-      else if (event.type === 'text') {
+      if (event.type === 'finish') {
+        // Whole is whole: a stream that stays open, fails or says more after that takes nothing of it.
+        reply = event
+        break
+      }
+      if (event.type === 'text') {
         run.answer += event.text
         emit({ type: 'text', step, text: event.text })
       } else if (event.type === 'reasoning') emit({ type: 'reasoning', step, text: event.text })
@@ -30,7 +34,6 @@ export function callModel(run: RunState, step: number, context: Context): Promis
     if (!reply) throw incomplete(model.id, 'ended without a `finish`')
     if (reply.message?.role !== 'assistant')
       throw incomplete(model.id, 'did not end with an assistant message')
-    run.answer = textOf(reply.message)
     return reply
   })
 }

@@ -18,11 +18,13 @@ import { goOn, type RunState, write } from './run-state.ts'
 import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
 import { createToolbox } from './tools.ts'
-import { callsOf, finalAnswer } from './transcript.ts'
+import { answerTo, callsOf } from './transcript.ts'
 import { addUsage, difference, NO_USAGE, predict, reportedBy } from './usage.ts'
-import { Aborted, timedOut } from './within.ts'
+import { Aborted, checkMs, timedOut } from './within.ts'
 
 const MAX_STEPS = 20
+/** Messages in which the answer to an input is looked for that is given again. */
+const LOOK_BACK = 256
 
 /** Begins a run over injected clock, ids and timers. */
 export function startRun(options: RunOptions, host: Host): AgentRun {
@@ -132,20 +134,23 @@ async function takeStep(
   before: Context | undefined,
 ): Promise<{ readonly reason: FinishReason; readonly message: Message }> {
   let reply: Reply
+  let call: CallUsage
+  let message: Message
   try {
     reply = await callModel(run, step, context)
+    const reported = reportedBy(reply.usage)
+    call = { predicted: predict(context, before), ...(reported && { reported }) }
+    const { messages } = await write(run, [withUsage(reply.message, call)], {
+      ...(run.round !== undefined && { round: run.round }),
+    })
+    ;[message] = messages as readonly [Message]
   } catch (error) {
     if (!(error instanceof Aborted))
       await run.hooks.afterModelCall({ ...modelCall(run, step), status: 'failed', error })
     throw error
   }
   const { reason } = reply
-  const reported = reportedBy(reply.usage)
-  const call: CallUsage = { predicted: predict(context, before), ...(reported && { reported }) }
-  const { messages } = await write(run, [withUsage(reply.message, call)], {
-    ...(run.round !== undefined && { round: run.round }),
-  })
-  const [message] = messages as readonly [Message]
+  run.answer = textOf(message)
   run.steps = step
   run.usage = addUsage(run.usage, call)
   const apart = difference(call)
@@ -187,7 +192,7 @@ async function open(run: RunState): Promise<Message | undefined> {
   const opId = opIdOf(inputs)
   const written = await write(run, messages, { ...(opId !== undefined && { opId }) })
   run.round = written.messages.findLast(({ role }) => role === 'user')?.id ?? run.round
-  if (written.repeated) return finalAnswer(await transcript.recent(1))
+  if (written.repeated) return answerTo(inputs.at(-1)?.id, await transcript.recent(LOOK_BACK))
   // What is said may itself hold calls that wait.
   await settle(run, how, written.messages)
   return undefined
@@ -263,9 +268,13 @@ function checkOptions(options: RunOptions): void {
   if (typeof parallel === 'number') atLeastOne('parallel', parallel)
   if (typeof resumed === 'object' && resumed.messages !== undefined)
     atLeastOne('resume.messages', resumed.messages)
-  for (const [name, ms] of Object.entries(timeouts))
-    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
-      throw invalid('runAgent', `timeouts.${name}`, 'must be milliseconds above 0')
+  if (typeof resumed === 'object' && !isPending(resumed.pending))
+    throw invalid('runAgent', 'resume.pending', 'must be fail, run or a function')
+  for (const [name, ms] of Object.entries(timeouts)) checkMs(`timeouts.${name}`, ms)
+}
+
+function isPending(pending: unknown): boolean {
+  return pending === undefined || pending === 'fail' || pending === 'run' || typeof pending === 'function'
 }
 
 function atLeastOne(argument: string, value: number): void {

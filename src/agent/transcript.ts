@@ -60,6 +60,14 @@ export function finalAnswer(messages: readonly Message[]): Message | undefined {
   return newest?.role === 'assistant' && callsOf(newest).length === 0 ? newest : undefined
 }
 
+/** The reply that ended the round of a message, whatever was said since. */
+export function answerTo(said: string | undefined, messages: readonly Message[]): Message | undefined {
+  const begin = messages.findIndex(({ id }) => id === said) + 1
+  if (begin === 0) return undefined
+  const end = messages.findIndex(({ role }, index) => index >= begin && role === 'user')
+  return finalAnswer(messages.slice(begin, end < 0 ? undefined : end))
+}
+
 /** The round that the newest message is in, where that can be told. */
 export function roundOf(messages: readonly Message[]): string | undefined {
   return messages.findLast(({ role }) => role === 'user')?.id
