@@ -122,7 +122,7 @@ async function outcomeOf(run: RunState, step: number, call: AgentCall): Promise<
 }
 
 /** The answer to a call that is not run because the run stops. */
-export function stopped({ stop }: RunState): Outcome {
+function stopped({ stop }: RunState): Outcome {
   return refused('denied', `this call was not run, since the run was stopped: ${stop?.reason}`)
 }
 

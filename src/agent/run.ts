@@ -5,7 +5,7 @@ import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
-import { runCalls, settleCalls, stopped } from './calls.ts'
+import { runCalls } from './calls.ts'
 import { compose } from './compose.ts'
 import { EventLog, runOf } from './event-log.ts'
 import type { AgentEvent } from './events.ts'
@@ -77,7 +77,6 @@ async function begin(
     throw error
   } finally {
     signal?.removeEventListener('abort', onAbort)
-    timeout?.signal.removeEventListener('abort', onTimeout)
     timeout?.clear()
     forget?.()
   }
@@ -119,9 +118,7 @@ async function converse(run: RunState): Promise<End> {
     const calls = callsOf(message)
     if (calls.length === 0) return run.stop ? stop(run.stop) : { reason: endOf(reason) }
     for (const call of calls) run.emit({ type: 'tool-call', step, call })
-    goOn(run)
-    if (run.stop) await settleCalls(run, step, calls, async () => stopped(run))
-    else await runCalls(run, step, calls)
+    await runCalls(run, step, calls)
   }
   return run.stop ? stop(run.stop) : { reason: 'max-steps' }
 }
@@ -175,7 +172,7 @@ async function open(run: RunState): Promise<Message | undefined> {
   goOn(run)
   const known = session && (await resume(run, how, inputs.length === 0))
   if (inputs.length === 0) {
-    if (run.round === undefined && !known && (await transcript.recent(1)).length === 0)
+    if (run.round === undefined && (await transcript.recent(1)).length === 0)
       throw invalid('runAgent', 'input', 'is missing, and the session holds no message to go on with')
     return known
   }
