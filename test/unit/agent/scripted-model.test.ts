@@ -132,3 +132,79 @@ describe('scriptedModel', () => {
     expect(heard).toEqual([{ type: 'text', text: 'Half' }])
   })
 })
+
+describe('a scripted reply', () => {
+  it('is what it says and nothing else: no reasoning, usage, calls or error that was not given', async () => {
+    const context = await contextOf('Hello')
+    const model = scriptedModel([
+      { reasoning: '', text: 'Hi' },
+      { text: '', calls: [] },
+      { text: 'Half', error: null },
+    ])
+    expect(await eventsOf(model, context)).toEqual([
+      { type: 'reasoning', text: '' },
+      { type: 'text', text: 'Hi' },
+      {
+        type: 'finish',
+        message: {
+          role: 'assistant',
+          content: [
+            { type: 'reasoning', text: '' },
+            { type: 'text', text: 'Hi' },
+          ],
+        },
+        reason: 'stop',
+      },
+    ])
+    const [finish, ...more] = await eventsOf(model, context)
+    expect(more).toEqual([])
+    expect(finish).toStrictEqual({
+      type: 'finish',
+      message: { role: 'assistant', content: '' },
+      reason: 'stop',
+    })
+    await expect(eventsOf(model, context)).rejects.toBe(null)
+  })
+
+  it('holds no empty text beside what it calls', async () => {
+    const model = scriptedModel([{ text: '', calls: [{ name: 'find', input: {}, id: 'a' }] }])
+    const finish = (await eventsOf(model, await contextOf('Hello'))).at(-1)
+    expect(finish).toMatchObject({ message: { content: [{ type: 'tool-call', id: 'a' }] } })
+  })
+
+  it('stops at each of its calls when it is told to', async () => {
+    const controller = new AbortController()
+    const calls = ['a', 'b'].map((id) => ({ name: 'find', input: {}, id }))
+    const heard: ModelEvent[] = []
+    const reading = async (): Promise<void> => {
+      const context = await contextOf('Hello')
+      for await (const event of scriptedModel([{ calls }]).complete({ context, signal: controller.signal })) {
+        heard.push(event)
+        controller.abort('enough')
+      }
+    }
+    await expect(reading()).rejects.toBe('enough')
+    expect(heard).toHaveLength(1)
+  })
+
+  it('is not asked for where it was stopped before', async () => {
+    let asked = 0
+    const model = scriptedModel(() => `${++asked}`)
+    await expect(eventsOf(model, await contextOf('Hello'), AbortSignal.abort('no'))).rejects.toBe('no')
+    expect(asked).toBe(0)
+  })
+
+  it('answers what asks for a summary in the tail, where nothing else is said', async () => {
+    const session = open()
+    const context = await session.context({ tail: 'Summarize the following: nothing' })
+    const plain = {
+      ...context,
+      blocks: context.blocks.map((block) => ({
+        ...block,
+        parts: [{ type: 'text' as const, text: 'Summarize the following: nothing' }],
+      })),
+    }
+    const model = scriptedModel(['Script.'], { summaries: ['Summary.'] })
+    expect((await eventsOf(model, plain)).at(-1)).toMatchObject({ message: { content: 'Summary.' } })
+  })
+})

@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest'
+import { budget } from '../../../src/agent/budget.ts'
+import { contextFilter } from '../../../src/agent/context-filter.ts'
+import type { AgentCall } from '../../../src/agent/events.ts'
+import { factSheet } from '../../../src/agent/fact-sheet.ts'
+import { memoryTools } from '../../../src/agent/memory-tools.ts'
+import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
+import { type CallRecord, observability } from '../../../src/agent/observability.ts'
+import { type ProgressOptions, progress } from '../../../src/agent/progress.ts'
+import type { Json, Session } from '../../../src/index.ts'
+import { open } from './support.ts'
+
+const signal = new AbortController().signal
+const usage = { predicted: { input: 0, cached: 0 }, reported: { cached: 0, uncached: 0, output: 0 } }
+const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now })
+const ask = async ({ beforeModelCall }: Hooks, step = 1, session?: Session): Promise<Proposal | undefined> =>
+  beforeModelCall?.({ step, usage, signal, ...(session && { session }) })
+const invalid = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
+
+describe('budget', () => {
+  it('refuses a limit that is none', () => {
+    for (const limit of [0, -1, Number.NaN])
+      expect(() => budget({ limit, getTokensUsed: () => 0 })).toThrow(invalid('limit'))
+  })
+
+  it('takes nothing used for a number, but less than that for a failure', async () => {
+    for (const used of [-1, Number.NaN, undefined, 'many']) {
+      const hooks = start(budget({ limit: 100, getTokensUsed: () => used as number }))
+      await expect(ask(hooks)).rejects.toEqual(invalid('getTokensUsed'))
+    }
+  })
+
+  it('never says that more is used than is', async () => {
+    const hooks = start(budget({ limit: 1_000, getTokensUsed: () => 899 }))
+    expect((await ask(hooks))?.nudge).toMatch(/^89 % of the token budget is used \(899 of 1000\)/)
+  })
+})
+
+describe('progress', () => {
+  /** One step for each list of calls; what is said before the step after it. */
+  const walk = async (
+    options: ProgressOptions,
+    steps: readonly (readonly { name?: string; input?: Json; output?: Json; isError?: boolean }[])[],
+  ): Promise<readonly string[]> => {
+    const hooks = start(progress(options))
+    const said: string[] = []
+    for (const [at, calls] of steps.entries()) {
+      await ask(hooks, at + 1)
+      for (const { name = 'act', input = {}, output = 'fine', isError = false } of calls) {
+        const call: AgentCall = { entry: `${at}`, index: 0, callId: 'a', name, input }
+        await hooks.afterTool?.({ step: at + 1, call, status: 'ok', output, isError, signal })
+      }
+    }
+    const last = await ask(hooks, steps.length + 1)
+    said.push(last?.nudge ?? last?.stop?.reason ?? '')
+    return said
+  }
+  const patient = { sameCall: 99, sameError: 99, stale: 99 }
+
+  it('takes the same error for one of the same tool, and an output that reads alike for none', async () => {
+    const failed = (name: string, isError = true) => [{ name, output: 'Error: no', isError }]
+    const options = { ...patient, sameError: 2 }
+    expect(await walk(options, [failed('one'), failed('one')])).toEqual([
+      expect.stringContaining('the same error of one 2 times or more'),
+    ])
+    expect(await walk(options, [failed('one'), failed('two')])).toEqual([''])
+    expect(await walk(options, [failed('one', false), failed('one', false)])).toEqual([''])
+  })
+
+  it('takes the same call for one of the same tool', async () => {
+    const options = { ...patient, sameCall: 2 }
+    const named = (name: string) => [{ name, input: { a: 1 } }]
+    expect(await walk(options, [named('one'), named('two')])).toEqual([''])
+    expect(await walk(options, [named('one'), named('one')])).toEqual([
+      expect.stringContaining('the same call 2 times or more: one'),
+    ])
+  })
+
+  it('tells what it saw first of several', async () => {
+    const both = { name: 'one', output: 'Error: no', isError: true }
+    const [said] = await walk({ ...patient, sameCall: 2, sameError: 2 }, [
+      [both],
+      [both, { ...both, name: 'two' }],
+    ])
+    expect(said).toContain('the same call 2 times or more: one')
+    const [other] = await walk({ ...patient, sameError: 1 }, [[both, { ...both, name: 'two' }]])
+    expect(other).toContain('the same error of one')
+  })
+
+  it('finds new names in arguments as well as in results', async () => {
+    for (const one of ['input', 'output'] as const) {
+      const steps = ['/a/first.txt', '/a/second.txt', '/a/third.txt'].map((path) => [{ [one]: { path } }])
+      expect(await walk({ ...patient, stale: 1 }, steps)).toEqual([''])
+    }
+  })
+
+  it('does not take a step for one that got on because it was not stuck', async () => {
+    const hooks = start(progress({ ...patient, sameCall: 2, nudges: 1 }))
+    const said: unknown[] = []
+    for (const [at, input] of [1, 1, 2, 2].entries()) {
+      said.push(await ask(hooks, at + 1))
+      const call: AgentCall = { entry: `${at}`, index: 0, callId: 'a', name: 'act', input }
+      await hooks.afterTool?.({ step: at + 1, call, status: 'ok', output: null, isError: false, signal })
+    }
+    said.push(await ask(hooks, 5))
+    expect(said.map((one) => Object.keys(one ?? {}).join())).toEqual(['', '', 'nudge', '', 'stop'])
+  })
+
+  it('refuses thresholds that are none', () => {
+    for (const name of ['sameCall', 'sameError', 'stale', 'nudges'])
+      for (const value of name === 'nudges' ? [-1, 0.5] : [0, -1, 0.5])
+        expect(() => progress({ [name]: value })).toThrow(invalid(name))
+  })
+})
+
+describe('fact sheet', () => {
+  const sheetOf = async (
+    facts: readonly { title: string; text: string }[],
+    maxCharacters?: number,
+  ): Promise<string | undefined> => {
+    const labelled = facts.map((fact) => ({ ...fact, trust: 'web' as const }))
+    const options = { facts: () => labelled, ...(maxCharacters !== undefined && { maxCharacters }) }
+    return (await ask(start(factSheet(options))))?.tail?.[0]?.text
+  }
+
+  it('shows as many characters as it may, counted as code points, and not one more', async () => {
+    const line = `- [web] T: ${'🚂'.repeat(9)}`
+    const fact = { title: 'T', text: '🚂'.repeat(9) }
+    expect(await sheetOf([fact], 20)).toBe(line)
+    expect(await sheetOf([fact], 19)).toBe('(1 more did not fit)')
+    const long = (length: number) => ({ title: 'T', text: 'x'.repeat(length) })
+    expect(await sheetOf([long(4_000 - 11)])).toHaveLength(4_000)
+    expect(await sheetOf([long(4_001 - 11)])).toBe('(1 more did not fit)')
+  })
+
+  it('says nothing where there are no facts, or none was asked for', async () => {
+    expect(await sheetOf([])).toBeUndefined()
+    expect(await ask(start(factSheet()))).toBeUndefined()
+  })
+
+  it('keeps a title on its line, and fails for what is no text', async () => {
+    expect(await sheetOf([{ title: ' \n One\r\nline\t', text: 'a' }])).toBe('- [web] One line: a')
+    for (const fact of [
+      { title: 5, text: 'a' },
+      { title: 'a', text: undefined },
+      { title: 'half \ud83d', text: 'a' },
+    ])
+      await expect(sheetOf([fact as never])).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  })
+
+  it('asks for what is known in this session', async () => {
+    const session = open()
+    const asked: unknown[] = []
+    const hooks = start(factSheet({ facts: (about) => asked.splice(asked.length, 0, about) as never[] }))
+    await ask(hooks, 1, session)
+    await ask(hooks, 2)
+    expect(asked).toEqual([{ session }, {}])
+  })
+
+  it('refuses a length that is none', () => {
+    for (const maxCharacters of [0, -1, Number.NaN])
+      expect(() => factSheet({ facts: () => [], maxCharacters })).toThrow(invalid('maxCharacters'))
+  })
+})
+
+describe('context filter', () => {
+  it('asks for the limits of the step, and proposes what it is given, nothing where that is nothing', async () => {
+    const toolOutput = { most: 9 } as never
+    const hooks = start(
+      contextFilter((step) =>
+        step === 1 ? undefined : step === 2 ? { rounds: 0 } : { rounds: step, toolOutput },
+      ),
+    )
+    expect(await ask(hooks, 1)).toBeUndefined()
+    // It is the core that refuses it.
+    expect(await ask(hooks, 2)).toEqual({ limits: { window: { max: { rounds: 0 } } } })
+    expect(await ask(hooks, 3)).toEqual({ limits: { window: { max: { rounds: 3 } }, toolOutput } })
+    expect(await ask(start(contextFilter()))).toBeUndefined()
+  })
+})
+
+describe('observability', () => {
+  const call = (entry: string, index: number): AgentCall => ({
+    entry,
+    index,
+    callId: 'a',
+    name: 'act',
+    input: {},
+  })
+
+  it('times calls that run at once each for itself, whatever their ids', async () => {
+    let now = 100
+    const records: CallRecord[] = []
+    const hooks = start(observability({ sink: (record) => void records.push(record) }), () => now)
+    const calls = [call('one', 0), call('one', 1), call('two', 0)]
+    for (const one of calls) {
+      await hooks.beforeTool?.({ step: 1, call: one, signal })
+      now += 10
+    }
+    for (const one of calls)
+      await hooks.afterTool?.({ step: 1, call: one, status: 'ok', output: 1, isError: false, signal })
+    expect(records.map(({ ms }) => ms)).toEqual([30, 20, 10])
+  })
+
+  it('takes no time for a call that nobody saw begin, or not again', async () => {
+    let now = 100
+    const records: CallRecord[] = []
+    const hooks = start(observability({ sink: (record) => void records.push(record) }), () => now)
+    await hooks.beforeTool?.({ step: 1, call: call('one', 0), signal })
+    now += 10
+    for (const _ of 'ab')
+      await hooks.afterTool?.({
+        step: 1,
+        call: call('one', 0),
+        status: 'ok',
+        output: 1,
+        isError: false,
+        signal,
+      })
+    expect(records.map(({ ms }) => ms)).toEqual([10, 0])
+  })
+
+  it('tells what a call took, and is awaited', async () => {
+    const spent = { predicted: { input: 5, cached: 1 } }
+    const records: CallRecord[] = []
+    let ended = false
+    const sink = async (record: CallRecord): Promise<void> => {
+      records.push(record)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      ended = true
+    }
+    const hooks = start(observability({ sink }))
+    await hooks.afterModelCall?.({ step: 1, usage, signal, status: 'ok', call: spent } as never)
+    expect(ended).toBe(true)
+    await hooks.afterModelCall?.({ step: 2, usage, signal, status: 'failed', error: 1 })
+    expect(records).toEqual([
+      { type: 'model', step: 1, count: 1, ms: 0, status: 'ok', usage: spent },
+      { type: 'model', step: 2, count: 2, ms: 0, status: 'failed' },
+    ])
+  })
+
+  it('watches nothing where nobody is told', () => {
+    expect(start(observability())).toEqual({})
+  })
+})
+
+describe('memoryTools', () => {
+  const [read] = memoryTools({
+    readSource: async (reference: string, { offset }: { offset: number }) => ({
+      text: `${reference}@${offset}`,
+      total: 90,
+      ...(offset === 0 && { next: 4 }),
+    }),
+  } as never)
+  const page = (input: object): unknown => read?.execute(input, { callId: 'a', signal })
+
+  it('says which page it gives, and where to go on, if there is more', async () => {
+    expect(await page({ reference: '#3' })).toBe('[#3, characters 0 to 4 of 90; go on with offset 4]\n#3@0')
+    expect(await page({ reference: '#3', offset: 4 })).toBe('[#3, characters 4 to 8 of 90]\n#3@4')
+  })
+
+  it('takes a reference and an offset, and nothing else', () => {
+    expect(read?.inputSchema).toMatchObject({
+      required: ['reference'],
+      additionalProperties: false,
+      properties: { reference: { type: 'string' }, offset: { type: 'integer', minimum: 0 } },
+    })
+  })
+})
