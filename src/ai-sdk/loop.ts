@@ -86,8 +86,9 @@ function prepareWith(
     for (const step of steps) await appendStep(session, step, written)
     for (const message of steering ?? []) {
       if (seen.has(message)) continue
-      seen.add(message)
       await session.append(fromModelMessages([message]))
+      // Not before: what could not be written is written by the next step that is prepared.
+      seen.add(message)
     }
     specs ??= toToolSpecs(tools)
     const context = await session.context({ ...contextOptions, tools: await specs })

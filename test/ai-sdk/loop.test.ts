@@ -209,6 +209,12 @@ describe('the tool loop of streamText', () => {
       experimental_steeringMessages: [steering],
       model: scripted([]),
     }
+    const append = session.append.bind(session)
+    session.append = () => {
+      session.append = append
+      return Promise.reject(new Error('disk'))
+    }
+    await expect(prepare(step as never)).rejects.toThrow('disk')
     await prepare(step as never)
     await prepare(step as never)
     expect((await session.history()).map(({ content }) => content)).toEqual(['Hi', 'Hurry!'])
