@@ -61,7 +61,7 @@ export function createSchema(
 function isStandard(schema: unknown): schema is StandardSchema {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
   const standard = (schema as Partial<StandardSchema>)['~standard']
-  return typeof standard === 'object' && typeof standard?.validate === 'function'
+  return typeof standard?.validate === 'function'
 }
 
 function describe(argument: string, schema: StandardSchema, explicit: JsonSchema | undefined): JsonSchema {

@@ -83,6 +83,8 @@ describe('progress', () => {
       [both, { ...both, name: 'two' }],
     ])
     expect(said).toContain('the same call 2 times or more: one')
+    const calls = [{ name: 'one' }, { name: 'two' }]
+    expect((await walk({ ...patient, sameCall: 2 }, [calls, calls]))[0]).toContain('2 times or more: one')
     const [other] = await walk({ ...patient, sameError: 1 }, [[both, { ...both, name: 'two' }]])
     expect(other).toContain('the same error of one')
   })
@@ -128,6 +130,9 @@ describe('fact sheet', () => {
     const fact = { title: 'T', text: '🚂'.repeat(9) }
     expect(await sheetOf([fact], 20)).toBe(line)
     expect(await sheetOf([fact], 19)).toBe('(1 more did not fit)')
+    // The next one would fit again, but would tell of less weighty things.
+    const short = { title: 'T', text: '' }
+    expect(await sheetOf([short, fact, short], 30)).toBe('- [web] T: \n(2 more did not fit)')
     const long = (length: number) => ({ title: 'T', text: 'x'.repeat(length) })
     expect(await sheetOf([long(4_000 - 11)])).toHaveLength(4_000)
     expect(await sheetOf([long(4_001 - 11)])).toBe('(1 more did not fit)')

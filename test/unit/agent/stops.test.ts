@@ -150,6 +150,15 @@ describe('a conversation without a question', () => {
 })
 
 describe('what a run ends with, and when', () => {
+  it('is told to no listener before the run is there to be spoken of', async () => {
+    let returned = false
+    const early: boolean[] = []
+    const run = go({ onEvent: () => void early.push(!returned) })
+    returned = true
+    await run
+    expect(early).not.toContain(true)
+  })
+
   it('is said of a reply that a filter cut', async () => {
     const model = scriptedModel([{ text: 'Half', reason: 'content-filter' }])
     expect(await go({ model })).toMatchObject({ reason: 'content-filter', answer: 'Half' })
