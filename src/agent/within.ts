@@ -1,6 +1,6 @@
 import { invalid } from '../core/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
-import type { AbortSignalLike, Host, Timeout } from '../ports/host.ts'
+import { type AbortSignalLike, type Host, MOST_MS, type Timeout } from '../ports/host.ts'
 
 /** What a run was told to stop by, as an error that nobody outside of the agent sees. */
 export class Aborted extends Error {
@@ -76,9 +76,6 @@ export function within<Value>(
     if (signal.aborted) onAbort()
   })
 }
-
-/** A timer that is told to wait longer than this does not wait at all. */
-const MOST_MS = 2 ** 31 - 1
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkMs(argument: string, ms: number | undefined): void {

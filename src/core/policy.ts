@@ -1,5 +1,6 @@
 import type { Budget } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
+import { MOST_MS } from '../ports/host.ts'
 import type { Model } from '../ports/model.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Pin } from './carry.ts'
@@ -124,7 +125,7 @@ export function createPolicy(options: PolicyOptions, counter: Counter, operation
     ),
     protect: Math.floor(cap / 4),
     ...limits(operation, options.window),
-    ...(options.compaction && { compaction: sizes(operation, options.compaction, cap) }),
+    ...(options.compaction !== undefined && { compaction: sizes(operation, options.compaction, cap) }),
   }
   const lane = hashJson({
     ...settings,
@@ -156,11 +157,12 @@ function sizes(
   checkId(operation, 'compaction.length', length)
   if (pins !== undefined && typeof pins !== 'function')
     throw invalid(operation, 'compaction.pins', 'must be a function')
-  if (ahead !== false && !(ahead > 0 && ahead <= 1))
+  if (ahead !== false && !(typeof ahead === 'number' && ahead > 0 && ahead <= 1))
     throw invalid(operation, 'compaction.ahead', 'must be above 0 and at most 1, or false')
   tokens(operation, 'compaction.sourceTokens', sourceTokens, 1)
   if (tokensPerHour !== Infinity) tokens(operation, 'compaction.tokensPerHour', tokensPerHour, 0)
-  tokens(operation, 'compaction.timeout', timeout, 1)
+  if (tokens(operation, 'compaction.timeout', timeout, 1) > MOST_MS)
+    throw invalid(operation, 'compaction.timeout', `must be at most ${MOST_MS}`)
   const summary = summaryTokens ?? Math.max(LEAST_SUMMARY, Math.floor(cap / SUMMARIES))
   const carry = carryTokens ?? Math.floor(cap / CARRIES)
   return {

@@ -4,7 +4,7 @@ export interface Host {
   now(): number
   /** Contract: a fresh id, unique for ever, for example a UUIDv7; at most 256 bytes. */
   newId(): string
-  /** Contract: a signal that aborts after `ms` milliseconds, unless it is cleared before. */
+  /** Contract: a signal that aborts after `ms` milliseconds, at most {@link MOST_MS}, unless it is cleared before. */
   timeout(ms: number): Timeout
   /** Contract: a signal that aborts when it is told to; one that the platform's own functions take, for example `fetch`. */
   controller(): Controller
@@ -16,6 +16,9 @@ export interface Controller {
   /** The signal's first reason holds; aborting again does nothing. */
   abort(reason: unknown): void
 }
+
+/** Longest wait of JavaScript's timers: one that is longer fires at once. */
+export const MOST_MS = 2 ** 31 - 1
 
 export interface Timeout {
   readonly signal: AbortSignalLike
