@@ -90,10 +90,11 @@ export class Calls {
   }
 
   texts({ tools }: Pick<ContextOptions, 'tools'>, place: number, summary?: CurrentSummary): HeadTexts {
+    const memory = summary ? memoryText(summary, this.fence(place)) : ''
     return {
       system: this.#system,
-      memory: summary ? memoryText(summary, this.fence(place)) : '',
-      ...(summary && { trust: summary.mark.trust, summary: summary.mark.id }),
+      memory,
+      ...(summary && memory !== '' && { trust: summary.mark.trust, summary: summary.mark.id }),
       tools: tools?.length ? JSON.stringify(tools) : '',
     }
   }

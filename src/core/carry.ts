@@ -53,7 +53,7 @@ const CARRIED = 4
  * those that the kept messages use again, then the weightiest others, as many as fit. Pure and deterministic.
  */
 export function carryOver({ pins, text, told, before, cut, kept, room, count }: CarryInput): Carry {
-  const pinned = pins.filter((pin) => !text.includes(pin.text)).map(({ kind, text }) => `${kind}: ${text}`)
+  const pinned = pins.filter((pin) => !text.includes(pin.text)).map(lineOf)
   const shown = `${text}\n${pinned.join('\n')}`
   const ranked = [...weigh(told, before, cut)].filter(([name]) => !shown.includes(name))
   const again = ranked.filter(([name]) => kept.includes(name))
@@ -75,6 +75,11 @@ export function carryOver({ pins, text, told, before, cut, kept, room, count }: 
     text: lines.join('\n'),
     lost: { count: lost.length, first: lost.slice(0, LISTED).map(([name]) => name) },
   }
+}
+
+/** A pin as it shows. */
+export function lineOf({ kind, text }: Pin): string {
+  return `${kind}: ${text}`
 }
 
 /** Names of a text that what follows is likely to use again: identifiers, numbers, and what somebody quoted. */

@@ -4,7 +4,7 @@ import type { Model, ModelEvent } from '../ports/model.ts'
 import type { Scope, SummaryMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { refusalsOf } from './acceptance.ts'
-import { carryOver, type Pin, textIn } from './carry.ts'
+import { carryOver, lineOf, type Pin, textIn } from './carry.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
 import { extractOf } from './extract.ts'
@@ -154,6 +154,7 @@ export class Compactor {
       ...job.covers,
       text,
       carry,
+      pinned: pins.map(lineOf).join('\n'),
       lost: { count: 0, first: [] },
       trust,
       by: EXTRACT,

@@ -108,8 +108,8 @@ export class ContextBuilder {
     for (let tries = 0; ; tries++) {
       await this.view.refresh()
       this.#refusePending(options)
-      const { epoch: prior, summary } = this.view
-      const held = this.#calls.make(prior?.mark.calibration ?? 1, options, prior?.place, summary)
+      const { epoch: prior, memory } = this.view
+      const held = this.#calls.make(prior?.mark.calibration ?? 1, options, prior?.place, memory)
       const current = this.#judge.current(held)
       const cause = manual ? 'manual' : current.cause
       if (!cause && current.epoch) {

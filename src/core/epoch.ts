@@ -95,7 +95,10 @@ export class EpochJudge {
     const reported = this.#calls.reported() ?? measure.calibration
     if ((cap - margin - room + tokens) * reported <= cap * measure.calibration) return false
     const { system, tools } = call.head
-    const then = this.#calls.with(this.#calls.measureBy(reported), { system, memory: '', tools }, call.tail)
+    const { memory } = this.#view
+    const least = this.#calls.texts({}, place, memory && { ...memory, pinsOnly: true })
+    const texts = { ...least, system, tools }
+    const then = this.#calls.with(this.#calls.measureBy(reported), texts, call.tail)
     return this.#calls.floor(then, this.#view.conversation, place).floor <= cap
   }
 }

@@ -69,7 +69,7 @@ export class Planner {
 
   /**
    * Plans the next epoch with the newest summary that holds, by what was reported meanwhile; if nothing fits so, by the calibration
-   * that holds, and at last without the summary.
+   * that holds, and at last with no more of the summary than what is pinned.
    */
   async next(
     held: Call,
@@ -82,16 +82,17 @@ export class Planner {
     const calibrations =
       reported > held.measure.calibration ? [reported, held.measure.calibration] : [reported]
     const usable = this.#usable(prior)
-    const attempts = (usable ? [usable, undefined] : [undefined]).flatMap((summary) =>
-      calibrations.map((calibration) => ({ summary, calibration })),
-    )
-    for (const [index, { summary, calibration }] of attempts.entries()) {
-      const call = this.#calls.make(calibration, options, this.#view.next.place, summary)
+    const shown: readonly (CurrentSummary | undefined)[] = usable
+      ? [usable, { ...usable, pinsOnly: true }]
+      : [undefined]
+    const attempts = shown.flatMap((memory) => calibrations.map((calibration) => ({ memory, calibration })))
+    for (const [index, { memory, calibration }] of attempts.entries()) {
+      const call = this.#calls.make(calibration, options, this.#view.next.place, memory)
       try {
-        if (summary || !usable) return await this.#planWith(call, cause, prior, summary, compacting)
+        if (!memory?.pinsOnly) return await this.#planWith(call, cause, prior, memory, compacting)
         // A summary that has no room in this call is not replaced by one that knows less.
         const plan = await this.#planWith(call, cause, prior, undefined, { ...compacting, may: false })
-        return { ...plan, withheld: usable.mark.id }
+        return { ...plan, withheld: memory.mark.id }
       } catch (error) {
         if (index === attempts.length - 1 || !isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
       }

@@ -8,10 +8,13 @@ export interface CurrentSummary {
   readonly mark: SummaryMark
   readonly seq: number
   readonly place: number
+  /** Whether there is no room for more of it than what is pinned. */
+  readonly pinsOnly?: true
 }
 
-/** A summary as the memory section shows it. */
-export function memoryText({ mark, place }: CurrentSummary, tag: string): string {
+/** A summary as the memory section shows it; empty, where there is nothing to show of it. */
+export function memoryText({ mark, place, pinsOnly }: CurrentSummary, tag: string): string {
+  if (pinsOnly) return mark.pinned === '' ? '' : fenced(tag, 'data', defused(mark.pinned))
   const lines = [
     `[summary #${place} of ${mark.of} earlier messages]`,
     defused(mark.text),

@@ -94,7 +94,12 @@ export class View implements Slice {
 
   /** The summary that the epoch shows, unless it was forgotten. */
   get summary(): CurrentSummary | undefined {
-    return this.#summary
+    return this.#epoch?.mark.summary === undefined ? undefined : this.#summary
+  }
+
+  /** What the epoch's memory section holds: its summary, or what is pinned in one that it has no room for. */
+  get memory(): CurrentSummary | undefined {
+    return this.summary ?? (this.#summary && { ...this.#summary, pinsOnly: true })
   }
 
   /** The lane's newest summary, unless it was forgotten. The next epoch may show it. */
@@ -269,7 +274,7 @@ export class View implements Slice {
 
   async #readSummaries(reads: Reads): Promise<void> {
     const latest = this.nextSummary.base
-    const shown = this.#epoch?.mark.summary
+    const shown = this.#epoch?.mark.summary ?? this.#epoch?.mark.withheld
     const known = [this.#latest, this.#summary]
     const find = async (id: string | null | undefined): Promise<CurrentSummary | undefined> =>
       typeof id !== 'string'

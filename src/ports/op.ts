@@ -45,7 +45,7 @@ export interface EpochMark {
   readonly calibration?: number
   /** Id of the summary mark that the memory text holds; none: no entry is covered. */
   readonly summary?: string
-  /** Id of a summary that holds, but had no room in this epoch. */
+  /** Id of a summary that holds, but had no room in this epoch: of it only what is pinned shows. */
   readonly withheld?: string
   /** Hash of the rendered system and memory text and the tools; their bytes are in the register `head/<hash>`. */
   readonly head: string
@@ -80,6 +80,8 @@ export interface SummaryMark {
   readonly text: string
   /** What the text may not lose: what the app pinned, and names of the covered part. Empty: nothing. */
   readonly carry: string
+  /** All that was pinned, a line each: what is left of the memory section where there is no room for the rest. */
+  readonly pinned: string
   /** Names of the covered part that neither text nor carry hold: how many, and the first five. */
   readonly lost: { readonly count: number; readonly first: readonly string[] }
   /** The lowest of what it covers. */

@@ -297,7 +297,16 @@ export class Writer {
     const id = this.#id()
     const base = this.#local.head.marks.get(`summary/${lane}`)?.id ?? null
     const upto = pick(this.#local.rows, b)?.id ?? 'nobody'
-    const of = { lane, upto, seen: upto, count: a, of: a, carry: '', lost: { count: 0, first: [] } } as const
+    const of = {
+      lane,
+      upto,
+      seen: upto,
+      count: a,
+      of: a,
+      carry: '',
+      pinned: '',
+      lost: { count: 0, first: [] },
+    } as const
     const by = { trust: 'assistant', by: 'test', spent: 0, at: 0 } as const
     const entry = { type: 'summary', id, text: secret(id, id) + text, ...of, ...by } as const
     this.#write({ kind: 'mark', opId: id, base, entry, sources })
