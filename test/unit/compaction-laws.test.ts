@@ -101,7 +101,7 @@ it('what is pinned never leaves the context once a summary shows, as long as not
         if (isShown) for (const { text } of pins) expect(memoryOf(context)).toContain(text)
       }
     },
-    { only: ({ type }) => type !== 'rewind' && type !== 'undo', size: 100, least: 2_500 },
+    { only: ({ type }) => type !== 'rewind' && type !== 'undo', size: 100, least: 400 },
   )
 })
 
