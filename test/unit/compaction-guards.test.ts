@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest'
+import { uncoveredBefore } from '../../src/core/coverage.ts'
+import { decide } from '../../src/core/decide.ts'
+import { fold } from '../../src/core/fold.ts'
+import { type LeftOut, leftOut } from '../../src/core/receipt.ts'
+import { sealOp } from '../../src/core/seal.ts'
+import { type CurrentSummary, holds } from '../../src/core/summary.ts'
+import { NOTHING } from '../../src/core/window.ts'
+import type { LogRow, Message, Op, SummaryMark } from '../../src/index.ts'
+import { Home } from './support/home.ts'
+
+/**
+ * A log of messages by id: `q…` is a question, which opens a round; `a…` an answer; `c…` a call of the same number; `r…` its result;
+ * `e…` an answer with nothing in it. `a1@q1` belongs to round q1, else to the newest. `-q1,a1` is a rewind of both, `+` takes the
+ * first rewind back, `!a1` forgets.
+ */
+function logOf(text: string): readonly LogRow[] {
+  const home = new Home(decide)
+  let newest = ''
+  let rewind = ''
+  for (const [index, word] of text.split(' ').entries()) {
+    const opId = `op${index}`
+    const mark = { type: 'rewind', id: `w${index}` } as const
+    if (word.startsWith('-')) {
+      rewind ||= mark.id
+      home.commit([
+        sealOp({ kind: 'mark', opId, base: null, entry: { ...mark, hides: word.slice(1).split(',') } }),
+      ])
+    } else if (word === '+')
+      home.commit([sealOp({ kind: 'mark', opId, base: null, entry: { ...mark, undo: rewind } })])
+    else if (word.startsWith('!')) home.commit([sealOp({ kind: 'delete', opId, target: word.slice(1) })])
+    else {
+      const [id = '', own] = word.split('@')
+      if (id.startsWith('q') || newest === '') newest = id
+      const op: Op = { kind: 'append', opId, round: own ?? newest, messages: [messageOf(id)] }
+      home.commit([sealOp(op)])
+    }
+  }
+  return home.rows
+}
+
+function messageOf(id: string): Message {
+  const callId = id.replace(/\D/g, '')
+  const own = { id, createdAt: 0 }
+  if (id.startsWith('q')) return { ...own, role: 'user', trust: 'user', content: id }
+  if (id.startsWith('r'))
+    return { ...own, role: 'tool', trust: 'tool', content: [{ type: 'tool-result', callId, output: id }] }
+  const content = id.startsWith('c')
+    ? [{ type: 'tool-call', id: callId, name: 'find', input: {} } as const]
+    : ''
+  return { ...own, role: 'assistant', trust: 'assistant', content: content || (id.startsWith('e') ? '' : id) }
+}
+
+function summaryOf(
+  mark: Partial<SummaryMark> & Pick<SummaryMark, 'upto' | 'seen' | 'count'>,
+): CurrentSummary {
+  const rest = { text: '', carry: '', lost: { count: 0, first: [] }, by: 'extract', spent: 0, at: 0 } as const
+  return {
+    mark: { type: 'summary', id: 's', lane: 'main', of: mark.count, trust: 'user', ...rest, ...mark },
+    seq: 1,
+    place: 1,
+  }
+}
+
+const wordsOf = (rows: readonly { readonly id: string }[] = []): string => rows.map(({ id }) => id).join(' ')
+
+/** What a summary would be written from, in memory from entry `first` on, by rounds, and what it would cover. */
+function uncovered(
+  text: string,
+  to: string,
+  { first, start, summary }: { first?: string; start?: string; summary?: CurrentSummary } = {},
+) {
+  const log = logOf(text)
+  const rows = log.slice(first === undefined ? 0 : log.findIndex(({ id }) => id === first))
+  const conversation = fold(rows)
+  const placeOf = (id: string): number => conversation.units.findIndex(({ row }) => row.id === id)
+  const begin = start ?? summary?.mark.upto
+  const found = uncoveredBefore(
+    {
+      conversation,
+      rows,
+      whole: first === undefined,
+      summary,
+      start: begin === undefined ? 0 : placeOf(begin),
+    },
+    placeOf(to),
+  )
+  return found && { ...found.covers, rounds: found.rounds.map(wordsOf) }
+}
+
+describe('a summary is written from', () => {
+  it('all that stands before the window, round by round', () => {
+    const rest = { upto: 'q3', seen: 'q3', count: 4, of: 4 }
+    expect(uncovered('q1 a1 q2 a2 q3', 'q3')).toEqual({ ...rest, rounds: ['q1 a1', 'q2 a2'] })
+  })
+
+  it('nothing where nothing stands before the window, or the one before it covers all that does', () => {
+    expect(uncovered('q1 a1 q2', 'q1')).toBeUndefined()
+    const known = summaryOf({ upto: 'q2', seen: 'q2', count: 2 })
+    expect(uncovered('q1 a1 q2', 'q2', { summary: known })).toBeUndefined()
+    expect(uncovered('q1 a1 q2', 'a1', { summary: known })).toBeUndefined()
+  })
+
+  it('nothing older than the window was, and says where it begins', () => {
+    const rest = { from: 'q2', skipped: 2, upto: 'q3', seen: 'a3', count: 4 }
+    expect(uncovered('q1 a1 q2 a2 q3 a3', 'q3', { first: 'q2' })).toEqual({
+      ...rest,
+      of: 2,
+      rounds: ['q2 a2'],
+    })
+    // Nor what stands in a later round, and was there before the window began.
+    expect(uncovered('q1 q2 a1@q1 q3', 'q3', { first: 'q1', start: 'a1' })).toMatchObject({
+      from: 'a1',
+      skipped: 2,
+      of: 1,
+      rounds: ['a1'],
+    })
+  })
+
+  it('what the one before it does not cover, whenever that was read', () => {
+    for (const seen of ['q2', 'a2'])
+      expect(
+        uncovered('q1 a1 q2 a2 q3', 'q3', { summary: summaryOf({ upto: 'q2', seen, count: 2, of: 7 }) }),
+      ).toEqual({ upto: 'q3', seen: 'q3', count: 4, of: 9, rounds: ['q2 a2'] })
+  })
+
+  it('what is added to what the one before it covers, and begins where that one does', () => {
+    const log = 'q1 a1 q2 b1@q1 a2@q2 q3'
+    const mark = { upto: 'q2', count: 2, from: 'q1', skipped: 0 }
+    expect(uncovered(log, 'q3', { summary: summaryOf({ ...mark, seen: 'q2' }) })).toMatchObject({
+      from: 'q1',
+      skipped: 0,
+      rounds: ['b1', 'q2 a2'],
+    })
+    // What its writer had read is not told again.
+    expect(uncovered(log, 'q3', { summary: summaryOf({ ...mark, seen: 'b1' }) })?.rounds).toEqual(['q2 a2'])
+    // Where nobody knows what the writer had read, it is what it covers.
+    expect(uncovered(log, 'q3', { summary: summaryOf({ ...mark, seen: 'gone' }) })?.rounds).toEqual([
+      'b1',
+      'q2 a2',
+    ])
+  })
+
+  it('results that found no step, of rounds up to the one into which the cut falls', () => {
+    expect(uncovered('q1 r7 a1 q2 a2', 'q2')?.rounds).toEqual(['q1 a1 r7'])
+    expect(uncovered('q1 a1 r7 a2', 'a2')?.rounds).toEqual(['q1 a1 r7'])
+    expect(uncovered('q1 c1 r1 r1b@q1 q2', 'q2')?.rounds).toEqual(['q1 c1 r1 r1b'])
+    expect(uncovered('q1 a1 q2 a2 q3 r7', 'q2')?.rounds).toEqual(['q1 a1'])
+    expect(uncovered('r7 q1 a1 q2', 'q2')?.rounds).toEqual(['q1 a1', 'r7'])
+    const known = summaryOf({ upto: 'q2', seen: 'q2', count: 3 })
+    expect(uncovered('q1 r7 a1 q2 a2 q3', 'q3', { summary: known })?.rounds).toEqual(['q2 a2'])
+  })
+
+  it('what joins rounds that are out of sight', () => {
+    expect(uncovered('q1 c1 q2 a2 r1@q1 q3 a3', 'q3', { first: 'q2' })?.rounds).toEqual(['q2 a2', 'r1'])
+  })
+
+  it('nothing that is hidden, forgotten or empty', () => {
+    expect(uncovered('q1 e1 a1 q2', 'q2')?.rounds).toEqual(['q1 a1'])
+    expect(uncovered('q1 a1 b1 -b1 q2', 'q2')?.rounds).toEqual(['q1 a1'])
+    expect(uncovered('q1 c1 q2 a2 r1@q1 -r1 q3', 'q3', { first: 'q2' })?.rounds).toEqual(['q2 a2'])
+    expect(uncovered('q1 c1 q2 a2 r1@q1 !r1 q3', 'q3', { first: 'q2' })?.rounds).toEqual(['q2 a2'])
+  })
+
+  it('says where writers interleave, what shows on before its end', () => {
+    const covers = uncovered('q1 q2 a1@q1 b1@q1', 'b1')
+    expect(covers).toMatchObject({ upto: 'b1', count: 3, apart: { from: 'q2', count: 1 } })
+    expect(uncovered('q1 q2 a1@q1', 'q2')).not.toHaveProperty('apart')
+  })
+})
+
+describe('a summary holds', () => {
+  const log = 'q1 a1 q2 b1@q1 a2@q2'
+  const upTo = (seen: string, more: string): boolean =>
+    holds({ ...summaryOf({ upto: 'q2', seen, count: 2 }).mark }, logOf(`${log} ${more}`.trim()))
+
+  it('as long as nothing that it covers is hidden or shown again', () => {
+    expect(upTo('a2', '')).toBe(true)
+    expect(upTo('a2', '-a2')).toBe(true)
+    expect(upTo('a2', '-q2,a2')).toBe(true)
+    expect(upTo('a2', '-a1')).toBe(false)
+    expect(upTo('a2', '-a2,a1')).toBe(false)
+    // It stands after the summary's end in the log, and shows before it.
+    expect(upTo('a2', '-b1')).toBe(false)
+    expect(upTo('a2', '-nobody')).toBe(false)
+  })
+
+  it('whatever was hidden before it was written, and not if that shows again', () => {
+    expect(upTo('w5', '-a1')).toBe(true)
+    expect(upTo('w5', '-a1 +')).toBe(false)
+    expect(upTo('a2', '-a1 +')).toBe(true)
+    expect(upTo('a2', '-a1 + -q1')).toBe(false)
+  })
+
+  it('where its end stands where it stood', () => {
+    expect(holds(summaryOf({ upto: 'q2', seen: 'q2', count: 1 }).mark, logOf('q1 a1 q2'))).toBe(false)
+  })
+})
+
+describe('the account of what is left out', () => {
+  /** Of a whole log whose window begins at unit `from`. */
+  function account(text: string, from: string, summary?: CurrentSummary): string {
+    const rows = logOf(text)
+    const conversation = fold(rows)
+    const start = conversation.units.findIndex(({ row }) => row.id === from)
+    const units = conversation.units.slice(start)
+    const { covers, omitted }: LeftOut = leftOut(
+      [],
+      { conversation, rows, summary },
+      { ...NOTHING, from: start, units },
+    )
+    return [
+      ...covers.map(({ from, to, count }) => `${from}-${to} ${count} summary`),
+      ...omitted.map(({ from, to, count, reason }) => `${from}-${to} ${count} ${reason}`),
+    ].join(', ')
+  }
+
+  it('names ranges, and parts them where the summary begins and ends', () => {
+    expect(account('q1 a1 q2', 'q2')).toBe('q1-a1 2 window')
+    expect(account('q1 a1 q2 a2 q3', 'q3', summaryOf({ upto: 'q2', seen: 'q2', count: 2 }))).toBe(
+      'q1-a1 2 summary, q2-a2 2 window',
+    )
+    const later = summaryOf({ upto: 'q3', seen: 'q3', count: 4, from: 'q2', skipped: 2 })
+    expect(account('q1 a1 q2 a2 q3', 'q3', later)).toBe('q2-a2 2 summary, q1-a1 2 window')
+  })
+
+  it('counts what stands apart as covered where the window begins at the end of the summary', () => {
+    const log = 'q1 a1 q2 b1@q1 a2@q2 q3'
+    const summary = summaryOf({ upto: 'q2', seen: 'b1', count: 2 })
+    expect(account(log, 'q2', summary)).toBe('q1-a1 2 summary, b1-b1 1 summary')
+    // What came since is not.
+    expect(account(log, 'q2', summaryOf({ upto: 'q2', seen: 'q2', count: 2 }))).toBe(
+      'q1-a1 2 summary, b1-b1 1 window',
+    )
+    // Nor where the window begins later: all of that the next summary has to cover.
+    expect(account(log, 'q3', summary)).toBe('q1-a1 2 summary, q2-a2 3 window')
+  })
+
+  it('gives results and empty messages of the window their own reason, and older ones that of their round', () => {
+    expect(account('q1 r7 a1 q2 r8 a2 e1', 'q2')).toBe('q1-a1 3 window, r8-r8 1 orphan, e1-e1 1 empty')
+    expect(account('q1 a1 q2 a2 r7@q1', 'q2')).toBe('q1-a1 2 window, r7-r7 1 window')
+    // Into its round the cut falls: the step of a result may have been cut, an empty message has no step.
+    expect(account('q1 a1 a2 r7 e1', 'a2')).toBe('q1-a1 2 window, r7-r7 1 window, e1-e1 1 empty')
+    expect(account('q1 c1 r1 a2 r1b', 'a2')).toBe('q1-r1 3 window, r1b-r1b 1 window')
+  })
+})
