@@ -183,6 +183,10 @@ describe('a summary holds', () => {
     // It stands after the summary's end in the log, and shows before it.
     expect(upTo('a2', '-b1')).toBe(false)
     expect(upTo('a2', '-nobody')).toBe(false)
+    // Into its round the end falls.
+    const within = summaryOf({ upto: 'b1', seen: 'b1', count: 2 }).mark
+    expect(holds(within, logOf('q1 a1 b1 -a1'))).toBe(false)
+    expect(holds(within, logOf('q1 a1 b1 -b1'))).toBe(true)
   })
 
   it('whatever was hidden before it was written, and not if that shows again', () => {
@@ -198,16 +202,22 @@ describe('a summary holds', () => {
 })
 
 describe('the account of what is left out', () => {
-  /** Of a whole log whose window begins at unit `from`. */
-  function account(text: string, from: string, summary?: CurrentSummary): string {
-    const rows = logOf(text)
+  /** Of a log, in memory from entry `first` on, whose window begins at unit `from`. */
+  function account(text: string, from: string, summary?: CurrentSummary, first?: string): string {
+    const log = logOf(text)
+    const begin = first === undefined ? 0 : log.findIndex(({ id }) => id === first)
+    const rows = log.slice(begin)
     const conversation = fold(rows)
     const start = conversation.units.findIndex(({ row }) => row.id === from)
-    const units = conversation.units.slice(start)
+    const round = conversation.units[start]?.round
+    const opener = round === from ? undefined : conversation.units.find(({ row }) => row.id === round)
+    const units = [...(opener ? [opener] : []), ...conversation.units.slice(start)]
+    const gaps =
+      begin === 0 ? [] : [{ from: log[0]?.id ?? '', to: log[begin - 1]?.id ?? '', first: 1, last: begin }]
     const { covers, omitted }: LeftOut = leftOut(
-      [],
+      gaps,
       { conversation, rows, summary },
-      { ...NOTHING, from: start, units },
+      { ...NOTHING, from: start, units, ...(opener && { opener }) },
     )
     return [
       ...covers.map(({ from, to, count }) => `${from}-${to} ${count} summary`),
@@ -236,11 +246,40 @@ describe('the account of what is left out', () => {
     expect(account(log, 'q3', summary)).toBe('q1-a1 2 summary, q2-a2 3 window')
   })
 
+  it('ends where another writer went on, where the window begins later', () => {
+    const apart = { from: 'q2', count: 1 }
+    const summary = summaryOf({ upto: 'b1', seen: 'b1', count: 3, apart })
+    expect(account('q1 q2 a1@q1 b1@q1 q3', 'q3', summary)).toBe('q1-q1 1 summary, q2-b1 3 window')
+  })
+
+  it('is the same for what is not in memory', () => {
+    for (const first of [undefined, 'q2']) {
+      expect(account('q1 a1 q2 a2', 'q2', undefined, first)).toBe('q1-a1 2 window')
+      expect(account('q1 c1 q2 r1@q1 a2@q2', 'q2', undefined, first)).toBe('q1-c1 2 window, r1-r1 1 window')
+      const summary = summaryOf({ upto: 'q2', seen: 'r1', count: 2 })
+      expect(account('q1 c1 q2 r1@q1 a2@q2', 'q2', summary, first)).toBe('q1-c1 2 summary, r1-r1 1 summary')
+    }
+  })
+
+  it('names what does not show inside of a window, and no rewinds', () => {
+    expect(account('q1 r7 a1', 'q1')).toBe('r7-r7 1 orphan')
+    expect(account('q1 a1 -a1 q2', 'q2')).toBe('q1-a1 2 window')
+    expect(account('q1 q2 b1@q1 a1@q1 a2@q2 -q2', 'a1')).toBe('q2-q2 1 rewound, b1-b1 1 window')
+  })
+
+  it('of a round into which the cut falls, has its question shown', () => {
+    expect(account('q1 e1 a1 b1', 'b1')).toBe('e1-a1 2 window')
+    const summary = summaryOf({ upto: 'a2', seen: 'd1', count: 4 })
+    expect(account('q1 a1 q2 b2 a2 d1@q1', 'a2', summary)).toBe(
+      'q1-a1 2 summary, b2-b2 1 summary, d1-d1 1 summary',
+    )
+  })
+
   it('gives results and empty messages of the window their own reason, and older ones that of their round', () => {
     expect(account('q1 r7 a1 q2 r8 a2 e1', 'q2')).toBe('q1-a1 3 window, r8-r8 1 orphan, e1-e1 1 empty')
     expect(account('q1 a1 q2 a2 r7@q1', 'q2')).toBe('q1-a1 2 window, r7-r7 1 window')
     // Into its round the cut falls: the step of a result may have been cut, an empty message has no step.
-    expect(account('q1 a1 a2 r7 e1', 'a2')).toBe('q1-a1 2 window, r7-r7 1 window, e1-e1 1 empty')
-    expect(account('q1 c1 r1 a2 r1b', 'a2')).toBe('q1-r1 3 window, r1b-r1b 1 window')
+    expect(account('q1 a1 a2 r7 e1', 'a2')).toBe('a1-a1 1 window, r7-r7 1 window, e1-e1 1 empty')
+    expect(account('q1 c1 r1 a2 r1b', 'a2')).toBe('c1-r1 2 window, r1b-r1b 1 window')
   })
 })
