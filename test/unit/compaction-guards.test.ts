@@ -6,7 +6,8 @@ import { type LeftOut, leftOut } from '../../src/core/receipt.ts'
 import { sealOp } from '../../src/core/seal.ts'
 import { type CurrentSummary, holds } from '../../src/core/summary.ts'
 import { NOTHING } from '../../src/core/window.ts'
-import type { LogRow, Message, Op, SummaryMark } from '../../src/index.ts'
+import { type LogRow, type Message, mapStore, type Op, type SummaryMark } from '../../src/index.ts'
+import { content, open, scope, untilSummary } from './support/compacting.ts'
 import { Home } from './support/home.ts'
 
 /**
@@ -281,5 +282,23 @@ describe('the account of what is left out', () => {
     // Into its round the cut falls: the step of a result may have been cut, an empty message has no step.
     expect(account('q1 a1 a2 r7 e1', 'a2')).toBe('a1-a1 1 window, r7-r7 1 window, e1-e1 1 empty')
     expect(account('q1 c1 r1 a2 r1b', 'a2')).toBe('c1-r1 2 window, r1b-r1b 1 window')
+  })
+})
+
+describe('a summary for which a call had no room', () => {
+  it('or one that updates it, shows once there is room, unless what it covers was taken back meanwhile', async () => {
+    for (const isTakenBack of [false, true]) {
+      const store = mapStore()
+      const session = open({ model: content() }, {}, store)
+      await untilSummary(session)
+      const withheld = await session.context({ tail: 'x'.repeat(3_600) })
+      expect(withheld.receipt.summary).toBeUndefined()
+      const entry = { type: 'rewind', id: 'w', hides: ['q0'] } as const
+      const rewind: Op = { kind: 'mark', opId: 'w', base: null, entry }
+      if (isTakenBack) await store.open(scope).commit([sealOp(rewind)], decide)
+      const after = await session.context()
+      expect(after.receipt.summary === undefined).toBe(isTakenBack)
+      expect(after.epoch === withheld.epoch).toBe(isTakenBack)
+    }
   })
 })
