@@ -7,7 +7,7 @@ import { sealOp } from '../../src/core/seal.ts'
 import { type CurrentSummary, holds } from '../../src/core/summary.ts'
 import { NOTHING } from '../../src/core/window.ts'
 import { type LogRow, type Message, mapStore, type Op, type SummaryMark } from '../../src/index.ts'
-import { content, open, scope, untilSummary } from './support/compacting.ts'
+import { content, filler, open, scope, untilSummary } from './support/compacting.ts'
 import { Home } from './support/home.ts'
 
 /**
@@ -299,6 +299,31 @@ describe('a summary for which a call had no room', () => {
       const after = await session.context()
       expect(after.receipt.summary === undefined).toBe(isTakenBack)
       expect(after.epoch === withheld.epoch).toBe(isTakenBack)
+    }
+  })
+})
+
+describe('the question of a round into which the cut falls', () => {
+  it('shows whole while its round goes on, or is left to the summary, and nothing stands in for it', async () => {
+    for (const [length, isFolded] of [
+      [400, false],
+      [940, true],
+    ] as const) {
+      const session = open({ model: content() })
+      const question = 'word '.repeat((length * 4) / 5)
+      await session.append({ id: 'q', role: 'user', content: question })
+      let context = await session.context()
+      for (let index = 0; index < 30 && !context.receipt.summary; index++) {
+        await session.append([
+          { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'read', input: {} }] },
+          { role: 'tool', content: [{ type: 'tool-result', callId: 'a', output: filler.repeat(3) }] },
+        ])
+        context = await session.context()
+      }
+      const [memory, first] = context.blocks
+      expect(memory?.section).toBe('memory')
+      if (isFolded) expect(first?.role).toBe('assistant')
+      else expect(first?.parts).toEqual([{ type: 'text', text: question }])
     }
   })
 })
