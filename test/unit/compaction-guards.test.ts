@@ -7,7 +7,7 @@ import { sealOp } from '../../src/core/seal.ts'
 import { type CurrentSummary, holds } from '../../src/core/summary.ts'
 import { NOTHING } from '../../src/core/window.ts'
 import { type LogRow, type Message, mapStore, type Op, type SummaryMark } from '../../src/index.ts'
-import { content, filler, open, scope, untilSummary } from './support/compacting.ts'
+import { content, filler, open, round, scope, untilSummary } from './support/compacting.ts'
 import { Home } from './support/home.ts'
 
 /**
@@ -326,4 +326,12 @@ describe('the question of a round into which the cut falls', () => {
       else expect(first?.parts).toEqual([{ type: 'text', text: question }])
     }
   })
+})
+
+it('a rewind of the end of a window begins an epoch, however much room there is', async () => {
+  const session = open({ model: content() })
+  await session.append([...round(0), ...round(1)])
+  await session.context()
+  await session.rewind('q1')
+  expect((await session.context()).receipt.epoch).toMatchObject({ cause: 'rewind' })
 })
