@@ -55,7 +55,15 @@ function messageOf(id: string): Message {
 function summaryOf(
   mark: Partial<SummaryMark> & Pick<SummaryMark, 'upto' | 'seen' | 'count'>,
 ): CurrentSummary {
-  const rest = { text: '', carry: '', lost: { count: 0, first: [] }, by: 'extract', spent: 0, at: 0 } as const
+  const rest = {
+    text: '',
+    carry: '',
+    pinned: '',
+    lost: { count: 0, first: [] },
+    by: 'extract',
+    spent: 0,
+    at: 0,
+  } as const
   return {
     mark: { type: 'summary', id: 's', lane: 'main', of: mark.count, trust: 'user', ...rest, ...mark },
     seq: 1,

@@ -3,6 +3,7 @@ import { charsPerToken, countMessage } from '../../src/core/count.ts'
 import { createMemory } from '../../src/create-memory.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { calls, result } from './support/messages.ts'
 
 const shown = (context: Context): number =>
   context.blocks.filter(({ section }) => section === 'window').length
@@ -89,5 +90,36 @@ describe('an opaque part', () => {
     const session = createMemory({ store: mapStore(), budget: 1_000 }).session({ userId: 'ada' })
     await expect(session.append(message(-1))).rejects.toMatchObject({ argument: 'message.content[0].tokens' })
     expect((await session.append(message(0))).messages[0]).toMatchObject(message(0))
+  })
+})
+
+describe('the question of an oversized round', () => {
+  it('shows verbatim as long as its round is the newest, however long it is, and capped after that', async () => {
+    const memory = createMemory({
+      store: mapStore(),
+      budget: { contextWindow: 8_000, maxOutputTokens: 0, margin: 0 },
+      counter: charsPerToken(4),
+    })
+    const session = memory.session({ userId: 'ada' })
+    const { messages } = await session.append({ role: 'user', content: 'Why? '.repeat(2_400) })
+    const ruleOfQuestion = async (): Promise<string | undefined> => {
+      const { blocks } = await session.context()
+      return blocks.find(({ from }) => from.includes(messages[0]?.id ?? ''))?.rule
+    }
+    const rules = new Set<string | undefined>()
+    for (let step = 0; step < 30; step++) {
+      await session.append([
+        calls(`a${step}`, `c${step}`),
+        result(`r${step}`, `c${step}`, 'found '.repeat(240)),
+      ])
+      rules.add(await ruleOfQuestion())
+    }
+    expect([...rules]).toEqual(['verbatim'])
+    await session.append([
+      { role: 'assistant', content: 'So.' },
+      { role: 'user', content: 'And then?' },
+    ])
+    await session.context({ newEpoch: true })
+    expect(await ruleOfQuestion()).not.toBe('verbatim')
   })
 })
