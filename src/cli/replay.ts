@@ -1,3 +1,4 @@
+import { leaves } from '../core/carry.ts'
 import { identifiers } from '../core/identifiers.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { POLICIES, type PolicyName, type Provider } from './arguments.ts'
@@ -103,12 +104,6 @@ function quotable({ content }: MessageInput): string {
       return part.type === 'tool-result' ? leaves(part.output) : ''
     })
     .join('\n')
-}
-
-/** Values of a JSON tree, one a line, without the keys, which are the tool's words. */
-function leaves(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value ?? '')
-  return Object.values(value).map(leaves).join('\n')
 }
 
 function describe(messages: readonly MessageInput[], index: number): string {
