@@ -7,7 +7,7 @@ import { visible } from './draw.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
 import { startProgress } from './progress.ts'
-import { recordingsIn, reportLine } from './recordings.ts'
+import { Malformed, recordingsIn } from './recordings.ts'
 
 /**
  * Plays all conversations of the files as an agent that is killed and resumed. Resolves to the exit status: 1 if any of them is
@@ -22,14 +22,8 @@ export async function crashCommand(
   const counter = await loadCounter(options.counter, (message) => io.err(`plimsoll: ${message}\n`))
   const settings: CrashSettings = { ...options, counter, stores }
   const crashes: (Crashed & { readonly conversation: string })[] = []
-  let malformed = 0
-  const report = reportLine(io)
-  const skip: typeof report = (where, error) => {
-    malformed++
-    progress.clear()
-    report(where, error)
-  }
-  for await (const recording of recordingsIn(options.files, io, skip)) {
+  const malformed = new Malformed(io, progress)
+  for await (const recording of recordingsIn(options.files, io, malformed.skip)) {
     const { conversation, offset } = recording
     const { id } = conversation
     if (id !== (options.conversation ?? id)) continue
@@ -41,11 +35,11 @@ export async function crashCommand(
       if (!options.json) io.out(crashText(crashed))
     } catch (error) {
       if (!isPlimsollError(error)) throw error
-      skip(recording, error)
+      malformed.skip(recording, error)
     }
   }
   progress.clear()
-  if (options.conversation !== undefined && crashes.length + malformed === 0) {
+  if (options.conversation !== undefined && crashes.length + malformed.count === 0) {
     throw new UsageError(`no conversation "${options.conversation}" in ${options.files.join(', ')}`)
   }
   const differ = crashes.filter(({ differences }) => differences.length > 0).length
@@ -53,10 +47,10 @@ export async function crashCommand(
   const { seed } = options
   io.out(
     options.json
-      ? `${JSON.stringify({ seed, kills, differ, malformed, conversations: crashes })}\n`
+      ? `${JSON.stringify({ seed, kills, differ, malformed: malformed.count, conversations: crashes })}\n`
       : `${crashes.length} conversations, ${kills} kills by seed ${seed}, ${differ} differ\n`,
   )
-  return differ + malformed > 0 ? 1 : 0
+  return differ + malformed.count > 0 ? 1 : 0
 }
 
 function crashText(crashed: Crashed & { readonly conversation: string }): string {

@@ -1,6 +1,7 @@
 import { UsageError } from './arguments.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
+import type { Progress } from './progress.ts'
 import { type Conversation, readConversation } from './transcript.ts'
 
 /** A conversation, and where it was recorded. */
@@ -50,6 +51,21 @@ function read(
 /** Says on standard error what is wrong with a line. */
 export function reportLine(io: Io): Unreadable {
   return ({ file, line }, error) => io.err(`plimsoll: ${file} line ${line}: ${(error as Error).message}\n`)
+}
+
+/** What could not be read of the files: `skip` says so on standard error, past a progress bar, and `count` counts it. */
+export class Malformed {
+  count = 0
+  readonly skip: Unreadable
+
+  constructor(io: Io, progress: Progress) {
+    const report = reportLine(io)
+    this.skip = (where, error) => {
+      this.count++
+      progress.clear()
+      report(where, error)
+    }
+  }
 }
 
 /**

@@ -9,7 +9,7 @@ import { type Finding, problemText } from './lint.ts'
 import { type ReplayHost, remember } from './plimsoll.ts'
 import { type Choice, type Chooser, isRefusal, type Refusal, type Settings } from './policy.ts'
 import { startProgress } from './progress.ts'
-import { recordingsIn, reportLine } from './recordings.ts'
+import { Malformed, recordingsIn } from './recordings.ts'
 import { tailText } from './tail.ts'
 import type { Conversation } from './transcript.ts'
 
@@ -33,14 +33,8 @@ export async function twiceCommand(options: TwiceOptions, io: Io, build: Build =
   let built = 0
   let refused = 0
   let problems = 0
-  let malformed = 0
-  const report = reportLine(io)
-  const skip: typeof report = (where, error) => {
-    malformed++
-    progress.clear()
-    report(where, error)
-  }
-  for await (const recording of recordingsIn(options.files, io, skip)) {
+  const malformed = new Malformed(io, progress)
+  for await (const recording of recordingsIn(options.files, io, malformed.skip)) {
     const { file, line, offset, conversation } = recording
     const provider = options.provider ?? conversation.format
     try {
@@ -57,12 +51,12 @@ export async function twiceCommand(options: TwiceOptions, io: Io, build: Build =
       }
     } catch (error) {
       if (!isPlimsollError(error)) throw error
-      skip(recording, error)
+      malformed.skip(recording, error)
     }
   }
   progress.clear()
   io.out(`${built} contexts built twice, ${refused} calls refused twice, ${problems} problems\n`)
-  return problems + malformed > 0 ? 1 : 0
+  return problems + malformed.count > 0 ? 1 : 0
 }
 
 interface Both {
