@@ -108,7 +108,7 @@ export class Calls {
     return measure
   }
 
-  /** The least that a call can be cut to, without a summary. */
+  /** The least that a call can be cut to. */
   floor({ measure, head, tail }: Call, conversation: Conversation, place: number): FloorBreakdown {
     const layout = measure.layout(conversation)
     const { units } = conversation

@@ -20,11 +20,8 @@ export interface CarryInput {
   readonly pins: readonly Pin[]
   /** The accepted summary. */
   readonly text: string
-  /** Text and carry block of the summary before it. */
-  readonly told: string
-  readonly before: string
-  /** Messages that are covered from now on, oldest first. */
-  readonly cut: readonly Message[]
+  /** Names of what is covered, as {@link weigh} gives them. */
+  readonly weights: ReadonlyMap<string, number>
   /** What goes on showing, as it shows. */
   readonly kept: string
   /** Tokens for the names. */
@@ -52,10 +49,10 @@ const CARRIED = 4
  * The block that goes with a summary: every pin that the summary does not hold word for word, and of the names in the covered part
  * those that the kept messages use again, then the weightiest others, as many as fit. Pure and deterministic.
  */
-export function carryOver({ pins, text, told, before, cut, kept, room, count }: CarryInput): Carry {
+export function carryOver({ pins, text, weights, kept, room, count }: CarryInput): Carry {
   const pinned = pins.filter((pin) => !text.includes(pin.text)).map(lineOf)
   const shown = `${text}\n${pinned.join('\n')}`
-  const ranked = [...weigh(told, before, cut)].filter(([name]) => !shown.includes(name))
+  const ranked = [...weights].filter(([name]) => !shown.includes(name))
   const again = ranked.filter(([name]) => kept.includes(name))
   const others = ranked.filter(([name]) => !kept.includes(name))
   const picked: string[] = []
@@ -126,8 +123,14 @@ export function leaves(value: Json): string {
   return lines.join('\n')
 }
 
-/** Each name with its weight: who used it, how often, and how late. */
-function weigh(told: string, before: string, cut: readonly Message[]): ReadonlyMap<string, number> {
+/**
+ * Each name with its weight: who used it, how often, and how late.
+ *
+ * @param told text of the summary before.
+ * @param before its carry block.
+ * @param cut messages that are covered from now on, oldest first.
+ */
+export function weigh(told: string, before: string, cut: readonly Message[]): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   const add = (name: string, weight: number): void => {
     weights.set(name, (weights.get(name) ?? 0) + weight)

@@ -4,7 +4,7 @@ import type { Model, ModelEvent } from '../ports/model.ts'
 import type { Scope, SummaryMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { refusalsOf } from './acceptance.ts'
-import { carryOver, lineOf, type Pin, textIn } from './carry.ts'
+import { carryOver, lineOf, type Pin, textIn, weigh } from './carry.ts'
 import { countMessage } from './count.ts'
 import { decide } from './decide.ts'
 import { extractOf } from './extract.ts'
@@ -147,34 +147,15 @@ export class Compactor {
       (low, message) => lowerTrust(low, message.trust),
       before?.mark.trust ?? 'user',
     )
-    const draft = (text: string, carry: string): SummaryMark => ({
-      type: 'summary',
-      id: `${SUMMARY_ID}${hashText(JSON.stringify([policy.lane, job.base, job.covers.upto, text, carry]))}`,
-      lane: policy.lane,
-      ...job.covers,
-      text,
-      carry,
-      pinned: pins.map(lineOf).join('\n'),
-      lost: { count: 0, first: [] },
-      trust,
-      by: EXTRACT,
-      spent: 0,
-      at: this.#host.now(),
-    })
-    const sizeOf = (text: string, carry: string): number =>
-      countMessage(counter, { content: memoryText({ mark: draft(text, carry), place, seq: 0 }, tag) })
+    const pinned = pins.map(lineOf).join('\n')
+    const sizeOf = (text: string, carry: string): number => {
+      const mark = { text, carry, pinned, of: job.covers.of }
+      return countMessage(counter, { content: memoryText({ mark, place }, tag) })
+    }
+    const weights = weigh(before?.mark.text ?? '', before?.mark.carry ?? '', messages)
     const carried = (text: string, names: number): ReturnType<typeof carryOver> =>
-      carryOver({
-        pins,
-        text,
-        told: before?.mark.text ?? '',
-        before: before?.mark.carry ?? '',
-        cut: messages,
-        kept: job.kept,
-        room: names,
-        count: counter.count,
-      })
-    const most = Math.min(summary, room - sizeOf('', carried('', 0).text))
+      carryOver({ pins, text, weights, kept: job.kept, room: names, count: counter.count })
+    const most = Math.min(summary, room - sizeOf('', pinned))
     if (most < LEAST_TEXT)
       return {
         status: 'refused',
@@ -191,7 +172,21 @@ export class Compactor {
       kept = carried(text, names)
     }
     const by = written.text === undefined ? EXTRACT : (this.#options.model?.id ?? EXTRACT)
-    const mark: SummaryMark = { ...draft(text, kept.text), lost: kept.lost, by, spent: written.spent }
+    const { lane } = policy
+    const mark: SummaryMark = {
+      type: 'summary',
+      id: `${SUMMARY_ID}${hashText(JSON.stringify([lane, job.base, job.covers.upto, text, kept.text]))}`,
+      lane,
+      ...job.covers,
+      text,
+      carry: kept.text,
+      pinned,
+      lost: kept.lost,
+      trust,
+      by,
+      spent: written.spent,
+      at: this.#host.now(),
+    }
     const sources = [...(before ? [before.mark.id] : []), ...messages.map(({ id }) => id)]
     try {
       await this.#store.commit(

@@ -9,7 +9,6 @@ import { type Epoch, show } from './epoch.ts'
 import { fold } from './fold.ts'
 import type { Measure } from './measure.ts'
 import type { Policy, WindowLimits } from './policy.ts'
-import { floorOf } from './receipt.ts'
 import { messageIn } from './seal.ts'
 import { type CurrentSummary, endOf, holds } from './summary.ts'
 import { findOpener, readRange, type View } from './view.ts'
@@ -134,7 +133,7 @@ export class Planner {
     const { compaction } = this.#policy
     if (!compaction || !may) return plan
     if (!(await this.#uncovered(call, plan.from, prior, summary))) return plan
-    const reserve = Math.min(compaction.summary + compaction.carry + FRAME, Math.floor(keep / 2))
+    const reserve = reserveOf(compaction, keep)
     const target: Target = {
       room: explicit ? all : all - reserve,
       keep: explicit ? Math.min(keep, all) : keep - reserve,
@@ -239,7 +238,6 @@ export class Planner {
     const { compaction, max, keep: limits } = this.#policy
     const { latest, epoch, conversation, rows, whole } = this.#view
     if (!compaction || !epoch || latest?.mark.id !== epoch.mark.summary) return undefined
-    if (this.repeats('window', epoch)) return undefined
     const all = call.room + call.head.tokens.memory
     const used = window.tokens + call.head.tokens.memory
     const extent = extentOf(window.units)
@@ -248,12 +246,10 @@ export class Planner {
       extent.rounds >= share * (max.rounds ?? Infinity) ||
       extent.messages >= share * (max.messages ?? Infinity) ||
       window.tokens >= share * (max.tokens ?? Infinity)
-    if (!near) return undefined
+    if (!near || this.repeats('window', epoch)) return undefined
     const layout = call.measure.layout(conversation)
-    const reserve = Math.min(
-      compaction.summary + compaction.carry + FRAME,
-      Math.floor(this.#keep(all, layout) / 2),
-    )
+    const keep = this.#keep(all, layout)
+    const reserve = reserveOf(compaction, keep)
     // What comes until a limit is crossed will be kept too: as much more of the window as is left to the nearest one.
     const left = (limit: number | undefined, now: number): number =>
       limit === undefined ? Infinity : (window.tokens * Math.max(0, limit - now)) / Math.max(1, now)
@@ -283,7 +279,7 @@ export class Planner {
         start: window.from,
         oldBefore: oldBefore === undefined ? 0 : Math.max(0, layout.indexOf(oldBefore, rows)),
         room: all - reserve,
-        keep: this.#keep(all, layout) - (this.#policy.keep.tokens === undefined ? reserve : 0) - coming,
+        keep: keep - (limits.tokens === undefined ? reserve : 0) - coming,
         mayFold: true,
       },
     )
@@ -296,7 +292,7 @@ export class Planner {
     const uncovered = uncoveredBefore({ conversation, rows, whole, summary, start }, cut.from)
     if (!uncovered) return undefined
     const kept = show(layout, rows, cut)
-    const most = this.#policy.keep.tokens === undefined ? this.#keep(all, layout) - coming : all
+    const most = limits.tokens === undefined ? keep - coming : all
     return this.#job(call, kept, uncovered, most)
   }
 
@@ -358,7 +354,7 @@ export class Planner {
       // Where nothing shows, the window begins after the newest entry.
       const band = cut && { windowFrom: cut.windowFrom ?? rows.at(-1)?.id ?? null, cuts: cut.cuts }
       const window = band && show(layout, rows, band)
-      if (!cut || !band || !window || window.tokens > room) throw this.#tooSmall(call, layout, closing)
+      if (!cut || !band || !window || window.tokens > room) throw this.#tooSmall(call)
       return {
         call,
         band,
@@ -377,14 +373,19 @@ export class Planner {
     return Math.max(Math.floor(all / 2), user + Math.floor((all - user) / 4))
   }
 
-  #tooSmall({ head }: Call, layout: Layout, tail: number): PlimsollError {
-    const breakdown = floorOf(this.#policy, head, { ...layout.floor(), tail })
+  #tooSmall(call: Call): PlimsollError {
+    const breakdown = this.#calls.floor(call, this.#view.conversation, this.#view.next.place)
     return new PlimsollError(
       'ERR_BUDGET_TOO_SMALL',
       `context: the floor of ${breakdown.floor} tokens is above the cap of ${breakdown.cap}`,
       { breakdown },
     )
   }
+}
+
+/** Tokens that are kept free for a summary with its carry block and frame: at most half of what is kept. */
+function reserveOf({ summary, carry }: NonNullable<Policy['compaction']>, keep: number): number {
+  return Math.min(summary + carry + FRAME, Math.floor(keep / 2))
 }
 
 /** Whether a summary covers the user message of the round into which a cut from `start` on falls. */

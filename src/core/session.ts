@@ -93,7 +93,7 @@ export class Session {
   #snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
 
   constructor({ register, limited, ...given }: SessionParts) {
-    const parts = { ...given, onCompact: (event: CompactEvent) => this.#tellCompact(event) }
+    const parts = { ...given, onCompact: (event: CompactEvent) => tell(this.#compactListeners, event) }
     const { store, scope, policy, host } = parts
     this.sessionId = scope.sessionId ?? ''
     this.#store = store
@@ -290,16 +290,6 @@ export class Session {
     return result
   }
 
-  #tellCompact(event: CompactEvent): void {
-    for (const listener of [...this.#compactListeners]) {
-      try {
-        listener(event)
-      } catch {
-        // An observer stops nothing.
-      }
-    }
-  }
-
   /** The builder of a policy, made anew unless its lane was used not long ago. */
   #builderOf(parts: BuilderParts): ContextBuilder {
     const { lane } = parts.policy
@@ -440,17 +430,23 @@ export class Session {
     if (this.#snapshot.loaded && view.head.seq === this.#snapshot.seq) return
     if (this.#listeners.size === 0) return
     this.#snapshot = { loaded: true, messages: messagesOf(units), seq: view.head.seq }
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener()
-      } catch {
-        // An observer stops nothing: what it watches has happened.
-      }
-    }
+    tell(this.#listeners)
   }
 }
 
 function ignore(): void {}
+
+/** Calls all listeners. An observer stops nothing: what it watches has happened. */
+function tell<Events extends unknown[]>(
+  listeners: ReadonlySet<(...events: Events) => void>,
+  ...events: Events
+): void {
+  for (const listener of [...listeners]) {
+    try {
+      listener(...events)
+    } catch {}
+  }
+}
 
 function isUnknownRound(result: OpResult): boolean {
   return result.status === 'rejected' && result.reason === 'unknown-round'

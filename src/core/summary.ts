@@ -12,8 +12,13 @@ export interface CurrentSummary {
   readonly pinsOnly?: true
 }
 
+/** As much of a summary as its text in the memory section is made of. */
+export interface ShownSummary extends Pick<CurrentSummary, 'place' | 'pinsOnly'> {
+  readonly mark: Pick<SummaryMark, 'text' | 'carry' | 'pinned' | 'of'>
+}
+
 /** A summary as the memory section shows it; empty, where there is nothing to show of it. */
-export function memoryText({ mark, place, pinsOnly }: CurrentSummary, tag: string): string {
+export function memoryText({ mark, place, pinsOnly }: ShownSummary, tag: string): string {
   if (pinsOnly) return mark.pinned === '' ? '' : fenced(tag, 'data', defused(mark.pinned))
   const lines = [
     `[summary #${place} of ${mark.of} earlier messages]`,

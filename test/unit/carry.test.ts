@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { refusalsOf } from '../../src/core/acceptance.ts'
-import { type CarryInput, carryOver } from '../../src/core/carry.ts'
+import { type CarryInput, carryOver, weigh } from '../../src/core/carry.ts'
 import type { Message } from '../../src/index.ts'
 
 const count = (text: string): number => text.length
@@ -12,8 +12,19 @@ const said = (content: Message['content'], id = 'm'): Message => ({
   trust: 'user',
 })
 const found = (output: string): Message => said([{ type: 'tool-result', callId: 'a', output }])
-const carried = (input: Partial<CarryInput>): ReturnType<typeof carryOver> =>
-  carryOver({ pins: [], text: '', told: '', before: '', cut: [], kept: '', room: 1_000, count, ...input })
+interface Given extends Omit<CarryInput, 'weights'> {
+  readonly told: string
+  readonly before: string
+  readonly cut: readonly Message[]
+}
+
+const carried = ({
+  told = '',
+  before = '',
+  cut = [],
+  ...input
+}: Partial<Given>): ReturnType<typeof carryOver> =>
+  carryOver({ pins: [], text: '', weights: weigh(told, before, cut), kept: '', room: 1_000, count, ...input })
 
 describe('what is carried', () => {
   it('fills its room and no more, the heaviest names first', () => {
