@@ -1,5 +1,13 @@
 import type { OpResult, SealedOp } from '../ports/op.ts'
-import type { Attachment, Decide, EntriesQuery, ScopeStore, Store } from '../ports/store.ts'
+import type {
+  Attachment,
+  Decide,
+  DerivedRow,
+  EntriesQuery,
+  IndexQuery,
+  ScopeStore,
+  Store,
+} from '../ports/store.ts'
 
 /** Where an agent waits for the world, and so may find that it never goes on. */
 export type Boundary =
@@ -143,6 +151,14 @@ class MortalScope implements ScopeStore {
     return this.#life.between('read', () => this.#scope.registers(prefix, after))
   }
 
+  indexed(group: string, query?: IndexQuery) {
+    return this.#life.between('read', () => this.#scope.indexed(group, query))
+  }
+
+  sums(groups: readonly string[]) {
+    return this.#life.between('read', () => this.#scope.sums(groups))
+  }
+
   changesSince(seq: number) {
     return this.#life.between('read', () => this.#scope.changesSince(seq))
   }
@@ -153,6 +169,14 @@ class MortalScope implements ScopeStore {
 
   attachment(id: string) {
     return this.#life.between('read', () => this.#scope.attachment(id))
+  }
+
+  derive(row: DerivedRow, seq: number) {
+    return this.#life.between('commit', () => this.#scope.derive(row, seq), 'committed')
+  }
+
+  derived(prefix: string, after?: string) {
+    return this.#life.between('read', () => this.#scope.derived(prefix, after))
   }
 
   close() {

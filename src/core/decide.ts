@@ -1,5 +1,15 @@
-import type { Envelope, OpResult, SealedOp } from '../ports/op.ts'
-import type { Decide, Decision, Head, LogRow, MarkRow, RegisterRow, Rows } from '../ports/store.ts'
+import type { Envelope, IndexEntry, OpResult, SealedOp } from '../ports/op.ts'
+import type {
+  Decide,
+  Decision,
+  Head,
+  IndexRow,
+  LogRow,
+  MarkRow,
+  RegisterRow,
+  Rows,
+  Sum,
+} from '../ports/store.ts'
 
 /** The slot in which marks of one kind and lane replace each other; rewinds have none, they are a set. */
 export function slotOf(mark: Envelope['mark'], lane: string | undefined): string | undefined {
@@ -54,6 +64,7 @@ class Draft {
       erase: this.#erased,
       log: this.#log.map((row) => (this.#emptied.has(row.id) ? emptied(row) : row)),
       registers: [...this.#registers.values()],
+      ...this.#reindexed(),
       emptied: [...this.#emptied],
       marks: [...this.#marks.values()],
       refused: this.#refused,
@@ -131,13 +142,20 @@ class Draft {
   }
 
   #put({ envelope, bodies }: SealedOp): OpResult {
-    const { opId, key = '', base = null, sources } = envelope
+    const { opId, key = '', base = null, sources, index } = envelope
     if (this.#isDeleted(key)) return { status: 'rejected', reason: 'deleted' }
     const version = this.#register(key)?.version ?? null
     if (base !== version) return { status: 'conflict', version }
     const seq = ++this.#seq
     this.#record(seq, 'put', key, opId)
-    const row: RegisterRow = { key, version: opId, seq, ...(sources && { sources }), body: bodies[0] ?? null }
+    const row: RegisterRow = {
+      key,
+      version: opId,
+      seq,
+      ...(sources && { sources }),
+      ...(index && { index }),
+      body: bodies[0] ?? null,
+    }
     this.#registers.set(
       key,
       this.#arrivesDeleted(key, sources) ? { key, version: opId, seq, body: null } : row,
@@ -170,6 +188,31 @@ class Draft {
     this.#log.length = 0
     this.#record(seq, 'erase', opId, opId)
     return { status: 'accepted', seq, applied: true }
+  }
+
+  /** How the places and weights of the registers that are written differ from those that they had. */
+  #reindexed(): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
+    const unlisted: IndexRow[] = []
+    const listed: IndexRow[] = []
+    const sums = new Map<string, Sum>()
+    const add = ({ group, weight }: IndexEntry, sign: 1 | -1): void => {
+      if (weight === undefined) return
+      const sum = sums.get(group) ?? { count: 0, weight: 0 }
+      sums.set(group, { count: sum.count + sign, weight: sum.weight + sign * weight })
+    }
+    for (const [key, { index = [] }] of this.#registers) {
+      const old = this.#erased ? [] : (this.#rows.registers.get(key)?.index ?? [])
+      const [before, after] = [placesOf(key, old), placesOf(key, index)]
+      for (const [place, row] of before) if (!after.has(place)) unlisted.push(row)
+      for (const [place, row] of after) if (!before.has(place)) listed.push(row)
+      for (const entry of old) add(entry, -1)
+      for (const entry of index) add(entry, 1)
+    }
+    return {
+      unlisted,
+      listed,
+      sums: new Map([...sums].filter(([, { count, weight }]) => count !== 0 || weight !== 0)),
+    }
   }
 
   #write(row: LogRow): void {
@@ -232,6 +275,15 @@ class Draft {
   #isDeleted(name: string): boolean {
     return this.#deleted.has(name) || (!this.#erased && this.#rows.deleted.has(name))
   }
+}
+
+/** Where a register is listed; each place once, however often its index says so. */
+function placesOf(key: string, index: readonly IndexEntry[]): ReadonlyMap<string, IndexRow> {
+  return new Map(
+    index.flatMap(({ group, order }) =>
+      order === undefined ? [] : [[JSON.stringify([group, order]), { group, order, key }]],
+    ),
+  )
 }
 
 function emptied({ derived: _, ...row }: LogRow): LogRow {

@@ -44,6 +44,7 @@ export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp
           key: op.key,
           base: op.base,
           ...(op.sources?.length && { sources: op.sources }),
+          ...(op.index?.length && { index: op.index }),
         },
         bodies: [JSON.stringify(op.value)],
       }

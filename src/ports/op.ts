@@ -47,6 +47,8 @@ export interface EpochMark {
   readonly summary?: string
   /** Id of a summary that holds, but had no room in this epoch: of it only what is pinned shows. */
   readonly withheld?: string
+  /** The head holds something of long-term memory: facts, profile, skills. */
+  readonly remembers?: true
   /** Hash of the rendered system and memory text and the tools; their bytes are in the register `head/<hash>`. */
   readonly head: string
   /** Hash of the head and all blocks but the tail, as they were when the epoch began. */
@@ -102,6 +104,18 @@ export type RewindMark =
 export type Mark = EpochMark | SummaryMark | RewindMark
 
 /**
+ * Where a register stands in the indexes of its scope. It is derived from the register's value, written with it and gone with it, and
+ * everyone who sees the envelope can read it.
+ */
+export interface IndexEntry {
+  readonly group: string
+  /** Place in the group, in code unit order; the register's key breaks ties. Absent: the register is counted, not listed. */
+  readonly order?: string
+  /** What it adds to the group's sum, beside 1 to its count: a whole number. Absent: it is listed, not counted. */
+  readonly weight?: number
+}
+
+/**
  * The one unit of writing. Every op has a client-made `opId`; repeating an op returns its first result and changes
  * nothing.
  *
@@ -136,6 +150,7 @@ export type Op =
       readonly base: string | null
       readonly value: Json
       readonly sources?: readonly string[]
+      readonly index?: readonly IndexEntry[]
     }
   | { readonly kind: 'delete'; readonly opId: string; readonly target: string }
   | { readonly kind: 'erase'; readonly opId: string }
@@ -156,6 +171,8 @@ export interface Envelope {
   readonly lane?: string
   readonly target?: string
   readonly sources?: readonly string[]
+  /** Puts: where the register stands from now on. */
+  readonly index?: readonly IndexEntry[]
   /** Attachments that the op's messages name. */
   readonly attachments?: readonly string[]
 }

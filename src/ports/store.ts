@@ -1,4 +1,4 @@
-import type { Envelope, OpResult, Scope, SealedOp } from './op.ts'
+import type { Envelope, IndexEntry, OpResult, Scope, SealedOp } from './op.ts'
 
 /**
  * Where memory lives. Stores hold no logic: they read the rows that ops name, call `decide`, and write what it returns.
@@ -35,6 +35,10 @@ export interface ScopeStore {
   register(key: string): Promise<RegisterRow | undefined>
   /** Live registers whose key starts with `prefix`, by key in code unit order; at most {@link PAGE_ROWS} after `after`. */
   registers(prefix: string, after?: string): Promise<readonly RegisterRow[]>
+  /** Registers that are listed in a group, by order, then key; at most and by default {@link PAGE_ROWS}. */
+  indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]>
+  /** What the registers of each group come to; a group without any is left out. */
+  sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>>
   /** Log rows after `seq`, oldest first, as much as a {@link Page} holds (an op's rows are never parted), and the head. */
   changesSince(seq: number): Promise<Changes>
   /**
@@ -45,6 +49,16 @@ export interface ScopeStore {
    */
   attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'>
   attachment(id: string): Promise<Attachment | undefined>
+  /**
+   * Keeps what was derived from the log up to `seq`, in place of what was kept under that key. Durable when it resolves. False, and
+   * nothing is written, if an entry was emptied after `seq`: then it may hold what was forgotten.
+   */
+  derive(row: DerivedRow, seq: number): Promise<boolean>
+  /**
+   * What {@link derive} kept under keys that begin with `prefix`, by key in code unit order, after `after`: at most {@link PAGE_UNITS} bytes
+   * unless the first alone has more. All of it is gone as soon as an entry of the scope is emptied: it can be made anew from the log.
+   */
+  derived(prefix: string, after?: string): Promise<readonly DerivedRow[]>
   close(): Promise<void>
   /**
    * Optional: runs `work` over one state of the scope, where several reads in a row cost less than each by itself. Contract: `work`
@@ -56,7 +70,31 @@ export interface ScopeStore {
 }
 
 /** What reads a scope. */
-export type Reads = Pick<ScopeStore, 'entries' | 'head' | 'register' | 'registers' | 'changesSince'>
+export type Reads = Pick<
+  ScopeStore,
+  'entries' | 'head' | 'register' | 'registers' | 'indexed' | 'sums' | 'changesSince'
+>
+
+/** Which registers of a group. */
+export interface IndexQuery {
+  /** After this place, which is that of a register that need not be there any more. */
+  readonly after?: { readonly order: string; readonly key: string }
+  /** Orders before this one, exclusive. */
+  readonly to?: string
+  readonly first?: number
+}
+
+/** How many registers a group has, and the sum of their weights. */
+export interface Sum {
+  readonly count: number
+  readonly weight: number
+}
+
+/** What was made from the log, for example an index of its words: never synced, and no part of its order. */
+export interface DerivedRow {
+  readonly key: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
 
 /** Bytes that messages name by id: a picture, a sound, a file. Written once, never changed; outside of the log's order. */
 export interface Attachment {
@@ -134,8 +172,17 @@ export interface RegisterRow {
   readonly version: string
   readonly seq: number
   readonly sources?: readonly string[]
+  /** Where it stands in the indexes. */
+  readonly index?: readonly IndexEntry[]
   /** Opaque. `null` when it was deleted. */
   readonly body: string | null
+}
+
+/** A register's place in a group. */
+export interface IndexRow {
+  readonly group: string
+  readonly order: string
+  readonly key: string
 }
 
 /** Where the chain of one kind of mark in one lane stands. The slot is `epoch/<lane>` or `summary/<lane>`. */
@@ -154,6 +201,8 @@ export interface Head {
   /** Id of the first message, if any. */
   readonly first?: string
   readonly marks: ReadonlyMap<string, MarkRow>
+  /** Any register stood in an index since the scope was last erased: else nobody need look for one. */
+  readonly indexed?: true
 }
 
 export interface Changes {
@@ -181,18 +230,23 @@ export interface Rows {
   readonly dependents: ReadonlyMap<string, readonly string[]>
 }
 
-/** What a commit writes, in this order: erase, emptied, log, registers, marks, refused, used. */
+/** What a commit writes, in this order: erase, emptied, log, registers, unlisted, listed, sums, marks, refused, used. */
 export interface Decision {
   readonly results: readonly OpResult[]
-  /** Wipe the scope first, its attachments included. */
+  /** Wipe the scope first, its attachments, indexes, sums and what was derived included. */
   readonly erase: boolean
   /** New rows of the log. */
   readonly log: readonly LogRow[]
   /** Registers to write over. */
   readonly registers: readonly RegisterRow[]
+  /** Places in the indexes to take back, then those to write. */
+  readonly unlisted: readonly IndexRow[]
+  readonly listed: readonly IndexRow[]
+  /** What to add to the sum of each group, below 0 included; a group whose count comes to 0 is gone. */
+  readonly sums: ReadonlyMap<string, Sum>
   /**
    * Names that are deleted from now on, which the store remembers: entries of that id lose body and derived column, and an
-   * attachment of that id is removed. Names that nothing has are remembered too, since remove wins.
+   * attachment of that id is removed. Where there are any, all that was derived from the log is removed too. Names that nothing has are remembered too, since remove wins.
    */
   readonly emptied: readonly string[]
   /** Derived: the current mark of each slot that changed. */

@@ -75,7 +75,7 @@ export class Connection implements Reader {
 
   /** Runs `work` on a reader that has one transaction for all that it reads of a scope. */
   snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-    return this.read(['head', 'log', 'register'], (requests) =>
+    return this.read(['head', 'log', 'register', 'index', 'sum'], (requests) =>
       work({
         shared: true,
         read: (_, read) => read(requests),

@@ -1,5 +1,13 @@
 import type { OpResult } from '../ports/op.ts'
-import { isEntry, type LogRow, type MarkRow, type RegisterRow } from '../ports/store.ts'
+import {
+  type DerivedRow,
+  type IndexRow,
+  isEntry,
+  type LogRow,
+  type MarkRow,
+  type RegisterRow,
+  type Sum,
+} from '../ports/store.ts'
 
 /**
  * Version of the database's tables and indexes. A later one must keep all that are here: tabs with this code go on reading
@@ -18,11 +26,14 @@ export const TABLES = {
   head: 'name',
   log: '[scope+seq+place],&[scope+entry],&[scope+op],[mark+seq]',
   register: '[scope+key]',
+  index: '[scope+group+order+key]',
+  sum: '[scope+group]',
   deleted: '[scope+name]',
   refused: '[scope+op]',
   source: '[scope+source+name+register]',
   attachment: '[scope+id]',
   unused: '[scope+id],at',
+  derived: '[scope+key]',
 }
 
 export type TableName = keyof typeof TABLES
@@ -66,6 +77,10 @@ export interface HeadRow {
   /** Whether any name was deleted; whether any op was refused. Nobody looks for what was never there. */
   readonly deletes: boolean
   readonly refusals: boolean
+  /** Seq of the last commit that emptied anything; 0: none did. What was derived before it is gone. */
+  readonly emptiedAt: number
+  /** Whether any register stood in an index. */
+  readonly indexed: boolean
 }
 
 /** A row of the log. Ids that an index needs are in the field of that index only. */
@@ -91,6 +106,21 @@ export interface StoredRow
 }
 
 export interface StoredRegister extends RegisterRow {
+  readonly scope: number
+}
+
+/** Where a register is listed. */
+export interface StoredPlace extends IndexRow {
+  readonly scope: number
+}
+
+/** What the registers of a group come to: a group that has some. */
+export interface StoredSum extends Sum {
+  readonly scope: number
+  readonly group: string
+}
+
+export interface StoredDerived extends DerivedRow {
   readonly scope: number
 }
 
@@ -159,8 +189,15 @@ export function logRow(row: StoredRow): LogRow {
   }
 }
 
-export function registerRow({ key, version, seq, sources, body }: StoredRegister): RegisterRow {
-  return { key, version, seq, ...(sources !== undefined && { sources }), body }
+export function registerRow({ key, version, seq, sources, index, body }: StoredRegister): RegisterRow {
+  return {
+    key,
+    version,
+    seq,
+    ...(sources !== undefined && { sources }),
+    ...(index !== undefined && { index }),
+    body,
+  }
 }
 
 function isMark(row: LogRow): boolean {

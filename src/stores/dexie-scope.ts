@@ -5,8 +5,10 @@ import {
   type Changes,
   type Decide,
   type Decision,
+  type DerivedRow,
   type EntriesQuery,
   type Head,
+  type IndexQuery,
   isEntry,
   type LogRow,
   type MarkRow,
@@ -15,6 +17,7 @@ import {
   type Page,
   type RegisterRow,
   type Rows,
+  type Sum,
 } from '../ports/store.ts'
 import type { Connection, Reader } from './dexie-connection.ts'
 import { upgradeRequired } from './dexie-errors.ts'
@@ -28,9 +31,13 @@ import {
   type RefusedRow,
   registerRow,
   type SourceRow,
+  type StoredDerived,
+  type StoredPlace,
   type StoredRegister,
   type StoredRow,
+  type StoredSum,
   storedRow,
+  TABLES,
   type TableName,
   type UnusedRow,
   WRITER_VERSION,
@@ -95,7 +102,7 @@ export class DexieScope {
       const [meta, before, early] = await this.#begin(requests, envelopes)
       const own = checkWriter(meta)
       const named = early ?? (before && (await all(lookUp(requests, before.scope, envelopes))))
-      const rows = await this.#rows(requests, before, envelopes, namedIn(named ?? []))
+      const rows = await this.#rows(requests, before, envelopes, namedIn(named ?? [], envelopes))
       const decision = decided(() => decide(ops, rows))
       const after = await this.#write(requests, own, before, rows, decision)
       return { before, after, decision }
@@ -167,8 +174,11 @@ export class DexieScope {
       const ended = await scan(
         requests,
         fromIndex
-          ? new Range(log.index('[mark+seq]'), start.slice(0, 2), end.slice(0, 2), ({ seq }) => [scope, seq])
-          : new Range(log, start, end, keyOf),
+          ? new Range<StoredRow>(log.index('[mark+seq]'), start.slice(0, 2), end.slice(0, 2), ({ seq }) => [
+              scope,
+              seq,
+            ])
+          : new Range<StoredRow>(log, start, end, keyOf),
         backwards,
         Math.min(first ?? last ?? PAGE_ROWS, rowsAtOnce(row)),
         (stored) => {
@@ -230,6 +240,40 @@ export class DexieScope {
     }
   }
 
+  async indexed(
+    reader: Reader,
+    group: string,
+    { after, to, first = PAGE_ROWS }: IndexQuery,
+  ): Promise<readonly RegisterRow[]> {
+    const count = Math.min(first, PAGE_ROWS)
+    const scope = await this.#scope(reader)
+    if (scope === undefined || count <= 0) return []
+    return reader.read(['index', 'register'], async (requests) => {
+      const lower = after ? [scope, group, after.order, after.key] : [scope, group]
+      const range = requests.between(lower, [scope, group, to ?? []], after !== undefined)
+      const places = range ? await rowsOf<StoredPlace>(requests.table('index'), range, false, count) : []
+      const rows = await requests.get<StoredRegister>(
+        requests.table('register'),
+        places.map(({ key }) => [scope, key]),
+      )
+      return rows.flatMap((row) => (row ? registerRow(row) : []))
+    })
+  }
+
+  async sums(reader: Reader, groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
+    const scope = await this.#scope(reader)
+    if (scope === undefined || groups.length === 0) return new Map()
+    const rows = await reader.read(['sum'], (requests) =>
+      requests.get<StoredSum>(
+        requests.table('sum'),
+        groups.map((group) => [scope, group]),
+      ),
+    )
+    return new Map(
+      rows.flatMap((row) => (row ? [[row.group, { count: row.count, weight: row.weight }]] : [])),
+    )
+  }
+
   async changesSince(reader: Reader, seq: number): Promise<Changes> {
     const row = await this.#headRow(reader)
     if (!row || row.seq <= seq) return { rows: [], head: this.#headOf(row), more: false }
@@ -255,10 +299,7 @@ export class DexieScope {
       ])
       if (deleted) return 'deleted'
       if (count) return 'kept'
-      if (!before) {
-        requests.table('meta').put({ ...own, scopes: scope })
-        requests.table('head').put({ ...NO_ROWS, name: this.#name, scope })
-      }
+      if (!before) this.#make(requests, own, scope)
       const row: AttachmentRow = { scope, id, mediaType, blob: new Blob([bytes]) }
       const unused: UnusedRow = { scope, id, at }
       requests.table('attachment').put(row)
@@ -272,6 +313,55 @@ export class DexieScope {
     const row =
       scope === undefined ? undefined : await connection.first<AttachmentRow>('attachment', [scope, id])
     return row && { id, mediaType: row.mediaType, bytes: new Uint8Array(await row.blob.arrayBuffer()) }
+  }
+
+  async derive(connection: Connection, { key, bytes }: DerivedRow, seq: number): Promise<boolean> {
+    return connection.write(async (requests) => {
+      const [meta, before] = await this.#begin(requests, [])
+      const own = checkWriter(meta)
+      const scope = before?.scope ?? own.scopes + 1
+      if (before && before.emptiedAt > seq) return false
+      if (!before) this.#make(requests, own, scope)
+      // A view would be stored with all of the buffer that it is a part of.
+      const row: StoredDerived = { scope, key, bytes: bytes.slice() }
+      requests.table('derived').put(row)
+      return true
+    })
+  }
+
+  async derived(connection: Connection, prefix: string, after?: string): Promise<readonly DerivedRow[]> {
+    const scope = await this.#scope(connection)
+    if (scope === undefined) return []
+    const excluding = after !== undefined && after >= prefix
+    const page: DerivedRow[] = []
+    let left = PAGE_UNITS
+    await connection.read(['derived'], (requests) =>
+      scan(
+        requests,
+        new Range<StoredDerived>(
+          requests.table('derived'),
+          [scope, excluding ? after : prefix],
+          [scope, following(prefix) ?? []],
+          (row) => [row.scope, row.key],
+          excluding,
+        ),
+        false,
+        LEAST_ROWS,
+        ({ key, bytes }) => {
+          left -= bytes.length
+          if (left < 0 && page.length > 0) return false
+          page.push({ key, bytes })
+          return true
+        },
+      ),
+    )
+    return page
+  }
+
+  /** Makes the scope, to whose log nothing is written yet. */
+  #make(requests: Requests, meta: MetaRow, scope: number): void {
+    requests.table('meta').put({ ...meta, scopes: scope })
+    requests.table('head').put({ ...NO_ROWS, name: this.#name, scope })
   }
 
   async #readChanges(reader: Reader, after: number): Promise<Changes> {
@@ -407,12 +497,13 @@ export class DexieScope {
     rows: Rows,
     decision: Decision,
   ): Promise<HeadRow | undefined> {
-    const { erase, emptied, log, registers, refused, used } = decision
+    const { erase, emptied, log, registers, unlisted, listed, sums, refused, used } = decision
     if (log.length + registers.length + refused.length === 0) return undefined
     const scope = before?.scope ?? meta.scopes + 1
     const kept = erase ? undefined : before
     if (erase) eraseScope(requests, scope)
     if (kept) await emptyEntries(requests, scope, emptied)
+    await addSums(requests, scope, sums)
     // All that follows is only asked for: the transaction completes when all of it is done.
     const source = requests.table('source')
     const replaced = erase ? [] : registers.flatMap(({ key }) => rows.registers.get(key) ?? [])
@@ -434,6 +525,11 @@ export class DexieScope {
     put(
       'register',
       registers.map((row) => ({ ...row, scope })),
+    )
+    for (const { group, order, key } of unlisted) requests.table('index').delete([scope, group, order, key])
+    put(
+      'index',
+      listed.map((row) => ({ ...row, scope })),
     )
     put(
       'deleted',
@@ -462,29 +558,41 @@ function headAfter(
   name: string,
   scope: number,
   kept: HeadRow | undefined,
-  { emptied, log, marks, refused }: Decision,
+  { erase, emptied, log, listed, sums, marks, refused }: Decision,
   before = kept,
 ): HeadRow {
   const slots = new Map([...(kept?.marks ?? []), ...marks].map((mark) => [mark.slot, mark]))
   const last = log.at(-1)
+  const seq = last?.seq ?? before?.seq ?? 0
   const first = kept?.first ?? log.find(({ kind }) => kind === 'message')?.id
   return {
     name,
     scope,
-    seq: last?.seq ?? before?.seq ?? 0,
+    seq,
     ordinal: last?.ordinal ?? before?.ordinal ?? 0,
     ...(first !== undefined && { first }),
     marks: [...slots.values()],
     largest: log.reduce((most, row) => Math.max(most, unitsOf(row)), kept?.largest ?? 0),
     deletes: (kept?.deletes ?? false) || emptied.length > 0,
     refusals: (kept?.refusals ?? false) || refused.length > 0,
+    emptiedAt: erase || emptied.length > 0 ? seq : (kept?.emptiedAt ?? 0),
+    indexed: (kept?.indexed ?? false) || listed.length > 0 || sums.size > 0,
   }
 }
 
 const ENTRY_KEY = '[scope+entry]'
 
 /** The head of a scope to whose log nothing was written yet. */
-const NO_ROWS = { seq: 0, ordinal: 0, marks: [], largest: 0, deletes: false, refusals: false }
+const NO_ROWS = {
+  seq: 0,
+  ordinal: 0,
+  marks: [],
+  largest: 0,
+  deletes: false,
+  refusals: false,
+  emptiedAt: 0,
+  indexed: false,
+}
 
 function keyOf({ scope, seq, place }: StoredRow): IDBValidKey[] {
   return [scope, seq, place]
@@ -502,13 +610,14 @@ function lookUp(requests: Requests, scope: number, envelopes: readonly Envelope[
   ]
 }
 
-/** What {@link lookUp} found. A row may be there for its op, its entry, or both. */
-function namedIn(rows: readonly (StoredRow | undefined)[]): Named {
+/** What {@link lookUp} found. A row may be there for its op, its entry, or both: only ops that were asked for count as seen. */
+function namedIn(rows: readonly (StoredRow | undefined)[], envelopes: readonly Envelope[]): Named {
+  const asked = new Set(envelopes.map(({ opId }) => opId))
   const results = new Map<string, OpResult>()
   const entries = new Map<string, LogRow>()
   for (const row of rows) {
     if (row?.entry !== undefined) entries.set(row.entry, logRow(row))
-    if (row?.op !== undefined)
+    if (row?.op !== undefined && asked.has(row.op))
       results.set(row.op, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
   }
   return { results, entries }
@@ -523,9 +632,9 @@ function idsOf({ ids, round, target }: Envelope): string[] {
   return [...ids, ...(round === undefined ? [] : [round]), ...(target === undefined ? [] : [target])]
 }
 
-function headOf({ seq, ordinal, first, marks }: HeadRow): Head {
+function headOf({ seq, ordinal, first, marks, indexed }: HeadRow): Head {
   const slots = new Map<string, MarkRow>(marks.map((mark) => [mark.slot, mark]))
-  return { seq, ordinal, ...(first !== undefined && { first }), marks: slots }
+  return { seq, ordinal, ...(first !== undefined && { first }), marks: slots, ...(indexed && { indexed }) }
 }
 
 /** How many rows of a log may be loaded at once. */
@@ -534,29 +643,32 @@ function rowsAtOnce({ largest }: HeadRow): number {
 }
 
 /** Rows between two keys; the first is included, the second is not. */
-class Range {
+class Range<Row> {
   readonly #source: IDBObjectStore | IDBIndex
-  readonly #keyOf: (row: StoredRow) => IDBValidKey[]
+  readonly #keyOf: (row: Row) => IDBValidKey[]
   #lower: IDBValidKey[]
   #upper: IDBValidKey[]
-  #excluding = false
+  #excluding: boolean
 
+  /** @param excluding whether the first is not included either. */
   constructor(
     source: IDBObjectStore | IDBIndex,
     lower: IDBValidKey[],
     upper: IDBValidKey[],
-    key: (row: StoredRow) => IDBValidKey[],
+    key: (row: Row) => IDBValidKey[],
+    excluding = false,
   ) {
     this.#source = source
     this.#lower = lower
     this.#upper = upper
     this.#keyOf = key
+    this.#excluding = excluding
   }
 
   /** The next rows from one of its ends, which the range then no longer has. */
-  async shift(requests: Requests, backwards: boolean, count: number): Promise<StoredRow[]> {
+  async shift(requests: Requests, backwards: boolean, count: number): Promise<Row[]> {
     const range = requests.between(this.#lower, this.#upper, this.#excluding)
-    const rows = range ? await rowsOf<StoredRow>(this.#source, range, backwards, count) : []
+    const rows = range ? await rowsOf<Row>(this.#source, range, backwards, count) : []
     const last = rows.at(-1)
     if (last && backwards) this.#upper = this.#keyOf(last)
     if (last && !backwards) [this.#lower, this.#excluding] = [this.#keyOf(last), true]
@@ -565,12 +677,12 @@ class Range {
 }
 
 /** Hands over a range row by row until `take` says that it is enough. @returns whether the range ended before that. */
-async function scan(
+async function scan<Row>(
   requests: Requests,
-  range: Range,
+  range: Range<Row>,
   backwards: boolean,
   atOnce: number,
-  take: (row: StoredRow) => boolean,
+  take: (row: Row) => boolean,
 ): Promise<boolean> {
   for (;;) {
     const rows = await range.shift(requests, backwards, atOnce)
@@ -600,6 +712,25 @@ async function findDependents(
   return dependents
 }
 
+/** Asks for sums to be changed by so much. */
+async function addSums(requests: Requests, scope: number, sums: Decision['sums']): Promise<void> {
+  if (sums.size === 0) return
+  const table = requests.table('sum')
+  const rows = await requests.get<StoredSum>(
+    table,
+    Array.from(sums.keys(), (group) => [scope, group]),
+  )
+  const before = new Map(rows.flatMap((row) => (row ? [[row.group, row]] : [])))
+  for (const [group, added] of sums) {
+    const count = (before.get(group)?.count ?? 0) + added.count
+    const weight = (before.get(group)?.weight ?? 0) + added.weight
+    const row: StoredSum = { scope, group, count, weight }
+    if (count === 0) table.delete([scope, group])
+    else table.put(row)
+  }
+}
+
+/** Takes entries, what was derived from any, and attachments away. */
 async function emptyEntries(requests: Requests, scope: number, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const log = requests.table('log')
@@ -613,6 +744,7 @@ async function emptyEntries(requests: Requests, scope: number, ids: readonly str
     log.put({ ...rest, body: null })
   }
   for (const id of ids) removeAttachment(requests, [scope, id])
+  requests.table('derived').delete(requests.within([scope]))
 }
 
 /** Asks for an attachment to be removed. */
@@ -621,9 +753,11 @@ export function removeAttachment(requests: Requests, key: readonly [scope: numbe
 }
 
 function eraseScope(requests: Requests, scope: number): void {
-  for (const table of ['log', 'register', 'deleted', 'refused', 'source', 'attachment', 'unused'] as const)
-    requests.table(table).delete(requests.within([scope]))
+  for (const table of SCOPED) requests.table(table).delete(requests.within([scope]))
 }
+
+/** The tables whose keys begin with a scope. */
+const SCOPED = (Object.keys(TABLES) as TableName[]).filter((table) => TABLES[table].startsWith('[scope+'))
 
 /** The least text that is above all that start with `prefix`, compared by UTF-16 units; none, if there is no such text. */
 function following(prefix: string): string | undefined {

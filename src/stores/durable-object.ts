@@ -1,22 +1,26 @@
 import { PlimsollError } from '../ports/errors.ts'
-import type { OpResult, Scope, SealedOp } from '../ports/op.ts'
+import type { IndexEntry, OpResult, Scope, SealedOp } from '../ports/op.ts'
 import {
   type Attachment,
   type Changes,
   type Decide,
   type Decision,
+  type DerivedRow,
   type EntriesQuery,
   type EntryKind,
   type Head,
+  type IndexQuery,
   isEntry,
   type LogRow,
   type MarkRow,
   PAGE_ROWS,
+  PAGE_UNITS,
   type Page,
   type RegisterRow,
   type Rows,
   type ScopeStore,
   type Store,
+  type Sum,
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
@@ -112,7 +116,7 @@ class Database {
   #prepare(): void {
     if (this.#ready) return
     const { sql } = this.#storage
-    const made = sql.exec(`SELECT name FROM sqlite_master WHERE name = 'plimsoll_meta'`).toArray()
+    const made = sql.exec(`SELECT name FROM sqlite_master WHERE name = 'plimsoll_meta' LIMIT 1`).toArray()
     if (made.length === 0)
       this.#storage.transactionSync(() => {
         for (const statement of SCHEMA) sql.exec(statement)
@@ -264,6 +268,41 @@ class SqlScope implements ScopeStore {
     return found
   }
 
+  async indexed(
+    group: string,
+    { after, to, first = PAGE_ROWS }: IndexQuery = {},
+  ): Promise<readonly RegisterRow[]> {
+    return this.#database
+      .all(
+        `SELECT register.* FROM plimsoll_index AS place
+          CROSS JOIN plimsoll_register AS register ON register.scope = place.scope AND register.sort = place.key
+          WHERE place.scope = ? AND place.grp = ? AND (place.sort, place.key) ${after ? '>' : '>='} (?, ?)
+            ${to === undefined ? '' : 'AND place.sort < ?'}
+          ORDER BY place.sort, place.key LIMIT ?`,
+        this.#find(),
+        sortable(group),
+        sortable(after?.order ?? ''),
+        sortable(after?.key ?? ''),
+        ...(to === undefined ? [] : [sortable(to)]),
+        Math.max(0, Math.min(first, PAGE_ROWS)),
+      )
+      .map((row) => this.#registerRow(row))
+  }
+
+  async sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
+    const rows = this.#database.named(
+      this.#find(),
+      groups.map(sortable),
+      (list) => `SELECT grp, count, weight FROM plimsoll_sum WHERE scope = ? AND grp IN (${list})`,
+    )
+    return new Map(
+      rows.map(({ grp, count, weight }) => [
+        unsortable(grp as string),
+        { count: count as number, weight: weight as number },
+      ]),
+    )
+  }
+
   async changesSince(seq: number): Promise<Changes> {
     const { newest, head, tail } = this.#know()
     if (!newest || newest.seq <= seq) return { rows: [], head, more: false }
@@ -308,16 +347,42 @@ class SqlScope implements ScopeStore {
     const scope = this.#find()
     const row = this.#attached(scope, id)
     if (!row) return undefined
-    const bytes = new Uint8Array(row.size as number)
-    let at = 0
-    for (const { content } of this.#database.run(
-      'SELECT content FROM plimsoll_part WHERE owner = ? ORDER BY part',
-      attachmentOwner(scope, id),
-    )) {
-      bytes.set(new Uint8Array(content as ArrayBuffer), at)
-      at += (content as ArrayBuffer).byteLength
-    }
+    const bytes = this.#bytes(attachmentOwner(scope, id), row.size as number)
     return { id, mediaType: row.type as string, bytes }
+  }
+
+  async derive({ key, bytes }: DerivedRow, seq: number): Promise<boolean> {
+    const database = this.#database
+    return this.#transaction(() => {
+      const scope = this.#make()
+      const [row] = database.all('SELECT emptied FROM plimsoll_scope WHERE scope = ?', scope)
+      if ((row?.emptied as number) > seq) return false
+      const sort = sortable(key)
+      const owner = derivedOwner(scope, sort)
+      database.run('INSERT OR REPLACE INTO plimsoll_derived VALUES (?, ?, ?)', scope, sort, bytes.length)
+      database.run('DELETE FROM plimsoll_part WHERE owner = ?', owner)
+      this.#storeParts(owner, partsOfBytes(bytes))
+      return true
+    })
+  }
+
+  async derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
+    const scope = this.#find()
+    const page: DerivedRow[] = []
+    let left = PAGE_UNITS
+    for (const { sort, size } of this.#database.run(
+      `SELECT sort, size FROM plimsoll_derived
+        WHERE scope = ? AND sort >= ? AND sort ${after === undefined ? '>=' : '>'} ? ORDER BY sort`,
+      scope,
+      sortable(prefix),
+      sortable(after ?? ''),
+    )) {
+      const key = unsortable(sort as string)
+      left -= size as number
+      if ((left < 0 && page.length > 0) || !key.startsWith(prefix)) break
+      page.push({ key, bytes: this.#bytes(derivedOwner(scope, sort as string), size as number) })
+    }
+    return page
   }
 
   async close(): Promise<void> {
@@ -365,7 +430,7 @@ class SqlScope implements ScopeStore {
     const [about] = this.#database.all(
       `SELECT (SELECT first FROM plimsoll_scope WHERE scope = ?1) AS first,
         EXISTS (SELECT 1 FROM plimsoll_deleted WHERE scope = ?1) AS deletes,
-        EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = ?1) AS refusals`,
+        EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = ?1) AS refusals, (SELECT indexed FROM plimsoll_scope WHERE scope = ?1) AS indexed`,
       scope,
     )
     const marks = this.#database.all('SELECT slot, id, seq, chain FROM plimsoll_mark WHERE scope = ?', scope)
@@ -377,6 +442,7 @@ class SqlScope implements ScopeStore {
         ordinal,
         ...(typeof first === 'string' && { first }),
         marks: new Map(marks.map((mark) => [mark.slot as string, mark as unknown as MarkRow])),
+        ...(about?.indexed === 1 && { indexed: true as const }),
       },
       tail: new LogTail(seq, []),
       deletes: about?.deletes === 1,
@@ -449,6 +515,7 @@ class SqlScope implements ScopeStore {
       version: row.version as string,
       seq: row.seq as number,
       ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as string[] }),
+      ...(row.places !== null && { index: JSON.parse(row.places as string) as IndexEntry[] }),
       body: this.#body(row, `register/${row.scope}/${key}`),
     }
   }
@@ -462,6 +529,23 @@ class SqlScope implements ScopeStore {
         `durableObjectStore: ${owner} has ${rows.length} of ${parts} parts`,
       )
     return rows.map(({ content }) => content as string).join('')
+  }
+
+  /** Bytes that are kept in parts. */
+  #bytes(owner: string, size: number): Uint8Array<ArrayBuffer> {
+    const parts = this.#database
+      .all('SELECT content FROM plimsoll_part WHERE owner = ? ORDER BY part', owner)
+      .map(({ content }) => new Uint8Array(content as ArrayBuffer))
+    const found = parts.reduce((sum, { length }) => sum + length, 0)
+    if (found !== size)
+      throw new PlimsollError('ERR_STORAGE', `durableObjectStore: ${owner} has ${found} of ${size} bytes`)
+    const bytes = new Uint8Array(size)
+    let at = 0
+    for (const part of parts) {
+      bytes.set(part, at)
+      at += part.length
+    }
+    return bytes
   }
 
   #read(ops: readonly SealedOp[]): Rows {
@@ -560,12 +644,20 @@ class SqlScope implements ScopeStore {
     const n = (erase ? undefined : known?.newest?.n) ?? firstOf(scope) - 1
     this.#insert(scope, n + 1, log)
     for (const row of registers) this.#put(scope, row)
+    this.#reindex(scope, decision)
     const database = this.#database
+    if (decision.listed.length + decision.sums.size > 0 && (erase || !known?.head.indexed))
+      database.run('UPDATE plimsoll_scope SET indexed = 1 WHERE scope = ?', scope)
     for (const { slot, id, seq, chain } of marks)
       database.run('INSERT OR REPLACE INTO plimsoll_mark VALUES (?, ?, ?, ?, ?)', scope, slot, id, seq, chain)
     for (const { opId, result } of refused)
       database.run('INSERT INTO plimsoll_refused VALUES (?, ?, ?)', scope, opId, JSON.stringify(result))
     for (const id of used) database.run('DELETE FROM plimsoll_unused WHERE scope = ? AND id = ?', scope, id)
+    if (erase || emptied.length > 0) {
+      removeDerived(database, scope)
+      const seq = log.at(-1)?.seq ?? known?.head.seq ?? 0
+      database.run('UPDATE plimsoll_scope SET emptied = ? WHERE scope = ?', seq, scope)
+    }
     const first = log.find(({ kind }) => kind === 'message')
     if (first?.ordinal === 1)
       database.run('UPDATE plimsoll_scope SET first = ? WHERE scope = ?', first.id, scope)
@@ -623,7 +715,44 @@ class SqlScope implements ScopeStore {
     ]
   }
 
-  #put(scope: number, { key, version, seq, sources, body: text }: RegisterRow): void {
+  /** Writes what a decision says of indexes and sums. */
+  #reindex(scope: number, { unlisted, listed, sums }: Decision): void {
+    const database = this.#database
+    for (const { group, order, key } of unlisted)
+      database.run(
+        'DELETE FROM plimsoll_index WHERE scope = ? AND grp = ? AND sort = ? AND key = ?',
+        scope,
+        sortable(group),
+        sortable(order),
+        sortable(key),
+      )
+    for (const { group, order, key } of listed)
+      database.run(
+        'INSERT INTO plimsoll_index VALUES (?, ?, ?, ?)',
+        scope,
+        sortable(group),
+        sortable(order),
+        sortable(key),
+      )
+    for (const [group, { count, weight }] of sums) {
+      database.run(
+        `INSERT INTO plimsoll_sum VALUES (?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET count = count + excluded.count, weight = weight + excluded.weight`,
+        scope,
+        sortable(group),
+        count,
+        weight,
+      )
+      if (count < 0)
+        database.run(
+          'DELETE FROM plimsoll_sum WHERE scope = ? AND grp = ? AND count = 0',
+          scope,
+          sortable(group),
+        )
+    }
+  }
+
+  #put(scope: number, { key, version, seq, sources, index, body: text }: RegisterRow): void {
     const database = this.#database
     const owner = `register/${scope}/${key}`
     const before = this.#registersOf(scope, [key]).get(key)
@@ -637,12 +766,14 @@ class SqlScope implements ScopeStore {
     database.run('DELETE FROM plimsoll_part WHERE owner = ?', owner)
     const { body, parts } = this.#store(text, owner)
     database.run(
-      `INSERT OR REPLACE INTO plimsoll_register (scope, sort, version, seq, sources, parts, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO plimsoll_register (scope, sort, version, seq, sources, places, parts, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       scope,
       sortable(key),
       version,
       seq,
       sources ? JSON.stringify(sources) : null,
+      index ? JSON.stringify(index) : null,
       parts,
       body,
     )
@@ -701,15 +832,15 @@ class SqlScope implements ScopeStore {
     for (const { id } of database.all('SELECT id FROM plimsoll_attachment WHERE scope = ?', scope))
       removeAttachment(database, scope, id as string)
     database.run('DELETE FROM plimsoll_log WHERE n >= ? AND n < ?', ...range)
-    for (const table of ['register', 'mark', 'deleted', 'refused', 'source'])
+    for (const table of ['register', 'index', 'sum', 'mark', 'deleted', 'refused', 'source'])
       database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
-    database.run('UPDATE plimsoll_scope SET first = NULL WHERE scope = ?', scope)
+    database.run('UPDATE plimsoll_scope SET first = NULL, indexed = 0 WHERE scope = ?', scope)
   }
 }
 
 /** What is known after a commit. */
 function follow(known: Known, n: number, first: LogRow | undefined, decision: Decision): Known | undefined {
-  const { erase, emptied, log, marks, refused } = decision
+  const { erase, emptied, log, listed, sums, marks, refused } = decision
   const last = log.at(-1)
   if (erase || !last) return undefined
   const { head } = known
@@ -719,6 +850,7 @@ function follow(known: Known, n: number, first: LogRow | undefined, decision: De
       ...(first?.ordinal === 1 ? { ...head, first: first.id } : head),
       seq: last.seq,
       ordinal: last.ordinal,
+      ...((listed.length > 0 || sums.size > 0) && { indexed: true as const }),
       ...(marks.length > 0 && {
         marks: new Map([...head.marks, ...marks.map((mark): [string, MarkRow] => [mark.slot, mark])]),
       }),
@@ -732,6 +864,17 @@ function follow(known: Known, n: number, first: LogRow | undefined, decision: De
 /** Whose parts the bytes of an attachment are. */
 function attachmentOwner(scope: number, id: string): string {
   return `attachment/${scope}/${id}`
+}
+
+/** Whose parts the bytes are that were derived. */
+function derivedOwner(scope: number, sort: string): string {
+  return `derived/${scope}/${sort}`
+}
+
+function removeDerived(database: Database, scope: number): void {
+  for (const { sort } of database.all('SELECT sort FROM plimsoll_derived WHERE scope = ?', scope))
+    database.run('DELETE FROM plimsoll_part WHERE owner = ?', derivedOwner(scope, sort as string))
+  database.run('DELETE FROM plimsoll_derived WHERE scope = ?', scope)
 }
 
 function removeAttachment(database: Database, scope: number, id: string): void {

@@ -3,17 +3,23 @@ import {
   type Attachment,
   type Changes,
   type Decide,
+  type Decision,
+  type DerivedRow,
   type EntriesQuery,
   type Head,
+  type IndexQuery,
+  type IndexRow,
   isEntry,
   type LogRow,
   type MarkRow,
   PAGE_ROWS,
+  PAGE_UNITS,
   type Page,
   type RegisterRow,
   type Rows,
   type ScopeStore,
   type Store,
+  type Sum,
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
@@ -52,6 +58,13 @@ class MapScope {
   /** Index in `log` of each entry. */
   readonly entries = new Map<string, number>()
   readonly registers = new Map<string, RegisterRow>()
+  /** Of each group, in order. */
+  readonly indexes = new Map<string, IndexRow[]>()
+  readonly sums = new Map<string, Sum>()
+  readonly derived = new Map<string, DerivedRow>()
+  /** Seq of the last commit that emptied an entry. */
+  emptiedAt = 0
+  indexed = false
   readonly marks = new Map<string, MarkRow>()
   readonly results = new Map<string, OpResult>()
   readonly deleted = new Set<string>()
@@ -76,9 +89,13 @@ class MapScopeStore implements ScopeStore {
     if (decision.erase) {
       scope.log = []
       scope.first = undefined
+      scope.indexed = false
       for (const map of [
         scope.entries,
         scope.registers,
+        scope.indexes,
+        scope.sums,
+        scope.derived,
         scope.marks,
         scope.results,
         scope.deleted,
@@ -104,9 +121,15 @@ class MapScopeStore implements ScopeStore {
       scope.log.push(row)
     }
     for (const register of decision.registers) scope.registers.set(register.key, register)
+    reindex(scope, decision)
+    scope.indexed ||= decision.listed.length > 0 || decision.sums.size > 0
     for (const mark of decision.marks) scope.marks.set(mark.slot, mark)
     for (const { opId, result } of decision.refused) scope.results.set(opId, result)
     for (const id of decision.used) scope.unused.delete(id)
+    if (decision.erase || decision.emptied.length > 0) {
+      scope.derived.clear()
+      scope.emptiedAt = scope.log.at(-1)?.seq ?? 0
+    }
     for (const listener of scope.listeners) if (!this.#listeners.has(listener)) listener()
     return decision.results
   }
@@ -135,6 +158,40 @@ class MapScopeStore implements ScopeStore {
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
       .slice(0, PAGE_ROWS)
+  }
+
+  async indexed(
+    group: string,
+    { after, to, first = PAGE_ROWS }: IndexQuery = {},
+  ): Promise<readonly RegisterRow[]> {
+    const rows = this.#scope.indexes.get(group) ?? []
+    const start = after === undefined ? 0 : placeOf(rows, after, true)
+    const end = to === undefined ? rows.length : placeOf(rows, { order: to, key: '' })
+    return rows
+      .slice(start, Math.min(end, start + Math.max(0, Math.min(first, PAGE_ROWS))))
+      .flatMap(({ key }) => this.#scope.registers.get(key) ?? [])
+  }
+
+  async sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
+    return pick(this.#scope.sums, groups)
+  }
+
+  async derive({ key, bytes }: DerivedRow, seq: number): Promise<boolean> {
+    if (this.#scope.emptiedAt > seq) return false
+    this.#scope.derived.set(key, { key, bytes: bytes.slice() })
+    return true
+  }
+
+  async derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
+    const rows = [...this.#scope.derived.values()]
+      .filter(({ key }) => key.startsWith(prefix) && (after === undefined || key > after))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
+    let bytes = 0
+    const end = rows.findIndex((row, index) => {
+      bytes += row.bytes.length
+      return index > 0 && bytes > PAGE_UNITS
+    })
+    return rows.slice(0, end < 0 ? undefined : end).map(({ key, bytes }) => ({ key, bytes: bytes.slice() }))
   }
 
   async changesSince(seq: number): Promise<Changes> {
@@ -173,13 +230,14 @@ class MapScopeStore implements ScopeStore {
   }
 
   #head(): Head {
-    const { log, first, marks } = this.#scope
+    const { log, first, marks, indexed } = this.#scope
     const newest = log.at(-1)
     return {
       seq: newest?.seq ?? 0,
       ordinal: newest?.ordinal ?? 0,
       ...(first !== undefined && { first }),
       marks: new Map(marks),
+      ...(indexed && { indexed }),
     }
   }
 
@@ -226,6 +284,44 @@ class MapScopeStore implements ScopeStore {
     for (const name of found) for (const dependent of naming.get(name) ?? []) found.add(dependent)
     return new Map([...naming].filter(([source]) => found.has(source)))
   }
+}
+
+/** Writes what a decision says of indexes and sums. */
+function reindex({ indexes, sums }: MapScope, decision: Decision): void {
+  for (const row of decision.unlisted) {
+    const rows = indexes.get(row.group) ?? []
+    rows.splice(placeOf(rows, row), 1)
+    if (rows.length === 0) indexes.delete(row.group)
+  }
+  for (const row of decision.listed) {
+    const rows = indexes.get(row.group) ?? []
+    rows.splice(placeOf(rows, row), 0, row)
+    indexes.set(row.group, rows)
+  }
+  for (const [group, { count, weight }] of decision.sums) {
+    const before = sums.get(group) ?? { count: 0, weight: 0 }
+    if (before.count + count === 0) sums.delete(group)
+    else sums.set(group, { count: before.count + count, weight: before.weight + weight })
+  }
+}
+
+/** Index of the first row of a group that does not stand before a place, or, with `after`, that stands after it. */
+function placeOf(
+  rows: readonly IndexRow[],
+  { order, key }: Pick<IndexRow, 'order' | 'key'>,
+  after = false,
+): number {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const row = rows[middle] as IndexRow
+    const isBefore =
+      row.order < order || (row.order === order && (row.key < key || (after && row.key === key)))
+    if (isBefore) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Whoever gave the bytes, or is given them, may go on to change them. */

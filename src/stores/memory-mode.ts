@@ -4,11 +4,14 @@ import type {
   Attachment,
   Changes,
   Decide,
+  DerivedRow,
   EntriesQuery,
   Head,
+  IndexQuery,
   Page,
   RegisterRow,
   ScopeStore,
+  Sum,
 } from '../ports/store.ts'
 import type { LogTail } from './log-tail.ts'
 
@@ -20,7 +23,7 @@ export interface Remembered {
 
 /**
  * A scope that goes on in memory where its database failed: with the rows of its log that were in memory then. What was before
- * those cannot be read, and says so; registers begin empty.
+ * those cannot be read, and says so; registers, and what was derived, begin empty.
  *
  * @throws ERR_STORAGE from whatever needs rows that are not in memory
  */
@@ -39,9 +42,12 @@ export class MemoryModeScope {
     this.#after = tail?.after ?? head?.seq ?? 0
     this.#seeded = memory.commit([], () => ({
       results: [],
-      erase: false,
+      erase: log.some(({ kind }) => kind === 'erase'),
       log,
       registers: [],
+      unlisted: [],
+      listed: [],
+      sums: new Map(),
       emptied: log.flatMap(({ kind, id }) => (kind === 'delete' ? id : [])),
       marks: [...(head?.marks.values() ?? [])],
       refused: [],
@@ -89,6 +95,14 @@ export class MemoryModeScope {
     return this.#memory.registers(prefix, after)
   }
 
+  indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {
+    return this.#memory.indexed(group, query)
+  }
+
+  sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
+    return this.#memory.sums(groups)
+  }
+
   async changesSince(seq: number): Promise<Changes> {
     await this.#seeded
     this.#need(seq)
@@ -104,6 +118,16 @@ export class MemoryModeScope {
     // Whatever is known of the log says nothing of them.
     if (!found) this.#need(-1)
     return found
+  }
+
+  async derive(row: DerivedRow, seq: number): Promise<boolean> {
+    await this.#seeded
+    // Whether rows that are not in memory were emptied since then, nobody knows.
+    return seq >= this.#after && this.#memory.derive(row, seq)
+  }
+
+  derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
+    return this.#memory.derived(prefix, after)
   }
 
   /** @throws ERR_STORAGE unless all rows after `seq` are in memory */

@@ -4,13 +4,16 @@ import {
   type Attachment,
   type Changes,
   type Decide,
+  type DerivedRow,
   type EntriesQuery,
   type Head,
+  type IndexQuery,
   type Page,
   type Reads,
   type RegisterRow,
   type ScopeStore,
   type Store,
+  type Sum,
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import {
@@ -332,6 +335,22 @@ class RecoveringScope implements ScopeStore {
     )
   }
 
+  indexed(group: string, query: IndexQuery = {}): Promise<readonly RegisterRow[]> {
+    return this.#run(
+      'indexed',
+      (connection) => this.#scope.indexed(connection, group, query),
+      (memory) => memory.indexed(group, query),
+    )
+  }
+
+  sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
+    return this.#run(
+      'sums',
+      (connection) => this.#scope.sums(connection, groups),
+      (memory) => memory.sums(groups),
+    )
+  }
+
   changesSince(seq: number): Promise<Changes> {
     return this.#run(
       'changesSince',
@@ -361,6 +380,8 @@ class RecoveringScope implements ScopeStore {
               head: () => noting(scope.head(reader)),
               register: (key) => noting(scope.register(reader, key)),
               registers: (prefix, after) => noting(scope.registers(reader, prefix, after)),
+              indexed: (group, query = {}) => noting(scope.indexed(reader, group, query)),
+              sums: (groups) => noting(scope.sums(reader, groups)),
               changesSince: (seq) => noting(scope.changesSince(reader, seq)),
             })
           } catch (error) {
@@ -384,6 +405,22 @@ class RecoveringScope implements ScopeStore {
       'attachment',
       (connection) => this.#scope.attachment(connection, id),
       (memory) => memory.attachment(id),
+    )
+  }
+
+  derive(row: DerivedRow, seq: number): Promise<boolean> {
+    return this.#run(
+      'derive',
+      (connection) => this.#scope.derive(connection, row, seq),
+      (memory) => memory.derive(row, seq),
+    )
+  }
+
+  derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
+    return this.#run(
+      'derived',
+      (connection) => this.#scope.derived(connection, prefix, after),
+      (memory) => memory.derived(prefix, after),
     )
   }
 

@@ -44,6 +44,22 @@ export function describeCommits(open: Open): void {
       ])
     })
 
+    it('tells a decision of the ops that were seen before, and of no others', async () => {
+      const scope = await openScope(open)
+      await scope.commit([append('op-1', ['m1']), put('op-2', 'key', null)], decide)
+      const told: (readonly string[])[] = []
+      const telling: Decide = (ops, rows) => {
+        told.push([...rows.results.keys()])
+        return decide(ops, rows)
+      }
+      // Named: an entry of an earlier op, and its register.
+      await scope.commit([append('op-3', ['m2'], { round: 'm1' })], telling)
+      await scope.commit([put('op-4', 'key', 'op-2'), remove('op-5', 'm1')], telling)
+      await scope.commit([append('op-6', ['m3']), append('op-3', ['m2'], { round: 'm1' })], telling)
+      // A store may decide more than once.
+      expect([...new Set(told.map((one) => one.join()))]).toEqual(['', 'op-3'])
+    })
+
     it('gives no results for no ops, and changes nothing', async () => {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1'])], decide)
@@ -118,6 +134,9 @@ export function describeCommits(open: Open): void {
           erase: false,
           log: [],
           registers: [],
+          unlisted: [],
+          listed: [],
+          sums: new Map(),
           emptied: [],
           marks: [],
           refused: [],

@@ -3,7 +3,9 @@ import { describe } from 'vitest'
 import { type DescribeStoreOptions, describeAbilities } from './abilities.ts'
 import { describeAttachments } from './attachments.ts'
 import { describeCommits } from './commits.ts'
+import { describeDerived } from './derived.ts'
 import { describeForgetting } from './forgetting.ts'
+import { describeIndexes } from './indexes.ts'
 import { describeIsolation } from './isolation.ts'
 import { describeReads } from './reads.ts'
 import { describeRegisters } from './registers.ts'
@@ -28,9 +30,11 @@ export function describeStore(name: string, open: Open, options: DescribeStoreOp
     describeCommits(open)
     describeReads(open)
     describeRegisters(open)
+    describeIndexes(open, options)
     describeForgetting(open)
     describeIsolation(open)
     describeAttachments(open, options)
+    describeDerived(open, options)
     describeAbilities(open, options)
   })
 }

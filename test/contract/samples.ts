@@ -1,4 +1,4 @@
-import type { Envelope, Mark, OpResult, Scope, SealedOp } from '../../src/ports/op.ts'
+import type { Envelope, IndexEntry, Mark, OpResult, Scope, SealedOp } from '../../src/ports/op.ts'
 import type { LogRow, Reads, ScopeStore, Store } from '../../src/ports/store.ts'
 
 export type Open = () => Store | Promise<Store>
@@ -46,12 +46,21 @@ export function mark(opId: string, type: Mark['type'], id: string, options: Mark
 interface PutOptions {
   readonly body?: string
   readonly sources?: readonly string[]
+  readonly index?: readonly IndexEntry[]
 }
 
 export function put(opId: string, key: string, base: string | null, options: PutOptions = {}): SealedOp {
-  const { body = bodyOf(opId), sources } = options
+  const { body = bodyOf(opId), sources, index } = options
   return {
-    envelope: { opId, kind: 'put', ids: [key], key, base, ...(sources && { sources }) },
+    envelope: {
+      opId,
+      kind: 'put',
+      ids: [key],
+      key,
+      base,
+      ...(sources && { sources }),
+      ...(index && { index }),
+    },
     bodies: [body],
   }
 }

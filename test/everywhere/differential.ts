@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
-import type { EntriesQuery, ScopeStore, Store } from '../../src/ports/store.ts'
+import type { EntriesQuery, IndexQuery, ScopeStore, Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { append, erase, mark, put, remove, SCOPE, TEXTS } from '../contract/samples.ts'
 
 /** Few names, so that ops meet; some that engines are known to mix up. */
 const NAMES = ['a', 'b', 'c', 'A', 'a ', 'a\u0000', 'é', 'e\u0301', '\uff5e', '\u{1f44d}', '__proto__']
 const LANES = ['lane', 'a/b']
+const GROUPS = ['', 'a', 'a/b', 'a\u0000', '\uff5e', '\u{1f44d}']
 const PREFIXES = ['', 'a', 'b', '\ud83d']
 
 const name = fc.constantFrom(...NAMES)
@@ -47,9 +48,21 @@ const marks = fc
   .map(({ opId, id, type, sources, ...rest }) =>
     mark(opId, type, id, { ...rest, ...(sources && { sources }) }),
   )
+const index = fc.option(
+  fc.array(
+    fc.record(
+      { group: fc.constantFrom(...GROUPS), order: name, weight: fc.integer({ min: -3, max: 3 }) },
+      { requiredKeys: ['group'], noNullPrototype: true },
+    ),
+    { maxLength: 4 },
+  ),
+  { nil: undefined },
+)
 const puts = fc
-  .record({ opId, key: name, base, sources, body: text })
-  .map(({ opId, key, base, sources, body }) => put(opId, key, base, { body, ...(sources && { sources }) }))
+  .record({ opId, key: name, base, sources, index, body: text })
+  .map(({ opId, key, base, sources, index, body }) =>
+    put(opId, key, base, { body, ...(sources && { sources }), ...(index && { index }) }),
+  )
 const removes = fc.record({ opId, target: name }).map(({ opId, target }) => remove(opId, target))
 const erases = opId.map(erase)
 
@@ -76,6 +89,15 @@ const QUERIES: readonly EntriesQuery[] = [
   ]),
 ]
 
+const PLACES: readonly IndexQuery[] = [
+  {},
+  { first: 2 },
+  { to: 'b' },
+  { after: { order: 'a', key: 'b' } },
+  { after: { order: '\uff5e', key: '' }, first: 1 },
+  { after: { order: 'A', key: '\u{1f44d}' }, to: '\uff5e' },
+]
+
 /** Every answer that a scope gives, each one as it is. */
 async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
   const { marks, ...head } = await scope.head()
@@ -89,6 +111,8 @@ async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
   for (const key of NAMES) given.push(await scope.register(key))
   for (const prefix of PREFIXES)
     for (const after of [undefined, 'a', '\uff5e']) given.push(await scope.registers(prefix, after))
+  for (const group of GROUPS) for (const query of PLACES) given.push(await scope.indexed(group, query))
+  given.push([...(await scope.sums(GROUPS))].sort(([one], [other]) => (one < other ? -1 : 1)))
   return given
 }
 

@@ -311,6 +311,198 @@ describe('memory mode', () => {
   })
 })
 
+describe('an index', () => {
+  const index = [{ group: 'group', order: '1', weight: 2 }]
+
+  it('is as it should be, whichever request of a commit, a read or a snapshot fails', async () => {
+    const indexedDB = new IDBFactory()
+    await open(indexedDB)
+      .open(SCOPE)
+      .commit([put('op-0', 'key', null, { index })], decide)
+    let version = 'op-0'
+    for (let nth = 0, reached = true; reached; nth++) {
+      const store = open(indexedDB)
+      const scope = store.open(SCOPE)
+      const next = `op-${nth + 1}`
+      const moved = [{ group: 'group', order: `${nth % 2}`, weight: nth }]
+      const failed = failOnce((_, index) => index === nth)
+      await scope.commit([put(next, 'key', version, { index: moved })], decide)
+      expect(await scope.indexed('group')).toMatchObject([{ version: next, index: moved }])
+      expect(await scope.sums(['group'])).toEqual(new Map([['group', { count: 1, weight: nth }]]))
+      const read = await scope.snapshot?.(async (reads) => [
+        await reads.indexed('group', { to: '2' }),
+        await reads.sums(['group', 'other']),
+      ])
+      expect(read).toEqual([await scope.indexed('group'), await scope.sums(['group'])])
+      expect(store.status().state).toBe('ready')
+      await store.close()
+      version = next
+      reached = failed()
+    }
+    expect(Number(version.slice(3))).toBeGreaterThan(10)
+  })
+
+  it('costs a commit nothing that touches no register, and others what they change', async () => {
+    const scope = open(new IDBFactory()).open(SCOPE)
+    await scope.commit([append('op-1', ['m1']), put('op-2', 'key', null, { index })], decide)
+    const asked = async (op: ReturnType<typeof put>): Promise<string[]> => {
+      heal()
+      await scope.commit([op], decide)
+      return requests.filter((request) => /^(index|sum|derived)\./.test(request))
+    }
+    expect(await asked(append('op-3', ['m2']))).toEqual([])
+    expect(requests).toEqual(['transaction', 'meta.get', 'head.get', 'log.add', 'head.put'])
+    expect(await asked(mark('op-4', 'epoch', 'e1'))).toEqual([])
+    expect(await asked(put('op-5', 'other', null))).toEqual([])
+    expect(await asked(put('op-6', 'key', 'op-2', { index }))).toEqual([])
+    const moved = [{ group: 'group', order: '2', weight: 2 }]
+    expect(await asked(put('op-7', 'key', 'op-6', { index: moved }))).toEqual(['index.delete', 'index.put'])
+    expect(await asked(put('op-8', 'key', 'op-7'))).toEqual(['sum.get', 'sum.delete', 'index.delete'])
+    expect(await asked(remove('op-9', 'm1'))).toEqual(['derived.delete'])
+  })
+
+  it('is read in one range, and its registers at once', async () => {
+    const scope = open(new IDBFactory()).open(SCOPE)
+    const keys = names('key', 3)
+    await scope.commit(
+      keys.map((key) => put(`op-${key}`, key, null, { index })),
+      decide,
+    )
+    heal()
+    expect((await scope.indexed('group')).map(({ key }) => key)).toEqual(keys)
+    expect(requests).toEqual(['transaction', 'index.getAll', ...keys.map(() => 'register.get')])
+    heal()
+    await scope.sums(['group', 'other'])
+    expect(requests).toEqual(['transaction', 'sum.get', 'sum.get'])
+    heal()
+    expect(await scope.indexed('group', { first: 0 })).toEqual([])
+    expect(await scope.sums([])).toEqual(new Map())
+    expect(requests).toEqual([])
+  })
+
+  it('begins empty in memory mode, as registers do, and goes on from there', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1']), put('op-2', 'key', null, { index })], decide)
+    failWith(() => {
+      throw engineError('UnknownError')
+    })
+    expect([...(await scope.indexed('group')), ...(await scope.sums(['group']))]).toEqual([])
+    expect(store.status().durable).toBe(false)
+    await scope.commit([put('op-3', 'other', null, { index })], decide)
+    expect((await scope.indexed('group')).map(({ key }) => key)).toEqual(['other'])
+    expect(await scope.sums(['group'])).toEqual(new Map([['group', { count: 1, weight: 2 }]]))
+    expect(await scope.snapshot?.((reads) => reads.indexed('group'))).toHaveLength(1)
+  })
+})
+
+describe('what is derived', () => {
+  const row = (key: string, size = 3) => ({ key, bytes: new Uint8Array(size).fill(size) })
+  const refuse = (name: string) =>
+    failWith(() => {
+      throw engineError(name)
+    })
+
+  it('is kept, whichever request of it fails', async () => {
+    const indexedDB = new IDBFactory()
+    for (let nth = 0, reached = true; reached; nth++) {
+      const store = open(indexedDB)
+      const scope = store.open(SCOPE)
+      const failed = failOnce((_, index) => index === nth)
+      expect(await scope.derive(row('a', nth), 0)).toBe(true)
+      expect(await scope.derived('a')).toEqual([row('a', nth)])
+      expect(store.status().state).toBe('ready')
+      await store.close()
+      reached = failed()
+    }
+  })
+
+  it('is loaded no further than its page and a few rows, however large they are', async () => {
+    const scope = open(new IDBFactory()).open(SCOPE)
+    for (const key of names('k', 20)) await scope.derive(row(key, PAGE_UNITS / 2), 0)
+    let loaded = 0
+    const original = globalThis.structuredClone
+    globalThis.structuredClone = <Value>(value: Value): Value => {
+      if (typeof value === 'object' && value !== null && 'bytes' in value) loaded++
+      return original(value)
+    }
+    try {
+      expect(await scope.derived('k')).toHaveLength(2)
+    } finally {
+      globalThis.structuredClone = original
+    }
+    expect(loaded).toBeLessThanOrEqual(4)
+  })
+
+  it('begins empty in memory mode, and is refused there if anything may have been emptied since', async () => {
+    const indexedDB = new IDBFactory()
+    const before = open(indexedDB).open(SCOPE)
+    await before.commit([append('op-1', ['m1', 'm2'])], decide)
+    await before.commit([append('op-2', ['m3'])], decide)
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    await scope.derive(row('a'), 2)
+    await scope.head()
+    await scope.commit([append('op-3', ['m4']), append('op-4', ['m5'])], decide)
+    refuse('UnknownError')
+    expect(await scope.derived('')).toEqual([])
+    expect(store.status().durable).toBe(false)
+    expect(await scope.derive(row('b'), 1)).toBe(false)
+    for (const seq of [2, 4]) expect(await scope.derive(row('b', seq), seq)).toBe(true)
+    expect(await scope.derived('')).toEqual([row('b', 4)])
+    await scope.commit([remove('op-5', 'm5')], decide)
+    expect(await scope.derived('')).toEqual([])
+    expect(await scope.derive(row('b'), 4)).toBe(false)
+    expect(await scope.derive(row('b'), 5)).toBe(true)
+  })
+
+  it('from before a delete or an erase is refused, also where that was the last before memory mode', async () => {
+    for (const last of [remove('op-2', 'm1'), erase('op-2')]) {
+      const scope = open(new IDBFactory()).open(SCOPE)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      await scope.commit([last, append('op-3', ['m3'])], decide)
+      refuse('UnknownError')
+      expect(await scope.derive(row('a'), 1)).toBe(false)
+      expect(await scope.derive(row('a'), 3)).toBe(true)
+      heal()
+    }
+  })
+
+  it('for which there is no room is refused as full, and what was there stays', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.derive(row('a'), 0)
+    refuse('QuotaExceededError')
+    expect((await failure(scope.derive(row('a', 9), 0))).code).toBe('ERR_STORAGE_FULL')
+    heal()
+    expect(await scope.derived('')).toEqual([row('a')])
+    expect(store.status().state).toBe('ready')
+  })
+
+  it('is read but not written after an upgrade by a newer version', async () => {
+    const indexedDB = new IDBFactory()
+    const scope = open(indexedDB).open(SCOPE)
+    await scope.derive(row('a'), 0)
+    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 2 }))
+    expect((await failure(scope.derive(row('a', 9), 0))).code).toBe('ERR_UPGRADE_REQUIRED')
+    expect(await scope.derived('')).toEqual([row('a')])
+  })
+
+  it('that comes before the first message is of the same scope as that, also in another tab', async () => {
+    const indexedDB = new IDBFactory()
+    const other = open(indexedDB).open({ ...SCOPE, sessionId: 'other' })
+    const [tab, later] = [open(indexedDB).open(SCOPE), open(indexedDB).open(SCOPE)]
+    expect((await tab.head()).seq).toBe(0)
+    await other.derive(row('a'), 0)
+    await later.derive(row('b'), 0)
+    await tab.commit([append('op-1', ['m1'])], decide)
+    expect(await tab.derived('')).toEqual([row('b')])
+    await tab.commit([remove('op-2', 'm1')], decide)
+    expect(await later.derived('')).toEqual([])
+    expect(await other.derived('')).toEqual([row('a')])
+  })
+})
+
 describe('an attachment', () => {
   const attachment = (id: string) => ({ id, mediaType: 'image/png', bytes: Uint8Array.of(1, 2, 3) })
   const refuse = (name: string) =>
@@ -573,6 +765,10 @@ describe('the loss of the database', () => {
       () => scope.entries(),
       () => scope.register('key'),
       () => scope.registers(''),
+      () => scope.indexed('group'),
+      () => scope.sums(['group']),
+      () => scope.derive({ key: 'a', bytes: Uint8Array.of(1) }, 1),
+      () => scope.derived(''),
       () => scope.commit([append('op-2', ['m2'])], decide),
       () => store.open({ userId: 'other' }).head(),
     ])
@@ -713,7 +909,7 @@ describe('reads', () => {
     expect(await rowsLoaded(async () => void (await scope.changesSince(0)))).toBeLessThanOrEqual(5)
   })
 
-  it('of a scope that is opened are two, whatever its first context needs', async () => {
+  it('of a scope that is opened are two, whatever its first context needs, and one for what its user shares', async () => {
     const indexedDB = new IDBFactory()
     const session = (store: DexieStore) => createMemory({ store, budget: 2_000 }).session({ userId: 'ada' })
     const before = open(indexedDB)
@@ -730,7 +926,13 @@ describe('reads', () => {
     const context = await session(store).context()
     expect(context).toEqual(expected)
     expect(context.receipt.omitted).not.toEqual([])
-    expect(requests).toEqual(['transaction', 'head.get', expect.stringMatching(/^log\./)])
+    expect(requests).toEqual([
+      'transaction',
+      'head.get',
+      expect.stringMatching(/^log\./),
+      'transaction',
+      'head.get',
+    ])
   })
 
   it('of what is in memory give what the database would, for any query', async () => {

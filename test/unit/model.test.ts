@@ -27,6 +27,9 @@ describe('writers that race and go offline', () => {
           expect(results).toEqual(ops.map((op) => reference.take(op)))
           expect(after.rows).toEqual(reference.rows)
           expect(sorted(after.registers)).toEqual(sorted(reference.registers))
+          expect(new Set(after.places)).toEqual(new Set(reference.places))
+          expect(after.places).toHaveLength(reference.places.length)
+          expect(after.sums).toEqual(reference.sums)
         }
         expect(new Set(world.home.deleted)).toEqual(reference.deleted)
       }),
@@ -52,6 +55,14 @@ describe('writers that race and go offline', () => {
         expect((await scope.changesSince(0)).rows).toEqual(home.rows)
         expect(await scope.registers('')).toEqual(sorted(home.registers).filter(({ body }) => body !== null))
         for (const row of home.registers) expect(await scope.register(row.key)).toEqual(row)
+        for (const group of ['all', 'of/0', 'of/1'])
+          expect((await scope.indexed(group)).map(({ key }) => key)).toEqual(
+            home.places
+              .filter((place) => place.group === group)
+              .sort((a, b) => (a.order === b.order ? (a.key < b.key ? -1 : 1) : a.order < b.order ? -1 : 1))
+              .map(({ key }) => key),
+          )
+        expect(await scope.sums(['all', 'of/0', 'of/1'])).toEqual(home.sums)
         expect(await scope.head()).toEqual(home.head)
       }),
       runs(100),
@@ -217,8 +228,18 @@ function marksOf({ marks }: Home): object[] {
   return marks.map(({ slot, id, chain }) => ({ slot, id, chain })).sort((a, b) => (a.slot < b.slot ? -1 : 1))
 }
 
-function contentOf({ rows, registers, head, refused, deleted }: Home): object {
-  return { rows, registers: sorted(registers), head, refused, deleted: new Set(deleted) }
+function contentOf({ rows, registers, places, sums, head: all, refused, deleted }: Home): object {
+  // What comes into an index and goes in one batch never stood there.
+  const { indexed: _, ...head } = all
+  return {
+    rows,
+    registers: sorted(registers),
+    places: new Set(places),
+    sums,
+    head,
+    refused,
+    deleted: new Set(deleted),
+  }
 }
 
 function replay(batches: readonly (readonly SealedOp[])[]): Home {

@@ -375,6 +375,54 @@ describe('a long text in a Durable Object', () => {
   })
 })
 
+describe('bytes in a Durable Object', () => {
+  const bytes = new Uint8Array(700_000).fill(7)
+
+  it('of which a part is gone are an error, not other bytes', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      await scope.attach({ id: 'a', mediaType: 'image/png', bytes }, 1)
+      await scope.derive({ key: 'a', bytes }, 0)
+      storage.sql.exec('DELETE FROM plimsoll_part WHERE part = 1')
+      await expect(scope.attachment('a')).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+      await expect(scope.derived('')).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+    })
+  })
+
+  it('that were derived are gone with their parts when they are replaced, and with any delete or erase', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      const parts = (): number =>
+        storage.sql.exec('SELECT count(*) AS parts FROM plimsoll_part').one().parts as number
+      const keys = ['a', 'a/b', '\u{1f44d}', '\ud83d', '%', '_']
+      const derive = async (): Promise<void> => {
+        const { seq } = await scope.head()
+        for (const key of keys) await scope.derive({ key, bytes }, seq)
+      }
+      await derive()
+      expect(parts()).toBe(3 * keys.length)
+      await scope.derive({ key: 'a', bytes: bytes.subarray(1) }, 0)
+      await scope.derive({ key: 'a/b', bytes: bytes.subarray(-1) }, 0)
+      expect(parts()).toBe(3 * keys.length - 2)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      await scope.commit([remove('op-2', 'm1')], decide)
+      expect(parts()).toBe(0)
+      await derive()
+      await scope.commit([erase('op-3')], decide)
+      expect(parts()).toBe(0)
+    })
+  })
+
+  it('that are refused leave none of their parts', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      await scope.commit([append('op-1', ['m1']), remove('op-2', 'm1')], decide)
+      expect(await scope.derive({ key: 'a', bytes }, 1)).toBe(false)
+      expect(storage.sql.exec('SELECT count(*) AS parts FROM plimsoll_part').one().parts).toBe(0)
+    })
+  })
+})
+
 describe('the tables of a Durable Object', () => {
   it('are made at the first call, all under one prefix, beside what else is there', async () => {
     await inside(async (_, storage) => {
@@ -440,12 +488,23 @@ describe('the work of a call on a Durable Object', () => {
         return { read: sum('rowsRead'), written: sum('rowsWritten') }
       }
       const { seq } = await scope.head()
-      return {
+      const calls = {
         append: await measure(() => scope.commit([append('op', ['a', 'b'])], decide)),
         changes: await measure(() => scope.changesSince(seq)),
         idle: await measure(() => scope.changesSince(seq + 1)),
         last40: await measure(() => scope.entries({ last: 40 })),
         marks: await measure(() => scope.entries({ last: 10, kinds: ['rewind'] })),
+      }
+      const index = [{ group: 'group', order: '1', weight: 1 }]
+      for (let at = 0; at < messages / 10; at++)
+        await scope.commit([put(`put-${at}`, `key ${at}`, null, { index })], decide)
+      return {
+        ...calls,
+        put: await measure(() => scope.commit([put('put', 'key', null, { index })], decide)),
+        indexed: await measure(() =>
+          scope.indexed('group', { after: { order: '1', key: 'key 2' }, first: 3 }),
+        ),
+        sums: await measure(() => scope.sums(['group', 'other'])),
       }
     })
   }
@@ -454,6 +513,9 @@ describe('the work of a call on a Durable Object', () => {
     const [few, many] = [await work(1_000), await work(20_000)]
     expect(many).toEqual(few)
     expect(few.append.written).toBeLessThanOrEqual(6)
+    expect(few.put.written).toBeLessThanOrEqual(7)
+    expect(few.indexed.read).toBeLessThanOrEqual(8)
+    expect(few.sums.read).toBeLessThanOrEqual(4)
     expect(few.last40.read).toBeLessThanOrEqual(45)
     expect(few.changes.read).toBeLessThanOrEqual(20)
     expect(few.idle.read).toBeLessThanOrEqual(5)

@@ -26,9 +26,13 @@ export class ObjectStore implements Store {
       head: () => run((inside) => inside.head()),
       register: (key) => run((inside) => inside.register(key)),
       registers: (prefix, after) => run((inside) => inside.registers(prefix, after)),
+      indexed: (group, query) => run((inside) => inside.indexed(group, query)),
+      sums: (groups) => run((inside) => inside.sums(groups)),
       changesSince: (seq) => run((inside) => inside.changesSince(seq)),
       attach: (attachment, at) => run((inside) => inside.attach(attachment, at)),
       attachment: (id) => run((inside) => inside.attachment(id)),
+      derive: (row, seq) => run((inside) => inside.derive(row, seq)),
+      derived: (prefix, after) => run((inside) => inside.derived(prefix, after)),
       close: () => run((inside) => inside.close()),
     }
   }

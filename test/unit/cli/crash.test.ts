@@ -167,8 +167,12 @@ describe('a fault of the store', () => {
       head: () => scope.head(),
       register: (key) => scope.register(key),
       registers: (prefix, after) => scope.registers(prefix, after),
+      indexed: (group, query) => scope.indexed(group, query),
+      sums: (groups) => scope.sums(groups),
       attach: (attachment, at) => scope.attach(attachment, at),
       attachment: (id) => scope.attachment(id),
+      derive: (row, seq) => scope.derive(row, seq),
+      derived: (prefix, after) => scope.derived(prefix, after),
       close: () => scope.close(),
     })
     return (agent) => {

@@ -1,11 +1,23 @@
 import type { Envelope, OpResult, SealedOp } from '../../../src/ports/op.ts'
-import type { Decide, Head, LogRow, MarkRow, RegisterRow, Rows } from '../../../src/ports/store.ts'
+import type {
+  Decide,
+  Head,
+  IndexRow,
+  LogRow,
+  MarkRow,
+  RegisterRow,
+  Rows,
+  Sum,
+} from '../../../src/ports/store.ts'
 import { isEntry } from '../../../src/ports/store.ts'
 
 /** What `decide` is given and what becomes of what it returns, as plainly as the port says it: lists, and no look-ups. */
 export class Home {
   rows: readonly LogRow[] = []
   registers: readonly RegisterRow[] = []
+  places: readonly IndexRow[] = []
+  sums: ReadonlyMap<string, Sum> = new Map()
+  indexed = false
   marks: readonly MarkRow[] = []
   refused: readonly { readonly opId: string; readonly result: OpResult }[] = []
   deleted: readonly string[] = []
@@ -27,12 +39,13 @@ export class Home {
       ordinal: newest?.ordinal ?? 0,
       ...(first !== undefined && { first }),
       marks: new Map(this.marks.map((mark) => [mark.slot, mark])),
+      ...(this.indexed && { indexed: true as const }),
     }
   }
 
   commit(ops: readonly SealedOp[]): readonly OpResult[] {
     const decision = this.#decide(ops, this.#named(ops.map(({ envelope }) => envelope)))
-    if (decision.erase) Object.assign(this, { rows: [], registers: [], marks: [], refused: [], deleted: [] })
+    if (decision.erase) Object.assign(this, new Home(this.#decide))
     const emptied = new Set(decision.emptied)
     const rows = this.rows.map((row) => {
       if (!isEntry(row) || !emptied.has(row.id)) return row
@@ -41,6 +54,16 @@ export class Home {
     })
     this.rows = [...rows, ...decision.log]
     this.registers = replace(this.registers, decision.registers, ({ key }) => key)
+    const unlisted = new Set(decision.unlisted.map(placeName))
+    this.places = [...this.places.filter((place) => !unlisted.delete(placeName(place))), ...decision.listed]
+    if (unlisted.size > 0) throw new Error(`nothing stood at ${[...unlisted].join()}`)
+    const sums = new Map(this.sums)
+    for (const [group, { count, weight }] of decision.sums) {
+      const before = sums.get(group) ?? { count: 0, weight: 0 }
+      sums.set(group, { count: before.count + count, weight: before.weight + weight })
+    }
+    this.sums = new Map([...sums].filter(([, { count }]) => count !== 0))
+    this.indexed ||= decision.listed.length > 0 || decision.sums.size > 0
     this.marks = replace(this.marks, decision.marks, ({ slot }) => slot)
     this.refused = [...this.refused, ...decision.refused]
     const targets = decision.log.flatMap(({ kind, id }) => (kind === 'delete' ? id : []))
@@ -83,6 +106,10 @@ export class Home {
       ...this.registers.filter(({ sources }) => sources?.includes(source)).map(({ key }) => key),
     ]
   }
+}
+
+function placeName({ group, order, key }: IndexRow): string {
+  return JSON.stringify([group, order, key])
 }
 
 function replace<Row>(rows: readonly Row[], by: readonly Row[], name: (row: Row) => string): readonly Row[] {

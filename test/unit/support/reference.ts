@@ -1,6 +1,6 @@
 import type { Message } from '../../../src/ports/message.ts'
 import type { OpResult, SealedOp } from '../../../src/ports/op.ts'
-import type { LogRow, RegisterRow } from '../../../src/ports/store.ts'
+import type { IndexRow, LogRow, RegisterRow, Sum } from '../../../src/ports/store.ts'
 import { isEntry } from '../../../src/ports/store.ts'
 
 /**
@@ -15,7 +15,7 @@ export class Reference {
   #seq = 0
 
   take({ envelope, bodies, derived }: SealedOp): OpResult {
-    const { opId, kind, ids, round, key, base = null, lane, mark, target, sources } = envelope
+    const { opId, kind, ids, round, key, base = null, lane, mark, target, sources, index } = envelope
     const written = this.rows.find((row) => row.opId === opId)
     if (written)
       return { status: 'accepted', seq: written.seq, applied: written.applied ?? true, repeated: true }
@@ -82,7 +82,13 @@ export class Reference {
         if (dead) {
           this.deleted.add(own.key)
           this.registers.push({ ...own, body: null })
-        } else this.registers.push({ ...own, ...(sources && { sources }), body: bodies[0] as string })
+        } else
+          this.registers.push({
+            ...own,
+            ...(sources && { sources }),
+            ...(index && { index }),
+            body: bodies[0] as string,
+          })
         break
       }
       case 'delete':
@@ -99,6 +105,33 @@ export class Reference {
         this.#refused = []
     }
     return { status: 'accepted', seq: this.#seq, applied: this.rows.at(-1)?.applied ?? true }
+  }
+
+  /** Where the registers stand, each place once. */
+  get places(): IndexRow[] {
+    const all = this.registers.flatMap(({ key, index = [] }) =>
+      index.flatMap(({ group, order }) => (order === undefined ? [] : { group, order, key })),
+    )
+    return all.filter(
+      (one, at) =>
+        at ===
+        all.findIndex(
+          ({ group, order, key }) => group === one.group && order === one.order && key === one.key,
+        ),
+    )
+  }
+
+  /** What the registers of each group come to. */
+  get sums(): Map<string, Sum> {
+    const weighed = this.registers.flatMap(({ index = [] }) =>
+      index.flatMap(({ group, weight }) => (weight === undefined ? [] : { group, weight })),
+    )
+    return new Map(
+      weighed.map(({ group }) => {
+        const own = weighed.filter((one) => one.group === group)
+        return [group, { count: own.length, weight: own.reduce((sum, { weight }) => sum + weight, 0) }]
+      }),
+    )
   }
 
   #row<Kind extends LogRow['kind']>(kind: Kind, id: string, opId: string): LogRow & { readonly kind: Kind } {

@@ -241,7 +241,12 @@ export class Writer {
       b % 10 === 9 ? 'stale' : (this.#local.registers.find((row) => row.key === key)?.version ?? null)
     const { text, sources } = this.#quote(a, b)
     const opId = this.#id()
-    this.#write({ kind: 'put', opId, key, base, value: { text: secret(key, opId) + text }, sources })
+    const index = [
+      { group: 'all', order: `${b % 7}`, weight: a % 5 },
+      ...(b % 3 === 0 ? [{ group: `of/${a % 2}`, weight: -b }] : []),
+      ...(a % 4 === 1 ? [{ group: 'all', order: `${a % 7}` }] : []),
+    ].slice(b % 3)
+    this.#write({ kind: 'put', opId, key, base, value: { text: secret(key, opId) + text }, sources, index })
   }
 
   #delete(a: number, b: number): void {
