@@ -3,9 +3,10 @@ import type { Session } from '../core/session.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, MessageInput } from '../ports/message.ts'
 import type { Model, ModelSettings } from '../ports/model.ts'
+import type { StandardSchema } from '../ports/standard-schema.ts'
 import type { AgentCall, AgentEvent } from './events.ts'
 import type { Middleware, RunUsage } from './middleware.ts'
-import type { JsonSchema, StandardSchema } from './schema.ts'
+import type { JsonSchema } from './schema.ts'
 
 /** A tool that the model may call. */
 export interface AgentTool<Input = unknown> {

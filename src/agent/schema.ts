@@ -1,29 +1,10 @@
 import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { invalid, isPlainObject } from '../core/json.ts'
 import type { Json } from '../ports/message.ts'
+import { isStandardSchema, type StandardResult, type StandardSchema } from '../ports/standard-schema.ts'
 
 /** A JSON Schema of an object. */
 export type JsonSchema = { readonly [key: string]: Json }
-
-/** As much of Standard Schema (version 1, with its JSON Schema extension) as is used here. */
-export interface StandardSchema<Input = unknown, Output = Input> {
-  readonly '~standard': {
-    readonly version: 1
-    readonly vendor: string
-    validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>
-    readonly jsonSchema?: { input(options: { readonly target: string }): { readonly [key: string]: unknown } }
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined
-  }
-}
-
-export type StandardResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly StandardIssue[] }
-
-export interface StandardIssue {
-  readonly message: string
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
-}
 
 /** Arguments as a tool gets them, or what is wrong with them. */
 export type Checked = { readonly value: unknown } | { readonly problems: readonly string[] }
@@ -44,7 +25,7 @@ export function createSchema(
   schema: JsonSchema | StandardSchema,
   explicit: JsonSchema | undefined,
 ): InputSchema {
-  if (isStandard(schema)) {
+  if (isStandardSchema(schema)) {
     const standard = schema['~standard']
     return {
       json: describe(argument, schema, explicit),
@@ -56,12 +37,6 @@ export function createSchema(
   const json = schema as JsonSchema
   const validator = createValidator(argument, json)
   return { json, check: (input) => validate(validator, input) }
-}
-
-function isStandard(schema: unknown): schema is StandardSchema {
-  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
-  const standard = (schema as Partial<StandardSchema>)['~standard']
-  return typeof standard?.validate === 'function'
 }
 
 function describe(argument: string, schema: StandardSchema, explicit: JsonSchema | undefined): JsonSchema {

@@ -1,15 +1,13 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
-import type { Json } from '../ports/message.ts'
 import type { Scope } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore, Store } from '../ports/store.ts'
 import { decide } from './decide.ts'
 import { checkId, checkText } from './json.ts'
+import { changeRegister } from './registers/register.ts'
 import { sealOp, valueIn } from './seal.ts'
 
 const PREFIX = 'session/'
-/** How often a write that lost to another one is tried again. */
-const TRIES = 8
 const LONGEST_TITLE = 200
 
 export interface SessionInfo {
@@ -39,7 +37,7 @@ export class Sessions {
     this.#host = host
   }
 
-  /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from its first message on. */
+  /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
   async list({ after }: ListOptions = {}): Promise<readonly SessionInfo[]> {
     if (after !== undefined) checkId('list', 'after', after)
     for (let last = after === undefined ? undefined : PREFIX + after; ; ) {
@@ -85,30 +83,11 @@ export class Sessions {
     sessionId: string,
     change: (info: SessionInfo | undefined) => SessionInfo | null,
   ): Promise<void> {
-    const key = PREFIX + sessionId
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      const row = await this.#registers.register(key)
-      const before = row && infoIn(row)
-      const after = change(before)
-      if (after === before || (after === null && before === undefined)) return
-      const op = {
-        kind: 'put',
-        opId: this.#host.newId(),
-        key,
-        base: row?.version ?? null,
-        value: { ...after } as Json,
-      } as const
-      const [result] = await this.#registers.commit(
-        [sealOp({ ...op, value: after === null ? null : op.value })],
-        decide,
-      )
-      if (result?.status === 'accepted') return
-    }
-    throw new PlimsollError(
-      'ERR_CONFLICT',
-      `sessions: ${sessionId} was changed by others ${TRIES} times in a row`,
-      { id: sessionId },
-    )
+    await changeRegister(this.#registers, this.#host, {
+      operation: 'sessions',
+      key: PREFIX + sessionId,
+      change,
+    })
   }
 }
 

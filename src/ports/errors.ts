@@ -12,6 +12,8 @@ export type ErrorCode =
   | 'ERR_INVALID_ARGUMENT'
   /** Only with `development: true`: a context is not what this library promises. A bug of it: please report it. */
   | 'ERR_LAW_BROKEN'
+  /** A cap of the app's or of the library's is reached; nothing was written. */
+  | 'ERR_LIMIT'
   | 'ERR_NOT_FOUND'
   /**
    * The store failed; `cause` has the original. It does not mean "not written": send the same op again. In a receipt's
@@ -58,13 +60,15 @@ export interface ErrorDetails {
   /** `ERR_TOOL_PENDING`: the calls that wait, by entry and by the id that the model gave. */
   readonly pending?: readonly { readonly entry: string; readonly callId: string; readonly name: string }[]
   /**
-   * `ERR_ENTRY_TOO_LARGE`, `ERR_CONTEXT_TOO_LARGE`: what was measured, and the limit, in bytes or tokens. `ERR_TIMEOUT`: the
-   * limit alone, in milliseconds.
+   * `ERR_ENTRY_TOO_LARGE`, `ERR_CONTEXT_TOO_LARGE`: what was measured, and the limit, in bytes or tokens. The limit alone:
+   * `ERR_LIMIT`, `ERR_TIMEOUT` in milliseconds, and `ERR_BUDGET_TOO_SMALL` of a session's start, the least that is enough.
    */
   readonly size?: number
   readonly limit?: number
   /** `ERR_DUPLICATE_ID`, `ERR_NOT_FOUND`: the id in question. */
   readonly id?: string
+  /** `ERR_CONFLICT`: the version that is there now; `null`: nothing is there. */
+  readonly version?: string | null
 }
 
 /**
@@ -84,6 +88,7 @@ export class PlimsollError extends Error {
   declare readonly size?: number
   declare readonly limit?: number
   declare readonly id?: string
+  declare readonly version?: string | null
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     const { cause, ...fields } = details

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createSchema, type InputSchema, type StandardSchema } from '../../../src/agent/schema.ts'
+import { createSchema, type InputSchema } from '../../../src/agent/schema.ts'
 import type { Json } from '../../../src/index.ts'
+import type { StandardSchema } from '../../../src/ports/standard-schema.ts'
 
 const create = (schema: unknown, explicit?: object): InputSchema =>
   createSchema('inputSchema', schema as never, explicit as never)

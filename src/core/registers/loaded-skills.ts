@@ -1,0 +1,70 @@
+import type { Host } from '../../ports/host.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import { limitReached } from './limit.ts'
+import { changeRegister, readRegister } from './register.ts'
+import { checkSkillName } from './skill.ts'
+
+const KEY = 'skills/loaded'
+/** Group of the one register that says which skills are loaded. */
+const LOADED = 'skills/loaded'
+/** Most skills that are loaded in one session. */
+const MOST_LOADED = 16
+
+export interface LoadedSkillsParts {
+  /** The session's scope. */
+  readonly store: ScopeStore
+  readonly host: Host
+  /** Lists the session with its user, unless it is listed. */
+  readonly register: () => Promise<void>
+}
+
+/** Names of the skills whose texts a session shows. The texts are the user's: unloading loses none. */
+export class LoadedSkills {
+  readonly #store: ScopeStore
+  readonly #host: Host
+  readonly #register: () => Promise<void>
+
+  constructor({ store, host, register }: LoadedSkillsParts) {
+    this.#store = store
+    this.#host = host
+    this.#register = register
+  }
+
+  /** In the order in which they were loaded. A skill that was deleted since is still named. */
+  async list(): Promise<readonly string[]> {
+    const { value = [] } = await readRegister<readonly string[]>(this.#store, KEY)
+    return value
+  }
+
+  /** Idempotent. Whether there is such a skill is not asked. @throws ERR_INVALID_ARGUMENT, ERR_LIMIT (a 17th skill) */
+  async load(name: string): Promise<void> {
+    checkSkillName('load', name)
+    await this.#change('load', async (names) => {
+      if (names.includes(name)) return names
+      if (names.length >= MOST_LOADED) throw limitReached('load', 'loaded skills', MOST_LOADED)
+      await this.#register()
+      return [...names, name]
+    })
+  }
+
+  /** Idempotent. @throws ERR_INVALID_ARGUMENT */
+  async unload(name: string): Promise<void> {
+    checkSkillName('unload', name)
+    await this.#change('unload', async (names) => names.filter((one) => one !== name))
+  }
+
+  async #change(
+    operation: string,
+    change: (names: readonly string[]) => Promise<readonly string[]>,
+  ): Promise<void> {
+    await changeRegister<readonly string[]>(this.#store, this.#host, {
+      operation,
+      key: KEY,
+      index: (names) => names.map((order) => ({ group: LOADED, order })),
+      change: async (before = []) => {
+        const after = await change(before)
+        return after.length === 0 ? null : after
+      },
+    })
+  }
+}

@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type CheckpointOptions,
+  createMemory,
+  type Json,
+  mapStore,
+  type Session,
+  type StandardResult,
+  type StandardSchema,
+  type Store,
+} from '../../../src/index.ts'
+import { runs } from '../support/runs.ts'
+
+interface Progress {
+  readonly done: readonly string[]
+  readonly note?: string
+}
+
+const setUp = <State = unknown>(
+  checkpoint?: CheckpointOptions<State>,
+  store: Store = mapStore(),
+): Session<State> =>
+  createMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
+
+/** As a library of schemas would make it: `done` must be a list of texts; a missing one is filled in. */
+const schema: StandardSchema<unknown, Progress> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: async (value): Promise<StandardResult<Progress>> => {
+      const { done = [], note } = value as { done?: unknown; note?: string }
+      if (!Array.isArray(done)) return { issues: [{ message: 'Expected a list', path: ['done'] }] }
+      const wrong = done.findIndex((one) => typeof one !== 'string')
+      if (wrong >= 0)
+        return {
+          issues: [{ message: 'Expected a text', path: [{ key: 'done' }, wrong] }, { message: 'Wrong' }],
+        }
+      return { value: { done, ...(note !== undefined && { note }) } }
+    },
+  },
+}
+
+describe('a checkpoint', () => {
+  it('gives back any JSON that was kept', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.jsonValue({ maxDepth: 8, stringUnit: 'grapheme' }).filter((value) => value !== null),
+        async (value) => {
+          const store = mapStore()
+          const version = await setUp(undefined, store).checkpoint.set(value)
+          const read = await setUp(undefined, store).checkpoint.get()
+          expect(JSON.stringify(read)).toBe(JSON.stringify({ value, version }))
+        },
+      ),
+      runs(100),
+    )
+  })
+
+  it('is the default where nothing is kept: that of the call, else that of the memory, else undefined', async () => {
+    const { checkpoint } = setUp<Progress>({ defaultState: { done: ['a'] } })
+    expect(await checkpoint.get()).toEqual({ value: { done: ['a'] }, version: null })
+    expect(await checkpoint.get({ default: { done: [] } })).toEqual({ value: { done: [] }, version: null })
+    expect(await setUp().checkpoint.get()).toEqual({ value: undefined, version: null })
+    const made = setUp<Progress>({ defaultState: () => ({ done: ['made'] }) }).checkpoint
+    expect(await made.get()).toEqual({ value: { done: ['made'] }, version: null })
+    expect((await made.get({ default: () => ({ done: [] }) })).value).toEqual({ done: [] })
+    const version = await checkpoint.set({ done: ['kept'] })
+    expect(await checkpoint.get({ default: { done: [] } })).toEqual({ value: { done: ['kept'] }, version })
+    await checkpoint.delete()
+    await checkpoint.delete()
+    expect((await checkpoint.get()).version).toBe(null)
+  })
+
+  it('hands out its default anew each time', async () => {
+    const { checkpoint } = setUp<{ done: string[] }>({ defaultState: { done: [] } })
+    const { value } = await checkpoint.get()
+    value?.done.push('changed')
+    expect((await checkpoint.get()).value).toEqual({ done: [] })
+  })
+
+  it('changes by compare-and-set', async () => {
+    const { checkpoint } = setUp()
+    const first = await checkpoint.set(1, { ifVersion: null })
+    const refused = { code: 'ERR_CONFLICT', version: first }
+    await expect(checkpoint.set(2, { ifVersion: null })).rejects.toMatchObject(refused)
+    await expect(checkpoint.delete({ ifVersion: 'older' })).rejects.toMatchObject(refused)
+    const second = await checkpoint.set(2, { ifVersion: first, opId: 'mine' })
+    expect(await checkpoint.set(2, { ifVersion: first, opId: 'mine' })).toBe(second)
+    expect(await checkpoint.get()).toEqual({ value: 2, version: second })
+  })
+
+  it('loses no update of several writers at once, though their functions are slow or change in place', async () => {
+    const store = mapStore()
+    const write = async (writer: string): Promise<void> => {
+      const { checkpoint } = setUp<{ done: string[] }>(undefined, store)
+      for (let index = 0; index < 4; index++) {
+        const add = (state: { done: string[] }) => {
+          state.done.push(`${writer}${index}`)
+          return index % 2 === 0 ? state : Promise.resolve(state)
+        }
+        await checkpoint.update(add, { default: { done: [] } })
+      }
+    }
+    await Promise.all(['a', 'b', 'c'].map(write))
+    const { value } = await setUp<Progress>(undefined, store).checkpoint.get()
+    expect([...(value?.done ?? [])].sort()).toEqual(
+      ['a', 'b', 'c'].flatMap((writer) => [0, 1, 2, 3].map((index) => `${writer}${index}`)),
+    )
+  })
+
+  it('updates from the memory’s default, and from undefined where there is none', async () => {
+    const { checkpoint } = setUp<number>({ defaultState: 40 })
+    await checkpoint.update((count) => (count ?? 0) + 2)
+    expect((await checkpoint.get()).value).toBe(42)
+    const bare = setUp<string>().checkpoint
+    await bare.update((before) => `${before}`)
+    expect((await bare.get()).value).toBe('undefined')
+    const repeated = { opId: 'mine' }
+    await checkpoint.update((count = 0) => count + 1, repeated)
+    await checkpoint.update((count = 0) => count + 1, repeated)
+    expect((await checkpoint.get()).value).toBe(43)
+  })
+
+  it('keeps 32 KiB and 32 levels, and refuses more before anything is written', async () => {
+    const { checkpoint } = setUp()
+    const most = 'é'.repeat(16 * 1024 - 1)
+    await checkpoint.set(most)
+    await expect(checkpoint.set(`${most}.`)).rejects.toMatchObject({
+      code: 'ERR_ENTRY_TOO_LARGE',
+      size: 32 * 1024 + 1,
+      limit: 32 * 1024,
+    })
+    const nested = (levels: number): Json => (levels === 0 ? 1 : [nested(levels - 1)])
+    await checkpoint.set(nested(32))
+    const invalid = { code: 'ERR_INVALID_ARGUMENT', argument: 'checkpoint' }
+    for (const value of [nested(33), null, undefined, () => 1, Number.NaN, new Date(0), 7n, '\ud800'])
+      await expect(checkpoint.set(value)).rejects.toMatchObject(invalid)
+    await expect(checkpoint.set({ when: new Map() })).rejects.toMatchObject({ argument: 'checkpoint.when' })
+    await expect(checkpoint.update(() => null)).rejects.toMatchObject(invalid)
+    expect((await checkpoint.get()).value).toEqual(nested(32))
+  })
+
+  it('keeps hostile keys as they are', async () => {
+    const { checkpoint } = setUp()
+    const text = '{"__proto__":{"isAdmin":true},"constructor":1,"":2,"\\u0000":3}'
+    await checkpoint.set(JSON.parse(text))
+    const { value } = await checkpoint.get()
+    expect(JSON.stringify(value)).toBe(text)
+    expect((value as { isAdmin?: boolean }).isAdmin).toBe(undefined)
+  })
+
+  it('belongs to one session, and lists it', async () => {
+    const store = mapStore()
+    const memory = createMemory({ store, budget: 16_000 })
+    await memory.session({ userId: 'ada', sessionId: 'one' }).checkpoint.set(1)
+    expect((await memory.session({ userId: 'ada', sessionId: 'other' }).checkpoint.get()).value).toBe(
+      undefined,
+    )
+    expect(await memory.sessions({ userId: 'ada' }).list()).toMatchObject([{ sessionId: 'one' }])
+    await memory.sessions({ userId: 'ada' }).delete('one')
+    expect((await memory.session({ userId: 'ada', sessionId: 'one' }).checkpoint.get()).value).toBe(undefined)
+  })
+})
+
+describe('a checkpoint with a schema', () => {
+  it('is checked before anything is written, and the error names the path', async () => {
+    const { checkpoint } = setUp({ schema })
+    await checkpoint.set({ done: ['a'] })
+    const wrong = { done: ['a', 7] } as unknown as Progress
+    const refused = { code: 'ERR_INVALID_ARGUMENT', argument: 'checkpoint.done[1]' }
+    await expect(checkpoint.set(wrong)).rejects.toMatchObject(refused)
+    await expect(checkpoint.update(() => wrong)).rejects.toMatchObject(refused)
+    expect((await checkpoint.get()).value).toEqual({ done: ['a'] })
+  })
+
+  it('keeps what the schema makes of a value', async () => {
+    const store = mapStore()
+    await setUp({ schema }, store).checkpoint.set({} as Progress)
+    expect((await setUp(undefined, store).checkpoint.get()).value).toEqual({ done: [] })
+  })
+
+  it('refuses what the schema makes, where that cannot be kept', async () => {
+    const making = (value: unknown): StandardSchema<unknown, unknown> => ({
+      '~standard': { version: 1, vendor: 'test', validate: () => ({ value }) },
+    })
+    await expect(setUp({ schema: making(new Date(0)) }).checkpoint.set(1)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      argument: 'checkpoint',
+    })
+    await expect(setUp({ schema: making('x'.repeat(40_000)) }).checkpoint.set(1)).rejects.toMatchObject({
+      code: 'ERR_ENTRY_TOO_LARGE',
+    })
+  })
+
+  it('says so when what is kept does not fit any more, and can be replaced', async () => {
+    const store = mapStore()
+    await setUp(undefined, store).checkpoint.set({ done: 3 })
+    const { checkpoint } = setUp({ schema }, store)
+    const refused = { code: 'ERR_INVALID_ARGUMENT', argument: 'checkpoint.done' }
+    await expect(checkpoint.get()).rejects.toMatchObject(refused)
+    await expect(checkpoint.get({ default: { done: [] } })).rejects.toThrow('older version of the app')
+    await expect(checkpoint.update((state) => state ?? { done: [] })).rejects.toMatchObject(refused)
+    await checkpoint.set({ done: [] })
+    expect((await checkpoint.get()).value).toEqual({ done: [] })
+  })
+
+  it('takes nothing else for a schema', () => {
+    for (const wrong of [null, {}, { '~standard': {} }, () => true])
+      expect(() => setUp({ schema: wrong as never })).toThrow('checkpoint.schema must be a Standard Schema')
+    expect(() => createMemory({ store: mapStore(), budget: 1_000, checkpoint: 7 as never })).toThrow(
+      'checkpoint must be an object',
+    )
+  })
+})
