@@ -54,7 +54,8 @@ function callsIn(round: readonly Message[]): readonly string[] {
   return calls.length === 0 ? [] : [`Assistant called ${calls.join(', ')}.`]
 }
 
-function sentences(text: string): readonly string[] {
+/** The sentences of a text that hold a letter or a digit, in order. A line ends a sentence. */
+export function sentences(text: string): readonly string[] {
   return [...text.matchAll(SENTENCE)]
     .map(([sentence]) => sentence.trim())
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))

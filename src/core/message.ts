@@ -20,6 +20,11 @@ export function lowerTrust(a: Trust, b: Trust): Trust {
   return TRUST.indexOf(a) < TRUST.indexOf(b) ? a : b
 }
 
+/** Whether a label is `user` or above: what may be shown as instructions, pinned and shared. */
+export function isTrusted(trust: Trust): boolean {
+  return lowerTrust(trust, 'user') === 'user'
+}
+
 /** Which parts each role may hold. */
 const ALLOWED: { readonly [role in Role]: ReadonlySet<Part['type']> } = {
   system: new Set(['text']),
@@ -170,13 +175,21 @@ function callId(operation: string, argument: string, value: unknown): string {
 }
 
 function checkTrust(operation: string, argument: string, role: Role, trust: Trust): Trust {
-  if (!TRUST.includes(trust)) throw invalid(operation, argument, `must be one of ${TRUST.join(', ')}`)
+  checkLabel(operation, argument, trust)
   if (lowerTrust(trust, role) !== trust)
     throw invalid(operation, argument, `cannot be above ${role} for a message of that role`)
   return trust
 }
 
-function checkTime(operation: string, argument: string, time: unknown): number {
+/** One of the labels, or `ERR_INVALID_ARGUMENT`. */
+export function checkLabel(operation: string, argument: string, trust: unknown): Trust {
+  if (!TRUST.includes(trust as Trust))
+    throw invalid(operation, argument, `must be one of ${TRUST.join(', ')}`)
+  return trust as Trust
+}
+
+/** Whole Unix milliseconds, or `ERR_INVALID_ARGUMENT`. */
+export function checkTime(operation: string, argument: string, time: unknown): number {
   if (!Number.isSafeInteger(time)) throw invalid(operation, argument, 'must be whole Unix milliseconds')
   return time as number
 }

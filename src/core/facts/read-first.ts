@@ -1,0 +1,40 @@
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Decide, ScopeStore } from '../../ports/store.ts'
+import { nothingWritten } from '../all-or-none.ts'
+import { sealOp } from '../seal.ts'
+import { FACT, type Fact, factIn } from './fact.ts'
+
+/** Writes nothing: says what became of ops that were sent before. */
+const lookUp: Decide = (ops, { results }) =>
+  nothingWritten(
+    ops.map(({ envelope }) => results.get(envelope.opId) ?? { status: 'conflict', version: null }),
+  )
+
+/**
+ * The fact that an op wrote which was sent before, as it stands now; undefined: it was not.
+ *
+ * @throws ERR_DUPLICATE_ID (the op wrote something else), ERR_NOT_FOUND (the fact was forgotten since)
+ */
+export async function readFirst(
+  operation: string,
+  store: ScopeStore,
+  opId: string,
+): Promise<Fact | undefined> {
+  const [result] = await store.commit(
+    [sealOp({ kind: 'put', opId, key: FACT, base: null, value: null })],
+    lookUp,
+  )
+  if (result?.status !== 'accepted') return undefined
+  const { rows } = await store.changesSince(result.seq - 1)
+  const [written] = rows
+  if (!written?.id.startsWith(FACT))
+    throw new PlimsollError('ERR_DUPLICATE_ID', `${operation}: op ${opId} wrote something else`, { id: opId })
+  const row = await store.register(written.id)
+  const fact = row && factIn(row)
+  if (!fact) throw noFact(operation, written.id.slice(FACT.length))
+  return fact
+}
+
+export function noFact(operation: string, id: string): PlimsollError {
+  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no fact ${id}`, { id })
+}
