@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import { hashText } from '../../src/core/hash.ts'
+import { sealOp } from '../../src/core/seal.ts'
+import type { Session } from '../../src/core/session.ts'
+import { createMemory, lexicalRecall, type MessageInput } from '../../src/index.ts'
+import type { Stemmer } from '../../src/ports/stemmer.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { englishStemmer } from '../../src/stemmer.ts'
+import { people, type Random, randomFrom, sentenceFrom, things } from './recall-texts.ts'
+
+/** SHA-256 of what all queries find: at first, after a delete, after a rewind. They change with what recall finds, so only on purpose. */
+const GOLDEN = [
+  'b83af6a7bc5b6e2faa82def01de79b6d63755b9e4924c4e1f30cc26e85781cbc',
+  'bb7a40414221d49ab94630fb16119bd368af14f7a84f1d607f7182eb170cc891',
+  '8f95db27dadde6f04f992917f5d4c346b663b8de2f927e1a60aab3b051d8f05d',
+]
+
+const MESSAGES = 1_200
+const QUERIES = 40
+const RESULTS = 20
+const SCOPE = { userId: 'ada', sessionId: 'recalled' }
+const NOBODY = { userId: 'ada', sessionId: 'empty' }
+const START = 1_700_000_000_000
+const HOUR = 3_600_000
+const REWOUND = 'm1000'
+
+/**
+ * That a session over a store finds the same as everywhere else, also after it was opened again, which indexes nothing.
+ *
+ * @param again opens the same data, without anything that was in memory
+ */
+export function describeSessionRecall(
+  storeName: string,
+  open: () => Store,
+  again: (store: Store) => Promise<Store>,
+): void {
+  describe(`recall over the ${storeName} store`, () => {
+    it('finds in 1 200 messages what it finds everywhere, and a reopen stems no word but the query’s', async () => {
+      let store = open()
+      let session = openSession(store)
+      for (const messages of conversation()) await session.append(messages)
+      const asked = queries()
+      const found = await rankings(session, asked)
+      expect(found.filter((ids) => ids !== '').length).toBeGreaterThan(QUERIES * 0.9)
+      await session.close()
+
+      const reopened = async (expected: readonly string[]): Promise<void> => {
+        store = await again(store)
+        const stemmer = noting()
+        session = openSession(store, stemmer)
+        expect(await rankings(session, asked)).toEqual(expected)
+        const allowed = await stemmedWithoutLog(store, asked)
+        expect(stemmer.words.filter((word) => !allowed.has(word))).toEqual([])
+      }
+      await reopened(found)
+
+      const [best = ''] = found.join(' ').split(' ')
+      await store.open(SCOPE).commit([sealOp({ kind: 'delete', opId: 'delete', target: best })], decide)
+      const left = await rankings(session, asked)
+      expect(left.join(' ').split(' ')).not.toContain(best)
+      await reopened(left)
+
+      await session.rewind(REWOUND)
+      const hidden = await rankings(session, asked)
+      expect(hidden.join(' ')).not.toMatch(/\bm1[01]\d\d\b/)
+      await reopened(hidden)
+
+      await session.undo()
+      expect(await rankings(session, asked)).toEqual(left)
+      expect([found, left, hidden].map((all) => hashText(all.join('\n')))).toEqual(GOLDEN)
+      await session.close()
+    }, 120_000)
+  })
+}
+
+function openSession(store: Store, stemmer: Stemmer = englishStemmer, scope = SCOPE): Session {
+  return createMemory({ store, budget: 16_000, recall: lexicalRecall({ stemmer }) }).session(scope)
+}
+
+/** Appends of one to many messages: rounds with and without tools, some so long that they reach over the end of a block. */
+function conversation(): MessageInput[][] {
+  const random = randomFrom(11)
+  const appends: MessageInput[][] = []
+  let number = 0
+  const text = (): string => Array.from({ length: 1 + random(3) }, () => sentenceFrom(random)).join(' ')
+  const next = (message: Omit<MessageInput, 'id' | 'createdAt'>): MessageInput => ({
+    ...message,
+    id: `m${number}`,
+    createdAt: START + number++ * HOUR,
+  })
+  while (number < MESSAGES) {
+    const asked = next({ role: 'user', content: text(), name: people[random(3)] as string })
+    const steps = random(4) === 0 ? 1 + random(12) : 0
+    const step = (): MessageInput[] => {
+      const id = `call${number}`
+      const input = { about: sentenceFrom(random) }
+      return [
+        next({ role: 'assistant', content: [{ type: 'tool-call', id, name: 'look_up', input }] }),
+        next({ role: 'tool', content: [{ type: 'tool-result', callId: id, output: text() }] }),
+      ]
+    }
+    const worked = Array.from({ length: steps }, step).flat()
+    const replied = next({ role: 'assistant', content: text() })
+    if (random(2) === 0) appends.push([asked, ...worked, replied])
+    else appends.push([asked], [...worked, replied])
+  }
+  return appends
+}
+
+function queries(): string[] {
+  const random: Random = randomFrom(5)
+  const pick = (list: readonly string[]): string => list[random(list.length)] as string
+  return Array.from({ length: QUERIES }, (_, number) =>
+    number % 2 === 0 ? sentenceFrom(random) : `${pick(things)} ${pick(people)}`,
+  )
+}
+
+/** For each query, the ids of what is found, best first. */
+async function rankings(session: Session, asked: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const query of asked)
+    found.push((await session.recall(query, { first: RESULTS })).map(({ id }) => id).join(' '))
+  return found
+}
+
+/** The English stemmer, which notes what it is asked for. */
+function noting(): Stemmer & { readonly words: string[] } {
+  const words: string[] = []
+  return {
+    id: englishStemmer.id,
+    words,
+    stem(word) {
+      words.push(word)
+      return englishStemmer.stem(word)
+    },
+  }
+}
+
+/** Words that are stemmed for the queries where there is no log: theirs, and the names of who speaks. */
+async function stemmedWithoutLog(store: Store, asked: readonly string[]): Promise<ReadonlySet<string>> {
+  const stemmer = noting()
+  await rankings(openSession(store, stemmer, NOBODY), [...asked, people.join(' ')])
+  return new Set(stemmer.words)
+}

@@ -1,0 +1,3 @@
+import { describeRecall } from '../everywhere/recall.ts'
+
+describeRecall()

@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest'
+import { decide } from '../../../src/core/decide.ts'
+import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
+import type { SessionIndex } from '../../../src/core/recall/session-index.ts'
+import { sealOp } from '../../../src/core/seal.ts'
+import { createMemory, type MessageInput, mapStore } from '../../../src/index.ts'
+import type { Stemmer } from '../../../src/ports/stemmer.ts'
+import type { DerivedRow, ScopeStore, Store } from '../../../src/ports/store.ts'
+import { changedStore } from '../support/changed-store.ts'
+import { user } from '../support/messages.ts'
+
+const SCOPE = { userId: 'ada', sessionId: 'trip' }
+const BLOCK = 256
+
+/** A stemmer that leaves words as they are and notes them. */
+function noting(id = 'noting'): Stemmer & { readonly seen: string[] } {
+  const seen: string[] = []
+  return {
+    id,
+    seen,
+    stem(word) {
+      seen.push(word)
+      return word
+    },
+  }
+}
+
+const openSession = (store: Store, stemmer: Stemmer = noting()) =>
+  createMemory({ store, budget: 16_000, recall: lexicalRecall({ stemmer }) }).session(SCOPE)
+
+/** Each with a word of its own: `word7` is in `m7` alone. */
+const numbered = (from: number, to: number): MessageInput[] =>
+  Array.from({ length: to - from }, (_, index) => user(`m${from + index}`, `word${from + index} everywhere`))
+
+/** One round, so one op: a user message and what follows it. */
+const round = (from: number, to: number): MessageInput[] =>
+  numbered(from, to).map((message, index) => (index === 0 ? message : { ...message, role: 'assistant' }))
+
+const deleting = (target: string) => sealOp({ kind: 'delete', opId: `delete ${target}`, target })
+const erasing = sealOp({ kind: 'erase', opId: 'erase' })
+
+const blocksOf = async (store: Store): Promise<readonly DerivedRow[]> => store.open(SCOPE).derived('recall/')
+
+const found = async (session: ReturnType<typeof openSession>, query: string): Promise<string[]> =>
+  (await session.recall(query)).map(({ id }) => id)
+
+/** Terms made of nothing but the query. */
+const queried = (stemmer: { readonly seen: readonly string[] }): string[] => [
+  ...new Set(stemmer.seen.filter((word) => word.startsWith('word') || word === 'everywhere')),
+]
+
+/** An index of the scope, by itself. */
+const indexOf = (scope: ScopeStore, stemmer: Stemmer = noting()): SessionIndex =>
+  lexicalRecall({ stemmer }).open(scope)
+
+/** What of the words is found, each in the message of its number. */
+async function wordsFound(index: SessionIndex, numbers: readonly number[]): Promise<number[]> {
+  const read = await index.read()
+  return numbers.filter((number) =>
+    lexicalRecall({ stemmer: noting() })
+      .search([read], [], `word${number}`, 1)
+      .some(({ id }) => id === `m${number}`),
+  )
+}
+
+describe('blocks of words', () => {
+  it('are kept once there are enough words, and spare a reopen all other terms and rows', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    for (let at = 0; at < 600; at += 50) await session.append(numbered(at, at + 50))
+    await session.history()
+    expect(await blocksOf(store)).toHaveLength(2)
+    const read: number[] = []
+    const counted = changedStore(store, (inner) => ({
+      changesSince: async (seq) => {
+        const changes = await inner.changesSince(seq)
+        read.push(changes.rows.length)
+        return changes
+      },
+    }))
+    const stemmer = noting()
+    expect(await found(openSession(counted, stemmer), 'word3')).toContain('m3')
+    expect(read).toEqual([600 - 2 * BLOCK])
+    expect(queried(stemmer)).toEqual(['word3'])
+  })
+
+  it('end where an op ends, so that a reopen finds what came with their last message', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    await session.append(numbered(0, 200))
+    await session.append(round(200, 300))
+    await session.append(numbered(300, 310))
+    await session.history()
+    expect(await blocksOf(store)).toHaveLength(1)
+    const index = indexOf(store.open(SCOPE))
+    const all = Array.from({ length: 310 }, (_, number) => number)
+    expect(await wordsFound(index, all)).toEqual(all)
+    const { index: read } = await index.read()
+    expect(read.size).toBe(310)
+    expect(all.map((number) => read.placeOf(`m${number}`))).toEqual(all)
+  })
+
+  it('of two writers at a time are the same, each kept once', async () => {
+    const store = mapStore()
+    const sessions = [openSession(store), openSession(store)]
+    for (let at = 0; at < 1_200; at += 100)
+      await Promise.all(
+        sessions.map((session, one) => session.append(numbered(at + 50 * one, at + 50 * one + 50))),
+      )
+    const scope = store.open(SCOPE)
+    for (let times = 0; times < 2; times++) await Promise.all([indexOf(scope).keep(), indexOf(scope).keep()])
+    expect((await blocksOf(store)).map(({ key }) => Number(key.split('/')[1]))).toEqual([0, 256, 512, 768])
+    const index = indexOf(scope)
+    expect((await index.read()).index.size).toBe(1_200)
+    expect(await wordsFound(index, [0, 300, 777, 1_199])).toEqual([0, 300, 777, 1_199])
+  })
+
+  it('of more than one page are all loaded', async () => {
+    const store = mapStore()
+    const scope = store.open(SCOPE)
+    const session = openSession(store)
+    for (let at = 0; at < 1_100; at += 100) await session.append(numbered(at, at + 100))
+    await session.history()
+    const pages: number[] = []
+    const paged = changedStore(store, (inner) => ({
+      derived: async (prefix, after) => {
+        const rows = (await inner.derived(prefix, after)).slice(0, 1)
+        pages.push(rows.length)
+        return rows
+      },
+    }))
+    const index = indexOf(paged.open(SCOPE))
+    expect((await index.read()).index.size).toBe(1_100)
+    expect(pages).toEqual([1, 1, 1, 0])
+    expect(await wordsFound(index, [0, 500, 1_099])).toEqual([0, 500, 1_099])
+    await scope.close()
+  })
+
+  it('are passed over from where one is missing', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    for (let at = 0; at < 800; at += 100) await session.append(numbered(at, at + 100))
+    await session.history()
+    const [, ...rest] = await blocksOf(store)
+    const lacking = changedStore(store, () => ({
+      derived: async (_, after) => (after === undefined ? rest : []),
+    }))
+    const index = indexOf(lacking.open(SCOPE))
+    expect((await index.read()).index.size).toBe(800)
+    expect(await wordsFound(index, [0, 256, 799])).toEqual([0, 256, 799])
+  })
+
+  it('are made again after a delete by whoever recalls next, without the deleted words', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    for (let at = 0; at < 600; at += 100) await session.append(numbered(at, at + 100))
+    expect(await found(session, 'word7')).toContain('m7')
+    await store.open(SCOPE).commit([deleting('m7')], decide)
+    expect(await blocksOf(store)).toEqual([])
+    const stemmer = noting()
+    const again = openSession(store, stemmer)
+    expect(await found(again, 'word7')).toEqual([])
+    await again.history()
+    expect(await blocksOf(store)).toHaveLength(2)
+    expect(queried(stemmer)).toEqual(['word7'])
+    expect(await found(session, 'word7')).toEqual([])
+    const text = (await blocksOf(store)).map(({ bytes }) => String.fromCharCode(...bytes)).join()
+    expect(text).toContain('word8')
+    expect(text).not.toMatch(/word7\b/)
+  })
+
+  it('take the places of those that another stemmer made', async () => {
+    const store = mapStore()
+    const session = openSession(store, noting('one'))
+    for (let at = 0; at < 600; at += 100) await session.append(numbered(at, at + 100))
+    await session.history()
+    const before = await blocksOf(store)
+    const first = noting('other')
+    const other = openSession(store, first)
+    expect(await found(other, 'word7')).toContain('m7')
+    expect(first.seen).toContain('word555')
+    await other.history()
+    const after = await blocksOf(store)
+    expect(after.map(({ key }) => key)).toEqual(before.map(({ key }) => key))
+    expect(after.map(({ bytes }) => bytes)).not.toEqual(before.map(({ bytes }) => bytes))
+    const second = noting('other')
+    expect(await found(openSession(store, second), 'word7')).toContain('m7')
+    expect(second.seen).not.toContain('word7 everywhere')
+    expect(second.seen).not.toContain('word255')
+  })
+
+  it('are made of a log that was written without recall, once it is searched', async () => {
+    const store = mapStore()
+    const plain = createMemory({ store, budget: 16_000 }).session(SCOPE)
+    for (let at = 0; at < 600; at += 100) await plain.append(numbered(at, at + 100))
+    const session = openSession(store)
+    expect(await found(session, 'word9')).toContain('m9')
+    await session.history()
+    expect(await blocksOf(store)).toHaveLength(2)
+  })
+
+  it('never bring back what was deleted while they were made', async () => {
+    const store = mapStore()
+    for (const session of [openSession(store)])
+      for (let at = 0; at < 200; at += 100) await session.append(numbered(at, at + 100))
+    await openSession(store).append(numbered(200, 300))
+    let isFirst = true
+    const raced = changedStore(store, (inner) => ({
+      derive: async (row, seq) => {
+        if (isFirst) await inner.commit([deleting('m7')], decide)
+        isFirst = false
+        return inner.derive(row, seq)
+      },
+    }))
+    const index = indexOf(raced.open(SCOPE))
+    await index.keep()
+    expect(await blocksOf(store)).toEqual([])
+    await index.keep()
+    expect(await blocksOf(store)).toHaveLength(1)
+    expect(await wordsFound(indexOf(store.open(SCOPE)), [6, 7, 8])).toEqual([6, 8])
+  })
+
+  it('that were kept anew while they are loaded tell of what was deleted in between', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    for (let at = 0; at < 600; at += 100) await session.append(numbered(at, at + 100))
+    await session.history()
+    const other = openSession(store)
+    const raced = changedStore(store, (inner) => ({
+      derived: async (prefix, after) => {
+        const rows = (await inner.derived(prefix, after)).slice(0, 1)
+        if (after === undefined) {
+          await inner.commit([deleting('m7')], decide)
+          await other.append(numbered(600, 900))
+          await other.history()
+        }
+        return rows
+      },
+    }))
+    const index = indexOf(raced.open(SCOPE))
+    expect(await wordsFound(index, [6, 7, 8, 600, 899])).toEqual([6, 8, 600, 899])
+  })
+})
+
+describe('an index', () => {
+  it('begins anew where the log was erased and another one begun', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    for (let at = 0; at < 300; at += 100) await session.append(numbered(at, at + 100))
+    const index = indexOf(store.open(SCOPE))
+    expect(await wordsFound(index, [7])).toEqual([7])
+    await store.open(SCOPE).commit([erasing], decide)
+    const again = openSession(store)
+    for (let at = 400; at < 700; at += 100) await again.append(numbered(at, at + 100))
+    for (const one of [index, indexOf(store.open(SCOPE))]) {
+      expect(await wordsFound(one, [7, 407])).toEqual([407])
+      expect((await one.read()).index.size).toBe(300)
+    }
+    await index.keep()
+    expect(await wordsFound(indexOf(store.open(SCOPE)), [7, 407, 699])).toEqual([407, 699])
+  })
+
+  it('stays as it is where something else than a message was deleted', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    await session.append(numbered(0, 20))
+    const reads: number[] = []
+    const counted = changedStore(store, (inner) => ({
+      changesSince: async (seq) => {
+        reads.push(seq)
+        return inner.changesSince(seq)
+      },
+    }))
+    const index = indexOf(counted.open(SCOPE))
+    await index.read()
+    await store.open(SCOPE).commit([deleting('fact/none')], decide)
+    expect(await wordsFound(index, [7])).toEqual([7])
+    expect(reads).toEqual([0, 20])
+  })
+
+  it('is whole after a read that failed half way', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    for (let at = 0; at < 1_000; at += 250) await session.append(numbered(at, at + 250))
+    await store.open(SCOPE).commit([deleting('m3')], decide)
+    let fails = true
+    const failing = changedStore(store, (inner) => ({
+      changesSince: async (seq) => {
+        if (seq > 0 && fails) throw new Error('the disk is gone')
+        return inner.changesSince(seq)
+      },
+    }))
+    const index = indexOf(failing.open(SCOPE))
+    await expect(index.read()).rejects.toThrow('the disk is gone')
+    fails = false
+    expect((await index.read()).index.size).toBe(1_000)
+    expect(await wordsFound(index, [3, 4, 999])).toEqual([4, 999])
+  })
+
+  it('keeps the place of what was deleted, so that neighbours stay neighbours', async () => {
+    const store = mapStore()
+    const session = openSession(store)
+    await session.append(numbered(0, 10))
+    await store.open(SCOPE).commit([deleting('m5')], decide)
+    const { index } = await indexOf(store.open(SCOPE)).read()
+    expect(index.size).toBe(10)
+    expect(index.placeOf('m4')).toBe(4)
+    expect(index.has('m5')).toBe(false)
+    expect(index.placeOf('m6')).toBe(6)
+  })
+})
