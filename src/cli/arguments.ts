@@ -88,6 +88,22 @@ export interface TwiceOptions extends BuildOptions {
   readonly files: readonly string[]
 }
 
+/** The start of a session, from a file of what is remembered. */
+export interface StartCommandOptions {
+  readonly command: 'start'
+  /** `-` is standard input. */
+  readonly file: string
+  readonly project?: string
+  readonly query?: string
+  /** Most tokens of the whole. Absent: as the settings say. */
+  readonly budget?: number
+  /** Absent: `o200k` where its tokenizer is installed, else `default`. */
+  readonly counter?: CounterName
+  /** Unix milliseconds. Absent: now. */
+  readonly now?: number
+  readonly ifNoneMatch?: string
+}
+
 export type Arguments =
   | ReplayOptions
   | CrashOptions
@@ -95,6 +111,7 @@ export type Arguments =
   | DiffOptions
   | LintOptions
   | TwiceOptions
+  | StartCommandOptions
   | { readonly command: 'help' }
   | { readonly command: 'version' }
 
@@ -111,9 +128,10 @@ usage
   plimsoll diff <file.jsonl> --call <a>,<b>  say where a request parts from an earlier one, why, and the cost
   plimsoll lint <requests.jsonl...>          check rendered requests against their provider's rules
   plimsoll lint --twice <file.jsonl...>      check that contexts depend on nothing but the log
+  plimsoll start <memory.jsonl>              print what a session would start with, as JSON
 
-all but lint read one conversation a line: { "id", "format": "openai" | "anthropic", "messages", "system"? }
-replay, explain, diff, lint --twice
+replay, explain, diff, lint --twice: one conversation a line:
+{ "id", "format": "openai" | "anthropic", "messages", "system"? }
   --budget <tokens>    the line: most tokens that a context may take (default 16000)
   --counter <name>     o200k (exact; needs gpt-tokenizer), default (the library's), chars (4 a token) or bytes
                        (default o200k)
@@ -142,12 +160,22 @@ explain, diff
 lint
   --provider <name>    for lines that do not name theirs
 
+start: one thing a line, of the file or (-) of standard input: { "type": "fact", "kind", "text", ... },
+{ "type": "message", "role", "content" }, { "type": "skill", "name", "description", "text" } or
+{ "type": "profile", "name", "text" }
+  --project <name>     facts of that project too, beside those of none
+  --query <text>       recall what was said about that
+  --budget <tokens>    most tokens of the whole (default 3000)
+  --counter <name>     as above
+  --now <time>         an ISO 8601 time; its UTC day says what is due and what has ended (default: today)
+  --if-none-match <e>  print nothing if the start's etag is that one
+
 all
   -h, --help           this text
   -v, --version        the version
 
-exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, lint found a problem, or a
-killed agent differs; 2 bad arguments
+exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, lint found a problem, a
+killed agent differs, or a start does not fit; 2 bad arguments
 `
 
 const ABOUT = {
@@ -181,9 +209,17 @@ const EXPLAIN = {
   json: { type: 'boolean' },
 } as const
 const DIFF = { ...EXPLAIN, lines: { type: 'string' } } as const
+const START = {
+  project: { type: 'string' },
+  query: { type: 'string' },
+  budget: { type: 'string' },
+  counter: { type: 'string' },
+  now: { type: 'string' },
+  'if-none-match': { type: 'string' },
+} as const
 const TWICE = { ...BUILD, twice: { type: 'boolean' } } as const
 
-const COMMANDS = 'say replay, explain, diff or lint'
+const COMMANDS = 'say replay, explain, diff, lint or start'
 
 /** Throws {@link UsageError} for anything that it does not understand. */
 export function parseArguments(argv: readonly string[]): Arguments {
@@ -200,6 +236,8 @@ export function parseArguments(argv: readonly string[]): Arguments {
       return parseDiff(rest)
     case 'lint':
       return rest.includes('--twice') ? parseTwice(rest) : parseLint(rest)
+    case 'start':
+      return parseStart(rest)
     case undefined:
       throw new UsageError(`no command: ${COMMANDS}`)
     default:
@@ -292,6 +330,25 @@ function parseTwice(argv: readonly string[]): TwiceOptions {
   return { command: 'twice', files: positionals, ...buildOptions(values) }
 }
 
+function parseStart(argv: readonly string[]): StartCommandOptions {
+  const { values, positionals } = parse(argv, START)
+  const { project, query } = values
+  const budget = whole('budget', values.budget, 1)
+  const counter = oneOf('counter', values.counter, COUNTERS)
+  const now = time('now', values.now)
+  const ifNoneMatch = values['if-none-match']
+  return {
+    command: 'start',
+    file: onlyFile('start', positionals),
+    ...(project !== undefined && { project }),
+    ...(query !== undefined && { query }),
+    ...(budget !== undefined && { budget }),
+    ...(counter && { counter }),
+    ...(now !== undefined && { now }),
+    ...(ifNoneMatch !== undefined && { ifNoneMatch }),
+  }
+}
+
 function buildOptions(
   values: {
     readonly [Name in Exclude<keyof typeof BUILD, 'compact'>]?: string | undefined
@@ -341,6 +398,17 @@ function whole(name: string, text: string | undefined, least: number): number | 
     throw new UsageError(`--${name} takes a whole number from ${least} on, not "${text}"`)
   return value
 }
+
+/** A day is its beginning, and a time without an offset is in UTC, wherever the command runs. */
+function time(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [isTime, day = '', clock = '00:00', offset = 'Z'] = ISO_TIME.exec(text) ?? []
+  const value = isTime === undefined ? Number.NaN : Date.parse(`${day}T${clock}${offset}`)
+  if (!(value >= 0)) throw new UsageError(`--${name} takes an ISO 8601 time from 1970 on, not "${text}"`)
+  return value
+}
+
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/
 
 function pair(name: string, text: string | undefined, least: number): Pair | undefined {
   if (text === undefined) return undefined

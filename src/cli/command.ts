@@ -6,6 +6,7 @@ import { explainCommand } from './explain.ts'
 import type { Io } from './io.ts'
 import { lintCommand } from './lint.ts'
 import { replayCommand } from './replay-command.ts'
+import { startCommand } from './start-command.ts'
 import { twiceCommand } from './twice.ts'
 
 /** Runs the command line `argv` (without node and script) and resolves to its exit status. */
@@ -29,6 +30,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
         return await lintCommand(options, io)
       case 'replay':
         return await replayCommand(options, version(), io)
+      case 'start':
+        return await startCommand(options, io)
       case 'twice':
         return await twiceCommand(options, io)
     }

@@ -14,6 +14,8 @@ export interface Io {
   size(path: string): Promise<number>
   /** Contract: the file's lines, in order and without their ends. */
   lines(path: string): AsyncIterable<string>
+  /** Contract: the lines of standard input, as {@link lines}. */
+  input(): AsyncIterable<string>
   /** Contract: replaces the file; rejects when it cannot be written. */
   create(path: string): Promise<LineWriter>
 }
@@ -38,17 +40,8 @@ export const nodeIo: Io = {
     if (stats.isDirectory()) throw new Error(`${path} is a directory`)
     return stats.size
   },
-  // Not node:readline: it also ends lines at U+2028 and U+2029, which JSON allows inside a string.
-  lines: async function* (path) {
-    let rest = ''
-    for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
-      const lines = chunk.split('\n')
-      lines[0] = rest + lines[0]
-      rest = lines.pop() ?? ''
-      yield* lines
-    }
-    if (rest !== '') yield rest
-  },
+  lines: (path) => linesOf(createReadStream(path, 'utf8')),
+  input: () => linesOf(process.stdin.setEncoding('utf8')),
   create: async (path) => {
     const stream = createWriteStream(path)
     // `close` hands a late failure to whoever waits; without this listener Node would end the process first.
@@ -75,4 +68,16 @@ export const nodeIo: Io = {
       close: () => settle((done) => stream.end(done)),
     }
   },
+}
+
+/** Not node:readline: it also ends lines at U+2028 and U+2029, which JSON allows inside a string. */
+async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = chunk.split('\n')
+    lines[0] = rest + lines[0]
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
 }

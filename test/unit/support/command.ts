@@ -3,7 +3,7 @@ import type { Io } from '../../../src/cli/io.ts'
 
 type Files = { readonly [path: string]: string }
 
-/** The command over files in memory. Files in the folder `sealed/` cannot be written. */
+/** The command over files in memory, `-` being standard input. Files in the folder `sealed/` cannot be written. */
 export async function plimsoll(argv: readonly string[], files: Files = {}, columns?: number) {
   const { io, said } = filesIo(files, columns)
   const status = await run(argv, io)
@@ -32,6 +32,7 @@ export function filesIo(files: Files, columns?: number) {
     lines: async function* (path) {
       yield* (files[path] ?? '').split('\n')
     },
+    input: () => io.lines('-'),
     create: async (path) => {
       if (path.startsWith('sealed/')) throw new Error('permission denied')
       const lines: string[] = []

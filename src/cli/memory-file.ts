@@ -1,0 +1,66 @@
+import type { FactInput } from '../core/facts/check-fact.ts'
+import type { User } from '../core/long-term/user.ts'
+import { lexicalRecall } from '../core/recall/lexical-recall.ts'
+import type { Skill } from '../core/registers/skill.ts'
+import type { Session } from '../core/session.ts'
+import type { StartOptions } from '../core/start/start-options.ts'
+import type { SessionStart } from '../core/start/start-payload.ts'
+import { createMemory } from '../create-memory.ts'
+import type { Counter } from '../ports/counter.ts'
+import type { MessageInput } from '../ports/message.ts'
+import { mapStore } from '../stores/map.ts'
+import { isRecord } from './transcript.ts'
+
+const USER = { userId: 'user' } as const
+
+/** What a file remembers: messages of one session, facts, skills and documents. In memory, gone with the process. */
+export class MemoryFile {
+  readonly #session: Session
+  readonly #user: User
+
+  /** @param now Unix milliseconds, for all that the file does not date */
+  constructor(counter: Counter, now: number) {
+    let ids = 0
+    const memory = createMemory({
+      store: mapStore(),
+      counter,
+      budget: 16_000,
+      recall: lexicalRecall(),
+      // What is read was remembered at some time, and not all of it within this hour.
+      facts: { caps: { perHour: Number.POSITIVE_INFINITY } },
+      clock: () => now,
+      newId: () => `id-${++ids}`,
+    })
+    this.#session = memory.session({ ...USER, sessionId: 'session' })
+    this.#user = memory.user(USER)
+  }
+
+  /** Takes one line; what has no id is named after its number. Throws an error that says what is wrong with it. */
+  async read(text: string, line: number): Promise<void> {
+    const read: unknown = JSON.parse(text)
+    if (!isRecord(read)) throw new Error('not a JSON object')
+    const { type, ...given } = read
+    const named = { id: `line-${line}`, ...given }
+    switch (type) {
+      case 'fact':
+        await this.#session.remember(named as unknown as FactInput)
+        return
+      case 'message':
+        await this.#session.append(named as unknown as MessageInput)
+        return
+      case 'skill':
+        await this.#user.skills.set(given as unknown as Skill)
+        return
+      case 'profile':
+        await this.#user.profile.set(given.name as string, given.text as string)
+        return
+      default:
+        throw new Error('no "type" of fact, message, skill or profile')
+    }
+  }
+
+  /** @throws ERR_BUDGET_TOO_SMALL, ERR_INVALID_ARGUMENT */
+  start(options: StartOptions): Promise<SessionStart | undefined> {
+    return this.#session.start(options)
+  }
+}

@@ -1,0 +1,49 @@
+import { isPlimsollError } from '../ports/errors.ts'
+import { type StartCommandOptions, UsageError } from './arguments.ts'
+import { loadCounter } from './counters.ts'
+import { readable } from './files.ts'
+import type { Io } from './io.ts'
+import { MemoryFile } from './memory-file.ts'
+import { reportLine } from './recordings.ts'
+
+/**
+ * Prints what a session of that memory would start with, as one line of JSON; nothing, if the caller holds it already. Resolves to the
+ * exit status: 1 if a line could not be read, which is left out, or if the start does not fit.
+ */
+export async function startCommand(
+  { file, project, query, budget, counter: name, now = Date.now(), ifNoneMatch }: StartCommandOptions,
+  io: Io,
+): Promise<number> {
+  const isInput = file === '-'
+  if (!isInput) await readable([file], io)
+  const counter = await loadCounter(name, (message) => io.err(`plimsoll: ${message}\n`))
+  const memory = new MemoryFile(counter, now)
+  const report = reportLine(io)
+  let malformed = 0
+  let line = 0
+  for await (const text of isInput ? io.input() : io.lines(file)) {
+    line++
+    if (text.trim() === '') continue
+    try {
+      await memory.read(text, line)
+    } catch (error) {
+      malformed++
+      report({ file: isInput ? 'standard input' : file, line }, error)
+    }
+  }
+  try {
+    const start = await memory.start({
+      ...(project !== undefined && { project }),
+      ...(query !== undefined && { query }),
+      ...(budget !== undefined && { budgetTokens: budget }),
+      ...(ifNoneMatch !== undefined && { ifNoneMatch }),
+    })
+    if (start) io.out(`${JSON.stringify(start)}\n`)
+  } catch (error) {
+    if (isPlimsollError(error, 'ERR_INVALID_ARGUMENT')) throw new UsageError(error.message)
+    if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
+    io.err(`plimsoll: ${error.message}\n`)
+    return 1
+  }
+  return malformed > 0 ? 1 : 0
+}
