@@ -3,7 +3,7 @@ import { defaultCounter } from './counters/default.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 
-export interface CreateMemoryOptions extends Omit<MemoryOptions, 'counter' | 'host'> {
+export interface CreateMemoryOptions<State = unknown> extends Omit<MemoryOptions<State>, 'counter' | 'host'> {
   /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
   readonly counter?: Counter
   /** Unix milliseconds, for display only. Default `Date.now`. */
@@ -26,11 +26,11 @@ export interface CreateMemoryOptions extends Omit<MemoryOptions, 'counter' | 'ho
  * const context = await session.context()
  * ```
  */
-export function createMemory({
+export function createMemory<State = unknown>({
   counter = defaultCounter,
   clock = webHost.now,
   newId = webHost.newId,
   ...options
-}: CreateMemoryOptions): Memory {
+}: CreateMemoryOptions<State>): Memory<State> {
   return createCore({ ...options, counter, host: { ...webHost, now: clock, newId } })
 }

@@ -30,9 +30,9 @@ export interface ObjectContextLike {
  * }
  * ```
  */
-export function durableObjectMemory(
+export function durableObjectMemory<State = unknown>(
   { storage }: ObjectContextLike,
-  options: Omit<CreateMemoryOptions, 'store'>,
-): Memory {
-  return createMemory({ ...options, store: durableObjectStore(storage) })
+  options: Omit<CreateMemoryOptions<State>, 'store'>,
+): Memory<State> {
+  return createMemory<State>({ ...options, store: durableObjectStore(storage) })
 }

@@ -9,7 +9,13 @@ export {
 export { type ContextFilter, type ContextFilterOptions, contextFilter } from './agent/context-filter.ts'
 export type { AgentCall, AgentEvent, CallStatus } from './agent/events.ts'
 export { type FactSheetOptions, factSheet, type SheetFact } from './agent/fact-sheet.ts'
-export { memoryTools } from './agent/memory-tools.ts'
+export {
+  type MemoryToolName,
+  type MemoryToolsOptions,
+  memoryToolSpecs,
+  memoryTools,
+  runMemoryTool,
+} from './agent/memory-tools.ts'
 export type {
   CallUsage,
   Denial,
@@ -37,7 +43,7 @@ export type {
   ToolContext,
 } from './agent/options.ts'
 export { type ProgressOptions, progress } from './agent/progress.ts'
-export type { JsonSchema, StandardIssue, StandardResult, StandardSchema } from './agent/schema.ts'
+export type { JsonSchema } from './agent/schema.ts'
 export {
   type Script,
   type ScriptedCall,
@@ -47,15 +53,28 @@ export {
   type ScriptedRequest,
   scriptedModel,
 } from './agent/scripted-model.ts'
+export { sessionStartGuide } from './agent/session-start-guide.ts'
 export { type StandardOptions, standardMiddleware } from './agent/standard.ts'
 export type { AttachmentInput } from './core/attachments.ts'
 export type { ContextOptions, TailSection } from './core/call.ts'
 export type { Pin } from './core/carry.ts'
 export type { ContextAt, Cut, OnCut } from './core/context.ts'
 export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
+export type { FactInput } from './core/facts/check-fact.ts'
+export { extractFacts } from './core/facts/extract-facts.ts'
+export type { Fact, FactKind } from './core/facts/fact.ts'
+export type { FactQuery } from './core/facts/fact-lists.ts'
+export type { FactOptions } from './core/facts/fact-options.ts'
+export type { FactCaps } from './core/facts/fact-plan.ts'
+export type { Facts } from './core/facts/facts.ts'
+export type { Remembered } from './core/facts/place-fact.ts'
+export type { Rating, ReviewResult, ReviewSchedule } from './core/facts/review.ts'
 export { assertFits } from './core/fits.ts'
 export type { HistoryOptions } from './core/history.ts'
-export type { Memory } from './core/memory.ts'
+export type { Extract } from './core/long-term/extraction.ts'
+export type { SectionSizes } from './core/long-term/remembered.ts'
+export type { User, UserRecallOptions } from './core/long-term/user.ts'
+export type { Memory, SessionOptions } from './core/memory.ts'
 export type {
   CompactionOptions,
   Limits,
@@ -64,9 +83,29 @@ export type {
   WindowLimits,
   WindowOptions,
 } from './core/policy.ts'
-export type { AppendOptions, AppendResult, Session, Snapshot } from './core/session.ts'
+export type { Recalled, RecallOptions } from './core/recall/find.ts'
+export { type LexicalRecallOptions, lexicalRecall, type Recall } from './core/recall/lexical-recall.ts'
+export type { RecallPage } from './core/recall/recall-page.ts'
+export type { Checkpoint, Checkpointed, CheckpointOptions } from './core/registers/checkpoint.ts'
+export type { Profile, ProfileDocument } from './core/registers/profile.ts'
+export type { WriteOptions } from './core/registers/register.ts'
+export type { BudgetTokens, Settings, SettingsPatch } from './core/registers/settings.ts'
+export { type Skill, type SkillEntry, toMarkdown } from './core/registers/skill.ts'
+export type { ListedSkill, SkillQuery, Skills, StoredSkill } from './core/registers/skills.ts'
+export type { Session, Snapshot } from './core/session.ts'
 export type { ListOptions, SessionInfo, Sessions } from './core/sessions.ts'
 export type { SourceOptions, SourcePage } from './core/source.ts'
+export type { PinnedItem, RecalledItem, SkillItem } from './core/start/start-items.ts'
+export type { StartOptions } from './core/start/start-options.ts'
+export type { SessionStart } from './core/start/start-payload.ts'
+export type { Overflow } from './core/start/start-sections.ts'
+export type {
+  AppendOptions,
+  AppendResult,
+  CommitInput,
+  CommitOptions,
+  CommitResult,
+} from './core/writer.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
@@ -115,6 +154,7 @@ export type {
   Envelope,
   EpochCause,
   EpochMark,
+  IndexEntry,
   Mark,
   Op,
   OpResult,
@@ -124,14 +164,19 @@ export type {
   SealedOp,
   SummaryMark,
 } from './ports/op.ts'
+export type { StandardIssue, StandardResult, StandardSchema } from './ports/standard-schema.ts'
+export type { Stemmer } from './ports/stemmer.ts'
 export type {
   Attachment,
   Changes,
   Decide,
   Decision,
+  DerivedRow,
   EntriesQuery,
   EntryKind,
   Head,
+  IndexQuery,
+  IndexRow,
   LogRow,
   MarkRow,
   Page,
@@ -140,6 +185,7 @@ export type {
   Rows,
   ScopeStore,
   Store,
+  Sum,
 } from './ports/store.ts'
 export {
   type AnthropicRequest,

@@ -9,7 +9,10 @@ import type { Conversation } from './fold.ts'
 import { hashText } from './hash.ts'
 import type { Head, HeadTexts } from './head.ts'
 import { invalid } from './json.ts'
+import type { Known } from './long-term/known.ts'
+import { type Extent, type Remembered, remember, type Section } from './long-term/remembered.ts'
 import { Measure } from './measure.ts'
+import { lowerTrust } from './message.ts'
 import type { Limits, Policy } from './policy.ts'
 import { floorOf } from './receipt.ts'
 import { type CurrentSummary, memoryText } from './summary.ts'
@@ -27,6 +30,11 @@ export interface ContextOptions {
    * call without cost to the prefix.
    */
   readonly tail?: string | readonly TailSection[]
+  /**
+   * Shows what is recalled in the tail: for this query, or, with `true`, for what the newest user message says. What shows already is left
+   * out; what had no room is counted in the receipt. Needs a memory with `recall`. Default: nothing.
+   */
+  readonly recall?: string | true
   /** Never write: an epoch change is shown in this context only. Default `false`. */
   readonly preview?: boolean
   /** What to do when calls of the newest step have no result yet. Default `reject`, with `ERR_TOOL_PENDING`. */
@@ -40,6 +48,12 @@ export interface ContextOptions {
   readonly newEpoch?: boolean
 }
 
+/** What a head shows beside the app's own instructions and tools. */
+export interface ShownInHead {
+  readonly summary?: CurrentSummary | undefined
+  readonly remembered?: Remembered | undefined
+}
+
 export interface TailSection {
   /** Labels the section's fence: 1 to 64 letters, digits, dashes and underscores. */
   readonly name: string
@@ -50,7 +64,7 @@ export interface TailSection {
 export interface Call {
   readonly measure: Measure
   readonly head: Head
-  readonly tail: readonly TailSection[]
+  readonly tail: readonly Section[]
   /** Tokens for window and tail together. */
   readonly room: number
 }
@@ -65,6 +79,12 @@ export class Calls {
   #measures: readonly Measure[] = []
   /** The last tail that was made, since an epoch that goes on needs it twice. */
   #closing: { readonly measure: Measure; readonly text: string; readonly block: Block } | undefined
+  #remembered: readonly {
+    readonly known: Known
+    readonly calibration: number
+    readonly extent: Extent
+    readonly remembered: Remembered | undefined
+  }[] = []
   #fenced: { readonly place: number; readonly tag: string } | undefined
 
   constructor(policy: Policy, system: string, scope: Scope) {
@@ -74,29 +94,62 @@ export class Calls {
   }
 
   /** What a call asks for, in the epoch of that place. */
-  make(calibration: number, options: ContextOptions, place = 0, summary?: CurrentSummary): Call {
+  make(
+    calibration: number,
+    options: ContextOptions,
+    place: number,
+    shown: ShownInHead,
+    own: readonly Section[],
+  ): Call {
     const { tail = [] } = options
-    const sections = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
+    const given = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
+    const sections = [...own, ...given.map((section) => ({ trust: 'user' as const, ...section }))]
     return this.with(
       this.measureBy(calibration),
-      this.texts(options, place, summary),
+      this.texts(options, place, shown),
       sections.filter(({ text }) => text !== ''),
     )
   }
 
-  with(measure: Measure, texts: HeadTexts, tail: readonly TailSection[]): Call {
+  with(measure: Measure, texts: HeadTexts, tail: readonly Section[]): Call {
     const head = measure.head(texts)
     return { measure, head, tail, room: measure.room(head) }
   }
 
-  texts({ tools }: Pick<ContextOptions, 'tools'>, place: number, summary?: CurrentSummary): HeadTexts {
-    const memory = summary ? memoryText(summary, this.fence(place)) : ''
+  texts(
+    { tools }: Pick<ContextOptions, 'tools'>,
+    place: number,
+    { summary, remembered }: ShownInHead,
+  ): HeadTexts {
+    const tag = this.fence(place)
+    const told = summary ? memoryText(summary, tag) : ''
+    const sections = remembered?.memory ?? []
+    const trusts = [
+      ...sections.map(({ trust }) => trust),
+      ...(summary && told !== '' ? [summary.mark.trust] : []),
+    ]
     return {
-      system: this.#system,
-      memory,
-      ...(summary && memory !== '' && { trust: summary.mark.trust, summary: summary.mark.id }),
+      system: [this.#system, remembered?.system ?? ''].filter((text) => text !== '').join('\n\n'),
+      memory: [...sections.map(({ name, text }) => fenced(tag, name, text)), told]
+        .filter((text) => text !== '')
+        .join('\n'),
+      ...(trusts.length > 0 && { trust: trusts.reduce(lowerTrust) }),
+      ...(summary && told !== '' && { summary: summary.mark.id }),
+      ...(remembered && { remembered }),
       tools: tools?.length ? JSON.stringify(tools) : '',
     }
+  }
+
+  /** What a head of that calibration shows of what is known. The last ones are kept. */
+  remember(known: Known, calibration: number, extent: Extent): Remembered | undefined {
+    const kept = this.#remembered.find(
+      (one) => one.known === known && one.calibration === calibration && one.extent === extent,
+    )
+    if (kept) return kept.remembered
+    const { counter } = this.measureBy(calibration).policy
+    const remembered = remember(known, this.#policy.sections, counter.count, extent)
+    this.#remembered = [{ known, calibration, extent, remembered }, ...this.#remembered].slice(0, 4)
+    return remembered
   }
 
   measureBy(calibration: number): Measure {
@@ -155,7 +208,9 @@ export class Calls {
     const spoken = tail.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined
     const text = spoken || (last ? CONTINUE : BEGIN)
-    if (this.#closing?.measure !== measure || this.#closing.text !== text) {
+    const trust = tail.map(({ trust }) => trust).reduce(lowerTrust, 'user')
+    const made = this.#closing
+    if (made?.measure !== measure || made.text !== text || made.block.trust !== trust) {
       const block: Block = {
         section: 'tail',
         role: 'user',
@@ -163,11 +218,12 @@ export class Calls {
         from: [],
         rule: spoken ? 'tail' : 'continue',
         tokens: countMessage(measure.policy.counter, { content: text }),
-        trust: 'user',
+        trust,
       }
       this.#closing = { measure, text, block }
+      return block
     }
-    return this.#closing.block
+    return made.block
   }
 }
 

@@ -1,8 +1,9 @@
-import type { AbortSignalLike, Host } from '../ports/host.ts'
+import type { Host } from '../ports/host.ts'
 import type { Message, Trust } from '../ports/message.ts'
 import type { Model, ModelEvent } from '../ports/model.ts'
 import type { Scope, SummaryMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
+import { aborted } from './aborted.ts'
 import { refusalsOf } from './acceptance.ts'
 import { carryOver, lineOf, type Pin, textIn, weigh } from './carry.ts'
 import { countMessage } from './count.ts'
@@ -14,7 +15,7 @@ import type { CompactionOptions, Policy } from './policy.ts'
 import { markIn, sealOp } from './seal.ts'
 import { type CurrentSummary, defused, memoryText } from './summary.ts'
 import { summaryRequest, transcriptOf } from './summary-request.ts'
-import { headOf } from './text.ts'
+import { headOf, visible } from './text.ts'
 
 /** What is to be summarised, and what the summary has to fit into. */
 export interface CompactionJob {
@@ -270,14 +271,8 @@ export class Compactor {
   }
 }
 
-/** What no reader should see: control characters, and those that turn or hide text (P10 of the threat model of memory poisoning). */
-const HIDDEN = /[\p{Cc}\u{200B}-\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2069}\u{FEFF}\u{E0000}-\u{E007F}]/gu
-
 function tidy(text: string): string {
-  const seen = text
-    .replace(HIDDEN, (hidden) => (hidden === '\n' || hidden === '\t' ? hidden : ''))
-    .replace(/\p{Surrogate}/gu, '')
-  return defused(seen).trim()
+  return defused(visible(text).replace(/\p{Surrogate}/gu, '')).trim()
 }
 
 /** The text of a model's answer, read no further than it could be accepted. @throws what the model throws; when the time is over */
@@ -309,14 +304,6 @@ async function answerOf(
     // Not awaited: what hangs would hang here too.
     iterator?.return?.()?.then?.(ignore, ignore)
   }
-}
-
-function aborted(signal: AbortSignalLike): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = (): void => reject(signal.reason)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort)
-  })
 }
 
 function ignore(): void {}

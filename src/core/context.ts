@@ -1,4 +1,4 @@
-import type { CompactEvent, Context, Receipt, SummaryUse } from '../ports/context.ts'
+import type { CompactEvent, Context, Receipt, SectionUse, SummaryUse } from '../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Message } from '../ports/message.ts'
@@ -9,9 +9,12 @@ import { type Call, Calls, type ContextOptions } from './call.ts'
 import { type Compaction, Compactor } from './compaction.ts'
 import { decide } from './decide.ts'
 import { type Epoch, EpochJudge, seenBy, show } from './epoch.ts'
-import { fold, messagesOf, pendingCalls } from './fold.ts'
+import { fold, messagesOf, pendingCalls, type Unit } from './fold.ts'
 import { hashJson } from './hash.ts'
-import { type Head, type HeadTexts, headKey, headValue } from './head.ts'
+import { type Head, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import type { Extraction } from './long-term/extraction.ts'
+import { idIn, type Known, type LongTerm, NOTHING_KNOWN } from './long-term/known.ts'
+import { type News, newsSince, type Remembered, type Section, stillHolds } from './long-term/remembered.ts'
 import { EPOCH_ID } from './message.ts'
 import { type Compacting, type Plan, Planner } from './planner.ts'
 import { type CompactionOptions, type Policy, RENDER_VERSION } from './policy.ts'
@@ -49,10 +52,37 @@ export interface BuilderParts {
   readonly host: Host
   readonly compaction?: CompactionOptions | undefined
   readonly development?: boolean | undefined
+  readonly longTerm: LongTerm
+  readonly extraction: Extraction | undefined
   /** Compactions that run now, by scope and lane, whichever object of the session began them. */
   readonly running: Map<string, Promise<unknown>>
   readonly onCompact: (event: CompactEvent) => void
 }
+
+/** What a call shows in its tail beside what the app gave, and what of it had no room. */
+export interface OwnTail {
+  readonly sections: readonly Section[]
+  readonly uses: readonly SectionUse[]
+  readonly failures: readonly Failure[]
+}
+
+export const NO_TAIL: OwnTail = { sections: [], uses: [], failures: [] }
+
+/** What shows without the tail, which is to say nothing of it again. */
+export interface Showing {
+  /** The newest user message, if there is one. */
+  readonly asked: Message | undefined
+  /** Ids of messages and facts. */
+  readonly ids: ReadonlySet<string>
+}
+
+/**
+ * Contract: makes what the tail shows beside what the app gave; called again where an epoch begins, since other messages show then.
+ * What shows is gathered only where it is asked for.
+ */
+export type MakeTail = (showing: () => Showing) => Promise<OwnTail>
+
+const noTail: MakeTail = async () => NO_TAIL
 
 /** A past context, rebuilt. */
 export interface ContextAt {
@@ -81,17 +111,36 @@ export class ContextBuilder {
   readonly #planner: Planner
   readonly #compactor: Compactor | undefined
   readonly #onCompact: (event: CompactEvent) => void
+  readonly #longTerm: LongTerm
+  readonly #extraction: Extraction | undefined
   readonly #prefix = new Prefix()
+  /** What the head of the epoch that was seen last holds of long-term memory. */
+  #frozen: { readonly head: string; readonly remembered: Remembered | undefined } | undefined
+  /** What was compared last, since mostly nothing of it changes between two calls: all facts would be hashed and counted anew. */
+  #judged:
+    | { readonly frozen: Remembered | undefined; readonly known: Known; readonly holds: boolean }
+    | undefined
+  #newest:
+    | {
+        readonly remembered: Remembered | undefined
+        readonly known: Known
+        readonly calibration: number
+        readonly news: News | undefined
+      }
+    | undefined
   readonly #laws: LawChecker | undefined
 
   constructor(parts: BuilderParts) {
     const { store, scope, policy, system, onCut, compaction, onCompact, development } = parts
+    const { longTerm, extraction } = parts
     this.#laws = development ? new LawChecker() : undefined
     this.#store = store
     this.#policy = policy
     this.#scope = scope
     this.#onCut = onCut
     this.#onCompact = onCompact
+    this.#longTerm = longTerm
+    this.#extraction = extraction
     this.view = new View(store, policy.lane)
     this.#calls = new Calls(policy, system, scope)
     this.#judge = new EpochJudge(this.view, this.#calls, policy)
@@ -99,21 +148,56 @@ export class ContextBuilder {
     this.#compactor = compaction && new Compactor(parts, policy.lane, compaction)
   }
 
-  /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
-  async build(options: ContextOptions): Promise<Built> {
+  /**
+   * @param makeTail what the tail is to hold beside what the app gave; without room for the least context beside it, it is left out.
+   * @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING
+   */
+  async build(options: ContextOptions, makeTail = noTail): Promise<Built> {
+    const whole = await this.#buildIfRoom(options, makeTail)
+    if (whole) return whole
+    const before = this.view.epoch?.mark.id
+    const least = await this.#build(options, noTail, false)
+    // Beside what an epoch shows that began just now there may be room: the next call would find it.
+    const isNew = this.view.epoch?.mark.id !== before
+    const again = isNew && (await this.#buildIfRoom({ ...options, newEpoch: false }, makeTail))
+    return again || least
+  }
+
+  async #buildIfRoom(options: ContextOptions, makeTail: MakeTail): Promise<Built | undefined> {
+    try {
+      return await this.#build(options, makeTail, true)
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
+      return undefined
+    }
+  }
+
+  async #build(options: ContextOptions, makeTail: MakeTail, withNews: boolean): Promise<Built> {
     let manual = options.newEpoch ?? false
     let broken = false
     let compacted: Compaction | undefined
-    const failures: Failure[] = []
+    let extracted = false
+    const failed: Failure[] = []
     for (let tries = 0; ; tries++) {
       await this.view.refresh()
       this.#refusePending(options)
       const { epoch: prior, memory } = this.view
-      const held = this.#calls.make(prior?.mark.calibration ?? 1, options, prior?.place, memory)
+      const calibration = prior?.mark.calibration ?? 1
+      const frozen = await this.#rememberedBy(prior?.mark)
+      const known = await this.#knownNow(failed, !options.preview)
+      const holds = known === undefined || this.#holds(frozen, known)
+      const remembered = holds ? frozen : this.#calls.remember(known, calibration, 'all')
+      const news = withNews && known ? this.#news(remembered, known, calibration) : undefined
+      const own = await makeTail(() => this.#showing(remembered, news))
+      const failures = [...failed, ...own.failures]
+      const sections = news ? [news.section, ...own.sections] : own.sections
+      const uses = [...(news ? [news.use] : []), ...own.uses]
+      const shown = { summary: memory, remembered }
+      const held = this.#calls.make(calibration, options, prior?.place ?? 0, shown, sections)
       const current = this.#judge.current(held)
       const cause = manual ? 'manual' : current.cause
       if (!cause && current.epoch) {
-        const built = await this.#finish(held, this.view, current.epoch, current.window, failures)
+        const built = await this.#finish(held, this.view, current.epoch, current.window, uses, failures)
         if (!options.preview) this.#prepare(held, current.window)
         return built
       }
@@ -121,7 +205,15 @@ export class ContextBuilder {
         may: this.#compactor !== undefined && !compacted && !broken && !options.preview,
         done: compacted?.status === 'summarised',
       }
-      const next = await this.#planner.next(held, options, cause ?? 'start', current.epoch, compacting)
+      const next = await this.#planner.next(
+        held,
+        options,
+        cause ?? 'start',
+        current.epoch,
+        compacting,
+        known ?? NOTHING_KNOWN,
+        own.sections,
+      )
       // What was read to plan may be what waits: an undo brings back steps that were out of sight.
       this.#refusePending(options)
       if (next.job) {
@@ -133,20 +225,30 @@ export class ContextBuilder {
         tries--
         continue
       }
+      if (!extracted && !options.preview) {
+        extracted = true
+        // Where nothing shows any more of the epoch before, or there was none, that is what was read.
+        const before = current.epoch ? current.window.units : this.view.conversation.units
+        if (await this.#keepBefore(before, next.window, failed)) {
+          tries--
+          continue
+        }
+      }
       const epoch = this.#draft(next, cause ?? 'start')
       const { call, window } = next
-      if (options.preview) return this.#finish(call, this.view, epoch, window, [], 'preview', next.summary)
+      if (options.preview)
+        return this.#finish(call, this.view, epoch, window, own.uses, failures, 'preview', next.summary)
       if (broken || tries === TRIES)
-        return this.#finish(call, this.view, epoch, window, failures, 'unsaved', next.summary)
+        return this.#finish(call, this.view, epoch, window, own.uses, failures, 'unsaved', next.summary)
       try {
         if (await this.#save(call.head, epoch)) {
           manual = false
           this.#tell(next, epoch.mark.cause, held, current.window, compacted)
-          await this.#report(epoch.mark, current.window, window, failures)
+          await this.#report(epoch.mark, current.window, window, failed)
         }
       } catch (error) {
         broken = true
-        failures.push(failure('epoch', error))
+        failed.push(failure('epoch', error))
       }
     }
   }
@@ -174,11 +276,11 @@ export class ContextBuilder {
     const measure = this.#calls.measureBy(mark.calibration ?? 1)
     const call = this.#calls.with(
       measure,
-      value === undefined ? this.#calls.texts({}, past.epoch.place) : (value as unknown as HeadTexts),
+      value === undefined ? this.#calls.texts({}, past.epoch.place, {}) : (value as unknown as HeadTexts),
       [],
     )
     const window = show(measure.layout(past.conversation), past.rows, mark)
-    const { context } = await this.#finish(call, past, past.epoch, window)
+    const { context } = await this.#finish(call, past, past.epoch, window, [])
     const seen = seenBy(past.epoch, past.rows)
     const then = fold(
       [...past.rewinds, ...past.rows.filter((row) => row !== past.opener && row.seq <= seen)],
@@ -190,6 +292,68 @@ export class ContextBuilder {
     if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
     const forgotten = value === undefined || past.rows.some((row) => row.body === null)
     return { context, verified: false, reason: forgotten ? 'forgotten' : 'mismatch' }
+  }
+
+  /** What the head of an epoch holds of long-term memory. */
+  async #rememberedBy(mark: EpochMark | undefined): Promise<Remembered | undefined> {
+    if (!mark?.remembers) return undefined
+    if (this.#frozen?.head !== mark.head) {
+      const register = await this.#store.register(headKey(mark.head))
+      const texts = register && (valueIn(register) as HeadTexts | undefined)
+      this.#frozen = { head: mark.head, remembered: texts?.remembered }
+    }
+    return this.#frozen?.remembered
+  }
+
+  /** What is remembered now; nothing is said of it, where it cannot be read. */
+  async #knownNow(failures: Failure[], mayWrite: boolean): Promise<Known | undefined> {
+    try {
+      return await this.#longTerm.read(this.view.registersAt, this.view.head, mayWrite)
+    } catch (error) {
+      if (!failures.some(({ part }) => part === 'long-term')) failures.push(failure('long-term', error))
+      return undefined
+    }
+  }
+
+  /** Whether what an epoch shows still holds. */
+  #holds(frozen: Remembered | undefined, known: Known): boolean {
+    if (this.#judged?.frozen !== frozen || this.#judged?.known !== known)
+      this.#judged = { frozen, known, holds: stillHolds(frozen, known) }
+    return this.#judged.holds
+  }
+
+  #news(remembered: Remembered | undefined, known: Known, calibration: number): News | undefined {
+    const made = this.#newest
+    if (made?.remembered === remembered && made?.known === known && made.calibration === calibration)
+      return made.news
+    const { counter } = this.#calls.measureBy(calibration).policy
+    const news = newsSince(remembered, known, this.#policy.sections.news, counter.count)
+    this.#newest = { remembered, known, calibration, news }
+    return news
+  }
+
+  /** What shows in the epoch that holds, as it was when it began, and what was said since. */
+  async showing(): Promise<Showing> {
+    await this.view.refresh()
+    return this.#showing(await this.#rememberedBy(this.view.epoch?.mark), undefined)
+  }
+
+  /** What shows in the epoch that holds. Without one nothing does yet. */
+  #showing(remembered: Remembered | undefined, news: News | undefined): Showing {
+    const { rows, opener, epoch, conversation } = this.view
+    const asked = conversation.units.findLast(({ message }) => message.role === 'user')
+    const from = epoch ? rows.findIndex(({ id }) => id === epoch.mark.windowFrom) : -1
+    const shown = from < 0 ? [] : [...(opener ? [opener] : []), ...rows.slice(from)]
+    const facts = [...(remembered ? remembered.facts.map(([name]) => idIn(name)) : []), ...(news?.ids ?? [])]
+    const ids = new Set([...shown.map(({ id }) => id), ...(asked ? [asked.row.id] : []), ...facts])
+    return { asked: asked?.message, ids }
+  }
+
+  /** Remembers what is to be remembered of the messages that leave the window. @returns whether there was anything new. */
+  async #keepBefore(before: readonly Unit[], after: Window, failures: Failure[]): Promise<boolean> {
+    const done = await this.#extraction?.of(cutFrom(before, after))
+    if (done && 'error' in done) failures.push(failure('extract', done.error))
+    return done?.isNew ?? false
   }
 
   #refusePending({ onPending = 'reject' }: ContextOptions): void {
@@ -260,6 +424,7 @@ export class ContextBuilder {
       ...(calibration !== 1 && { calibration }),
       ...(summary && { summary: summary.mark.id }),
       ...(withheld !== undefined && { withheld }),
+      ...(head.remembered && { remembers: true }),
       head: head.hash,
       prefixHash: this.#prefix.hash(head.hash, window.blocks, []),
       v: RENDER_VERSION,
@@ -281,7 +446,7 @@ export class ContextBuilder {
           key,
           base: null,
           value: headValue(head),
-          ...(head.summary !== undefined && { sources: [head.summary] }),
+          sources: sourcesOf(head),
         }),
       )
     return applied((await this.#store.commit(ops, decide)).at(-1))
@@ -290,8 +455,7 @@ export class ContextBuilder {
   /** Hands on what an epoch cut. */
   async #report({ id, cause }: EpochMark, before: Window, after: Window, failures: Failure[]): Promise<void> {
     if (!this.#onCut) return
-    const shown = new Set(after.units.map(({ row }) => row))
-    const messages = messagesOf(before.units.filter(({ row }) => !shown.has(row)))
+    const messages = messagesOf(cutFrom(before.units, after))
     if (messages.length === 0) return
     try {
       await this.#onCut({ scope: this.#scope, epoch: id, cause, messages })
@@ -305,6 +469,7 @@ export class ContextBuilder {
     slice: Slice,
     { mark, place }: Epoch,
     window: Window,
+    uses: readonly SectionUse[],
     failures: readonly Failure[] = [],
     unwritten?: 'preview' | 'unsaved',
     summary = slice.summary,
@@ -328,6 +493,7 @@ export class ContextBuilder {
     const receipt = createReceipt(this.#policy, head, blocks, measure.shelf, {
       omitted,
       ...(summary && { summary: summaryUse(summary, covers) }),
+      remembered: [...(head.remembered?.uses ?? []), ...uses],
       epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
       ...(calibration !== 1 && { calibration }),
       failures,
@@ -350,18 +516,24 @@ export class ContextBuilder {
   }
 }
 
+/** What showed before and does not show any more. */
+function cutFrom(before: readonly Unit[], after: Window): readonly Unit[] {
+  const shown = new Set(after.units.map(({ row }) => row))
+  return before.filter(({ row }) => !shown.has(row))
+}
+
 function summaryUse({ mark, place }: CurrentSummary, covers: SummaryUse['covers']): SummaryUse {
   const { id, trust, by, lost } = mark
   return { id, place, covers, trust, by, lost }
 }
 
-type Failure = Receipt['failures'][number]
+export type Failure = Receipt['failures'][number]
 
-function failure(part: string, error: unknown): Failure {
+export function failure(part: string, error: unknown): Failure {
   const code = isPlimsollError(error) ? error.code : 'ERR_STORAGE'
   return {
     part,
-    code: part === 'epoch' ? code : 'ERR_HOOK',
+    code: part === 'onCut' || part === 'extract' ? 'ERR_HOOK' : code,
     message: error instanceof Error ? error.message : String(error),
   }
 }

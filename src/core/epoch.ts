@@ -54,7 +54,8 @@ export class EpochJudge {
     if (mark.withheld === undefined || !latest || !holds(latest.mark, rows)) return false
     if (latest.mark.id !== mark.withheld && latest.seq < (epoch?.seq ?? 0)) return false
     const { system, tools } = call.head
-    const texts = this.#calls.texts({}, place, latest)
+    const { remembered } = call.head
+    const texts = this.#calls.texts({}, place, { summary: latest, remembered })
     const then = this.#calls.with(call.measure, { ...texts, system, tools }, call.tail)
     return window.tokens + (this.#calls.tail(then, window, place)?.tokens ?? 0) <= then.room
   }
@@ -94,9 +95,10 @@ export class EpochJudge {
     const { cap, margin } = this.#policy
     const reported = this.#calls.reported() ?? measure.calibration
     if ((cap - margin - room + tokens) * reported <= cap * measure.calibration) return false
-    const { system, tools } = call.head
+    const { system, tools, remembered } = call.head
     const { memory } = this.#view
-    const least = this.#calls.texts({}, place, memory && { ...memory, pinsOnly: true })
+    const summary = memory && { ...memory, pinsOnly: true as const }
+    const least = this.#calls.texts({}, place, { summary, remembered })
     const texts = { ...least, system, tools }
     const then = this.#calls.with(this.#calls.measureBy(reported), texts, call.tail)
     return this.#calls.floor(then, this.#view.conversation, place).floor <= cap

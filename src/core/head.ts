@@ -3,6 +3,7 @@ import type { Json, ToolSpec, Trust } from '../ports/message.ts'
 import { countMessage, countTools, perRequest } from './count.ts'
 import { hashJson } from './hash.ts'
 import { checkId, checkJson, checkText, invalid, isPlainObject } from './json.ts'
+import type { Remembered } from './long-term/remembered.ts'
 import type { Policy } from './policy.ts'
 
 /** What the register `head/<hash>` holds. */
@@ -13,6 +14,8 @@ export interface HeadTexts {
   readonly trust?: Trust
   /** Id of the summary that the memory text holds, if it holds one. */
   readonly summary?: string
+  /** What of long-term memory the two hold, if anything. */
+  readonly remembered?: Remembered
   /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty without tools. */
   readonly tools: string
 }
@@ -70,8 +73,11 @@ export function headValue(head: Head): Json {
   return textsOf(head)
 }
 
-function textsOf({ system, memory, tools, trust, summary }: HeadTexts): { readonly [key: string]: Json } {
+function textsOf({ system, memory, tools, trust, summary, remembered }: HeadTexts): {
+  readonly [key: string]: Json
+} {
   return {
+    ...(remembered && { remembered: remembered as unknown as Json }),
     system,
     memory,
     tools,
@@ -80,8 +86,16 @@ function textsOf({ system, memory, tools, trust, summary }: HeadTexts): { readon
   }
 }
 
+/** What a head derives from: what empties one of them empties the head. */
+export function sourcesOf({ summary, remembered }: HeadTexts): readonly string[] {
+  return [...(summary === undefined ? [] : [summary]), ...(remembered?.sources ?? [])]
+}
+
+/** What the keys of heads begin with. */
+export const HEAD_KEY = 'head/'
+
 export function headKey(hash: string): string {
-  return `head/${hash}`
+  return `${HEAD_KEY}${hash}`
 }
 
 /** Checks tools as an app hands them over. @throws ERR_INVALID_ARGUMENT */

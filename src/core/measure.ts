@@ -26,9 +26,15 @@ export class Measure {
 
   /** The head of these texts. The last one is kept. */
   head(texts: HeadTexts): Head {
-    const { system, memory, tools } = this.#head ?? {}
+    const { system, memory, tools, remembered } = this.#head ?? {}
     // The memory text names its summary's place, so that it tells one summary from another.
-    if (!this.#head || system !== texts.system || memory !== texts.memory || tools !== texts.tools)
+    if (
+      !this.#head ||
+      system !== texts.system ||
+      memory !== texts.memory ||
+      tools !== texts.tools ||
+      remembered !== texts.remembered
+    )
       this.#head = createHead(this.policy, texts)
     return this.#head
   }

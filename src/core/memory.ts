@@ -1,22 +1,31 @@
 import type { Counter } from '../ports/counter.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
+import { isStandardSchema } from '../ports/standard-schema.ts'
 import type { Store } from '../ports/store.ts'
 import { nextWorkAt, runDueWork } from './attachments.ts'
 import type { OnCut } from './context.ts'
-import { checkId, checkText, invalid } from './json.ts'
+import { checkFactOptions, type FactOptions } from './facts/fact-options.ts'
+import { checkId, checkText, invalid, isPlainObject } from './json.ts'
+import { type Extract, Extraction } from './long-term/extraction.ts'
+import { SessionMemory } from './long-term/session-memory.ts'
+import { User } from './long-term/user.ts'
 import { createPolicy, type PolicyOptions } from './policy.ts'
+import type { Recall } from './recall/lexical-recall.ts'
+import type { CheckpointOptions } from './registers/checkpoint.ts'
 import { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
 
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
 
-export interface MemoryOptions extends PolicyOptions {
+export interface MemoryOptions<State = unknown> extends PolicyOptions {
   /** Where everything is kept, for example `mapStore()`. */
   readonly store: Store
   /** Instructions; the first thing in every context. A change starts an epoch. Default: none. */
   readonly system?: string
+  /** What the checkpoint of a session is: its schema, and what it is before it was kept. */
+  readonly checkpoint?: CheckpointOptions<State>
   /** Told what leaves the window at each epoch change, for compaction of one's own. */
   readonly onCut?: OnCut
   /**
@@ -24,15 +33,31 @@ export interface MemoryOptions extends PolicyOptions {
    * broken. Costs a pass over the blocks. Default `false`.
    */
   readonly development?: boolean
+  /** Caps on facts, and when they are due again. */
+  readonly facts?: FactOptions
+  /**
+   * Proposes facts from rounds that are about to leave the window, for example `extractFacts`: what was said long ago is remembered then.
+   * Default: nothing is extracted.
+   */
+  readonly extract?: Extract
+  /** Finds what was said long ago, for example `lexicalRecall()`. Default: nothing is recalled, and nothing is kept for it. */
+  readonly recall?: Recall
   readonly counter: Counter
   readonly host: Host
 }
 
-export interface Memory {
+export interface SessionOptions {
+  /** Whose facts belong here beside those of no project; facts that are remembered here are this project's. Default: none. */
+  readonly project?: string
+}
+
+export interface Memory<State = unknown> {
   /** One conversation of a user. Cheap: nothing is read before its first call. Without `sessionId` it is `default`. */
-  session(scope: Scope): Session
+  session(scope: Scope, options?: SessionOptions): Session<State>
   /** The conversations of a user: list, title, delete. */
   sessions(user: Omit<Scope, 'sessionId'>): Sessions
+  /** What all sessions of a user share: facts, profile, skills, settings. Cheap: nothing is read before its first call. */
+  user(user: Omit<Scope, 'sessionId'>): User
   /**
    * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is waiting. Sooner after a call that
    * leaves work behind, which is `session.attach`.
@@ -48,33 +73,66 @@ export interface Memory {
 }
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
-export function createCore({
+export function createCore<State>({
   store,
   system = '',
   counter,
   host,
   onCut,
   development,
+  checkpoint = {},
+  facts = {},
+  extract,
+  recall,
   ...options
-}: MemoryOptions): Memory {
+}: MemoryOptions<State>): Memory<State> {
   const running = new Map<string, Promise<unknown>>()
   checkText('createMemory', 'system', system)
-  if (onCut !== undefined && typeof onCut !== 'function')
-    throw invalid('createMemory', 'onCut', 'must be a function')
+  if (onCut !== undefined) checkFunction('onCut', onCut)
+  checkCheckpoint(checkpoint)
+  checkFactOptions('createMemory', facts)
+  if (recall !== undefined) checkRecall(recall)
+  if (extract !== undefined) checkFunction('extract', extract)
   const policy = createPolicy(options, counter)
-  const sessions = ({ tenant, userId }: Omit<Scope, 'sessionId'>): Sessions =>
-    new Sessions(store, checkScope('sessions', { ...(tenant !== undefined && { tenant }), userId }), host)
+  const sessions = (user: Omit<Scope, 'sessionId'>): Sessions =>
+    new Sessions(store, checkUser('sessions', user), host)
+  const userOf = (scope: Scope): User =>
+    new User({
+      store: store.open(scope),
+      open: (sessionId) => store.open({ ...scope, sessionId }),
+      sessions: () => sessions(scope),
+      counter,
+      host,
+      facts,
+      recall,
+    })
   return {
     sessions,
+    user: (user) => userOf(checkUser('user', user)),
     nextWorkAt: () => nextWorkAt(store),
     runDueWork: () => runDueWork(store, host),
-    session: (scope) => {
+    session: (scope, { project } = {}) => {
       const { sessionId = DEFAULT_SESSION, ...user } = checkScope('session', scope)
       const list = sessions(user)
       const scopeStore = store.open({ ...user, sessionId })
       const register = (): Promise<void> => list.add(sessionId)
+      const memory = new SessionMemory({
+        store: scopeStore,
+        sessionId,
+        userStore: store.open(user),
+        user: userOf(user),
+        counter,
+        host,
+        facts,
+        recall,
+        project: project === undefined ? undefined : checkId('session', 'project', project),
+        register,
+      })
       return new Session({
         store: scopeStore,
+        memory,
+        extraction: extract && new Extraction({ extract, keep: (facts) => memory.keep(facts), host }),
+        recall,
         scope: { ...user, sessionId },
         policy,
         limited: (limits) => createPolicy({ ...options, ...limits }, counter, 'context'),
@@ -85,9 +143,34 @@ export function createCore({
         development,
         running,
         register,
+        checkpoint,
       })
     },
   }
+}
+
+function checkFunction(argument: string, value: unknown): void {
+  if (typeof value !== 'function') throw invalid('createMemory', argument, 'must be a function')
+}
+
+function checkRecall(recall: Recall): void {
+  if (typeof recall !== 'object' || recall === null)
+    throw invalid('createMemory', 'recall', 'must be what lexicalRecall() gives')
+  checkId('createMemory', 'recall.id', recall.id)
+  for (const name of ['termsOf', 'open', 'search'] as const) checkFunction(`recall.${name}`, recall[name])
+  if (recall.embed !== undefined) checkFunction('recall.embed', recall.embed)
+}
+
+function checkCheckpoint(checkpoint: CheckpointOptions<unknown>): void {
+  if (!isPlainObject(checkpoint)) throw invalid('createMemory', 'checkpoint', 'must be an object')
+  const { schema } = checkpoint as CheckpointOptions<unknown>
+  if (schema !== undefined && !isStandardSchema(schema))
+    throw invalid('createMemory', 'checkpoint.schema', 'must be a Standard Schema')
+}
+
+function checkUser(operation: string, user: Omit<Scope, 'sessionId'>): Scope {
+  const { sessionId: _, ...scope } = checkScope(operation, user)
+  return scope
 }
 
 function checkScope(operation: string, scope: Scope): Scope {

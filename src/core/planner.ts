@@ -7,6 +7,8 @@ import type { CompactionJob } from './compaction.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
 import { type Epoch, show } from './epoch.ts'
 import { fold } from './fold.ts'
+import type { Known } from './long-term/known.ts'
+import type { Extent, Section } from './long-term/remembered.ts'
 import type { Measure } from './measure.ts'
 import type { Policy, WindowLimits } from './policy.ts'
 import { messageIn } from './seal.ts'
@@ -14,6 +16,9 @@ import { type CurrentSummary, endOf, holds } from './summary.ts'
 import { findOpener, readRange, type View } from './view.ts'
 import { type Band, cutBack, exceeds, extentOf, Layout, NOTHING, type Window } from './window.ts'
 
+/** How much of what is remembered is tried to show, and all that there is to try where nothing is. */
+const EXTENTS: readonly Extent[] = ['all', 'pinned', 'profile']
+const WHOLE: readonly Extent[] = ['all']
 /** What the frame of a summary takes at most, in tokens. */
 const FRAME = 24
 /** Most messages that are read again to summarise them after epochs that had to do without a summary. */
@@ -67,8 +72,10 @@ export class Planner {
   }
 
   /**
-   * Plans the next epoch with the newest summary that holds, by what was reported meanwhile; if nothing fits so, by the calibration
-   * that holds, and at last with no more of the summary than what is pinned.
+   * Plans the next epoch with the newest summary that holds and all that is remembered, by what was reported meanwhile; if nothing fits
+   * so, by the calibration that holds, then with less of what is remembered, and at last with no more of the summary than what is pinned.
+   *
+   * @param known what is remembered now. @param own what the tail holds beside what the app gave.
    */
   async next(
     held: Call,
@@ -76,17 +83,21 @@ export class Planner {
     cause: EpochCause,
     prior: Epoch | undefined,
     compacting: Compacting,
+    known: Known,
+    own: readonly Section[],
   ): Promise<Plan> {
     const reported = this.#calls.reported() ?? held.measure.calibration
     const calibrations =
       reported > held.measure.calibration ? [reported, held.measure.calibration] : [reported]
     const usable = this.#usable(prior)
-    const shown: readonly (CurrentSummary | undefined)[] = usable
-      ? [usable, { ...usable, pinsOnly: true }]
-      : [undefined]
-    const attempts = shown.flatMap((memory) => calibrations.map((calibration) => ({ memory, calibration })))
-    for (const [index, { memory, calibration }] of attempts.entries()) {
-      const call = this.#calls.make(calibration, options, this.#view.next.place, memory)
+    const extents = this.#calls.remember(known, calibrations[0] as number, 'all') ? EXTENTS : WHOLE
+    const shown = extents.map((extent) => ({ memory: usable, extent }))
+    if (usable) shown.push({ memory: { ...usable, pinsOnly: true }, extent: extents.at(-1) ?? 'all' })
+    const attempts = shown.flatMap((one) => calibrations.map((calibration) => ({ ...one, calibration })))
+    for (const [index, { memory, extent, calibration }] of attempts.entries()) {
+      const remembered = this.#calls.remember(known, calibration, extent)
+      const { place } = this.#view.next
+      const call = this.#calls.make(calibration, options, place, { summary: memory, remembered }, own)
       try {
         if (!memory?.pinsOnly) return await this.#planWith(call, cause, prior, memory, compacting)
         // A summary that has no room in this call is not replaced by one that knows less.
@@ -221,7 +232,10 @@ export class Planner {
       before: updates,
       rounds,
       tokens: rows.reduce((sum, row) => sum + this.#tokensOf(row), 0) * measure.calibration,
-      kept: window.blocks.flatMap(({ parts }) => parts.map((part) => textIn({ content: [part] }))).join('\n'),
+      // The opener of a cut round may yet be folded, so what only it names is not kept.
+      kept: (window.opener ? window.blocks.slice(1) : window.blocks)
+        .flatMap(({ parts }) => parts.map((part) => textIn({ content: [part] })))
+        .join('\n'),
       covers,
       room: most - window.tokens >= least ? most - window.tokens : most - folded,
       tag: this.#calls.fence(this.#view.next.place),

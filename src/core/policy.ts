@@ -5,7 +5,8 @@ import type { Model } from '../ports/model.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Pin } from './carry.ts'
 import { hashJson } from './hash.ts'
-import { checkId, invalid } from './json.ts'
+import { checkId, invalid, isPlainObject } from './json.ts'
+import type { SectionSizes } from './long-term/remembered.ts'
 
 /** Version of the rules that turn entries into blocks. A change starts a new lane, so old epochs stay as they were. */
 export const RENDER_VERSION = 1
@@ -18,6 +19,17 @@ const OLD_OUTPUT = 800
 const SUMMARIES = 32
 const LEAST_SUMMARY = 64
 const CARRIES = 10
+/** Shares of the cap that the parts of long-term memory take at most. */
+const SECTION_SHARES: SectionSizes = {
+  profile: 1 / 8,
+  pins: 1 / 16,
+  skills: 1 / 32,
+  loaded: 1 / 16,
+  facts: 1 / 16,
+  news: 1 / 32,
+  recall: 1 / 16,
+  checkpoint: 0,
+}
 
 /** Limits of the window beside the budget; any that is left out does not limit. */
 export interface WindowLimits {
@@ -75,6 +87,8 @@ export interface CompactionOptions {
 
 export interface PolicyOptions extends Limits {
   readonly budget: number | Budget
+  /** Most tokens of each part of long-term memory. */
+  readonly sections?: Partial<SectionSizes>
   /** Summarises what leaves the window. `{}`: by the deterministic extract. Default: nothing is summarised. */
   readonly compaction?: CompactionOptions
 }
@@ -92,6 +106,7 @@ export interface Policy {
   readonly protect: number
   readonly max: WindowLimits
   readonly keep: WindowLimits
+  readonly sections: SectionSizes
   /** Most tokens of a summary's text, and of the names carried over beside it. */
   readonly compaction?: { readonly summary: number; readonly carry: number }
 }
@@ -127,12 +142,23 @@ export function createPolicy(options: PolicyOptions, counter: Counter, operation
     ...limits(operation, options.window),
     ...(options.compaction !== undefined && { compaction: sizes(operation, options.compaction, cap) }),
   }
+  const sections = sectionSizes(operation, options.sections, cap)
   const lane = hashJson({
     ...settings,
+    ...(options.sections !== undefined && { sections: { ...sections } }),
     counter: checkId(operation, 'counter.id', counter.id),
     v: RENDER_VERSION,
   })
-  return { ...settings, counter, lane: lane.slice(0, 16) }
+  return { ...settings, sections, counter, lane: lane.slice(0, 16) }
+}
+
+function sectionSizes(operation: string, given: Partial<SectionSizes> = {}, cap: number): SectionSizes {
+  if (!isPlainObject(given)) throw invalid(operation, 'sections', 'must be an object')
+  const entries = Object.entries(SECTION_SHARES).map(([name, share]) => {
+    const size = given[name as keyof SectionSizes] ?? Math.floor(cap * share)
+    return [name, tokens(operation, `sections.${name}`, size, 0)]
+  })
+  return Object.fromEntries(entries) as SectionSizes
 }
 
 function sizes(

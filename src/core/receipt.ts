@@ -36,7 +36,7 @@ export function createReceipt(
   head: Head,
   blocks: readonly Block[],
   shelf: BlockShelf,
-  rest: Pick<Receipt, 'omitted' | 'summary' | 'epoch' | 'calibration' | 'failures'> & {
+  rest: Pick<Receipt, 'omitted' | 'summary' | 'remembered' | 'epoch' | 'calibration' | 'failures'> & {
     readonly floor: number
     readonly room: number
   },
@@ -84,6 +84,7 @@ export function createReceipt(
     // A short user message that opens the request can cost less than the opening that the floor reckons with.
     floor: Math.min(rest.floor, used + policy.margin),
     sections,
+    ...(rest.remembered?.length && { remembered: rest.remembered }),
     omitted: rest.omitted,
     ...(rest.summary && { summary: rest.summary }),
     epoch: rest.epoch,

@@ -1,55 +1,59 @@
-import type { CompactEvent, Context } from '../ports/context.ts'
+import type { CompactEvent, Context, SectionUse } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
-import type { Json, MediaPart, Message, MessageInput } from '../ports/message.ts'
-import type { OpResult, RewindMark } from '../ports/op.ts'
-import type { Attachment, Decide, ScopeStore } from '../ports/store.ts'
+import type { MediaPart, Message, MessageInput } from '../ports/message.ts'
+import type { RewindMark } from '../ports/op.ts'
+import type { Attachment, ScopeStore } from '../ports/store.ts'
 import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
 import type { ContextOptions } from './call.ts'
-import { type BuilderParts, type ContextAt, ContextBuilder } from './context.ts'
-import { countMessage } from './count.ts'
-import { decide } from './decide.ts'
-import { messagesOf } from './fold.ts'
-import { hashText } from './hash.ts'
-import { checkTools } from './head.ts'
 import {
-  type HistoryOptions,
-  notFound,
-  readFromMessage,
-  readHistory,
-  readRewinds,
-  readRoundsOfCalls,
-} from './history.ts'
-import { canonical, checkId, checkText, invalid, isPlainObject } from './json.ts'
-import { checkMessage, MAX_ENTRY_BYTES } from './message.ts'
+  type BuilderParts,
+  type ContextAt,
+  ContextBuilder,
+  type Failure,
+  failure,
+  type OwnTail,
+  type Showing,
+} from './context.ts'
+import { decide } from './decide.ts'
+import type { FactInput } from './facts/check-fact.ts'
+import type { Fact } from './facts/fact.ts'
+import type { FactQuery } from './facts/fact-lists.ts'
+import type { Remembered } from './facts/place-fact.ts'
+import type { Rating } from './facts/review.ts'
+import { messagesOf } from './fold.ts'
+import { checkTools } from './head.ts'
+import { type HistoryOptions, notFound, readFromMessage, readHistory, readRewinds } from './history.ts'
+import { checkId, checkText, invalid, isPlainObject } from './json.ts'
+import { checkpointSection } from './long-term/checkpoint-section.ts'
+import type { Section } from './long-term/remembered.ts'
+import type { SessionMemory } from './long-term/session-memory.ts'
+import { MAX_ENTRY_BYTES, textOf } from './message.ts'
 import type { Limits, Policy } from './policy.ts'
-import { type AppendOp, answersFromOutside, partByRound } from './rounds.ts'
-import { markIn, messageIn, sealOp } from './seal.ts'
+import type { Recalled, RecallOptions } from './recall/find.ts'
+import type { Recall } from './recall/lexical-recall.ts'
+import { type RecallPage, recallPage } from './recall/recall-page.ts'
+import { recallSection } from './recall/recall-section.ts'
+import { BLOCK } from './recall/session-index.ts'
+import { Checkpoint, type CheckpointOptions } from './registers/checkpoint.ts'
+import type { StoredSkill } from './registers/skills.ts'
+import { markIn, sealOp } from './seal.ts'
 import { readSource, type SourceOptions, type SourcePage } from './source.ts'
+import type { StartOptions } from './start/start-options.ts'
+import type { SessionStart } from './start/start-payload.ts'
 import { utf8Length } from './text.ts'
+import {
+  type AppendOptions,
+  type AppendResult,
+  type CommitInput,
+  type CommitOptions,
+  type CommitResult,
+  duplicate,
+  Writer,
+} from './writer.ts'
 
-export interface AppendOptions {
-  /**
-   * Names the op; repeating an op is a no-op that gives the first result. Default: made from the messages' ids where all of
-   * them were given, else fresh.
-   */
-  readonly opId?: string
-  /**
-   * Id of the round to join, for what does not open one; a result whose call waits joins its call's. Default: the newest
-   * that this session has seen.
-   */
-  readonly round?: string
-}
-
-export interface AppendResult {
-  /** The messages as they are stored, in order. */
-  readonly messages: readonly Message[]
-  /** Whether they had been stored before. */
-  readonly repeated: boolean
-  /** Whether what had been stored before has other content: the first wins. */
-  readonly mismatch: boolean
-}
-
+/** Results that a context tries to show. */
+const RECALLED_AT_ONCE = 24
 /** Lanes of other limits that a session keeps in memory. */
 const MOST_LANES = 4
 
@@ -64,20 +68,28 @@ export interface Snapshot {
 }
 
 /** What a session needs from the memory that it belongs to. */
-export interface SessionParts extends Omit<BuilderParts, 'onCompact'> {
+export interface SessionParts<State> extends Omit<BuilderParts, 'onCompact' | 'longTerm'> {
   /** The memory's policy with other limits. @throws ERR_INVALID_ARGUMENT */
   readonly limited: (limits: Limits) => Policy
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
+  readonly checkpoint: CheckpointOptions<State>
+  readonly memory: SessionMemory
+  readonly recall: Recall | undefined
 }
 
 /** One conversation. Its calls run one after the other, in the order in which they were made. */
-export class Session {
+export class Session<State = unknown> {
   readonly sessionId: string
+  /** State of the task, beside the log. */
+  readonly checkpoint: Checkpoint<State>
+  /** Whether the memory was given `recall`. */
+  readonly canRecall: boolean
   readonly #store: ScopeStore
   readonly #policy: Policy
   readonly #host: Host
-  readonly #register: () => Promise<void>
+  readonly #writer: Writer<State>
+  readonly #memory: SessionMemory
   readonly #builder: ContextBuilder
   readonly #limited: (limits: Limits) => ContextBuilder
   /** Builders for other limits than the memory's, by their lane; the one used last is last. */
@@ -86,21 +98,36 @@ export class Session {
   readonly #compactListeners = new Set<(event: CompactEvent) => void>()
   #unwatch: (() => void) | undefined
   #queue: Promise<unknown> = Promise.resolve()
-  /** Highest seq that was seen here; undefined before the first append. */
-  #seq: number | undefined
-  /** The newest round that was seen here. */
-  #round: string | undefined
+  /** Messages that were written here since words were put into a block. */
+  #unindexed = 0
   #snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
 
-  constructor({ register, limited, ...given }: SessionParts) {
-    const parts = { ...given, onCompact: (event: CompactEvent) => tell(this.#compactListeners, event) }
+  constructor({ register, limited, checkpoint, memory, recall, ...given }: SessionParts<State>) {
+    const parts = {
+      ...given,
+      longTerm: memory.longTerm,
+      onCompact: (event: CompactEvent) => tell(this.#compactListeners, event),
+    }
     const { store, scope, policy, host } = parts
     this.sessionId = scope.sessionId ?? ''
     this.#store = store
     this.#policy = policy
     this.#host = host
-    this.#register = register
+    this.#memory = memory
+    this.canRecall = recall !== undefined
     this.#builder = new ContextBuilder(parts)
+    this.checkpoint = new Checkpoint({ ...checkpoint, store, host, register })
+    const { view } = this.#builder
+    this.#writer = new Writer({
+      store,
+      policy,
+      host,
+      view,
+      register,
+      checkpoint: this.checkpoint,
+      prepareFacts: memory.prepare,
+      recall,
+    })
     this.#limited = (limits) => this.#builderOf({ ...parts, policy: limited(limits) })
   }
 
@@ -113,6 +140,28 @@ export class Session {
    */
   append(input: MessageInput | readonly MessageInput[], options: AppendOptions = {}): Promise<AppendResult> {
     return this.#enqueue(() => this.#append('append', input, options))
+  }
+
+  /**
+   * Writes messages, the checkpoint and facts in one commit: all of it, or nothing. Durable when it resolves. A rejection with a storage
+   * error does not mean "not written": commit again with the same `opId`, which is a no-op where it was written.
+   *
+   * @throws as {@link append}, {@link Checkpoint.set} and `remember`; nothing is written
+   * @example
+   * ```ts
+   * const { value, version } = await session.checkpoint.get({ default: { processedIds: [] } })
+   * const checkpoint = { processedIds: [...value.processedIds, item.id] }
+   * await session.commit({ messages: { role: 'assistant', content: summary }, checkpoint }, { ifVersion: version })
+   * ```
+   */
+  commit(input: CommitInput<State>, options: CommitOptions = {}): Promise<CommitResult> {
+    return this.#enqueue(async () => {
+      const result = await this.#writer.commit(input, options)
+      if (result.remembered.length > 0) await this.#memory.share().catch(ignore)
+      this.#index(result.messages.length)
+      if (this.#listeners.size > 0) await this.#look().catch(ignore)
+      return result
+    })
   }
 
   /**
@@ -142,7 +191,7 @@ export class Session {
     return this.#enqueue(async () => {
       checkContextOptions(options)
       const builder = options.limits ? this.#limited(options.limits) : this.#builder
-      const { context } = await builder.build(options)
+      const { context } = await builder.build(options, (showing) => this.#ownTail(options, showing))
       if (builder === this.#builder) this.#see()
       return context
     })
@@ -233,6 +282,116 @@ export class Session {
   }
 
   /**
+   * Keeps a fact, as {@link Facts.remember} says. What the user prefers or forbids, in the user's own words, is kept with the user and
+   * shown in all sessions; anything else is this session's. It is in the tail of the very next context, and in its frozen head from the
+   * next epoch on.
+   *
+   * @param options.opId repeating it gives the first result. Default: fresh
+   * @throws as {@link Facts.remember}; nothing is written
+   */
+  remember(input: FactInput, { opId }: { readonly opId?: string } = {}): Promise<Remembered> {
+    return this.#enqueue(() => this.#memory.remember(input, opId))
+  }
+
+  /** Facts of this session and of its user, the live ones in the order in which they show; at most 512. @throws as {@link Facts.list} */
+  facts(query: FactQuery = {}): Promise<readonly Fact[]> {
+    return this.#enqueue(() => this.#memory.list(query))
+  }
+
+  /** One of them, superseded, resolved and ended ones included; undefined where there is none, or it was forgotten. @throws ERR_INVALID_ARGUMENT */
+  fact(id: string): Promise<Fact | undefined> {
+    return this.#enqueue(() => this.#memory.fact(id))
+  }
+
+  /** Marks a blocker as out of the way. Idempotent. @throws as {@link Facts.resolve} */
+  resolve(id: string): Promise<Fact> {
+    return this.#enqueue(() => this.#memory.resolve(id))
+  }
+
+  /** Puts a new fact in place of one, which shows no more unless it is asked for. @throws as {@link Facts.remember} */
+  supersede(id: string, input: FactInput): Promise<Remembered> {
+    return this.#enqueue(() => this.#memory.supersede(id, input))
+  }
+
+  /**
+   * Raises a fact to trust `user` on the word of whoever calls this, so never call it because a model says so. A preference or a constraint
+   * is shared with all of the user's sessions from then on.
+   *
+   * @throws as {@link Facts.promote}
+   */
+  promote(id: string, options: { readonly pinned?: boolean } = {}): Promise<Fact> {
+    return this.#enqueue(() => this.#memory.promote(id, options))
+  }
+
+  /** Makes a fact part of the system section of every context, as far as there is room. @throws as {@link Facts.pin} */
+  pin(id: string): Promise<Fact> {
+    return this.#enqueue(() => this.#memory.pin(id))
+  }
+
+  /** Takes it out of the system section. @throws as {@link Facts.unpin} */
+  unpin(id: string): Promise<Fact> {
+    return this.#enqueue(() => this.#memory.unpin(id))
+  }
+
+  /** Notes how well a fact held, so that it is due again later. @throws as {@link Facts.review} */
+  review(id: string, rating: Rating): Promise<Fact> {
+    return this.#enqueue(() => this.#memory.review(id, rating))
+  }
+
+  /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there never was one) */
+  forget(id: string): Promise<void> {
+    return this.#enqueue(() => this.#memory.forget(id))
+  }
+
+  /**
+   * What a query finds in this session's log and among the facts that belong here, best first. Rewound and forgotten messages are not found.
+   *
+   * @throws ERR_INVALID_ARGUMENT (a memory without `recall` included)
+   */
+  recall(query: string, options: RecallOptions = {}): Promise<readonly Recalled[]> {
+    return this.#enqueue(() => this.#recall(query, options))
+  }
+
+  /**
+   * What a query finds beside what shows already, as text for a model: as many of the best results as a tool's output may hold to be
+   * shown whole.
+   *
+   * @throws as {@link recall}
+   */
+  recallPage(query: string, { first = RECALLED_AT_ONCE }: RecallOptions = {}): Promise<RecallPage> {
+    return this.#enqueue(async () =>
+      recallPage(await this.#recallFor(query, first, await this.#builder.showing()), this.#policy),
+    )
+  }
+
+  /**
+   * A skill of the user's, which shows in the memory section from the next epoch on. Idempotent.
+   *
+   * @throws ERR_NOT_FOUND, ERR_LIMIT (a 17th skill), ERR_INVALID_ARGUMENT
+   */
+  loadSkill(name: string): Promise<StoredSkill> {
+    return this.#enqueue(() => this.#memory.loadSkill(name))
+  }
+
+  /** Shows a skill no more, from the next epoch on; its text stays with the user. Idempotent. @throws ERR_INVALID_ARGUMENT */
+  unloadSkill(name: string): Promise<void> {
+    return this.#enqueue(() => this.#memory.unloadSkill(name))
+  }
+
+  /** Names of the skills that are loaded, in the order in which they were. One that was deleted since is still named. */
+  loadedSkills(): Promise<readonly string[]> {
+    return this.#enqueue(() => this.#memory.loadedSkills())
+  }
+
+  /** What a model should know when this session starts, as one JSON value: see {@link startSession}. */
+  start(options?: Omit<StartOptions, 'ifNoneMatch'>): Promise<SessionStart>
+  /** @returns undefined where the start's etag is `ifNoneMatch`: nothing has changed. Over HTTP that is status 304. */
+  start(options: StartOptions): Promise<SessionStart | undefined>
+  start(options: StartOptions = {}): Promise<SessionStart | undefined> {
+    return this.#enqueue(() => this.#memory.start(options))
+  }
+
+  /**
    * Calls the listener after each change of the snapshot, other tabs' writes included where the store can tell of them.
    * What it throws is ignored.
    */
@@ -284,6 +443,54 @@ export class Session {
     await this.#store.close()
   }
 
+  /** What the tail shows beside what the app gives: an excerpt of the checkpoint, and what is recalled. Without them the call goes on. */
+  async #ownTail({ recall }: ContextOptions, showing: () => Showing): Promise<OwnTail> {
+    const { counter, sections } = this.#policy
+    const parts: { readonly section: Section; readonly use: SectionUse }[] = []
+    const failures: Failure[] = []
+    if (sections.checkpoint > 0) {
+      const { value, version } = await this.checkpoint
+        .get()
+        .catch(failed(failures, 'checkpoint', NO_CHECKPOINT))
+      if (version !== null) parts.push(checkpointSection(value, sections.checkpoint, counter.count))
+    }
+    if (recall !== undefined) {
+      const items = await this.#recallFor(recall, RECALLED_AT_ONCE, showing()).catch(
+        failed(failures, 'recall', []),
+      )
+      if (items.length > 0) parts.push(recallSection(items, sections.recall, counter.count))
+    }
+    return {
+      sections: parts.map(({ section }) => section),
+      uses: parts.map(({ use }) => use),
+      failures,
+    }
+  }
+
+  #recallFor(recall: string | true, first: number, { asked, ids }: Showing): Promise<readonly Recalled[]> {
+    const query = recall === true ? (asked ? textOf(asked) : '') : recall
+    return this.#recall(query, { first }, ids)
+  }
+
+  async #recall(query: string, options: RecallOptions, ids?: Showing['ids']): Promise<readonly Recalled[]> {
+    const items = await this.#memory.recall(query, options, ids)
+    // Blocks are gone after a delete, of no use to another stemmer, and missing where there was no recall before.
+    if (this.#memory.isUnindexed) this.#keepIndex()
+    return items
+  }
+
+  #index(messages: number): void {
+    this.#unindexed += messages
+    if (this.canRecall && this.#unindexed >= BLOCK) this.#keepIndex()
+  }
+
+  /** Puts words into blocks, as far as they fill them; nobody waits for it. */
+  #keepIndex(): void {
+    this.#unindexed = 0
+    // What is not in a block is read from its rows: nothing is lost if this fails.
+    this.#enqueue(() => this.#memory.indexed()).catch(ignore)
+  }
+
   #enqueue<Value>(run: () => Promise<Value>): Promise<Value> {
     const result = this.#queue.then(run)
     this.#queue = result.catch(ignore)
@@ -307,94 +514,10 @@ export class Session {
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions,
   ): Promise<AppendResult> {
-    const inputs = Array.isArray(input) ? (input as readonly MessageInput[]) : [input as MessageInput]
-    if (inputs.length === 0) throw invalid(operation, 'messages', 'must hold a message')
-    const name = (index: number): string => (Array.isArray(input) ? `messages[${index}]` : 'message')
-    const messages = inputs.map((one, index) => checkMessage(operation, name(index), one, this.#host))
-    const ids = messages.map(({ id }) => id)
-    const seen = new Set<string>()
-    for (const id of ids) {
-      if (seen.has(id)) throw duplicate(operation, id)
-      seen.add(id)
-    }
-    const opId = this.#opId(operation, inputs, ids, options)
-    if (options.round !== undefined) checkId(operation, 'round', options.round)
-    if (this.#seq === undefined) await this.#register()
-    let { ops, results } = await this.#write(opId, messages, options)
-    if (options.round === undefined && results.some(isUnknownRound)) {
-      // The round that was seen here is gone: the session was deleted elsewhere, and begins anew.
-      this.#round = undefined
-      ;({ ops, results } = await this.#write(opId, messages, options))
-    }
-    results.forEach((result, index) => {
-      refuse(operation, result, ops[index])
-    })
-    const repeated = results.some((result) => result.repeated)
-    const written = results.map((result) => (result.status === 'accepted' ? result.seq : 0))
-    // Where others wrote in between, one of them may have deleted the session.
-    if (this.#seq !== undefined && (written[0] ?? 0) > this.#seq + 1) await this.#register()
-    this.#round = repeated ? undefined : ops.at(-1)?.round
-    this.#seq = Math.max(this.#seq ?? 0, ...written)
+    const result = await this.#writer.append(operation, input, options)
+    this.#index(result.messages.length)
     if (this.#listeners.size > 0) await this.#look().catch(ignore)
-    return repeated ? this.#first(written, messages) : { messages, repeated, mismatch: false }
-  }
-
-  async #write(
-    opId: string,
-    messages: readonly Message[],
-    options: AppendOptions,
-  ): Promise<{ ops: readonly AppendOp[]; results: readonly OpResult[] }> {
-    const { view } = this.#builder
-    const answers = answersFromOutside(messages)
-    if (answers.size > 0) await view.refresh()
-    const waiting = await readRoundsOfCalls(this.#store, view, answers)
-    const current = options.round ?? (messages[0]?.role === 'user' ? undefined : await this.#newestRound())
-    const ops = partByRound(opId, messages, { current, waiting })
-    const sealed = ops.map((op) => sealOp(op, (message) => this.#derived(message)))
-    return { ops, results: await this.#store.commit(sealed, allOrNone) }
-  }
-
-  #opId(
-    operation: string,
-    inputs: readonly MessageInput[],
-    ids: readonly string[],
-    { opId }: AppendOptions,
-  ): string {
-    if (opId !== undefined) return checkId(operation, 'opId', opId)
-    return inputs.every(({ id }) => id !== undefined)
-      ? `append/${hashText(JSON.stringify(ids))}`
-      : this.#host.newId()
-  }
-
-  async #newestRound(): Promise<string | undefined> {
-    if (this.#round !== undefined) return this.#round
-    await this.#builder.view.refresh()
-    this.#see()
-    return this.#round
-  }
-
-  /** Token counts that travel with a message, so that a later reader with the same counter need not count again. */
-  #derived(message: Message): string {
-    const { counter } = this.#policy
-    return JSON.stringify({ [counter.id]: countMessage(counter, message) })
-  }
-
-  /** What an op that had been written before wrote. */
-  async #first(written: readonly number[], messages: readonly Message[]): Promise<AppendResult> {
-    const first: Message[] = []
-    for (const seq of written) {
-      const { rows } = await this.#store.changesSince(seq - 1)
-      first.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
-    }
-    const same = (message: Message, index: number): boolean => {
-      const { role, content } = first[index] ?? {}
-      return role === message.role && canonical(content as Json) === canonical(message.content as Json)
-    }
-    return {
-      messages: first,
-      repeated: true,
-      mismatch: first.length !== messages.length || !messages.every(same),
-    }
+    return result
   }
 
   async #mark(entry: RewindMark): Promise<string> {
@@ -424,17 +547,25 @@ export class Session {
   /** Takes over what the view holds. */
   #see(): void {
     const { view } = this.#builder
-    const { units } = view.conversation
-    this.#round = units.at(-1)?.round
-    if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
+    this.#writer.see()
     if (this.#snapshot.loaded && view.head.seq === this.#snapshot.seq) return
     if (this.#listeners.size === 0) return
-    this.#snapshot = { loaded: true, messages: messagesOf(units), seq: view.head.seq }
+    this.#snapshot = { loaded: true, messages: messagesOf(view.conversation.units), seq: view.head.seq }
     tell(this.#listeners)
   }
 }
 
 function ignore(): void {}
+
+const NO_CHECKPOINT = { value: undefined, version: null }
+
+/** An enricher that fails is reported, and the call goes on without it. */
+function failed<Value>(failures: Failure[], part: string, instead: Value): (error: unknown) => Value {
+  return (error) => {
+    failures.push(failure(part, error))
+    return instead
+  }
+}
 
 /** Calls all listeners. An observer stops nothing: what it watches has happened. */
 function tell<Events extends unknown[]>(
@@ -448,44 +579,12 @@ function tell<Events extends unknown[]>(
   }
 }
 
-function isUnknownRound(result: OpResult): boolean {
-  return result.status === 'rejected' && result.reason === 'unknown-round'
-}
-
-/** As `decide`, but if any of the ops is refused, none is written. */
-const allOrNone: Decide = (ops, rows) => {
-  const decision = decide(ops, rows)
-  if (decision.results.every(({ status }) => status === 'accepted')) return decision
-  return {
-    results: decision.results,
-    erase: false,
-    log: [],
-    registers: [],
-    emptied: [],
-    marks: [],
-    refused: [],
-    used: [],
-  }
-}
-
-function refuse(operation: string, result: OpResult, op: AppendOp | undefined): void {
-  if (result.status !== 'rejected') return
-  if (result.reason === 'unknown-round')
-    throw new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${op?.round}`, {
-      ...(op && { id: op.round }),
-    })
-  throw duplicate(operation, op?.messages.map(({ id }) => id).join(', ') ?? '')
-}
-
-function duplicate(operation: string, id: string): PlimsollError {
-  return new PlimsollError('ERR_DUPLICATE_ID', `${operation}: id ${id} names another message already`, { id })
-}
-
 /** What labels a section of the tail. */
 const SECTION_NAME = /^[\w-]{1,64}$/
 
-function checkContextOptions({ tools, tail = '' }: ContextOptions): void {
+function checkContextOptions({ tools, tail = '', recall = true }: ContextOptions): void {
   checkTools('context', tools)
+  if (recall !== true) checkText('context', 'recall', recall)
   if (!Array.isArray(tail)) {
     checkText('context', 'tail', tail)
     return

@@ -3,6 +3,7 @@ import type { EpochMark, SummaryMark } from '../ports/op.ts'
 import type { EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../ports/store.ts'
 import { type Conversation, fold, grow } from './fold.ts'
+import { HEAD_KEY } from './head.ts'
 import { markIn, messageIn } from './seal.ts'
 import { type CurrentSummary, endOf } from './summary.ts'
 
@@ -54,6 +55,7 @@ export class View implements Slice {
   #entries: LogRow[] = []
   /** Whether `#entries` begin with the log's first. */
   #whole = false
+  #registersAt = 0
   #page = FIRST_PAGE
   #opener: LogRow | undefined
   /** Id of the epoch to which the entries were trimmed. */
@@ -79,6 +81,11 @@ export class View implements Slice {
 
   get head(): Head {
     return this.#head
+  }
+
+  /** Seq of the newest change to a register of the session's own, heads aside, as far as it was seen. */
+  get registersAt(): number {
+    return this.#registersAt
   }
 
   /** The lane's current epoch, if there is one that can be read. */
@@ -159,6 +166,8 @@ export class View implements Slice {
         await this.#load()
         return
       }
+      const changed = changes.rows.findLast(({ kind, id }) => kind === 'put' && !id.startsWith(HEAD_KEY))
+      this.#registersAt = changed?.seq ?? this.#registersAt
       const entries = changes.rows.filter(isEntry)
       this.#entries.push(...entries)
       this.#seq = changes.rows.at(-1)?.seq ?? this.#seq
@@ -230,6 +239,7 @@ export class View implements Slice {
     this.#before = undefined
     this.#head = await reads.head()
     this.#seq = this.#head.seq
+    this.#registersAt = this.#seq
     await this.#readEpoch(reads)
     this.#summary = undefined
     this.#latest = undefined

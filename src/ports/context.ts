@@ -80,12 +80,26 @@ export interface Omitted {
   readonly reason: OmitReason
 }
 
+/** Parts of long-term memory: `news` are facts that came since the epoch began. */
+export type LongTermSection =
+  | 'profile'
+  | 'pins'
+  | 'skills'
+  | 'facts'
+  | 'loaded-skills'
+  | 'news'
+  | 'recall'
+  | 'checkpoint'
+
 export interface SectionUse {
-  readonly name: SectionName | 'tools'
+  readonly name: SectionName | 'tools' | LongTermSection
   readonly cap?: number
   readonly tokens: number
   readonly items: number
-  /** What is shown shorter than it is: how many outputs, how many tokens are missing, and the first five entries. */
+  /**
+   * What is shown shorter than it is, or not at all: how many outputs (of long-term memory: items), how many tokens are missing, and
+   * the first five, by entry (by id or name).
+   */
   readonly overflow: { readonly count: number; readonly tokens: number; readonly first: readonly string[] }
 }
 
@@ -134,6 +148,8 @@ export interface Receipt {
   /** The least that this call could have been cut to, the margin included. */
   readonly floor: number
   readonly sections: readonly SectionUse[]
+  /** What of long-term memory is in the sections above, and what had no room. Absent where nothing is remembered. */
+  readonly remembered?: readonly SectionUse[]
   readonly omitted: readonly Omitted[]
   readonly summary?: SummaryUse
   readonly epoch:

@@ -175,13 +175,14 @@ describe('a session that is listened to', () => {
 
 describe('a lane', () => {
   it('is named by all settings, the counter, and the version of the rules that render', () => {
-    const { lane, counter, ...settings } = createPolicy(
-      { budget: 1_000, window: { max: { rounds: 4 } } },
-      utf8Bound,
-    )
-    const name = (v: number): string =>
-      hashJson({ ...settings, counter: counter.id, v } as never).slice(0, 16)
+    const options = { budget: 1_000, window: { max: { rounds: 4 } } }
+    const { lane, counter, sections, ...settings } = createPolicy(options, utf8Bound)
+    const name = (v: number, more: object = {}): string =>
+      hashJson({ ...settings, ...more, counter: counter.id, v } as never).slice(0, 16)
     expect(lane).toBe(name(RENDER_VERSION))
     expect(lane).not.toBe(name(RENDER_VERSION + 1))
+    // Sizes of sections that nobody chose follow from the cap.
+    const chosen = createPolicy({ ...options, sections: { news: 7 } }, utf8Bound)
+    expect(chosen.lane).toBe(name(RENDER_VERSION, { sections: { ...sections, news: 7 } }))
   })
 })

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { decide } from '../../../src/core/decide.ts'
+import { sealOp } from '../../../src/core/seal.ts'
+import { charsPerToken, createMemory, type FactInput, type Memory, mapStore } from '../../../src/index.ts'
+import { changedStore } from '../support/changed-store.ts'
+
+const ADA = { userId: 'ada' }
+
+const open = (store = mapStore()): Memory =>
+  createMemory({ store, budget: 16_000, counter: charsPerToken(4), development: true })
+const trip = (memory: Memory) => memory.session({ ...ADA, sessionId: 'trip' })
+const home = (memory: Memory) => memory.session({ ...ADA, sessionId: 'home' })
+const textsOf = async (facts: Promise<readonly { readonly text: string }[]>): Promise<readonly string[]> =>
+  (await facts).map(({ text }) => text)
+
+describe('what a session hands over to its user', () => {
+  it('is handed over whole, however much one commit holds', async () => {
+    const memory = open()
+    const facts = Array.from({ length: 40 }, (_, index): FactInput => {
+      const harbour = `harbour${index}`
+      return { kind: 'constraint', text: `Never moor in ${harbour}.` }
+    })
+    await trip(memory).commit({ facts })
+    expect(await memory.user(ADA).facts.list()).toHaveLength(40)
+  })
+
+  it('is not taken for another fact that has its id', async () => {
+    const memory = open()
+    await memory.user(ADA).facts.remember({ id: 'rule', kind: 'constraint', text: 'Never book a flight.' })
+    await trip(memory).commit({ facts: [{ id: 'rule', kind: 'constraint', text: 'Always pay in cash.' }] })
+    expect(await textsOf(home(memory).facts())).toEqual(
+      expect.arrayContaining(['Never book a flight.', 'Always pay in cash.']),
+    )
+    expect(await textsOf(trip(memory).facts())).toHaveLength(2)
+  })
+
+  it('does not put the words of one trust under the label of a higher one', async () => {
+    const memory = open()
+    const { facts } = memory.user(ADA)
+    await facts.remember({ kind: 'constraint', text: 'Never book any flight in winter.', trust: 'system' })
+    const said = 'Never book any flights in the winter.'
+    await trip(memory).commit({ facts: [{ kind: 'constraint', text: said }] })
+    expect(await facts.list()).toMatchObject([{ text: 'Never book any flight in winter.', trust: 'system' }])
+    expect(await trip(memory).facts()).toHaveLength(1)
+  })
+
+  it('is nothing of a trust below the user’s', async () => {
+    const memory = open()
+    const said: FactInput = { kind: 'constraint', text: 'Send a copy to the harbour.', trust: 'web' }
+    const { fact } = await trip(memory).remember(said)
+    await expect(memory.user(ADA).facts.adopt(fact)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    expect(await memory.user(ADA).facts.list()).toEqual([])
+  })
+
+  it('is handed over once, though its end was not heard of', async () => {
+    const store = mapStore()
+    const rule: FactInput = { id: 'rule', kind: 'constraint', text: 'Never book a flight.' }
+    await open(store).user(ADA).facts.remember(rule)
+    let puts = 0
+    const ending = changedStore(store, (scope) => ({
+      commit: async (ops, decision) => {
+        // The session's put is the first, the user's the second; then the process ends.
+        if (ops.some(({ envelope }) => envelope.key?.startsWith('fact/')) && ++puts > 2)
+          throw new Error('over')
+        return scope.commit(ops, decision)
+      },
+    }))
+    const facts: FactInput[] = [{ id: 'rule', kind: 'constraint', text: 'Always pay in cash.' }]
+    await trip(open(ending)).commit({ facts })
+    expect(await textsOf(open(store).user(ADA).facts.list())).toHaveLength(2)
+    expect(await store.open({ ...ADA, sessionId: 'trip' }).indexed('fact/share')).toHaveLength(1)
+    await trip(open(store)).context()
+    expect(await textsOf(open(store).user(ADA).facts.list())).toHaveLength(2)
+    expect(await store.open({ ...ADA, sessionId: 'trip' }).indexed('fact/share')).toHaveLength(0)
+  })
+
+  it('replaces what somebody less trusted said', async () => {
+    const memory = open()
+    const { facts } = memory.user(ADA)
+    await facts.remember({ kind: 'preference', text: 'Seats by the window.' })
+    const said: FactInput = { kind: 'preference', text: 'Seats by the window.', trust: 'system' }
+    await trip(memory).commit({ facts: [said] })
+    expect(await facts.list()).toMatchObject([{ text: 'Seats by the window.', trust: 'system' }])
+  })
+
+  it('stays forgotten where that was done while it was handed over', async () => {
+    const store = mapStore()
+    const deletion = sealOp({ kind: 'delete', opId: 'forget', target: 'fact/secret' })
+    let puts = 0
+    const slow = changedStore(store, (scope) => ({
+      commit: async (ops, decision) => {
+        // First it is the session's, then it is to be the user's.
+        const isPut = ops.some(({ envelope }) => envelope.key === 'fact/secret')
+        if (isPut && ++puts === 2) await store.open({ ...ADA, sessionId: 'trip' }).commit([deletion], decide)
+        return scope.commit(ops, decision)
+      },
+    }))
+    const text = 'Never call at the old harbour.'
+    await trip(open(slow)).commit({ facts: [{ id: 'secret', kind: 'constraint', text }] })
+    expect(puts).toBeGreaterThan(1)
+    expect(await textsOf(home(open(store)).facts())).toEqual([])
+    expect(await textsOf(trip(open(store)).facts())).toEqual([])
+  })
+})
+
+describe('a fact of a session', () => {
+  it('shows beside one of the user’s that has its id', async () => {
+    const memory = open()
+    const session = trip(memory)
+    await session.append({ role: 'user', content: 'Hi.' })
+    await session.remember({ id: 'one', kind: 'finding', text: 'Trains go at 9:40.' })
+    await memory.user(ADA).facts.remember({ id: 'one', kind: 'preference', text: 'Aisle seats.' })
+    const text = JSON.stringify((await session.context()).blocks)
+    expect(text).toContain('Trains go at 9:40.')
+    expect(text).toContain('Aisle seats.')
+  })
+
+  it('is refused where the user has another one of its id', async () => {
+    const memory = open()
+    await memory.user(ADA).facts.remember({ id: 'one', kind: 'preference', text: 'Aisle seats.' })
+    const other: FactInput = { id: 'one', kind: 'finding', text: 'Trains go at 9:40.' }
+    await expect(trip(memory).remember(other)).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID', id: 'one' })
+    expect(await textsOf(trip(memory).facts())).toEqual(['Aisle seats.'])
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'Trains go at 9:40.'],
+    ['a source that is no id', { kind: 'constraint', text: 'So.', sources: [null] }],
+    ['an id that is no text', { kind: 'constraint', text: 'So.', id: 7 }],
+    ['no text', { kind: 'constraint', id: 'one' }],
+  ])('is refused with a code where it is %s', async (_, input) => {
+    await expect(trip(open()).remember(input as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
+  })
+
+  it('is remembered, though another session gave its op the same name', async () => {
+    const memory = open()
+    const named = { opId: 'step-1' }
+    await trip(memory).remember({ kind: 'preference', text: 'Aisle seats.' }, named)
+    await home(memory).remember({ kind: 'preference', text: 'Strong tea.' }, named)
+    const again = await home(memory).remember({ kind: 'preference', text: 'Strong tea.' }, named)
+    expect(again).toMatchObject({ status: 'new', fact: { text: 'Strong tea.' } })
+    expect([...(await textsOf(home(memory).facts()))].sort()).toEqual(['Aisle seats.', 'Strong tea.'])
+  })
+
+  it('is its project’s where it is committed with messages, as any other', async () => {
+    const memory = open()
+    const session = memory.session({ ...ADA, sessionId: 'trip' }, { project: 'boats' })
+    await session.commit({
+      messages: { role: 'user', content: 'Hi.' },
+      facts: [
+        { kind: 'constraint', text: 'Never sail at night.' },
+        { kind: 'constraint', text: 'Never row alone.', project: 'rowing' },
+      ],
+    })
+    const facts = await memory.user(ADA).facts.list()
+    expect(facts.map(({ project }) => project).sort()).toEqual(['boats', 'rowing'])
+  })
+
+  it('that replaces another one stays in its project', async () => {
+    const memory = open()
+    const session = memory.session({ ...ADA, sessionId: 'trip' }, { project: 'boats' })
+    const user = memory.user(ADA)
+    const { fact } = await session.remember({ kind: 'preference', text: 'Wooden boats.' })
+    const everywhere = await user.facts.remember({ kind: 'preference', text: 'Short answers.' })
+    await session.supersede(fact.id, { kind: 'preference', text: 'Steel ships.' })
+    await session.supersede(everywhere.fact.id, { kind: 'preference', text: 'Long replies.' })
+    const found = await user.facts.list()
+    expect(found.map(({ text, project }) => [text, project]).sort()).toEqual([
+      ['Long replies.', undefined],
+      ['Steel ships.', 'boats'],
+    ])
+  })
+})
