@@ -1,40 +1,118 @@
+import { invalid } from '../core/json.ts'
 import type { Session } from '../core/session.ts'
+import type { ToolCallPart, ToolResultPart, ToolSpec } from '../ports/message.ts'
+import { blocker, constraint, correction, finding, forget, preference } from './memory-tools/fact-tools.ts'
+import type { MemoryTool, MemoryToolName } from './memory-tools/memory-tool.ts'
+import { readSource, recall } from './memory-tools/reading-tools.ts'
+import { loadSkill, unloadSkill } from './memory-tools/skill-tools.ts'
 import type { AgentTool } from './options.ts'
+import { createSchema } from './schema.ts'
+import { errorText } from './tools.ts'
+
+export type { MemoryToolName } from './memory-tools/memory-tool.ts'
+
+export interface MemoryToolsOptions {
+  /** Names of the tools that there are. Default: all. */
+  readonly only?: readonly MemoryToolName[]
+}
+
+/** In the order in which a model is told of them. */
+const TOOLS: readonly MemoryTool[] = [
+  finding,
+  blocker,
+  correction,
+  preference,
+  constraint,
+  recall,
+  forget,
+  readSource,
+  loadSkill,
+  unloadSkill,
+]
 
 /**
- * Tools by which a model reaches what its context does not show: `memory_read_source` reads originals back, page by page, by the
- * numbers that markers (`see #3`) and summaries (`of 5 earlier messages`: `#1-#5`) name. What they give has the lowest trust, since it
- * may hold anything that was ever said.
+ * Tools by which a model remembers, and reaches what its context does not show. `memory_recall` is there only where the memory has
+ * `recall`.
  *
+ * What a model remembers stays in its session, unpinned. Its trust is `assistant` at most, and the lowest of all that was read in the
+ * round: what it notes after it read a web page is `web`. Of facts it can forget and resolve those below `user` alone; it cannot
+ * promote, pin, or write the profile. What gives back remembered text begins with `[from memory`, has the lowest trust, and is never
+ * recalled or extracted again. A call that is run again after a crash writes once.
+ *
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
  * @example
  * ```ts
  * await runAgent({ input: 'Go on.', model, session, tools: [...tools, ...memoryTools(session)] })
  * ```
  */
-export function memoryTools(session: Session): readonly AgentTool[] {
-  const readSource: AgentTool<{ readonly reference: string; readonly offset?: number }> = {
-    name: 'memory_read_source',
-    description:
-      'Reads earlier messages and tool results in full, as they were. Use it when an output was cut ("see #3"), or when the summary of earlier messages leaves out what you need: "[summary #1 of 5 earlier messages]" stands for #1-#5.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        reference: {
-          type: 'string',
-          description:
-            '#3 is the third message, #3.2 the second result in it, #1-#5 five messages (at most 64).',
-        },
-        offset: { type: 'integer', minimum: 0, description: 'Where to go on, as the page before said.' },
-      },
-      required: ['reference'],
-      additionalProperties: false,
-    },
-    trust: 'web',
-    execute: async ({ reference, offset = 0 }) => {
-      const { text, total, next } = await session.readSource(reference, { offset })
-      const from = `${reference}, characters ${offset} to ${offset + text.length} of ${total}`
-      return `[${next === undefined ? from : `${from}; go on with offset ${next}`}]\n${text}`
-    },
+export function memoryTools(session: Session, options: MemoryToolsOptions = {}): readonly AgentTool[] {
+  return toolsOf('memoryTools', session, options).map(({ run, ...tool }) => ({
+    ...tool,
+    execute: (input, { callId }) => run(session, input as never, callId),
+  }))
+}
+
+/**
+ * The same tools as a model is told of them, for `session.context({ tools })` in a loop of one's own.
+ *
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ */
+export function memoryToolSpecs(session: Session, options: MemoryToolsOptions = {}): readonly ToolSpec[] {
+  return toolsOf('memoryToolSpecs', session, options).map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }))
+}
+
+/**
+ * Runs one call of those tools, for a loop of one's own: append the reply first, then its results. Never rejects; what went wrong is an
+ * error for the model to read, also where there is no such tool.
+ *
+ * @example
+ * ```ts
+ * const { messages } = await session.append(parseAnthropicReply(reply))
+ * const calls = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+ * for (const call of calls)
+ *   if (call.type === 'tool-call' && call.name.startsWith('memory_'))
+ *     await session.append({ role: 'tool', content: [await runMemoryTool(session, call)] })
+ * ```
+ */
+export async function runMemoryTool(
+  session: Session,
+  { id, name, input }: Pick<ToolCallPart, 'id' | 'name' | 'input'>,
+  options: MemoryToolsOptions = {},
+): Promise<ToolResultPart> {
+  const failed = (reason: string): ToolResultPart => ({
+    type: 'tool-result',
+    callId: id,
+    output: reason,
+    isError: true,
+  })
+  const tool = toolsOf('runMemoryTool', session, options).find((one) => one.name === name)
+  if (!tool) return failed(`Error: there is no tool ${JSON.stringify(name)}.`)
+  const checked = await createSchema('inputSchema', tool.inputSchema, undefined).check(input)
+  if ('problems' in checked)
+    return failed(
+      `Error: the arguments of ${name} are invalid, it was not run. ${checked.problems.join('; ')}`,
+    )
+  try {
+    return {
+      type: 'tool-result',
+      callId: id,
+      output: await tool.run(session, checked.value as never, id),
+    }
+  } catch (error) {
+    return failed(errorText(error))
   }
-  return [readSource as AgentTool]
+}
+
+function toolsOf(
+  operation: string,
+  session: Session,
+  { only = TOOLS.map(({ name }) => name) }: MemoryToolsOptions,
+): readonly MemoryTool[] {
+  const unknown = only.find((name) => !TOOLS.some((tool) => tool.name === name))
+  if (unknown !== undefined) throw invalid(operation, 'only', `names no tool: ${unknown}`)
+  return TOOLS.filter(({ name }) => only.includes(name) && (name !== recall.name || session.canRecall))
 }

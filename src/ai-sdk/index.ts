@@ -12,6 +12,7 @@ export {
   type StepToPrepare,
   writeStep,
 } from './loop.ts'
+export { memoryToolSet } from './memory-tools.ts'
 export { type MemoryMiddlewareOptions, memoryMiddleware } from './middleware.ts'
 export { type AISDKModelOptions, aiSdkModel } from './model.ts'
 export { type AISDKRequest, type ToAISDKOptions, toAISDK } from './to-ai-sdk.ts'

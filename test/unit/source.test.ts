@@ -120,6 +120,6 @@ describe('reading originals back', () => {
       ['verbatim', 'web'],
       ['verbatim', 'web'],
     ])
-    expect(JSON.stringify(read[1]?.parts)).toContain('[#3.1, characters 100 to ')
+    expect(JSON.stringify(read[1]?.parts)).toContain('[from memory: #3.1, characters 100 to ')
   })
 })

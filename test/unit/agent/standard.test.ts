@@ -250,18 +250,25 @@ describe('observability', () => {
 })
 
 describe('memoryTools', () => {
-  const [read] = memoryTools({
-    readSource: async (reference: string, { offset }: { offset: number }) => ({
-      text: `${reference}@${offset}`,
-      total: 90,
-      ...(offset === 0 && { next: 4 }),
-    }),
-  } as never)
+  const [read] = memoryTools(
+    {
+      readSource: async (reference: string, { offset }: { offset: number }) => ({
+        text: `${reference}@${offset}`,
+        total: 90,
+        ...(offset === 0 && { next: 4 }),
+      }),
+    } as never,
+    { only: ['memory_read_source'] },
+  )
   const page = (input: object): unknown => read?.execute(input, { callId: 'a', signal })
 
   it('says which page it gives, and where to go on, if there is more', async () => {
-    expect(await page({ reference: '#3' })).toBe('[#3, characters 0 to 4 of 90; go on with offset 4]\n#3@0')
-    expect(await page({ reference: '#3', offset: 4 })).toBe('[#3, characters 4 to 8 of 90]\n#3@4')
+    expect(await page({ reference: '#3' })).toBe(
+      '[from memory: #3, characters 0 to 4 of 90; go on with offset 4]\n#3@0',
+    )
+    expect(await page({ reference: '#3', offset: 4 })).toBe(
+      '[from memory: #3, characters 4 to 8 of 90]\n#3@4',
+    )
   })
 
   it('takes a reference and an offset, and nothing else', () => {

@@ -1,0 +1,102 @@
+import { asText } from '../../core/count.ts'
+import { areNear } from '../../core/facts/near-duplicates.ts'
+import { hashText } from '../../core/hash.ts'
+import { lowerTrust, partsOf } from '../../core/message.ts'
+import { RECALLED } from '../../core/recall/lexical-recall.ts'
+import type { Session } from '../../core/session.ts'
+import { utf8Length } from '../../core/text.ts'
+import type { Json, Message, Trust } from '../../ports/message.ts'
+import { SKILL } from './skill-text.ts'
+
+/** Rounds in which to look for a call that is not in the newest one. */
+const LOOK_BACK = 4
+/** Most messages that a fact names as its sources, and the bytes of JSON that they may take of it. */
+const MOST_SOURCES = 16
+const SOURCE_BYTES = 768
+/** Facts that are looked through for one that says the same. */
+const COMPARED = 512
+/** Digits of a fact's id: short, since the model reads and repeats it. */
+const ID_DIGITS = 16
+
+/** Where a fact of the model's comes from. */
+export interface Origin {
+  /** The same for the same call, in whatever process. */
+  readonly id: string
+  readonly opId: string
+  /** At most `assistant`, and the lowest of all that was read in the round, and of facts that say the same. */
+  readonly trust: Trust
+  /** The message that opened the round, and its newest ones. */
+  readonly sources: readonly string[]
+}
+
+/**
+ * Where a call comes from: the round that holds it, else the newest one. Reads that round whole, for a label must fall with any message
+ * in it.
+ */
+export async function originOf(
+  session: Session,
+  call: { readonly name: string; readonly callId: string; readonly input: Json; readonly text: string },
+): Promise<Origin> {
+  const { name, callId, input, text } = call
+  const { round, entry } = await roundOf(session, callId)
+  // Models and recordings use ids of calls again, so the entry and what was asked are part of the name.
+  const hash = hashText(JSON.stringify([session.sessionId, entry ?? round[0]?.id ?? '', callId, name, input]))
+  const said = round.map(trustOf).reduce<Trust>(lowerTrust, 'assistant')
+  return {
+    id: `m-${hash.slice(0, ID_DIGITS)}`,
+    opId: `memory-tool/${hash}`,
+    trust: await lowestSaying(session, text, said),
+    sources: sourcesIn(round),
+  }
+}
+
+async function roundOf(
+  session: Session,
+  callId: string,
+): Promise<{ readonly round: readonly Message[]; readonly entry?: string }> {
+  const newest = await session.history({ rounds: 1 })
+  const entry = callerIn(newest, callId)
+  if (entry) return { round: newest, entry: entry.id }
+  // A call that waited, for an approval perhaps, while the conversation went on.
+  const recent = await session.history({ rounds: LOOK_BACK })
+  const caller = callerIn(recent, callId)
+  if (!caller) return { round: newest }
+  const opener = recent.findLastIndex(({ role }, index) => role === 'user' && index < recent.indexOf(caller))
+  return { round: recent.slice(Math.max(0, opener)), entry: caller.id }
+}
+
+function callerIn(messages: readonly Message[], callId: string): Message | undefined {
+  return messages.findLast((message) =>
+    partsOf(message).some((part) => part.type === 'tool-call' && part.id === callId),
+  )
+}
+
+/** A message's label; of what was recalled the lowest one, whoever recorded it. */
+function trustOf(message: Message): Trust {
+  const isRecalled = partsOf(message).some((part) => {
+    if (part.type !== 'tool-result') return false
+    const output = asText(part.output)
+    return output.startsWith(RECALLED) && !output.startsWith(SKILL)
+  })
+  return isRecalled ? 'web' : message.trust
+}
+
+/** To say again what is remembered raises no label: the lowest of a trust and of the facts below `user` that say the same. */
+async function lowestSaying(session: Session, text: string, trust: Trust): Promise<Trust> {
+  const facts = await session.facts({ first: COMPARED })
+  return facts
+    .filter((fact) => lowerTrust(fact.trust, trust) !== trust && areNear(fact.text, text))
+    .reduce<Trust>((low, fact) => lowerTrust(low, fact.trust), trust)
+}
+
+function sourcesIn(round: readonly Message[]): readonly string[] {
+  const [opener, ...others] = round
+  const sources: string[] = []
+  let bytes = 0
+  for (const { id } of opener ? [opener, ...others.reverse()] : []) {
+    bytes += utf8Length(JSON.stringify(id)) + 1
+    if (sources.length === MOST_SOURCES || bytes > SOURCE_BYTES) break
+    sources.push(id)
+  }
+  return sources
+}
