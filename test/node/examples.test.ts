@@ -78,3 +78,9 @@ test('the resumed run prints what it settled', async () => {
     Payments made: 1"
   `)
 })
+
+test('the two tiers are told by lines that are the same everywhere', async () => {
+  const text = await printed(() => import('../../examples/two-tier.ts'))
+  expect(text).toMatch(/^The replies are scripted: no model is called\.\n\nMonday, the run ends early: /)
+  expect(text.split('\n')).toHaveLength(10)
+})
