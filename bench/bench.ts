@@ -1,8 +1,12 @@
 export interface BenchOptions {
   /** Fewer sizes, shorter cells, fewer histories. */
   readonly quick: boolean
-  /** Folder with recordings, for the benches that replay some. */
+  /** Folder with recordings, for the benches that replay some; with LoCoMo's files, for that of recall. */
   readonly data?: string
+  /** Folder with recordings, for the bench of recall. */
+  readonly transcripts?: string
+  /** File that the bench of recall writes its rankings to. */
+  readonly out?: string
   /** Says how far the bench is, away from the report. */
   readonly progress: (line: string) => void
 }

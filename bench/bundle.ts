@@ -26,6 +26,7 @@ export async function bundle({ name, code, external = [] }: Program): Promise<Bu
     stdin: { contents: code, resolveDir: import.meta.dirname },
     alias: {
       'plimsoll/o200k': source('counters/o200k.ts'),
+      'plimsoll/stemmer': source('stemmer.ts'),
       'plimsoll/dexie': source('stores/dexie.ts'),
       'plimsoll/durable-object': source('durable-object.ts'),
       plimsoll: source('index.ts'),

@@ -1,4 +1,4 @@
-/** `npm run bench -- <name> [--json] [--quick] [--data DIR]` */
+/** `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]` */
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 
@@ -10,6 +10,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
   context: {
     about: 'time of a context, 100 to 1 000 000 messages, and broken pairs, beside the peers',
     load: () => import('./context.ts'),
+  },
+  recall: {
+    about: 'what recall finds of LoCoMo and of recordings, speed, memory and size, beside MiniSearch',
+    load: () => import('./recall.ts'),
   },
   size: {
     about: 'what a browser downloads, beside the peers',
@@ -25,14 +29,16 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
   },
 }
 
-const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR]
+const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]
 
 ${Object.entries(benches)
   .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}\n`)
   .join('')}
-  --json   one JSON object instead of tables
-  --quick  smaller sizes and samples
-  --data   folder with recordings, for benches that replay them
+  --json         one JSON object instead of tables
+  --quick        smaller sizes and samples
+  --data         folder with recordings, for benches that replay them; with LoCoMo, for recall
+  --transcripts  folder with recordings, for recall
+  --out          file for what recall finds, by question
 `
 
 process.exitCode = await main()
@@ -59,6 +65,8 @@ async function main(): Promise<number> {
   const report = await bench({
     quick: values.quick,
     ...(values.data !== undefined && { data: values.data }),
+    ...(values.transcripts !== undefined && { transcripts: values.transcripts }),
+    ...(values.out !== undefined && { out: values.out }),
     progress: (line) => process.stderr.write(`${line}\n`),
   })
   process.stdout.write(values.json ? `${JSON.stringify(report.json, null, 2)}\n` : report.text)
@@ -72,6 +80,8 @@ function parse() {
       json: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       data: { type: 'string' },
+      transcripts: { type: 'string' },
+      out: { type: 'string' },
     },
   })
 }

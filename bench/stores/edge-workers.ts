@@ -83,7 +83,7 @@ export async function edgeSubjects(folder: string): Promise<EdgeSubject[]> {
   ]
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   const ports = await Promise.all(
     servers.map(

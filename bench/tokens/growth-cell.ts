@@ -2,8 +2,9 @@
  * One counter on one adversarial family, in a process of its own, so that it can be stopped in the middle of a call:
  * sizes double until a call takes too long. Started by `growth.ts` with the names and a {@link GrowthPlan} as JSON.
  */
+
+import { send } from '../child.ts'
 import { families } from './adversarial.ts'
-import { send } from './child.ts'
 import { flat } from './flat.ts'
 import { type LibraryName, loadLibrary } from './libraries.ts'
 

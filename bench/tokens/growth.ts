@@ -1,8 +1,8 @@
 /** How the time of one call grows with an unkind text, each counter and family in a process of its own. */
 
+import { runChild } from '../child.ts'
 import { median, round, growth as slope } from '../stats.ts'
 import { PEER_FAMILIES } from './adversarial.ts'
-import { runChild } from './child.ts'
 import type { GrowthPlan, Timed } from './growth-cell.ts'
 import { DEFAULT, type LibraryName, OURS } from './libraries.ts'
 
@@ -80,7 +80,7 @@ async function measure(
   limitMs: number,
 ): Promise<Growth> {
   const args = [library, family, JSON.stringify(plan)]
-  const { messages, stopped } = await runChild<Timed>('growth-cell.ts', args, { limitMs })
+  const { messages, stopped } = await runChild<Timed>('tokens/growth-cell.ts', args, { limitMs })
   const times = fastestOf(messages)
   const exponent = exponentOf(times)
   return {

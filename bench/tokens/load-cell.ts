@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { LoadOptions, O200k, TablesWorker } from '../../src/counters/o200k.ts'
 import type { Counter } from '../../src/ports/counter.ts'
-import { send } from './child.ts'
+import { send } from '../child.ts'
 import { DEFAULT, IN_WORKER, type Library, type LibraryName, loadLibrary, OURS } from './libraries.ts'
 
 /** What was added to the process, in MiB after a collection, and the time that it took, in milliseconds. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { runChild } from '../child.ts'
 import { median, round } from '../stats.ts'
-import { runChild } from './child.ts'
 import { DEFAULT, IN_WORKER, type LibraryName, OURS } from './libraries.ts'
 import type { Load } from './load-cell.ts'
 
@@ -31,7 +31,7 @@ export async function measureLoad(processes: number, progress: (line: string) =>
     progress(`load: ${lap + 1} of ${processes}`)
     for (const [index, what] of WAYS.entries()) {
       const options = { limitMs: LIMIT_MS, execArgv: ['--expose-gc'] }
-      const { messages, stopped } = await runChild<Load>('load-cell.ts', [what, folder], options)
+      const { messages, stopped } = await runChild<Load>('tokens/load-cell.ts', [what, folder], options)
       loads[index]?.push(...messages)
       if (stopped) notes.set(what, stopped)
     }

@@ -21,7 +21,8 @@ export async function transcriptTexts(data: string): Promise<string[]> {
   return texts
 }
 
-function textsOf({ content }: MessageInput): string[] {
+/** Its texts, in their order: what is said and thought, names and arguments of calls, outputs. */
+export function textsOf({ content }: MessageInput): string[] {
   return typeof content === 'string' ? [content] : content.flatMap(textsOfPart)
 }
 

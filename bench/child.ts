@@ -12,7 +12,7 @@ export interface ChildResult<Message> {
   readonly stopped?: string
 }
 
-/** Runs a file of this folder in a process of its own and collects what it sends. */
+/** Runs a file of the bench in a process of its own and collects what it sends. */
 export function runChild<Message>(
   file: string,
   args: readonly string[],
