@@ -19,7 +19,7 @@ const node = {
 const browser = {
   resolve: source,
   // Found in the middle of a run, it would make Vite load the tests anew.
-  optimizeDeps: { include: ['dexie'] },
+  optimizeDeps: { include: ['dexie', 'stemmer'] },
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],

@@ -9,7 +9,7 @@ export default defineConfig({
   root: resolve(import.meta.dirname, '../..'),
   resolve: source,
   // Found in the middle of a run, it would make Vite load the tests anew.
-  optimizeDeps: { include: ['dexie'] },
+  optimizeDeps: { include: ['dexie', 'stemmer'] },
   test: {
     name: 'firefox',
     include: ['test/browser/**/*.test.ts'],
