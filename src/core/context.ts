@@ -66,7 +66,7 @@ export interface OwnTail {
   readonly failures: readonly Failure[]
 }
 
-export const NO_TAIL: OwnTail = { sections: [], uses: [], failures: [] }
+const NO_TAIL: OwnTail = { sections: [], uses: [], failures: [] }
 
 /** What shows without the tail, which is to say nothing of it again. */
 export interface Showing {

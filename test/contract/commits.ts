@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { nothingWritten } from '../../src/core/all-or-none.ts'
 import { decide } from '../../src/core/decide.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
 import type { Decide, Rows } from '../../src/ports/store.ts'
@@ -127,22 +128,7 @@ export function describeCommits(open: Open): void {
 
     it('remembers only what was written: a decision without rows leaves its ops to be sent again', async () => {
       const scope = await openScope(open)
-      const none: Decide = (ops, rows) => {
-        const { results } = decide(ops, rows)
-        return {
-          results,
-          erase: false,
-          log: [],
-          registers: [],
-          unlisted: [],
-          listed: [],
-          sums: new Map(),
-          emptied: [],
-          marks: [],
-          refused: [],
-          used: [],
-        }
-      }
+      const none: Decide = (ops, rows) => nothingWritten(decide(ops, rows).results)
       const ops = [append('op-1', ['m1']), append('op-2', ['m2'], { round: 'nowhere' })]
       expect(await scope.commit(ops, none)).toEqual([
         accepted(1),

@@ -109,6 +109,19 @@ export function rankOf({ priority, confidence, createdAt }: Fact): string {
   return `${9 - priority}${doubt}${descending(createdAt)}`
 }
 
+/** Compares facts by their places in an order; the id breaks ties. */
+export function comparing(orderOf: (fact: Fact) => string): (one: Fact, other: Fact) => number {
+  return (one, other) => compared(orderOf(one), orderOf(other)) || compared(one.id, other.id)
+}
+
+/** Compares facts by the strict order in which they show. */
+export const byRank = comparing(rankOf)
+
+/** Compares texts by their code units. */
+function compared(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}
+
 /** A time as it stands in an order, the earliest first. */
 export function ascending(time: number): string {
   return String(clamped(time)).padStart(DIGITS, '0')

@@ -1,14 +1,8 @@
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Decide, ScopeStore } from '../../ports/store.ts'
-import { nothingWritten } from '../all-or-none.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import { isRepeated, look } from '../once.ts'
 import { sealOp } from '../seal.ts'
 import { FACT, type Fact, factIn } from './fact.ts'
-
-/** Writes nothing: says what became of ops that were sent before. */
-const lookUp: Decide = (ops, { results }) =>
-  nothingWritten(
-    ops.map(({ envelope }) => results.get(envelope.opId) ?? { status: 'conflict', version: null }),
-  )
 
 /**
  * The fact that an op wrote which was sent before, as it stands now; undefined: it was not.
@@ -22,9 +16,9 @@ export async function readFirst(
 ): Promise<Fact | undefined> {
   const [result] = await store.commit(
     [sealOp({ kind: 'put', opId, key: FACT, base: null, value: null })],
-    lookUp,
+    look,
   )
-  if (result?.status !== 'accepted') return undefined
+  if (!result || !isRepeated(result)) return undefined
   const { rows } = await store.changesSince(result.seq - 1)
   const [written] = rows
   if (!written?.id.startsWith(FACT))

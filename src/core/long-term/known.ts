@@ -1,14 +1,13 @@
 import type { Head, ScopeStore, Sum } from '../../ports/store.ts'
 import { FACT, type Fact, factKey } from '../facts/fact.ts'
-import { type FactList, rankOf } from '../facts/fact-index.ts'
+import { byRank, dayStart, type FactList } from '../facts/fact-index.ts'
+import { type FactScope, sumFacts } from '../facts/fact-scopes.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { LoadedSkills } from '../registers/loaded-skills.ts'
 import { DOCUMENTS, type Profile, type ProfileDocument } from '../registers/profile.ts'
 import type { Skill, SkillEntry } from '../registers/skill.ts'
 import { SKILLS, type Skills } from '../registers/skills.ts'
-import { type FactScope, sumFacts } from '../start/start-facts.ts'
 
-const DAY = 86_400_000
 /** Facts of each list that are read at most: what is further down has no room in any section. */
 const FIRST = { pinned: 80, shown: 160, recent: 16 } as const
 
@@ -90,7 +89,7 @@ export class LongTerm {
   async read(registersAt: number, own: Head, mayWrite: boolean): Promise<Known> {
     const { user, now, finish } = this.#parts
     if (mayWrite && own.indexed) await finish()
-    const day = Math.floor(now() / DAY)
+    const day = dayStart(now())
     const shared = await user.store.head()
     const { seq } = shared
     const seen = this.#seen
@@ -100,7 +99,7 @@ export class LongTerm {
         ...(own.indexed ? (['session'] as const) : []),
       ]
       // Mostly nothing is remembered, and then nothing is looked for.
-      this.#known = scopes.length === 0 ? NOTHING_KNOWN : await this.#read(day * DAY, scopes)
+      this.#known = scopes.length === 0 ? NOTHING_KNOWN : await this.#read(day, scopes)
       this.#seen = { user: seq, session: registersAt, day }
     }
     return this.#known
@@ -195,8 +194,6 @@ export function idIn(name: string): string {
 }
 
 export function inOrder(one: KnownFact, other: KnownFact): number {
-  const [a, b] = [rankOf(one.fact), rankOf(other.fact)]
-  if (a !== b) return a < b ? -1 : 1
   // Of the same id, the user's and the session's stay in this order.
-  return one.fact.id < other.fact.id ? -1 : Number(one.fact.id > other.fact.id)
+  return byRank(one.fact, other.fact)
 }

@@ -1,17 +1,16 @@
 import type { SectionUse } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
 import { factKey } from '../facts/fact.ts'
+import { DOUBTFUL } from '../facts/fact-index.ts'
 import { hashText } from '../hash.ts'
 import { lowerTrust } from '../message.ts'
-import { headOf } from '../text.ts'
+import { headOf, longestHead } from '../text.ts'
 import { inOrder, type Known, type KnownFact, nameOf } from './known.ts'
 
 /** Facts that a head shows at most: fewer than are read, so that a few new ones put none of them out of sight, which would end the epoch. */
 const MOST = { pinned: 64, facts: 128 } as const
 /** Items that an overflow names; the rest is counted. */
 const NAMED = 5
-/** Halvings of a document to find out how much of it fits. */
-const STEPS = 12
 
 /** Most tokens that each part of long-term memory takes in a context. */
 export interface SectionSizes {
@@ -212,19 +211,15 @@ class Filling {
     const isFirst = !this.#full
     this.#leave(id, tokens)
     if (!isFirst) return
-    const cut = (length: number): string =>
-      `${heading}${headOf(text, length)}\n(${text.length - length} more characters do not fit here)`
-    let low = 0
-    let high = text.length
-    for (let step = 0; step < STEPS; step++) {
-      const middle = (low + high) >> 1
-      if (this.#tokens + this.#count(`${cut(middle)}\n\n`) <= this.#size) low = middle
-      else high = middle
-    }
-    if (low === 0) return
-    const shown = this.#count(`${cut(low)}\n\n`)
+    const cut = (head: string): string =>
+      `${heading}${head}\n(${text.length - head.length} more characters do not fit here)`
+    const costOf = (head: string): number => this.#count(`${cut(head)}\n\n`)
+    const length = longestHead(text, (head) => this.#tokens + costOf(head) <= this.#size)
+    if (length === 0) return
+    const head = headOf(text, length)
+    const shown = costOf(head)
     this.#missing -= Math.min(shown, this.#missing)
-    this.#add(cut(low), shown)
+    this.#add(cut(head), shown)
   }
 
   /** @param count, tokens what there is in all, where that is more than what was offered. */
@@ -265,7 +260,7 @@ function pinLine({ fact }: KnownFact): string {
 /** Another fact is data: the model should know whom it has it from. */
 function factLine({ fact }: KnownFact): string {
   const { kind, title, text, trust, confidence } = fact
-  const doubt = confidence < 0.5 ? ', doubtful' : ''
+  const doubt = confidence < DOUBTFUL ? ', doubtful' : ''
   const told = oneLine(text)
   const named = told.startsWith(title.replace(/…$/, '')) ? told : `${title}: ${told}`
   return `- ${kind} [${trust}${doubt}] ${named}`

@@ -5,13 +5,15 @@ import type { Trust } from '../../ports/message.ts'
 import { PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
 import { checkFactId, type FactInput } from '../facts/check-fact.ts'
 import { FACT, type Fact } from '../facts/fact.ts'
-import { rankOf } from '../facts/fact-index.ts'
+import { byRank, comparing } from '../facts/fact-index.ts'
 import type { FactQuery } from '../facts/fact-lists.ts'
 import type { FactOptions } from '../facts/fact-options.ts'
+import { type FactScope, topOf } from '../facts/fact-scopes.ts'
 import { Facts } from '../facts/facts.ts'
 import { areNear } from '../facts/near-duplicates.ts'
 import type { Remembered } from '../facts/place-fact.ts'
 import type { PrepareFacts } from '../facts/prepare-facts.ts'
+import { noFact } from '../facts/read-first.ts'
 import { taken } from '../facts/remember-fact.ts'
 import type { Rating } from '../facts/review.ts'
 import { hashText } from '../hash.ts'
@@ -24,7 +26,6 @@ import { LoadedSkills } from '../registers/loaded-skills.ts'
 import type { StoredSkill } from '../registers/skills.ts'
 import { messageIn } from '../seal.ts'
 import { startSession } from '../start/start.ts'
-import { type FactScope, topOf } from '../start/start-facts.ts'
 import { factTokens, type RecalledItem } from '../start/start-items.ts'
 import type { StartOptions } from '../start/start-options.ts'
 import type { SessionStart } from '../start/start-payload.ts'
@@ -56,6 +57,8 @@ const PASSABLE: readonly ErrorCode[] = ['ERR_NOT_FOUND', 'ERR_LIMIT', 'ERR_DUPLI
 const UNFIT: readonly ErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_ENTRY_TOO_LARGE']
 /** Facts that recall looks through: so many pinned ones, and so many others. */
 const RECALLED_FACTS = 512
+
+const byId = comparing(() => '')
 
 /** What one session remembers beside its log: its own facts, and what it shares with the user's other sessions. */
 export class SessionMemory {
@@ -152,7 +155,7 @@ export class SessionMemory {
     const ids = new Set(shared.map(({ id }) => id))
     // What was shared is the user's.
     const once = [...shared, ...own.filter(({ id }) => !ids.has(id))]
-    return once.sort(asked.all ? byId : inOrder).slice(0, Math.min(first, PAGE_ROWS))
+    return once.sort(asked.all ? byId : byRank).slice(0, Math.min(first, PAGE_ROWS))
   }
 
   /** A fact of this session or of its user, those that show no more included. */
@@ -195,7 +198,7 @@ export class SessionMemory {
     checkId('forget', 'id', id)
     // In both: what was just shared is in each of them.
     const found = await Promise.all([this.#own, this.#shared].map((facts) => facts.has(id)))
-    if (found.every((there) => !there)) throw notFound('forget', id)
+    if (found.every((there) => !there)) throw noFact('forget', id)
     if (found[0]) await this.#own.forget(id)
     if (found[1]) await this.#shared.forget(id)
   }
@@ -295,7 +298,7 @@ export class SessionMemory {
   async #get(operation: string, id: string): Promise<{ readonly facts: Facts; readonly fact: Fact }> {
     checkId(operation, 'id', id)
     const found = await this.#find(id)
-    if (!found) throw notFound(operation, id)
+    if (!found) throw noFact(operation, id)
     return found
   }
 
@@ -355,20 +358,6 @@ function itemOf({ id, role, kind, text, trust }: Recalled): RecalledItem {
   return kind === undefined ? { id, role: role ?? 'user', text, trust } : { id, kind, text, trust }
 }
 
-function inOrder(one: Fact, other: Fact): number {
-  const [a, b] = [rankOf(one), rankOf(other)]
-  if (a !== b) return a < b ? -1 : 1
-  return byId(one, other)
-}
-
-function byId(one: Fact, other: Fact): number {
-  return one.id < other.id ? -1 : Number(one.id > other.id)
-}
-
 function isOneOf(error: unknown, codes: readonly ErrorCode[]): boolean {
   return codes.some((code) => isPlimsollError(error, code))
-}
-
-function notFound(operation: string, id: string): PlimsollError {
-  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no fact ${id}`, { id })
 }

@@ -1,9 +1,7 @@
-import { headOf } from '../text.ts'
+import { headOf, longestHead } from '../text.ts'
 
 /** Share of the room that one line takes at most; of a longer one its beginning shows. */
 const SHARE = 0.4
-/** Halvings of a text to find out how much of it fits. */
-const STEPS = 12
 
 /** As many lines as fit into so many tokens, in strict order. */
 export function fitLines(
@@ -27,12 +25,6 @@ export function fitLines(
 /** The beginning of a line, as much of it as fits; undefined where none of it does. */
 function shortened(line: string, most: number, count: (text: string) => number): string | undefined {
   if (count(line) <= most) return line
-  let low = 0
-  let high = line.length
-  for (let step = 0; step < STEPS; step++) {
-    const middle = (low + high) >> 1
-    if (count(`${headOf(line, middle)} …`) <= most) low = middle
-    else high = middle
-  }
-  return low === 0 ? undefined : `${headOf(line, low)} …`
+  const length = longestHead(line, (head) => count(`${head} …`) <= most)
+  return length === 0 ? undefined : `${headOf(line, length)} …`
 }

@@ -1,4 +1,5 @@
 import type { Trust } from '../../ports/message.ts'
+import { DAY } from '../facts/fact-index.ts'
 import { lowerTrust } from '../message.ts'
 import type { Policy } from '../policy.ts'
 import { visible } from '../text.ts'
@@ -7,8 +8,6 @@ import { fitLines } from './fit-lines.ts'
 import { RECALLED } from './lexical-recall.ts'
 import { dateOf } from './question.ts'
 import { speakerOf } from './speaker.ts'
-
-const DAY = 86_400_000
 
 /** What was found, as text for a model. */
 export interface RecallPage {

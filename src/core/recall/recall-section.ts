@@ -20,7 +20,8 @@ export function recallSection(
   size: number,
   count: (text: string) => number,
 ): { readonly section: Section; readonly use: SectionUse } {
-  const { lines, tokens } = fitLines(items.map(lineOf), size, count)
+  const all = items.map(lineOf)
+  const { lines, tokens } = fitLines(all, size, count)
   const left = items.slice(lines.length)
   const shown = [...bestAtEdges(lines)]
   if (left.length > 0) shown.push(`(${left.length} more did not fit)`)
@@ -37,7 +38,7 @@ export function recallSection(
       items: lines.length,
       overflow: {
         count: left.length,
-        tokens: left.reduce((sum, item) => sum + count(lineOf(item)), 0),
+        tokens: all.slice(lines.length).reduce((sum, line) => sum + count(line), 0),
         first: left.slice(0, NAMED).map(({ id }) => id),
       },
     },

@@ -1,9 +1,9 @@
 import type { ScopeStore, Sum } from '../../ports/store.ts'
-import type { Fact } from '../facts/fact.ts'
-import { ascending, type FactList, groupsUntil, LIVE, listOf, rankOf } from '../facts/fact-index.ts'
-import type { Facts } from '../facts/facts.ts'
+import type { Fact } from './fact.ts'
+import { ascending, byRank, comparing, type FactList, groupsUntil, LIVE, listOf } from './fact-index.ts'
+import type { Facts } from './facts.ts'
 
-/** The facts of one scope, as far as a session's start reads them. */
+/** The facts of one scope, as far as lists and sums over several scopes read them. */
 export interface FactScope {
   readonly facts: Pick<Facts, 'top'>
   /** Contract: as `ScopeStore.sums` of the same scope. */
@@ -23,6 +23,8 @@ export interface FactSums {
   readonly low: Sum
 }
 
+const byReview = comparing(({ reviewAt }) => ascending(reviewAt))
+
 /** The first facts of a list over several scopes, in one strict order: the list's, then by id, then by scope. */
 export async function topOf(
   scopes: readonly FactScope[],
@@ -32,16 +34,12 @@ export async function topOf(
   day: number,
 ): Promise<readonly Fact[]> {
   const read = await Promise.all(scopes.map(({ facts }) => facts.top(list, project, first, day)))
-  const orderOf = list === 'due' ? ({ reviewAt }: Fact) => ascending(reviewAt) : rankOf
+  const order = list === 'due' ? byReview : byRank
+  // Of the same id, what is of an earlier scope stays before the others.
   return read
-    .flatMap((found, scope) => found.map(({ fact }) => ({ fact, order: orderOf(fact), scope })))
-    .sort((one, other) => {
-      if (one.order !== other.order) return one.order < other.order ? -1 : 1
-      if (one.fact.id !== other.fact.id) return one.fact.id < other.fact.id ? -1 : 1
-      return one.scope - other.scope
-    })
+    .flatMap((rows) => rows.map(({ fact }) => fact))
+    .sort(order)
     .slice(0, first)
-    .map(({ fact }) => fact)
 }
 
 /**
