@@ -7,14 +7,26 @@ export type ErrorCode =
   | 'ERR_COUNTER_UNAVAILABLE'
   | 'ERR_DUPLICATE_ID'
   | 'ERR_ENTRY_TOO_LARGE'
+  /** The edge: the request's origin is not on the list. */
+  | 'ERR_FORBIDDEN'
   /** Only in a receipt's failures: a hook of the app's threw. */
   | 'ERR_HOOK'
+  /** A run ended before its reply did, since its object was restarted or the run was stopped; what was recorded before stays. */
+  | 'ERR_INTERRUPTED'
   | 'ERR_INVALID_ARGUMENT'
   /** Only with `development: true`: a context is not what this library promises. A bug of it: please report it. */
   | 'ERR_LAW_BROKEN'
   /** A cap of the app's or of the library's is reached; nothing was written. */
   | 'ERR_LIMIT'
+  /** The model behind the edge refused, failed or was not reached; `cause` has the original, inside of the edge alone. */
+  | 'ERR_MODEL'
+  /** The edge lacks a setting that it cannot do without, for example how to authenticate. */
+  | 'ERR_NOT_CONFIGURED'
   | 'ERR_NOT_FOUND'
+  /** An object has more to do than it can: wait for `retryAfter` and send the same again. */
+  | 'ERR_OVERLOADED'
+  /** A budget of calls, bytes or spend is used up until `retryAfter`; nothing was written. */
+  | 'ERR_RATE_LIMIT'
   /**
    * The store failed; `cause` has the original. It does not mean "not written": send the same op again. In a receipt's
    * failures: an epoch could not be saved.
@@ -27,6 +39,8 @@ export type ErrorCode =
   /** Something did not end within its time limit. What was recorded before stays; the work itself may still go on. */
   | 'ERR_TIMEOUT'
   | 'ERR_TOOL_PENDING'
+  /** No token, or one that does not hold. */
+  | 'ERR_UNAUTHENTICATED'
   /** What is stored was written by a newer version of this library. */
   | 'ERR_UPGRADE_REQUIRED'
 
@@ -69,6 +83,8 @@ export interface ErrorDetails {
   readonly id?: string
   /** `ERR_CONFLICT`: the version that is there now; `null`: nothing is there. */
   readonly version?: string | null
+  /** `ERR_RATE_LIMIT`, `ERR_OVERLOADED`: seconds to wait, a whole number of 1 or more. */
+  readonly retryAfter?: number
 }
 
 /**
@@ -89,6 +105,7 @@ export class PlimsollError extends Error {
   declare readonly limit?: number
   declare readonly id?: string
   declare readonly version?: string | null
+  declare readonly retryAfter?: number
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     const { cause, ...fields } = details

@@ -1,0 +1,14 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
+import { base64 } from '../../platform/web.ts'
+import type { Scope } from '../../ports/op.ts'
+
+/**
+ * Name of the Durable Object that is a scope's home: of a session's, or of a user's where the scope has no session. A hash of fixed shape,
+ * since names joined with a separator collide and Cloudflare normalises nothing (`a:b` + `c`, `a` + `b:c`).
+ */
+export function objectName({ tenant, userId, sessionId }: Scope): string {
+  const tuple = JSON.stringify([tenant ?? null, userId, sessionId ?? null])
+  const digest = base64(sha256(utf8ToBytes(tuple)))
+  return `v1.${digest.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
+}

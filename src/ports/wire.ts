@@ -1,0 +1,74 @@
+/**
+ * What travels between a client and the edge, as JSON. Bodies are this library's own values with keys in snake_case: `createdAt` is
+ * `created_at`. What an app put into them (tool inputs and outputs, metadata, a checkpoint, a schema) travels as it is.
+ */
+import type { ErrorCode, ErrorDetails } from './errors.ts'
+
+/** RFC 9457 problem details: how every refusal of the edge looks, as `application/problem+json`. */
+export interface Problem extends Omit<ErrorDetails, 'cause' | 'retryAfter'> {
+  /** A URI reference that names the code, for example `/docs/errors#ERR_NOT_FOUND`. */
+  readonly type: string
+  /** A short sentence for people; the same for all errors of a code. */
+  readonly title: string
+  readonly status: number
+  /** What happened this time. Never holds anything of a message. */
+  readonly detail: string
+  readonly code: ErrorCode
+  /** Names this request in the edge's log. */
+  readonly requestId: string
+  /** Seconds; also the header `Retry-After`. */
+  readonly retryAfter?: number
+}
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** Keys whose values are the app's own: they are copied as they are. */
+const OPAQUE: ReadonlySet<string> = new Set([
+  'input',
+  'output',
+  'metadata',
+  'value',
+  'inputSchema',
+  'input_schema',
+  'review',
+])
+
+/** A value as it travels. Pure; objects and lists are fresh, what is the app's own is shared. */
+export function toWire(value: unknown): unknown {
+  return renamed(value, snake)
+}
+
+/** A value that travelled, as the library has it. Pure. */
+export function fromWire(value: unknown): unknown {
+  return renamed(value, camel)
+}
+
+function renamed(value: unknown, rename: (key: string) => string): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => renamed(item, rename))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [rename(key), OPAQUE.has(key) ? item : renamed(item, rename)]),
+  )
+}
+
+const snakes = new Map<string, string>()
+const camels = new Map<string, string>()
+/** Names of the library's own are few; what a stranger sends is not kept. */
+const MOST_NAMES = 512
+
+function snake(key: string): string {
+  return known(snakes, key, () => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+}
+
+function camel(key: string): string {
+  return known(camels, key, () => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+}
+
+function known(names: Map<string, string>, key: string, make: () => string): string {
+  let name = names.get(key)
+  if (name === undefined) {
+    name = make()
+    if (names.size < MOST_NAMES) names.set(key, name)
+  }
+  return name
+}
