@@ -1,8 +1,7 @@
-import type { SessionObject } from './session-object.ts'
+import type { EdgeBindings } from '../src/edge/cloudflare.ts'
 
-/** What `wrangler.toml` binds. */
-export interface Env {
-  readonly SESSIONS: DurableObjectNamespace<SessionObject>
+/** What `wrangler.toml` binds and sets; docs/deploy.md says what each is for. */
+export interface Env extends EdgeBindings {
   /** The line, in tokens. Default 16 000. */
   readonly BUDGET?: string
   /** Instructions of every session. Default: none. */

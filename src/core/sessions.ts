@@ -49,6 +49,12 @@ export class Sessions {
     }
   }
 
+  /** Undefined where there is none, or it was deleted. @throws ERR_INVALID_ARGUMENT */
+  async get(sessionId: string): Promise<SessionInfo | undefined> {
+    const row = await this.#registers.register(PREFIX + checkId('get', 'sessionId', sessionId))
+    return row && infoIn(row)
+  }
+
   /** Sets a session's title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
   async title(sessionId: string, title: string): Promise<void> {
     checkId('title', 'sessionId', sessionId)

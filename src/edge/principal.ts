@@ -4,6 +4,8 @@ export interface Principal {
   readonly userId: string
   /** Somebody who has not signed in: a signed random id. */
   readonly isGuest?: true
+  /** When the proof ends, Unix milliseconds: a socket is closed then. Default: never. */
+  readonly expiresAt?: number
 }
 
 /**

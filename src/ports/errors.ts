@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'ERR_FORBIDDEN'
   /** Only in a receipt's failures: a hook of the app's threw. */
   | 'ERR_HOOK'
+  /** A fault of the edge's own, of which its log has more. It does not mean "not written": send the same again. */
+  | 'ERR_INTERNAL'
   /** A run ended before its reply did, since its object was restarted or the run was stopped; what was recorded before stays. */
   | 'ERR_INTERRUPTED'
   | 'ERR_INVALID_ARGUMENT'

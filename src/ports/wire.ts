@@ -6,7 +6,7 @@ import type { ErrorCode, ErrorDetails } from './errors.ts'
 
 /** RFC 9457 problem details: how every refusal of the edge looks, as `application/problem+json`. */
 export interface Problem extends Omit<ErrorDetails, 'cause' | 'retryAfter'> {
-  /** A URI reference that names the code, for example `/docs/errors#ERR_NOT_FOUND`. */
+  /** A URI that names the code, for example `urn:plimsoll:error:ERR_NOT_FOUND`. */
   readonly type: string
   /** A short sentence for people; the same for all errors of a code. */
   readonly title: string

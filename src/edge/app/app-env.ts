@@ -1,0 +1,15 @@
+import type { Principal } from '../principal.ts'
+import type { AppSettings } from './settings.ts'
+
+/** What Hono carries along with a request. */
+export interface AppEnv {
+  // Whatever the app that this one is mounted in binds.
+  Bindings: object
+  Variables: {
+    /** Names the request in answers and in the log. */
+    requestId: string
+    settings: AppSettings
+    /** Who calls; only under `/v1` and `/mcp`. */
+    principal: Principal
+  }
+}

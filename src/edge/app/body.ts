@@ -1,0 +1,136 @@
+import { MAX_DEPTH } from '../../core/json.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+
+/** Largest body of a request, in bytes. */
+export const MAX_BODY_BYTES = 1024 * 1024
+/** Levels of a body around a value of the app's, which may have 32 itself: list of messages, message, parts, part. */
+const LEVELS_AROUND = 8
+/** Most keys of a body, over all of its objects. */
+const MOST_KEYS = 20_000
+
+export interface Body<Value> {
+  readonly value: Value
+  /** As it came. */
+  readonly bytes: number
+}
+
+/** The bytes of a body, counted by ourselves: what a header says of its length is only a claim. @throws ERR_ENTRY_TOO_LARGE */
+export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promise<Uint8Array> {
+  const encoding = request.headers.get('Content-Encoding')
+  if (encoding !== null && encoding !== 'identity')
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'the body: no encoding is read', {
+      argument: 'Content-Encoding',
+    })
+  const claimed = Number(request.headers.get('Content-Length') ?? 0)
+  if (claimed > limit) throw tooLarge(claimed, limit)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = request.body?.getReader()
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done) break
+    size += value.length
+    if (size > limit) {
+      await reader?.cancel().catch(() => {})
+      throw tooLarge(size, limit)
+    }
+    chunks.push(value)
+  }
+  const [first] = chunks
+  if (first && chunks.length === 1) return first
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+/** A body of text. @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (not UTF-8) */
+export async function readText(request: Request, limit = MAX_BODY_BYTES): Promise<Body<string>> {
+  const bytes = await readBytes(request, limit)
+  return { value: decode(bytes), bytes: bytes.length }
+}
+
+/**
+ * A body of JSON; an empty one is an empty object.
+ *
+ * @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (another type, not UTF-8, not JSON, nested too deep, too many keys)
+ */
+export async function readJson(request: Request): Promise<Body<unknown>> {
+  const { value: text, bytes } = await readText(request)
+  if (text === '') return { value: {}, bytes }
+  const type = request.headers.get('Content-Type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== 'application/json') throw invalid('its type must be application/json', 'Content-Type')
+  // Before it is parsed: whatever walks through it later may recurse.
+  checkShape(text)
+  return { value: parse(text), bytes }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw invalid('it is not JSON', 'body', cause)
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch (cause) {
+    throw invalid('it is not UTF-8', 'body', cause)
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Counts levels and keys in one pass over the text, without recursion. */
+function checkShape(text: string): void {
+  let depth = 0
+  let keys = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at)
+        break
+      case 0x7b: // {
+      case 0x5b: // [
+        if (++depth > MAX_DEPTH + LEVELS_AROUND) throw invalid('it is nested too deep', 'body')
+        break
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth--
+        break
+      case 0x3a: // :
+        if (++keys > MOST_KEYS) throw invalid('it has too many keys', 'body')
+        break
+      default:
+    }
+  }
+}
+
+/** Place of the quote that ends a string, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0) {
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end
+    end = text.indexOf('"', end + 1)
+  }
+  return text.length
+}
+
+function invalid(reason: string, argument: string, cause?: unknown): PlimsollError {
+  return new PlimsollError('ERR_INVALID_ARGUMENT', `the body: ${reason}`, {
+    argument,
+    ...(cause !== undefined && { cause }),
+  })
+}
+
+function tooLarge(size: number, limit: number): PlimsollError {
+  return new PlimsollError('ERR_ENTRY_TOO_LARGE', `the body: more than ${limit} bytes`, { size, limit })
+}

@@ -1,0 +1,106 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { AppEnv } from './app-env.ts'
+import { asPlimsollError, problemResponse } from './problem.ts'
+import { chatRoutes } from './routes/chat.ts'
+import { contextRoutes } from './routes/context.ts'
+import { factRoutes } from './routes/facts.ts'
+import { liveRoutes } from './routes/live.ts'
+import { mcpRoutes } from './routes/mcp.ts'
+import { guestRoutes, meRoutes } from './routes/me.ts'
+import { openaiRoutes } from './routes/openai.ts'
+import { publicRoutes } from './routes/public.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import type { AppSettings, LogLine } from './settings.ts'
+
+/** Frames of a stack that the log keeps. */
+const MOST_FRAMES = 8
+
+/**
+ * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
+ *
+ * Every refusal is RFC 9457 problem details with a stable code and a request id; nothing that a client sent is in it or in the log.
+ *
+ * @param configure Contract: what the app needs, by the environment of a Worker; asked once for each environment. What it throws is
+ *   answered, request by request.
+ * @example
+ * ```ts
+ * import { createApp } from 'plimsoll/hono'
+ *
+ * app.route('/memory', createApp((env: Env) => ({ objects: env, authenticate: (request) => whoIs(request) })))
+ * ```
+ */
+export function createApp<Env extends object>(configure: (env: Env) => AppSettings): OpenAPIHono<AppEnv> {
+  const settings = new WeakMap<object, AppSettings>()
+  const settingsOf = (env: object): AppSettings => {
+    const found = settings.get(env) ?? configure(env as Env)
+    settings.set(env, found)
+    return found
+  }
+  const app = new OpenAPIHono<AppEnv>()
+  app.use(logged)
+  app.use(async (context, next) => {
+    context.set('settings', settingsOf(context.env))
+    await next()
+  })
+  app.onError((error, context) => problemResponse(error, context.var.requestId))
+  app.notFound((context) =>
+    problemResponse(new PlimsollError('ERR_NOT_FOUND', 'no such route'), context.var.requestId),
+  )
+  publicRoutes(app)
+  guestRoutes(app)
+  app.use('/v1/*', authenticated)
+  app.use('/mcp', authenticated)
+  for (const routes of [
+    sessionRoutes,
+    contextRoutes,
+    factRoutes,
+    chatRoutes,
+    liveRoutes,
+    meRoutes,
+    openaiRoutes,
+    mcpRoutes,
+  ])
+    routes(app)
+  return app
+}
+
+/** Names each request, and tells the log of it. */
+const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const begun = Date.now()
+  const requestId = crypto.randomUUID()
+  context.set('requestId', requestId)
+  await next()
+  const { error, res, req } = context
+  // The answer to an upgrade cannot be changed.
+  if (res.status !== 101) res.headers.set('X-Request-Id', requestId)
+  const settings: AppSettings | undefined = context.var.settings
+  const { log = logFailures } = settings ?? {}
+  log({
+    requestId,
+    method: req.method,
+    route: req.routePath,
+    status: res.status,
+    milliseconds: Date.now() - begun,
+    ...(error && { code: asPlimsollError(error).code }),
+    ...(error && res.status >= 500 && { error: traceOf(error) }),
+  })
+}
+
+const authenticated: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const principal = await context.var.settings.authenticate(context.req.raw)
+  if (!principal) throw new PlimsollError('ERR_UNAUTHENTICATED', 'the request: no token')
+  context.set('principal', principal)
+  await next()
+}
+
+/** Where an error was thrown, without its message, which may hold anything. */
+function traceOf(error: Error): string {
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  return [error.name, ...frames.slice(0, MOST_FRAMES)].join('\n')
+}
+
+function logFailures(line: LogLine): void {
+  if (line.status >= 500) console.error(JSON.stringify(line))
+}

@@ -1,0 +1,96 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { PROBLEM_TYPE, type Problem, toWire } from '../../ports/wire.ts'
+
+interface Kind {
+  readonly status: ContentfulStatusCode
+  /** For people; the same for all errors of a code. */
+  readonly title: string
+}
+
+/** Every code, and how it is answered. What only a library of ours in the same process throws is a fault of the edge here. */
+export const PROBLEMS: Readonly<Record<ErrorCode, Kind>> = {
+  ERR_BUDGET_TOO_SMALL: { status: 422, title: 'Not even the least context fits the budget' },
+  ERR_CONFLICT: { status: 409, title: 'Others changed it' },
+  ERR_CONTEXT_TOO_LARGE: { status: 422, title: 'The context is above its limit' },
+  ERR_COUNTER_UNAVAILABLE: { status: 503, title: 'The token counter could not be loaded' },
+  ERR_DUPLICATE_ID: { status: 409, title: 'The id names something else' },
+  ERR_ENTRY_TOO_LARGE: { status: 413, title: 'Too large' },
+  ERR_FORBIDDEN: { status: 403, title: 'Not from this origin' },
+  ERR_HOOK: { status: 500, title: 'A hook failed' },
+  ERR_INTERNAL: { status: 500, title: 'Something failed that should not' },
+  ERR_INTERRUPTED: { status: 409, title: 'The run ended before its reply did' },
+  ERR_INVALID_ARGUMENT: { status: 400, title: 'The request is not valid' },
+  ERR_LAW_BROKEN: { status: 500, title: 'A law of the library is broken' },
+  ERR_LIMIT: { status: 422, title: 'A cap is reached' },
+  ERR_MODEL: { status: 502, title: 'The model failed' },
+  ERR_NOT_CONFIGURED: { status: 503, title: 'The edge lacks a setting' },
+  ERR_NOT_FOUND: { status: 404, title: 'Not found' },
+  ERR_OVERLOADED: { status: 503, title: 'Too much to do' },
+  ERR_RATE_LIMIT: { status: 429, title: 'A budget is used up' },
+  ERR_STORAGE: { status: 503, title: 'The store failed' },
+  ERR_STORAGE_FULL: { status: 507, title: 'No room left' },
+  ERR_STORAGE_LOST: { status: 503, title: 'The database is gone' },
+  ERR_TIMEOUT: { status: 504, title: 'Not within its time' },
+  ERR_TOOL_PENDING: { status: 409, title: 'A tool call waits for its result' },
+  ERR_UNAUTHENTICATED: { status: 401, title: 'Not authenticated' },
+  ERR_UPGRADE_REQUIRED: { status: 426, title: 'Written by a newer version' },
+}
+
+/** Seconds after which something that is overloaded may be asked again, where nobody knows better. */
+const RETRY_AFTER = 5
+
+/** As much of what an object's stub throws as says whose fault it was. */
+interface StubError {
+  readonly overloaded?: boolean
+  readonly retryable?: boolean
+}
+
+/** Any error as one of ours. What is not ours is hidden: its message may hold anything. */
+export function asPlimsollError(error: unknown): PlimsollError {
+  if (isPlimsollError(error)) return error
+  const { overloaded, retryable } = (typeof error === 'object' && error !== null ? error : {}) as StubError
+  if (overloaded)
+    return new PlimsollError('ERR_OVERLOADED', 'the object has more to do than it can', {
+      retryAfter: RETRY_AFTER,
+      cause: error,
+    })
+  if (retryable)
+    return new PlimsollError('ERR_STORAGE', 'the object was not reached: send the same again', {
+      cause: error,
+    })
+  return new PlimsollError('ERR_INTERNAL', 'the edge: something failed; send the same again', {
+    cause: error,
+  })
+}
+
+/** An error as RFC 9457 problem details. */
+export function problemResponse(error: unknown, requestId: string): Response {
+  const known = asPlimsollError(error)
+  const { status, title } = PROBLEMS[known.code]
+  const { code, message, argument, breakdown, pending, size, limit, id, version, retryAfter } = known
+  const problem: Problem = {
+    type: `urn:plimsoll:error:${code}`,
+    title,
+    status,
+    detail: message,
+    code,
+    requestId,
+    ...given({ argument, breakdown, pending, size, limit, id, version, retryAfter }),
+  }
+  return new Response(JSON.stringify(toWire(problem)), {
+    status,
+    headers: {
+      'Content-Type': PROBLEM_TYPE,
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+      ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    },
+  })
+}
+
+/** The fields that have a value. */
+function given<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Partial<Fields>
+}

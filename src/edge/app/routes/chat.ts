@@ -1,0 +1,67 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { AppEnv } from '../app-env.ts'
+import { endpoint } from '../endpoint.ts'
+import { onSession, sessionScope } from '../objects.ts'
+import { schemas } from '../schemas.ts'
+
+const STREAM = { answer: 'text/event-stream' }
+/** As the AI SDK's clients look for them: its UI message stream protocol, version 1. */
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'x-vercel-ai-ui-message-stream': 'v1',
+  // Proxies that gather an answer before they pass it on.
+  'x-accel-buffering': 'no',
+}
+
+/** A conversation with the edge's own model, as the AI SDK's `useChat` has it. */
+export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
+  endpoint(
+    app,
+    {
+      method: 'post',
+      path: '/v1/sessions/{session}/chat',
+      summary: 'Says something, and streams the reply; the run goes on if the client leaves',
+      body: schemas.any,
+      media: STREAM,
+    },
+    async ({ context, principal, param, body, opId, bytes }) => {
+      const scope = sessionScope(principal, param('session'))
+      const { run, stream } = await onSession(context.var.settings, scope, (object) =>
+        object.chat(scope, body, { ...(opId !== undefined && { opId }), bytes }),
+      )
+      return new Response(stream, { headers: { ...HEADERS, 'Plimsoll-Run': run } })
+    },
+  )
+  // The second spelling is that of the AI SDK's own transport, which names the chat and not the run.
+  for (const path of ['/v1/sessions/{session}/chat/{run}', '/v1/sessions/{session}/chat/{run}/stream'])
+    endpoint(
+      app,
+      {
+        method: 'get',
+        path,
+        summary: path.endsWith('stream')
+          ? 'The run that goes on now; 204: none does'
+          : 'A run from its beginning on (`current`: the one that goes on now); 204: there is nothing to resume',
+        media: STREAM,
+      },
+      async ({ context, principal, param }) => {
+        const scope = sessionScope(principal, param('session'))
+        const run = path.endsWith('stream') ? 'current' : param('run')
+        const stream = await onSession(context.var.settings, scope, (object) => object.resumeChat(scope, run))
+        return stream ? new Response(stream, { headers: HEADERS }) : new Response(null, { status: 204 })
+      },
+    )
+  endpoint(
+    app,
+    {
+      method: 'delete',
+      path: '/v1/sessions/{session}/chat/{run}',
+      summary: 'Stops a run (`current`: the one that goes on now); what was recorded before stays',
+    },
+    ({ context, principal, param }) => {
+      const scope = sessionScope(principal, param('session'))
+      const run = param('run')
+      return onSession(context.var.settings, scope, (object) => object.stopChat(scope, run))
+    },
+  )
+}

@@ -1,0 +1,119 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
+import type { AppEnv } from '../app-env.ts'
+import { endpoint, tagIn } from '../endpoint.ts'
+import { askSession, onSession, sessionScope } from '../objects.ts'
+import { schemas } from '../schemas.ts'
+
+/** What a model call is given, and what goes with it: compaction, rewinds, the checkpoint, the start. */
+export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
+  endpoint(
+    app,
+    {
+      method: 'post',
+      path: '/v1/sessions/{session}/context',
+      summary: 'What the next model call is given; messages in it are appended first',
+      body: schemas.contextCall,
+      answer: schemas.context,
+    },
+    ({ context, principal, param, body, opId, bytes }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'context', body, {
+        ...(opId !== undefined && { opId }),
+        bytes,
+      }),
+  )
+  endpoint(
+    app,
+    {
+      method: 'post',
+      path: '/v1/sessions/{session}/compact',
+      summary: 'Writes the summary that will be needed next; with new_epoch, cuts the window back now',
+      body: schemas.compact,
+      answer: schemas.any,
+    },
+    ({ context, principal, param, body }) => {
+      const scope = sessionScope(principal, param('session'))
+      return onSession(context.var.settings, scope, (object) => object.compact(scope, body))
+    },
+  )
+  endpoint(
+    app,
+    {
+      method: 'post',
+      path: '/v1/sessions/{session}/rewind',
+      summary: 'Hides a message and all that shows after it, or takes that back',
+      body: schemas.rewind,
+      answer: z.object({ rewind: z.string() }),
+    },
+    ({ context, principal, param, body }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body),
+  )
+  endpoint(
+    app,
+    {
+      method: 'get',
+      path: '/v1/sessions/{session}/checkpoint',
+      summary: 'State of the task; its version is the ETag',
+      answer: schemas.checkpoint,
+    },
+    ({ context, principal, param }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'checkpoint', undefined),
+  )
+  endpoint(
+    app,
+    {
+      method: 'put',
+      path: '/v1/sessions/{session}/checkpoint',
+      summary: 'Keeps a state of at most 32 KiB, over the version in If-Match if there is one',
+      body: schemas.setCheckpoint,
+      answer: schemas.version,
+    },
+    ({ context, principal, param, body, ifVersion, opId, bytes }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'setCheckpoint',
+        { ...body, ...(ifVersion !== undefined && { ifVersion }) },
+        { ...(opId !== undefined && { opId }), bytes },
+      ),
+  )
+  endpoint(
+    app,
+    {
+      method: 'get',
+      path: '/v1/sessions/{session}/start',
+      summary: 'What a model should know when the session starts; 304 where the ETag still holds',
+      query: schemas.start,
+      answer: schemas.any,
+    },
+    async ({ context, principal, param, query: { budget, ...query } }) => {
+      const header = context.req.header('If-None-Match')
+      const ifNoneMatch = header === undefined || header === '*' ? undefined : tagIn(header, 'If-None-Match')
+      const answered = await askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'start',
+        {
+          ...query,
+          ...(budget !== undefined && { budgetTokens: budget }),
+          ...(ifNoneMatch !== undefined && { ifNoneMatch }),
+        },
+      )
+      return answered.json === ''
+        ? new Response(null, { status: 304, headers: { ETag: header ?? '' } })
+        : answered
+    },
+  )
+  endpoint(
+    app,
+    {
+      method: 'get',
+      path: '/v1/sessions/{session}/explain',
+      summary: 'Where every character and token of the current request comes from; writes nothing',
+      query: schemas.explain,
+      answer: schemas.any,
+    },
+    ({ context, principal, param, query }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'explain', query),
+  )
+}

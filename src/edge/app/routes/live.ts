@@ -1,0 +1,24 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { checkId, invalid } from '../../../core/json.ts'
+import type { AppEnv } from '../app-env.ts'
+import { onSession, sessionScope } from '../objects.ts'
+
+/** Hints over a WebSocket: that something has changed, never what. What is missed on the way, the next read shows. */
+export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
+  app.get('/v1/sessions/:session/live', async ({ req, var: { settings, principal } }) => {
+    const scope = sessionScope(principal, checkId('live', 'session', req.param('session')))
+    if (req.header('Upgrade')?.toLowerCase() !== 'websocket')
+      throw invalid('live', 'Upgrade', 'must be websocket')
+    return onSession(settings, scope, (object) =>
+      // Nothing of the caller's own headers goes along but what the protocol needs.
+      object.fetch('https://session/live', {
+        headers: {
+          Upgrade: 'websocket',
+          'Plimsoll-Scope': encodeURIComponent(JSON.stringify(scope)),
+          ...(principal.expiresAt !== undefined && { 'Plimsoll-Expires': String(principal.expiresAt) }),
+          ...(req.header('Sec-WebSocket-Protocol') && { 'Sec-WebSocket-Protocol': 'plimsoll.v1' }),
+        },
+      }),
+    )
+  })
+}

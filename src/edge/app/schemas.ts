@@ -1,0 +1,248 @@
+/** Shapes of bodies and parameters, in the names of the wire. Sizes and what depends on what is stored, the core checks. */
+import { z } from '@hono/zod-openapi'
+import type { Json } from '../../ports/message.ts'
+
+/** 1 to 256 bytes of well-formed UTF-16; what is longer in bytes the core refuses. */
+const id = z.string().min(1).max(256)
+const time = z.number().describe('Unix milliseconds (UTC).')
+const json = z
+  .unknown()
+  .openapi({ description: 'Any JSON value, of at most 32 levels.' }) as unknown as z.ZodType<Json>
+const record = z.unknown().openapi({
+  type: 'object',
+  additionalProperties: true,
+  description: 'An object of the app’s own.',
+}) as unknown as z.ZodType<{ readonly [key: string]: Json }>
+const trust = z
+  .enum(['system', 'user', 'assistant', 'import', 'tool', 'web'])
+  .openapi('Trust', { description: 'Where a text came from, from most to least trusted.' })
+const text = z.strictObject({ type: z.literal('text'), text: z.string() })
+const part = z
+  .discriminatedUnion('type', [
+    text,
+    z.strictObject({ type: z.literal('reasoning'), text: z.string(), signature: z.string().optional() }),
+    z.strictObject({ type: z.literal('tool-call'), id, name: z.string(), input: json }),
+    z.strictObject({
+      type: z.literal('tool-result'),
+      call_id: id,
+      output: json,
+      is_error: z.boolean().optional(),
+    }),
+    z.strictObject({
+      type: z.literal('media'),
+      media_type: z.string(),
+      ref: z.string().optional(),
+      url: z.string().optional(),
+      tokens: z.number().optional(),
+    }),
+    z.strictObject({
+      type: z.literal('opaque'),
+      provider: z.string(),
+      value: json,
+      tokens: z.number().optional(),
+    }),
+  ])
+  .openapi('Part')
+const content = z.union([z.string(), z.array(part)])
+const role = z.enum(['system', 'user', 'assistant', 'tool'])
+
+const messageInput = z
+  .strictObject({
+    id: id.optional(),
+    role,
+    content,
+    created_at: time.optional(),
+    trust: trust.optional(),
+    name: z.string().optional(),
+    metadata: record.optional(),
+  })
+  .openapi('MessageInput')
+
+const partsOfMessage = z
+  .strictObject({ id, parts: z.number().int().min(1).max(16) })
+  .openapi('UploadedMessage', {
+    description: 'A message whose JSON was uploaded before, in so many parts, under its id.',
+  })
+
+const message = z
+  .object({
+    id,
+    role,
+    content,
+    created_at: time,
+    trust,
+    name: z.string().optional(),
+    metadata: record.optional(),
+  })
+  .openapi('Message')
+
+const messageInputs = z
+  .array(z.union([messageInput, partsOfMessage]))
+  .min(1)
+  .max(100)
+
+const toolSpec = z
+  .strictObject({ name: z.string(), description: z.string().optional(), input_schema: record })
+  .openapi('ToolSpec')
+
+const extent = z
+  .strictObject({
+    rounds: z.number().optional(),
+    messages: z.number().optional(),
+    tokens: z.number().optional(),
+  })
+  .optional()
+const limits = z.strictObject({
+  window: z.strictObject({ max: extent, keep: extent }).optional(),
+  tool_output: z.strictObject({ first: z.number().optional(), old: z.number().optional() }).optional(),
+})
+
+const factKind = z.enum(['finding', 'blocker', 'correction', 'preference', 'constraint'])
+const factInput = z
+  .strictObject({
+    kind: factKind,
+    text: z.string(),
+    title: z.string().optional(),
+    project: z.string().optional(),
+    pinned: z.boolean().optional(),
+    priority: z.number().optional(),
+    confidence: z.number().optional(),
+    trust: trust.optional(),
+    sources: z.array(z.string()).optional(),
+    supersedes: z.string().optional(),
+    review_at: time.optional(),
+    expires_at: time.optional(),
+    created_at: time.optional(),
+    id: z.string().optional(),
+  })
+  .openapi('FactInput')
+const fact = z
+  .object({
+    id,
+    kind: factKind,
+    title: z.string(),
+    text: z.string(),
+    project: z.string().optional(),
+    status: z.enum(['open', 'resolved']).optional(),
+    pinned: z.boolean(),
+    priority: z.number(),
+    confidence: z.number(),
+    trust,
+    sources: z.array(z.string()),
+    supersedes: z.string().optional(),
+    superseded_by: z.string().optional(),
+    promoted_from: trust.optional(),
+    created_at: time,
+    review_at: time,
+    expires_at: time.optional(),
+    review: json.optional(),
+  })
+  .openapi('Fact')
+const remembered = z.object({ fact, status: z.enum(['new', 'merged', 'known']) }).openapi('Remembered')
+
+const session = z
+  .object({ session_id: id, title: z.string(), created_at: time, project: z.string().optional() })
+  .openapi('Session')
+
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
+const count = z
+  .string()
+  .regex(/^\d{1,9}$/)
+  .transform(Number)
+  .openapi({ type: 'integer', minimum: 0 })
+const list = z.string().transform((value) => value.split(','))
+
+export const schemas = {
+  id,
+  count,
+  message,
+  messageInputs,
+  factInput,
+  fact,
+  remembered,
+  session,
+  version: z.object({ version: z.string() }).openapi('Version'),
+  appended: z
+    .object({ messages: z.array(message), repeated: z.boolean(), mismatch: z.boolean() })
+    .openapi('Appended'),
+  append: z.strictObject({ messages: messageInputs, round: id.optional() }).openapi('Append'),
+  history: z.object({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
+  contextCall: z
+    .strictObject({
+      messages: messageInputs.optional(),
+      tools: z.array(toolSpec).optional(),
+      tail: z.union([z.string(), z.array(z.strictObject({ name: z.string(), text: z.string() }))]).optional(),
+      recall: z.union([z.string(), z.literal(true)]).optional(),
+      limits: limits.optional(),
+      preview: z.boolean().optional(),
+      on_pending: z.enum(['reject', 'abandon']).optional(),
+      new_epoch: z.boolean().optional(),
+    })
+    .openapi('ContextCall'),
+  context: z
+    .object({
+      lane: z.string(),
+      epoch: z.string(),
+      head: z.string(),
+      fence: z.string(),
+      blocks: z.array(z.looseObject({})),
+      tools: z.array(toolSpec).optional(),
+      receipt: z.looseObject({}),
+      hash: z.string(),
+    })
+    .openapi('Context', { description: 'What one model call is given. docs/context.md has its fields.' }),
+  rewind: z
+    .strictObject({ message: id.optional(), undo: z.union([id, z.literal(true)]).optional() })
+    .openapi('Rewind'),
+  factQuery: z.object({
+    kinds: list.pipe(z.array(factKind)).optional(),
+    project: z.string().optional(),
+    all: flag.optional(),
+    after: z.string().optional(),
+    first: count.optional(),
+  }),
+  factChange: z
+    .strictObject({
+      pinned: z.boolean().optional(),
+      promote: z.literal(true).optional(),
+      resolve: z.literal(true).optional(),
+      review: z.enum(['again', 'hard', 'good', 'easy']).optional(),
+      supersede: factInput.optional(),
+    })
+    .openapi('FactChange', { description: 'Exactly one of these.' }),
+  checkpoint: z.object({ value: json, version: z.string().nullable() }).openapi('Checkpoint'),
+  setCheckpoint: z.strictObject({ value: json }),
+  compact: z.strictObject({ new_epoch: z.boolean().optional() }),
+  createSession: z
+    .strictObject({ session_id: id.optional(), title: z.string().optional(), project: id.optional() })
+    .openapi('CreateSession'),
+  changeSession: z.strictObject({ title: z.string() }),
+  start: z.object({ query: z.string().optional(), project: z.string().optional(), budget: count.optional() }),
+  explain: z.object({ provider: z.enum(['openai', 'anthropic']).optional() }),
+  after: z.object({ after: id.optional() }),
+  document: z.strictObject({ text: z.string() }),
+  skill: z.strictObject({
+    description: z.string(),
+    text: z.string(),
+    front_matter: z.string().optional(),
+  }),
+  skillQuery: z.object({ after: z.string().optional(), first: count.optional() }),
+  recall: z.strictObject({
+    query: z.string(),
+    sessions: z.union([z.literal('all'), z.array(id)]).optional(),
+    first: z.number().optional(),
+  }),
+  claim: z.strictObject({ token: z.string().max(8192) }),
+  problem: z
+    .looseObject({
+      type: z.string(),
+      title: z.string(),
+      status: z.number().int(),
+      detail: z.string(),
+      code: z.string(),
+      request_id: z.string(),
+      retry_after: z.number().int().optional(),
+    })
+    .openapi('Problem', { description: 'RFC 9457 problem details.' }),
+  any: z.looseObject({}),
+} as const

@@ -1,0 +1,48 @@
+import type { EdgeBindings } from '../objects/bindings.ts'
+import type { Authenticate } from '../principal.ts'
+
+/** One request, as the log has it: ids, sizes and codes, never content. */
+export interface LogLine {
+  readonly requestId: string
+  readonly method: string
+  /** The route's pattern, for example `/v1/sessions/:session/messages`: a path may hold names of people. */
+  readonly route: string
+  readonly status: number
+  readonly milliseconds: number
+  /** Of a refusal. */
+  readonly code?: string
+  /** Where something failed that should not: the name and the stack of the error, never its message. */
+  readonly error?: string
+}
+
+/** What the app needs to know of where it runs. */
+export interface AppSettings {
+  readonly objects: EdgeBindings
+  readonly authenticate: Authenticate
+  /** Makes tokens for people who have not signed in. Default: nobody gets one. */
+  readonly guests?: GuestIssuer
+  /** Origins whose pages may call, exactly as browsers write them: `https://example.com`. Default: none but the edge's own. */
+  readonly origins?: readonly string[]
+  /** A coarse shield in front of everything, for example a rate-limit binding of Cloudflare. Default: none. */
+  readonly shield?: RateLimiter
+  /** URL of RapiDoc's script, for the page at `/docs`. Default: no such page. */
+  readonly docsScript?: string
+  /** Contract: told of every request after its answer; must not throw. Default: failures go to the console. */
+  readonly log?: (line: LogLine) => void
+  /** Facts about the deployment, for `/health`. Default: none. */
+  readonly health?: Readonly<Record<string, string | boolean>>
+}
+
+/** Cloudflare's rate-limit binding, or anything like it. */
+export interface RateLimiter {
+  limit(options: { readonly key: string }): Promise<{ readonly success: boolean }>
+}
+
+/** Makes and reads tokens of guests. */
+export interface GuestIssuer {
+  issue(
+    tenant?: string,
+  ): Promise<{ readonly token: string; readonly userId: string; readonly expiresAt: number }>
+  /** @throws ERR_UNAUTHENTICATED */
+  verify(token: string): Promise<{ readonly tenant?: string; readonly userId: string }>
+}

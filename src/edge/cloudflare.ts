@@ -1,0 +1,5 @@
+export type { EdgeBindings } from './objects/bindings.ts'
+export { objectName } from './objects/object-name.ts'
+export { SessionObject } from './objects/session-object.ts'
+export type { SessionBudgets, SessionSettings, UserSettings } from './objects/settings.ts'
+export { UserObject } from './objects/user-object.ts'

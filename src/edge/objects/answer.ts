@@ -1,0 +1,34 @@
+import type { Block, Context } from '../../ports/context.ts'
+import { toWire } from '../../ports/wire.ts'
+
+/** What an object answers a call with: JSON text crosses to the Worker faster than objects do. */
+export interface Answer {
+  /** The body, as it goes to the client; empty: there is none. */
+  readonly json: string
+  /** Version of what was read or written, for the header `ETag`; absent: it has none. */
+  readonly etag?: string
+}
+
+export const NOTHING: Answer = { json: '' }
+
+/** A value of the library's as an answer. */
+export function answer(value: unknown, etag?: string | null): Answer {
+  return { json: JSON.stringify(toWire(value)), ...(typeof etag === 'string' && { etag }) }
+}
+
+const texts = new WeakMap<Block, string>()
+
+/** A context as an answer. Blocks stay the same objects from call to call, and are written once. */
+export function contextAnswer({ blocks, ...rest }: Context): Answer {
+  const fields = JSON.stringify(toWire(rest))
+  return { json: `${fields.slice(0, -1)},"blocks":[${blocks.map(textOf).join()}]}` }
+}
+
+function textOf(block: Block): string {
+  let text = texts.get(block)
+  if (text === undefined) {
+    text = JSON.stringify(toWire(block))
+    texts.set(block, text)
+  }
+  return text
+}

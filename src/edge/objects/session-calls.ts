@@ -1,0 +1,167 @@
+import type { ContextOptions } from '../../core/call.ts'
+import type { FactInput } from '../../core/facts/check-fact.ts'
+import type { FactQuery } from '../../core/facts/fact-lists.ts'
+import type { Rating } from '../../core/facts/review.ts'
+import type { HistoryOptions } from '../../core/history.ts'
+import { invalid } from '../../core/json.ts'
+import type { Session } from '../../core/session.ts'
+import type { StartOptions } from '../../core/start/start-options.ts'
+import type { AppendOptions, AppendResult } from '../../core/writer.ts'
+import type { Context } from '../../ports/context.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { MessageInput } from '../../ports/message.ts'
+import { explain } from '../../render/explain.ts'
+import type { Provider } from '../../render/lint.ts'
+import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
+import type { RefreshFailure } from './user-replica.ts'
+
+/** A message whose JSON was uploaded before, in parts under its id. */
+export interface UploadedMessage {
+  readonly id: string
+  readonly parts: number
+}
+
+export type GivenMessage = MessageInput | UploadedMessage
+
+/** What a context call asks for: messages to append first, and the options of the context. */
+export interface ContextCall extends ContextOptions {
+  readonly messages?: readonly GivenMessage[]
+}
+
+/** One change to one fact. */
+export interface FactChange {
+  readonly fact: string
+  readonly pinned?: boolean
+  readonly promote?: true
+  readonly resolve?: true
+  readonly review?: Rating
+  readonly supersede?: FactInput
+}
+
+/** What a call is made on, and what goes with it. */
+export interface Asked {
+  readonly session: Session
+  readonly opId?: string
+  /** Appends to it, as far as its budgets allow; what was uploaded in parts is put together. */
+  readonly append: (messages: readonly GivenMessage[], options: AppendOptions) => Promise<AppendResult>
+  /** Why the copy of what the user's sessions share may be old. */
+  readonly stale?: RefreshFailure
+}
+
+/** What the Worker may ask of a session, by name. Arguments and answers cross between processes: plain data only. */
+export const sessionCalls = {
+  append: async (
+    { append, opId }: Asked,
+    { messages, round }: { readonly messages: readonly GivenMessage[]; readonly round?: string },
+  ): Promise<Answer> =>
+    answer(
+      await append(messages, {
+        ...(round !== undefined && { round }),
+        ...(opId !== undefined && { opId }),
+      }),
+    ),
+
+  messages: async ({ session }: Asked, options: HistoryOptions): Promise<Answer> =>
+    answer({ messages: await session.history(options) }),
+
+  context: async (
+    { session, append, opId, stale }: Asked,
+    { messages = [], ...options }: ContextCall,
+  ): Promise<Answer> => {
+    if (messages.length > 0) await append(messages, opId === undefined ? {} : { opId })
+    return contextAnswer(reported(await session.context(options), stale))
+  },
+
+  rewind: async (
+    { session }: Asked,
+    { message, undo }: { readonly message?: string; readonly undo?: string | true },
+  ): Promise<Answer> => {
+    if ((message === undefined) === (undo === undefined))
+      throw invalid('rewind', 'message', 'or undo must be given, and not both')
+    if (message !== undefined) return answer({ rewind: await session.rewind(message) })
+    return answer({ rewind: await session.undo(undo === true ? undefined : undo) })
+  },
+
+  facts: async ({ session }: Asked, query: FactQuery): Promise<Answer> =>
+    answer({ facts: await session.facts(query) }),
+
+  remember: async ({ session, opId }: Asked, input: FactInput): Promise<Answer> =>
+    answer(await session.remember(input, opId === undefined ? {} : { opId })),
+
+  changeFact: async ({ session }: Asked, change: FactChange): Promise<Answer> =>
+    answer(await changeFact(session, change)),
+
+  forget: async ({ session }: Asked, { fact }: { readonly fact: string }): Promise<Answer> => {
+    await session.forget(fact)
+    return NOTHING
+  },
+
+  checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
+    const { value = null, version } = await session.checkpoint.get()
+    return answer({ value, version }, version)
+  },
+
+  setCheckpoint: async (
+    { session, opId }: Asked,
+    { value, ifVersion }: { readonly value: unknown; readonly ifVersion?: string | null },
+  ): Promise<Answer> => {
+    const version = await session.checkpoint.set(value, {
+      ...(ifVersion !== undefined && { ifVersion }),
+      ...(opId !== undefined && { opId }),
+    })
+    return answer({ version }, version)
+  },
+
+  /** An answer without a body: what the caller holds still is what it is. */
+  start: async ({ session }: Asked, options: StartOptions): Promise<Answer> => {
+    const start = await session.start(options)
+    // Its bytes are canonical, and its keys are those of the wire already.
+    return start ? { json: JSON.stringify(start), etag: start.etag } : NOTHING
+  },
+
+  explain: async (
+    { session, stale }: Asked,
+    { provider }: { readonly provider?: Provider },
+  ): Promise<Answer> => {
+    const context = reported(await session.context({ preview: true, onPending: 'abandon' }), stale)
+    const { receipt, hash } = context
+    return answer({ hash, receipt, ...explain(context, provider) })
+  },
+} as const
+
+/** Calls that need nothing of what the user's sessions share, so that they need not look whether it changed. */
+export const OWN_CALLS: ReadonlySet<SessionCallName> = new Set([
+  'append',
+  'messages',
+  'rewind',
+  'checkpoint',
+  'setCheckpoint',
+])
+
+type SessionCalls = typeof sessionCalls
+export type SessionCallName = keyof SessionCalls
+export type SessionCallInput<Name extends SessionCallName> = Parameters<SessionCalls[Name]>[1]
+
+/** A context whose receipt says that what is remembered may be old. */
+function reported(context: Context, stale: RefreshFailure | undefined): Context {
+  if (!stale) return context
+  const { receipt } = context
+  return {
+    ...context,
+    receipt: { ...receipt, failures: [...receipt.failures, { part: 'user-replica', ...stale }] },
+  }
+}
+
+async function changeFact(session: Session, change: FactChange): Promise<unknown> {
+  const { fact, pinned, promote, resolve, review, supersede } = change
+  const wanted = [pinned, promote, resolve, review, supersede].filter((one) => one !== undefined)
+  if (wanted.length !== 1)
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'facts: one change at a time, and not none', {
+      argument: 'body',
+    })
+  if (supersede !== undefined) return session.supersede(fact, supersede)
+  if (promote) return { fact: await session.promote(fact) }
+  if (resolve) return { fact: await session.resolve(fact) }
+  if (review !== undefined) return { fact: await session.review(fact, review) }
+  return { fact: await (pinned ? session.pin(fact) : session.unpin(fact)) }
+}

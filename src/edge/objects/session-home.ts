@@ -1,0 +1,90 @@
+import type { Memory } from '../../core/memory.ts'
+import type { Session } from '../../core/session.ts'
+import { createMemory } from '../../create-memory.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { Store } from '../../ports/store.ts'
+import type { SessionRecord, SessionScope } from './session-record.ts'
+import type { SessionSettings } from './settings.ts'
+import type { RefreshFailure, UserReplica } from './user-replica.ts'
+
+export interface SessionHomeParts {
+  readonly record: SessionRecord
+  readonly settings: SessionSettings
+  /** The object's own store. */
+  readonly local: Store
+  readonly replica: UserReplica
+}
+
+interface Opened {
+  readonly system: string | undefined
+  readonly memory: Memory
+  readonly session: Session
+}
+
+/** The memory of the one session that an object holds: its log is here, and a copy of what its user's sessions share. */
+export class SessionHome {
+  readonly scope: SessionScope
+  readonly user: Scope
+  readonly #parts: SessionHomeParts
+  readonly #store: Store
+  /** For the instructions that were used last: a memory has its own, and most callers have always the same. */
+  #opened: Opened | undefined
+
+  constructor(parts: SessionHomeParts) {
+    const { record, local, replica } = parts
+    this.#parts = parts
+    this.scope = record.scope
+    this.user = userOf(record.scope)
+    this.#store = {
+      open: (scope) => (scope.sessionId === undefined ? replica : local.open(scope)),
+      oldestUnused: () => local.oldestUnused(),
+      removeUnused: (until) => local.removeUnused(until),
+    }
+  }
+
+  get memory(): Memory {
+    return this.#open(undefined).memory
+  }
+
+  get project(): string | undefined {
+    return this.#parts.record.project
+  }
+
+  /** The session; with other instructions than those of the settings, if any are given. */
+  session(system?: string): Session {
+    return this.#open(system).session
+  }
+
+  /** Looks whether what the user's sessions share has changed. @returns why that failed: then what was known before shows on */
+  refresh(): Promise<RefreshFailure | undefined> {
+    const { replica, settings } = this.#parts
+    const { replicaMaxAge } = settings
+    return replica.refresh(replicaMaxAge === undefined ? {} : { olderThan: replicaMaxAge })
+  }
+
+  poke(): void {
+    this.#parts.replica.poke()
+  }
+
+  #open(given: string | undefined): Opened {
+    const { settings, record } = this.#parts
+    const system = given ?? settings.memory.system
+    if (!this.#opened || this.#opened.system !== system) {
+      const { system: _, ...options } = settings.memory
+      const memory = createMemory({
+        ...options,
+        ...(system !== undefined && { system }),
+        store: this.#store,
+      })
+      const { project } = record
+      const session = memory.session(record.scope, project === undefined ? {} : { project })
+      this.#opened = { system, memory, session }
+    }
+    return this.#opened
+  }
+}
+
+/** Scope of the user whose session it is. */
+export function userOf({ sessionId: _, ...user }: Scope): Scope {
+  return user
+}

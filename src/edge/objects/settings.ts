@@ -1,0 +1,41 @@
+import type { AgentTool } from '../../agent/options.ts'
+import type { Session } from '../../core/session.ts'
+import type { CreateMemoryOptions } from '../../create-memory.ts'
+import type { Model } from '../../ports/model.ts'
+
+/** Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit. */
+export interface SessionBudgets {
+  /** Calls that append. */
+  readonly appendsPerMinute?: number
+  /** Bytes of bodies that are written. */
+  readonly bytesPerDay?: number
+  /** Tokens of input and output that the edge's own model may take. */
+  readonly modelTokensPerHour?: number
+}
+
+/** What a session's object is made with. */
+export interface SessionSettings {
+  /** As for `createMemory`; the store, clock and ids are the object's own. */
+  readonly memory: Omit<CreateMemoryOptions, 'store' | 'clock' | 'newId'>
+  /** Answers in chats. Default: none, and chats are ERR_NOT_CONFIGURED. */
+  readonly model?: Model | (() => Promise<Model>)
+  /** Tools of the edge's own agent. Default: those of the memory. */
+  readonly tools?: (session: Session) => readonly AgentTool[]
+  /** Most model calls of one reply. Default 20. */
+  readonly maxSteps?: number
+  readonly budgets?: SessionBudgets
+  /** Milliseconds after which the copy of the user's facts, profile and skills is read again. Default 60 000. */
+  readonly replicaMaxAge?: number
+}
+
+/** What a user's object is made with. */
+export interface UserSettings {
+  /** As for `createMemory`; what is said of contexts is not needed. */
+  readonly memory: Omit<CreateMemoryOptions, 'store' | 'clock' | 'newId'>
+  readonly budgets?: {
+    /** Sessions that are created. */
+    readonly sessionsPerHour?: number
+    /** Bytes of bodies that are written. */
+    readonly bytesPerDay?: number
+  }
+}

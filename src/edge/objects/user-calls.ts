@@ -1,0 +1,121 @@
+import type { FactInput } from '../../core/facts/check-fact.ts'
+import type { FactQuery } from '../../core/facts/fact-lists.ts'
+import { invalid } from '../../core/json.ts'
+import type { User, UserRecallOptions } from '../../core/long-term/user.ts'
+import type { WriteOptions } from '../../core/registers/register.ts'
+import { checkSkill, type Skill, toMarkdown } from '../../core/registers/skill.ts'
+import type { SkillQuery } from '../../core/registers/skills.ts'
+import type { ListOptions, Sessions } from '../../core/sessions.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import { type Answer, answer, NOTHING } from './answer.ts'
+
+/** A user's memory, and the list of the user's sessions. */
+export interface UserMemory {
+  readonly user: User
+  readonly sessions: Sessions
+}
+
+interface Named {
+  readonly name: string
+}
+
+/** What the Worker may ask of a user's object, by name. Plain data only. */
+export const userCalls = {
+  sessions: async ({ sessions }: UserMemory, options: ListOptions): Promise<Answer> =>
+    answer({ sessions: await sessions.list(options) }),
+
+  title: async (
+    { sessions }: UserMemory,
+    { sessionId, title }: { readonly sessionId: string; readonly title: string },
+  ): Promise<Answer> => {
+    await sessions.title(sessionId, title)
+    return answer(await sessions.get(sessionId))
+  },
+
+  profile: async ({ user }: UserMemory, _: undefined): Promise<Answer> =>
+    answer({ documents: await user.profile.list() }),
+
+  document: async ({ user }: UserMemory, { name }: Named): Promise<Answer> => {
+    const document = await user.profile.get(name)
+    if (!document) throw notFound('profile', name)
+    return answer(document, document.version)
+  },
+
+  setDocument: async (
+    { user }: UserMemory,
+    { name, text, ifVersion }: Named & { readonly text: string } & WriteOptions,
+    opId?: string,
+  ): Promise<Answer> => {
+    const version = await user.profile.set(name, text, writing(ifVersion, opId))
+    return answer({ name, version }, version)
+  },
+
+  deleteDocument: async (
+    { user }: UserMemory,
+    { name, ifVersion }: Named & WriteOptions,
+    opId?: string,
+  ): Promise<Answer> => {
+    await user.profile.delete(name, writing(ifVersion, opId))
+    return NOTHING
+  },
+
+  skills: async ({ user }: UserMemory, query: SkillQuery): Promise<Answer> =>
+    answer({ skills: await user.skills.list(query) }),
+
+  skill: async ({ user }: UserMemory, { name }: Named): Promise<Answer> => {
+    const skill = await user.skills.get(name)
+    if (!skill) throw notFound('skills', name)
+    return answer({ ...skill, markdown: toMarkdown(skill) }, skill.version)
+  },
+
+  setSkill: async (
+    { user }: UserMemory,
+    { name, skill, ifVersion }: Named & { readonly skill: Omit<Skill, 'name'> | string } & WriteOptions,
+    opId?: string,
+  ): Promise<Answer> => {
+    const version = await user.skills.set(
+      typeof skill === 'string' ? named(name, skill) : { ...skill, name },
+      writing(ifVersion, opId),
+    )
+    return answer({ name, version }, version)
+  },
+
+  deleteSkill: async (
+    { user }: UserMemory,
+    { name, ifVersion }: Named & WriteOptions,
+    opId?: string,
+  ): Promise<Answer> => {
+    await user.skills.delete(name, writing(ifVersion, opId))
+    return NOTHING
+  },
+
+  facts: async ({ user }: UserMemory, query: FactQuery): Promise<Answer> =>
+    answer({ facts: await user.facts.list(query) }),
+
+  remember: async ({ user }: UserMemory, input: FactInput, opId?: string): Promise<Answer> =>
+    answer(await user.facts.remember(input, opId)),
+
+  recall: async (
+    { user }: UserMemory,
+    { query, ...options }: { readonly query: string } & UserRecallOptions,
+  ): Promise<Answer> => answer({ items: await user.recall(query, options) }),
+} as const
+
+type UserCalls = typeof userCalls
+export type UserCallName = keyof UserCalls
+export type UserCallInput<Name extends UserCallName> = Parameters<UserCalls[Name]>[1]
+
+function writing(ifVersion: string | null | undefined, opId: string | undefined): WriteOptions {
+  return { ...(ifVersion !== undefined && { ifVersion }), ...(opId !== undefined && { opId }) }
+}
+
+function notFound(operation: string, id: string): PlimsollError {
+  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no ${id}`, { id })
+}
+
+/** A SKILL.md has its own name: it must be the one that it is put under. */
+function named(name: string, markdown: string): Skill {
+  const skill = checkSkill('skills', markdown)
+  if (skill.name !== name) throw invalid('skills', 'name', 'must be the name in the text’s front matter')
+  return skill
+}
