@@ -1,0 +1,94 @@
+import { webHost } from '../../platform/web.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Authenticate } from '../principal.ts'
+import { developmentAuthenticator } from './development.ts'
+import { firstOf } from './first-of.ts'
+import { type GuestTokens, guestTokens } from './guests.ts'
+import { jwtAuthenticator } from './jwt.ts'
+import type { Fetch } from './remote-key-set.ts'
+
+/** Variables and secrets of a Worker. An empty one counts as absent. */
+export interface AuthSettings {
+  /** `development`: everybody on this machine is the user `local`. Not beside `JWT_…`. */
+  readonly AUTH?: string | undefined
+  /** Of tokens by HS256, at least 32 bytes. Not beside `JWT_JWKS_URL`. */
+  readonly JWT_SECRET?: string | undefined
+  readonly JWT_JWKS_URL?: string | undefined
+  readonly JWT_ISSUER?: string | undefined
+  readonly JWT_AUDIENCE?: string | undefined
+  readonly JWT_TENANT_CLAIM?: string | undefined
+  /** Lets guests in. At least 32 bytes; may be the same as `JWT_SECRET`. */
+  readonly GUEST_SECRET?: string | undefined
+}
+
+export interface AuthPlatform {
+  /** Unix milliseconds. Default the platform's. */
+  readonly clock?: () => number
+  /** Default UUIDv7. */
+  readonly newId?: () => string
+  /** Default the platform's. */
+  readonly fetch?: Fetch
+}
+
+export interface Auth {
+  readonly authenticate: Authenticate
+  /** Absent: guests are not let in. */
+  readonly guests?: GuestTokens
+}
+
+/**
+ * How a Worker authenticates, by its settings. Build it once for an isolate: the keys of `JWT_JWKS_URL` are kept in it.
+ *
+ * It never throws. Where settings are missing, contradict each other or are too weak, every call of `authenticate` throws
+ * ERR_NOT_CONFIGURED, and no guests are let in: an edge that is half configured lets nobody in.
+ */
+export function authenticatorOf(settings: AuthSettings, platform: AuthPlatform = {}): Auth {
+  try {
+    return configured(settings, platform)
+  } catch (error) {
+    if (!isPlimsollError(error, 'ERR_NOT_CONFIGURED')) throw error
+    return {
+      async authenticate() {
+        throw error
+      },
+    }
+  }
+}
+
+function configured(settings: AuthSettings, platform: AuthPlatform): Auth {
+  const { clock = webHost.now, newId = webHost.newId } = platform
+  const users = usersOf(settings, platform)
+  const secret = settings.GUEST_SECRET
+  if (secret) {
+    const guests = guestTokens({ secret, clock, newId })
+    // Development knows everybody, so it comes last.
+    const doors = settings.AUTH ? [guests.authenticate, users] : [users, guests.authenticate]
+    return { authenticate: firstOf(...doors.filter((door) => door !== undefined)), guests }
+  }
+  if (users) return { authenticate: users }
+  throw notConfigured('one of JWT_SECRET, JWT_JWKS_URL, GUEST_SECRET and AUTH=development is required')
+}
+
+function usersOf(settings: AuthSettings, { clock, fetch }: AuthPlatform): Authenticate | undefined {
+  const { AUTH, JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_TENANT_CLAIM } = settings
+  const hasJwt = [JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_TENANT_CLAIM].some(Boolean)
+  if (AUTH) {
+    if (AUTH !== 'development') throw notConfigured('AUTH can be development alone')
+    if (hasJwt) throw notConfigured('AUTH=development and JWT_… exclude each other')
+    return developmentAuthenticator
+  }
+  if (!hasJwt) return undefined
+  return jwtAuthenticator({
+    ...(JWT_SECRET && { secret: JWT_SECRET }),
+    ...(JWT_JWKS_URL && { jwks: JWT_JWKS_URL }),
+    issuer: JWT_ISSUER ?? '',
+    audience: JWT_AUDIENCE ?? '',
+    ...(JWT_TENANT_CLAIM && { tenantClaim: JWT_TENANT_CLAIM }),
+    ...(fetch && { fetch }),
+    ...(clock && { clock }),
+  })
+}
+
+function notConfigured(reason: string): PlimsollError {
+  return new PlimsollError('ERR_NOT_CONFIGURED', `authenticate: ${reason}`)
+}

@@ -1,0 +1,113 @@
+import type { JWTPayload } from 'jose'
+import { checkId } from '../../core/json.ts'
+import { webHost } from '../../platform/web.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Authenticate, Principal } from '../principal.ts'
+import { bearerToken } from './bearer-token.ts'
+import { isLoopback } from './loopback.ts'
+import { type Fetch, remoteKeySet } from './remote-key-set.ts'
+import { secretBytes } from './secret.ts'
+import { TOLERANCE_SECONDS, unauthenticated, verifyToken } from './verify-token.ts'
+
+/** What the ids of guests begin with. A user's token with such a subject is refused. */
+export const GUEST_PREFIX = 'guest_'
+
+/** Either `secret` or `jwks`. */
+export interface JwtOptions {
+  /** Shared with the issuer: its tokens are signed by HS256. At least 32 bytes; those of a text are its UTF-8. */
+  readonly secret?: string | Uint8Array
+  /**
+   * Where the issuer publishes its keys (RFC 7517), by https, on a loopback host also by http. They are read at most every 30 s, used for
+   * 10 minutes, and asked for anew in the last of these; where several fit a token that names none, it is refused.
+   */
+  readonly jwks?: string | URL
+  /** Only with `jwks`, and only such with a public key. Default RS256, ES256 and EdDSA. */
+  readonly algorithms?: readonly string[]
+  readonly issuer: string
+  /** A token that is meant for several holds where one of them is this. */
+  readonly audience: string
+  /** Claim that holds the tenant; a token without it is refused then. Without this setting nobody has a tenant. */
+  readonly tenantClaim?: string
+  /** By how much the issuer's clock may differ. Default 5, at most 30. */
+  readonly toleranceSeconds?: number
+  /** Default the platform's. */
+  readonly fetch?: Fetch
+  /** Longest wait for the issuer's keys. Default 5000. */
+  readonly timeoutMs?: number
+  /** Unix milliseconds. Default the platform's. */
+  readonly clock?: () => number
+}
+
+const MOST_TOLERANCE_SECONDS = 30
+const TIMEOUT_MS = 5000
+const PUBLIC_KEY = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/
+
+/**
+ * Authenticates by JSON Web Tokens, as RFC 8725 advises: the algorithms are pinned, and a token must name the issuer, the audience,
+ * an expiry and a subject. The subject is the user.
+ *
+ * Build it once: the issuer's keys are kept in it.
+ *
+ * A call throws ERR_UNAUTHENTICATED for a token that does not hold, with one message whatever is wrong (`cause` names it), and
+ * ERR_OVERLOADED with `retryAfter` where the issuer's keys cannot be read, since that proves nothing against the token. Without a token
+ * it gives `undefined`.
+ *
+ * @throws ERR_NOT_CONFIGURED where the options cannot authenticate anybody safely
+ */
+export function jwtAuthenticator(options: JwtOptions): Authenticate {
+  const { tenantClaim, clock = webHost.now } = options
+  const { key, algorithms } = options.jwks === undefined ? bySecret(options) : byKeySet(options, options.jwks)
+  const issuer = required('issuer', options.issuer)
+  const audience = required('audience', options.audience)
+  if (tenantClaim !== undefined) required('tenantClaim', tenantClaim)
+  const clockTolerance = tolerance(options.toleranceSeconds)
+
+  return async function authenticate(request) {
+    const token = bearerToken(request)
+    if (token === undefined) return undefined
+    const rules = { issuer, audience, algorithms, clockTolerance, currentDate: new Date(clock()) }
+    return verifyToken(token, key, rules, (claims) => userOf(claims, tenantClaim))
+  }
+}
+
+function userOf(claims: JWTPayload, tenantClaim: string | undefined): Principal {
+  const userId = checkId('authenticate', 'sub', claims.sub)
+  if (userId.startsWith(GUEST_PREFIX)) throw unauthenticated('sub')
+  if (tenantClaim === undefined) return { userId }
+  const tenant = Object.hasOwn(claims, tenantClaim) ? claims[tenantClaim] : undefined
+  return { tenant: checkId('authenticate', 'tenant', tenant), userId }
+}
+
+function bySecret({ secret, algorithms }: JwtOptions) {
+  if (secret === undefined) throw notConfigured('a secret or jwks is required')
+  if (algorithms !== undefined) throw notConfigured('algorithms are for jwks; a secret is for HS256')
+  return { key: secretBytes('the secret', secret), algorithms: ['HS256'] }
+}
+
+function byKeySet(options: JwtOptions, jwks: string | URL) {
+  if (options.secret !== undefined) throw notConfigured('a secret and jwks exclude each other')
+  const { algorithms = ['RS256', 'ES256', 'EdDSA'], timeoutMs = TIMEOUT_MS, clock = webHost.now } = options
+  // With HS256 the public key would be taken for the secret, and everybody has that (RFC 8725, section 2.1).
+  if (algorithms.length === 0 || !algorithms.every((name) => PUBLIC_KEY.test(name)))
+    throw notConfigured('algorithms must be signatures by a public key')
+  const url = URL.canParse(jwks) ? new URL(jwks) : undefined
+  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLoopback(url)))
+    throw notConfigured('jwks must be an https URL')
+  const get: Fetch = options.fetch ?? ((href, init) => fetch(href, init))
+  return { key: remoteKeySet({ url, fetch: get, clock, timeoutMs }), algorithms: [...algorithms] }
+}
+
+function required(name: string, value: string): string {
+  if (typeof value !== 'string' || value === '') throw notConfigured(`${name} is required`)
+  return value
+}
+
+function tolerance(seconds = TOLERANCE_SECONDS): number {
+  if (!(seconds >= 0 && seconds <= MOST_TOLERANCE_SECONDS))
+    throw notConfigured(`toleranceSeconds must be 0 to ${MOST_TOLERANCE_SECONDS}`)
+  return seconds
+}
+
+function notConfigured(reason: string): PlimsollError {
+  return new PlimsollError('ERR_NOT_CONFIGURED', `authenticate: ${reason}`)
+}

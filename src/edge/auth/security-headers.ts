@@ -1,0 +1,37 @@
+import type { MiddlewareHandler } from 'hono'
+import { secureHeaders } from 'hono/secure-headers'
+
+type Policy = NonNullable<NonNullable<Parameters<typeof secureHeaders>[0]>['contentSecurityPolicy']>
+
+export interface SecurityHeadersOptions {
+  /** What a page that is served may load. Default: nothing, since answers are data. */
+  readonly contentSecurityPolicy?: Policy
+}
+
+const NOTHING: Policy = { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] }
+
+/**
+ * Headers for answers that hold somebody's memory: they are not sniffed, framed, embedded or stored, and name no referrer. A header that
+ * the handler, or the same middleware nearer to it, has set stays; `Cache-Control` only where it says `no-store`.
+ */
+export function securityHeaders({
+  contentSecurityPolicy = NOTHING,
+}: SecurityHeadersOptions = {}): MiddlewareHandler {
+  const apply = secureHeaders({
+    contentSecurityPolicy: { ...contentSecurityPolicy, frameAncestors: ["'none'"] },
+    xFrameOptions: 'DENY',
+    // Not for subdomains: they are somebody else's to decide.
+    strictTransportSecurity: 'max-age=15552000',
+    overwrite: false,
+  })
+
+  return async function securityHeaders(c, next) {
+    await next()
+    // The headers of an answer that switches protocols cannot be changed.
+    if (c.res.status === 101) return
+    const own = c.res.headers.get('Cache-Control')
+    // Also makes the headers of an answer that came from elsewhere ours to change.
+    c.header('Cache-Control', own?.includes('no-store') ? own : 'no-store')
+    await apply(c, async () => undefined)
+  }
+}

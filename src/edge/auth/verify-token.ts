@@ -1,0 +1,56 @@
+import { type CryptoKey, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Principal } from '../principal.ts'
+
+/** By how much the clocks of who signs and who verifies may differ. */
+export const TOLERANCE_SECONDS = 5
+
+/** Longest token that is looked at. */
+const MOST_CHARACTERS = 8192
+
+/** What a token must be, beside signed by the key. */
+export interface TokenRules extends JWTVerifyOptions {
+  readonly issuer: string | string[]
+  readonly audience: string | string[]
+  readonly algorithms: string[]
+  readonly currentDate: Date
+}
+
+/**
+ * Who a token speaks for. It must hold `iss`, `aud`, `sub` and a finite `exp`, whatever the rules say. `principalOf` may throw anything to
+ * refuse the claims.
+ *
+ * @throws ERR_UNAUTHENTICATED, and the `ERR_OVERLOADED` of a key that cannot be had now
+ */
+export async function verifyToken(
+  token: string,
+  key: CryptoKey | Uint8Array | JWTVerifyGetKey,
+  rules: TokenRules,
+  principalOf: (claims: JWTPayload) => Principal,
+): Promise<Principal> {
+  if (token.length > MOST_CHARACTERS) throw unauthenticated('too long')
+  try {
+    const options = { clockTolerance: TOLERANCE_SECONDS, ...rules, requiredClaims: ['exp', 'sub'] }
+    const { payload } = await jwtVerify(token, key, options)
+    // JSON reads 1e999 as Infinity: a number, and a date that never comes.
+    if (!Number.isFinite(payload.exp)) throw unauthenticated('exp')
+    return principalOf(payload)
+  } catch (error) {
+    if (isPlimsollError(error, 'ERR_OVERLOADED')) throw error
+    throw unauthenticated(reasonOf(error))
+  }
+}
+
+/** The one refusal of a token: it says the same whatever is wrong, and nothing of the token. */
+export function unauthenticated(cause: string): PlimsollError {
+  return new PlimsollError('ERR_UNAUTHENTICATED', 'authenticate: the token does not hold', { cause })
+}
+
+/**
+ * For the edge's own log: the code of the library's error and the name of a claim that it was asked to check. Never the error itself,
+ * which holds the claims.
+ */
+function reasonOf(error: unknown): string {
+  const { code, name, claim } = error as { code?: unknown; name?: unknown; claim?: unknown }
+  return [code ?? name, claim].filter((part) => typeof part === 'string').join(' ')
+}

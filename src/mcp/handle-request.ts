@@ -1,0 +1,53 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
+import type { Session } from '../core/session.ts'
+import { type MemoryMcpOptions, memoryMcpServer } from './memory-mcp-server.ts'
+
+export interface McpRequestOptions extends MemoryMcpOptions {
+  /** Bytes of a body; beyond them status 413. Default 1 MiB. */
+  readonly maxBytes?: number
+}
+
+const MEBIBYTE = 1_048_576
+
+/**
+ * Answers one HTTP request of the Model Context Protocol (streamable HTTP) over a session's memory. Stateless: there is no session id of
+ * the protocol, each request is answered by itself, as JSON; so `GET` (a stream of the server's own messages) and `DELETE` have status
+ * 405. A body that is no JSON-RPC, or an unknown `MCP-Protocol-Version`, is 400. Who asks, whether the request's origin may, and whose
+ * session it is, is decided before.
+ *
+ * Never rejects for what a client sends, and never answers it with a status of 500 or above.
+ *
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ * @example
+ * ```ts
+ * import { handleMcpRequest } from 'plimsoll/mcp'
+ *
+ * app.all('/mcp/:session', async (c) => handleMcpRequest(await sessionOf(c), c.req.raw))
+ * ```
+ */
+export async function handleMcpRequest(
+  session: Session,
+  request: Request,
+  options: McpRequestOptions = {},
+): Promise<Response> {
+  if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } })
+  const { maxBytes = MEBIBYTE, ...rest } = options
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    enableJsonResponse: true,
+    maxRequestBodySize: maxBytes,
+  })
+  const server = memoryMcpServer(session, rest)
+  await server.connect(transport)
+  const answer = transport.onmessage
+  // Between requests nothing goes on that a notification could be about, and a batch that cancels its own request would wait for ever
+  // for the answer. This server asks nothing, so a response is to nothing either.
+  transport.onmessage = (message, extra) => {
+    if (isJSONRPCRequest(message)) answer?.(message, extra)
+  }
+  try {
+    return await transport.handleRequest(request)
+  } finally {
+    await server.close()
+  }
+}

@@ -1,0 +1,131 @@
+import { exportJWK, generateKeyPair } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { type AuthSettings, authenticatorOf } from '../../../../src/edge/auth/from-env.ts'
+import { AUDIENCE, ISSUER, NOW, outcome, request, SECRET, signed } from './support.ts'
+
+const platform = { clock: () => NOW, newId: () => 'id' }
+const jwt = { JWT_SECRET: SECRET, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE }
+const notConfigured = { code: 'ERR_NOT_CONFIGURED' }
+const at = (url: string, token?: string): Request =>
+  new Request(url, token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } })
+
+describe('an edge without settings', () => {
+  it('lets nobody in, and says what it needs', async () => {
+    const { authenticate, guests } = authenticatorOf({}, platform)
+    expect(guests).toBeUndefined()
+    for (const call of [request(), request(await signed()), at('http://localhost/')])
+      await expect(authenticate(call)).rejects.toMatchObject({
+        ...notConfigured,
+        message:
+          'authenticate: one of JWT_SECRET, JWT_JWKS_URL, GUEST_SECRET and AUTH=development is required',
+      })
+  })
+
+  const bad: { readonly [what: string]: AuthSettings } = {
+    'empty settings': { JWT_SECRET: '', GUEST_SECRET: '', AUTH: '' },
+    'a short secret': { ...jwt, JWT_SECRET: 'short' },
+    'no issuer': { ...jwt, JWT_ISSUER: undefined },
+    'no audience': { ...jwt, JWT_AUDIENCE: '' },
+    'an issuer without keys': { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE },
+    'an issuer without keys, and guests': {
+      JWT_ISSUER: ISSUER,
+      JWT_AUDIENCE: AUDIENCE,
+      GUEST_SECRET: SECRET,
+    },
+    'secret and keys': { ...jwt, JWT_JWKS_URL: `${ISSUER}/jwks` },
+    'keys by http': { ...jwt, JWT_SECRET: '', JWT_JWKS_URL: 'http://issuer.example/jwks' },
+    "a short guests' secret": { ...jwt, GUEST_SECRET: 'short' },
+    'another word for AUTH': { ...jwt, AUTH: 'none' },
+    'development beside users': { ...jwt, AUTH: 'development' },
+  }
+  it.each(Object.entries(bad))('is one with %s', async (_, settings) => {
+    const { authenticate, guests } = authenticatorOf(settings, platform)
+    expect(guests).toBeUndefined()
+    for (const call of [request(), request(await signed()), at('http://localhost/')])
+      await expect(authenticate(call)).rejects.toMatchObject(notConfigured)
+    await expect(authenticate(request())).rejects.not.toThrow(SECRET)
+  })
+})
+
+describe('an edge by its settings', () => {
+  it('knows users by a secret', async () => {
+    const { authenticate, guests } = authenticatorOf(jwt, platform)
+    expect(guests).toBeUndefined()
+    expect(await authenticate(request(await signed()))).toEqual({ userId: 'ada' })
+    expect(await authenticate(request())).toBeUndefined()
+    expect(await outcome(authenticate, 'x')).toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
+  })
+
+  it('knows users by the keys of an issuer, and their tenant', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const keys = [{ ...(await exportJWK(publicKey)), kid: 'one' }]
+    const { authenticate } = authenticatorOf(
+      { ...jwt, JWT_SECRET: '', JWT_JWKS_URL: `${ISSUER}/jwks`, JWT_TENANT_CLAIM: 'org' },
+      { ...platform, fetch: async (url) => Response.json({ keys: url === `${ISSUER}/jwks` ? keys : [] }) },
+    )
+    const token = await signed({ org: 'acme' }, privateKey, { alg: 'ES256', kid: 'one' })
+    expect(await authenticate(request(token))).toEqual({ tenant: 'acme', userId: 'ada' })
+  })
+
+  it('knows guests alone', async () => {
+    const { authenticate, guests } = authenticatorOf({ GUEST_SECRET: SECRET }, platform)
+    const { token } = (await guests?.issue()) ?? { token: '' }
+    expect(await authenticate(request(token))).toEqual({ userId: 'guest_id', isGuest: true })
+    expect(await outcome(authenticate, await signed())).toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
+  })
+
+  it('knows users and guests', async () => {
+    const { authenticate, guests } = authenticatorOf({ ...jwt, GUEST_SECRET: SECRET }, platform)
+    const { token } = (await guests?.issue('acme')) ?? { token: '' }
+    expect(await authenticate(request(token))).toEqual({ tenant: 'acme', userId: 'guest_id', isGuest: true })
+    expect(await authenticate(request(await signed()))).toEqual({ userId: 'ada' })
+  })
+
+  it('lets guests in while the keys of users cannot be read', async () => {
+    const { authenticate, guests } = authenticatorOf(
+      { ...jwt, JWT_SECRET: '', JWT_JWKS_URL: `${ISSUER}/jwks`, GUEST_SECRET: SECRET },
+      { ...platform, fetch: () => expect.unreachable() },
+    )
+    const { token } = (await guests?.issue()) ?? { token: '' }
+    expect(await authenticate(request(token))).toEqual({ userId: 'guest_id', isGuest: true })
+  })
+})
+
+describe('development', () => {
+  const { authenticate } = authenticatorOf({ AUTH: 'development' }, platform)
+
+  it.each(['http://127.0.0.1:8787/', 'http://[::1]:8787/', 'http://localhost/', 'https://LOCALHOST:1/'])(
+    'is the user local at %s, whatever the token',
+    async (url) => {
+      expect(await authenticate(at(url))).toEqual({ userId: 'local' })
+      expect(await authenticate(at(url, 'sk-anything'))).toEqual({ userId: 'local' })
+    },
+  )
+
+  it.each([
+    'https://memory.example/',
+    'http://localhost.evil.example/',
+    'http://127.0.0.1.evil.example/',
+    'http://127.0.0.2/',
+    'http://0.0.0.0/',
+    'http://192.168.0.7:8787/',
+    'http://[::2]/',
+    'https://memory.example/localhost?host=127.0.0.1#localhost',
+  ])('is nobody at %s', async (url) => {
+    await expect(authenticate(at(url))).rejects.toMatchObject(notConfigured)
+  })
+
+  it('is not fooled by headers', async () => {
+    const headers = { Host: 'localhost', 'X-Forwarded-Host': 'localhost', Origin: 'http://localhost' }
+    await expect(authenticate(request(undefined, headers))).rejects.toMatchObject(notConfigured)
+  })
+
+  it('lets guests in beside the user', async () => {
+    const { authenticate, guests } = authenticatorOf({ AUTH: 'development', GUEST_SECRET: SECRET }, platform)
+    const { token } = (await guests?.issue()) ?? { token: '' }
+    expect(await authenticate(at('http://localhost/'))).toEqual({ userId: 'local' })
+    await expect(authenticate(at('https://memory.example/'))).rejects.toMatchObject(notConfigured)
+    for (const url of ['http://localhost/', 'https://memory.example/'])
+      expect(await authenticate(at(url, token))).toEqual({ userId: 'guest_id', isGuest: true })
+  })
+})
