@@ -1,6 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { PlimsollError } from '../../ports/errors.ts'
+import { crossOrigin } from '../auth/cors.ts'
+import { securityHeaders } from '../auth/security-headers.ts'
+import { type Shield, shield } from '../auth/shield.ts'
 import type { AppEnv } from './app-env.ts'
 import { asPlimsollError, problemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -32,18 +35,29 @@ const MOST_FRAMES = 8
  * ```
  */
 export function createApp<Env extends object>(configure: (env: Env) => AppSettings): OpenAPIHono<AppEnv> {
-  const settings = new WeakMap<object, AppSettings>()
-  const settingsOf = (env: object): AppSettings => {
-    const found = settings.get(env) ?? configure(env as Env)
-    settings.set(env, found)
+  const guards = new WeakMap<object, Guards>()
+  const guardsOf = (env: object): Guards => {
+    const found = guards.get(env) ?? guardsFor(configure(env as Env))
+    guards.set(env, found)
     return found
   }
   const app = new OpenAPIHono<AppEnv>()
   app.use(logged)
+  app.use(securityHeaders())
   app.use(async (context, next) => {
-    context.set('settings', settingsOf(context.env))
-    await next()
+    const { settings, crossOrigin } = guardsOf(context.env)
+    context.set('settings', settings)
+    return crossOrigin(context, next)
   })
+  const authenticated: MiddlewareHandler<AppEnv> = async (context, next) => {
+    const { settings, shield } = guardsOf(context.env)
+    const { raw } = context.req
+    const principal = await settings.authenticate(raw)
+    await shield?.(raw, principal)
+    if (!principal) throw new PlimsollError('ERR_UNAUTHENTICATED', 'the request: no token')
+    context.set('principal', principal)
+    await next()
+  }
   app.onError((error, context) => problemResponse(error, context.var.requestId))
   app.notFound((context) =>
     problemResponse(new PlimsollError('ERR_NOT_FOUND', 'no such route'), context.var.requestId),
@@ -52,6 +66,7 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
   guestRoutes(app)
   app.use('/v1/*', authenticated)
   app.use('/mcp', authenticated)
+  app.use('/mcp/*', authenticated)
   for (const routes of [
     sessionRoutes,
     contextRoutes,
@@ -88,11 +103,16 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
   })
 }
 
-const authenticated: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const principal = await context.var.settings.authenticate(context.req.raw)
-  if (!principal) throw new PlimsollError('ERR_UNAUTHENTICATED', 'the request: no token')
-  context.set('principal', principal)
-  await next()
+/** What stands in front of the routes, made once for an environment. */
+interface Guards {
+  readonly settings: AppSettings
+  readonly crossOrigin: MiddlewareHandler
+  readonly shield?: Shield
+}
+
+function guardsFor(settings: AppSettings): Guards {
+  const { origins = [], shield: limiter } = settings
+  return { settings, crossOrigin: crossOrigin({ origins }), ...(limiter && { shield: shield(limiter) }) }
 }
 
 /** Where an error was thrown, without its message, which may hold anything. */

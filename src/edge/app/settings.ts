@@ -1,3 +1,5 @@
+import type { GuestTokens } from '../auth/guests.ts'
+import type { RateLimiter } from '../auth/shield.ts'
 import type { EdgeBindings } from '../objects/bindings.ts'
 import type { Authenticate } from '../principal.ts'
 
@@ -20,7 +22,7 @@ export interface AppSettings {
   readonly objects: EdgeBindings
   readonly authenticate: Authenticate
   /** Makes tokens for people who have not signed in. Default: nobody gets one. */
-  readonly guests?: GuestIssuer
+  readonly guests?: GuestTokens
   /** Origins whose pages may call, exactly as browsers write them: `https://example.com`. Default: none but the edge's own. */
   readonly origins?: readonly string[]
   /** A coarse shield in front of everything, for example a rate-limit binding of Cloudflare. Default: none. */
@@ -31,18 +33,4 @@ export interface AppSettings {
   readonly log?: (line: LogLine) => void
   /** Facts about the deployment, for `/health`. Default: none. */
   readonly health?: Readonly<Record<string, string | boolean>>
-}
-
-/** Cloudflare's rate-limit binding, or anything like it. */
-export interface RateLimiter {
-  limit(options: { readonly key: string }): Promise<{ readonly success: boolean }>
-}
-
-/** Makes and reads tokens of guests. */
-export interface GuestIssuer {
-  issue(
-    tenant?: string,
-  ): Promise<{ readonly token: string; readonly userId: string; readonly expiresAt: number }>
-  /** @throws ERR_UNAUTHENTICATED */
-  verify(token: string): Promise<{ readonly tenant?: string; readonly userId: string }>
 }

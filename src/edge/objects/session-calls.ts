@@ -138,6 +138,17 @@ export const OWN_CALLS: ReadonlySet<SessionCallName> = new Set([
   'setCheckpoint',
 ])
 
+/** Calls after which something shows that did not show before. */
+export const CHANGES: ReadonlySet<SessionCallName> = new Set([
+  'append',
+  'context',
+  'rewind',
+  'remember',
+  'changeFact',
+  'forget',
+  'setCheckpoint',
+])
+
 type SessionCalls = typeof sessionCalls
 export type SessionCallName = keyof SessionCalls
 export type SessionCallInput<Name extends SessionCallName> = Parameters<SessionCalls[Name]>[1]

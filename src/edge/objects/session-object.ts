@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { AppendOptions } from '../../core/writer.ts'
+import { handleMcpRequest } from '../../mcp/handle-request.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
@@ -10,10 +11,12 @@ import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { callObject } from './call-object.ts'
 import { copyScope } from './copy-scope.ts'
+import { LiveSockets } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from './remote-scope.ts'
 import {
   type Asked,
+  CHANGES,
   type GivenMessage,
   OWN_CALLS,
   type SessionCallInput,
@@ -33,6 +36,13 @@ export interface CallMeta {
   readonly bytes?: number
 }
 
+/** A request of the Model Context Protocol; its body is within the limit. */
+export interface McpCall {
+  readonly method: string
+  readonly headers: [string, string][]
+  readonly body?: Uint8Array
+}
+
 export interface SessionOptions {
   readonly title?: string
   readonly project?: string
@@ -50,6 +60,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 {
   readonly #records = new SessionRecords(this.ctx.storage)
   readonly #local: Store = durableObjectStore(this.ctx.storage)
+  readonly #sockets = new LiveSockets(this.ctx, webHost.now)
   #home: SessionHome | undefined
 
   /** Contract: what the session is made with; asked at its first call after the object woke. */
@@ -133,6 +144,26 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
   async putPart(_s: SessionScope, _o: unknown, _m: CallMeta): Promise<Answer> {
     throw new Error('todo')
+  }
+
+  /** Answers one request of the Model Context Protocol, on a session that is made if it is not there. */
+  async mcp(scope: SessionScope, { method, headers, body }: McpCall): Promise<Response> {
+    const home = await this.#ensure(scope)
+    await home.refresh()
+    const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
+    return handleMcpRequest(home.session(), request)
+  }
+
+  /** A socket that is told of changes. Its scope and its end are in headers, which the Worker alone sets. */
+  override async fetch(request: Request): Promise<Response> {
+    const { headers } = request
+    const scope = JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? 'null')) as SessionScope
+    this.#open(scope)
+    const expires = headers.get('Plimsoll-Expires')
+    return this.#sockets.accept(
+      expires === null ? undefined : Number(expires),
+      headers.has('Sec-WebSocket-Protocol'),
+    )
   }
 
   /** Says that what the user's sessions share has changed. A hint. */
@@ -242,6 +273,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     await home.memory.sessions(home.user).delete(record.scope.sessionId)
     this.#home = undefined
     this.#records.remove()
+    this.#sockets.end()
   }
 
   /** What calls this object by another's name is a mistake of ours. @throws ERR_NOT_FOUND */

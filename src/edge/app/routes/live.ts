@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { checkId, invalid } from '../../../core/json.ts'
+import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
 import type { AppEnv } from '../app-env.ts'
 import { onSession, sessionScope } from '../objects.ts'
 
@@ -7,8 +8,7 @@ import { onSession, sessionScope } from '../objects.ts'
 export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
   app.get('/v1/sessions/:session/live', async ({ req, var: { settings, principal } }) => {
     const scope = sessionScope(principal, checkId('live', 'session', req.param('session')))
-    if (req.header('Upgrade')?.toLowerCase() !== 'websocket')
-      throw invalid('live', 'Upgrade', 'must be websocket')
+    if (!isUpgrade(req.raw)) throw invalid('live', 'Upgrade', 'must be websocket')
     return onSession(settings, scope, (object) =>
       // Nothing of the caller's own headers goes along but what the protocol needs.
       object.fetch('https://session/live', {
@@ -16,7 +16,7 @@ export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
           Upgrade: 'websocket',
           'Plimsoll-Scope': encodeURIComponent(JSON.stringify(scope)),
           ...(principal.expiresAt !== undefined && { 'Plimsoll-Expires': String(principal.expiresAt) }),
-          ...(req.header('Sec-WebSocket-Protocol') && { 'Sec-WebSocket-Protocol': 'plimsoll.v1' }),
+          ...(req.header('Sec-WebSocket-Protocol') && { 'Sec-WebSocket-Protocol': SOCKET_PROTOCOL }),
         },
       }),
     )

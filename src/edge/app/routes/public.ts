@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { html } from 'hono/html'
 import { PlimsollError } from '../../../ports/errors.ts'
+import { securityHeaders } from '../../auth/security-headers.ts'
 import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
@@ -10,6 +11,17 @@ const INFO = {
   title: 'Plimsoll',
   version: '1',
   description: 'Agent memory that never loads past the line: sessions, contexts, facts and chat over HTTP.',
+}
+
+/** RapiDoc styles its parts by style attributes; nothing comes from elsewhere. */
+const DOCS_POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
 }
 
 /** What needs no account: whether the edge runs, and how it is used. */
@@ -28,7 +40,7 @@ export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
       }),
     ),
   )
-  app.get('/docs', (context) => {
+  app.get('/docs', securityHeaders({ contentSecurityPolicy: DOCS_POLICY }), (context) => {
     const { docsScript } = context.var.settings
     if (docsScript === undefined)
       throw new PlimsollError('ERR_NOT_FOUND', 'docs: no page of the API is served here')

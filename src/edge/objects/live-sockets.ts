@@ -1,0 +1,80 @@
+import { SOCKET_PROTOCOL } from '../auth/socket-token.ts'
+
+/** Most sockets of one session: each change is told to all of them. */
+const MOST_SOCKETS = 64
+/** Codes of RFC 6455 for applications of their own. */
+const EXPIRED = 4401
+const GONE = 4404
+const TOO_MANY = 4429
+
+/** What a socket keeps while its object sleeps. */
+interface Attachment {
+  /** When the proof of who listens ends, Unix milliseconds; absent: never. */
+  readonly expiresAt?: number
+}
+
+/** As much of a Durable Object's `ctx` as is used here. */
+type SocketContext = Pick<
+  DurableObjectState,
+  'acceptWebSocket' | 'getWebSockets' | 'setWebSocketAutoResponse'
+>
+
+/**
+ * Sockets that are told that a session has changed: hints, never content. They hibernate with their object; what a client sends is not
+ * read, but that `ping` is answered with `pong` without waking it.
+ */
+export class LiveSockets {
+  readonly #ctx: SocketContext
+  readonly #now: () => number
+
+  constructor(ctx: SocketContext, now: () => number) {
+    this.#ctx = ctx
+    this.#now = now
+  }
+
+  /** The answer to an upgrade. */
+  accept(expiresAt: number | undefined, hasProtocol: boolean): Response {
+    this.#ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
+    const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket]
+    this.#ctx.acceptWebSocket(server)
+    server.serializeAttachment(expiresAt === undefined ? {} : { expiresAt })
+    if (this.#ctx.getWebSockets().length > MOST_SOCKETS) close(server, TOO_MANY, 'too many sockets')
+    return new Response(null, {
+      status: 101,
+      webSocket: client,
+      ...(hasProtocol && { headers: { 'Sec-WebSocket-Protocol': SOCKET_PROTOCOL } }),
+    })
+  }
+
+  /** Tells all sockets that something changed. One whose proof has ended is closed. */
+  tell(): void {
+    const sockets = this.#ctx.getWebSockets()
+    if (sockets.length === 0) return
+    const now = this.#now()
+    for (const socket of sockets) {
+      const { expiresAt = Number.POSITIVE_INFINITY } = (socket.deserializeAttachment() ?? {}) as Attachment
+      if (expiresAt <= now) close(socket, EXPIRED, 'the token has expired')
+      else send(socket, CHANGE)
+    }
+  }
+
+  /** Closes all of them: the session is not there any more. */
+  end(): void {
+    for (const socket of this.#ctx.getWebSockets()) close(socket, GONE, 'the session is gone')
+  }
+}
+
+const CHANGE = JSON.stringify({ type: 'change' })
+
+/** A socket may have gone meanwhile; then there is nobody to tell. */
+function send(socket: WebSocket, text: string): void {
+  try {
+    socket.send(text)
+  } catch {}
+}
+
+function close(socket: WebSocket, code: number, reason: string): void {
+  try {
+    socket.close(code, reason)
+  } catch {}
+}
