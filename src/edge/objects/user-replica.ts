@@ -1,0 +1,280 @@
+import { nothingWritten } from '../../core/all-or-none.ts'
+import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Host } from '../../ports/host.ts'
+import type { OpResult, Scope, SealedOp } from '../../ports/op.ts'
+import type {
+  Attachment,
+  Changes,
+  Decide,
+  DerivedRow,
+  EntriesQuery,
+  Head,
+  IndexQuery,
+  LogRow,
+  Page,
+  RegisterRow,
+  ScopeStore,
+  Sum,
+} from '../../ports/store.ts'
+import { type CallHost, callObject } from './call-object.ts'
+import { type Collected, collect } from './collect.ts'
+import { carriers, followed } from './follow.ts'
+import { isHeld, mayBeSession, type Place, type PullAnswer, type PullRequest, START } from './pull.ts'
+import { remoteScope, type ScopeHost } from './remote-scope.ts'
+import { ruleOf } from './rules.ts'
+
+/** What the object offers that is the home of a user's scope. */
+export interface UserHome extends ScopeHost {
+  /** Contract: checks that the scope lives here, and answers by `answerPull`. @throws ERR_NOT_FOUND */
+  pull(scope: Scope, request: PullRequest): Promise<PullAnswer>
+}
+
+export interface UserReplicaParts {
+  /** The user's scope in the session object's own store. Nobody else may write there. */
+  readonly local: ScopeStore
+  /** The user's scope. */
+  readonly scope: Scope
+  readonly sessionId: string
+  /** Contract: gives a new stub of the user's object at each call. */
+  readonly stub: () => UserHome
+  readonly host: CallHost & Pick<Host, 'now'>
+  /** How long `refresh` waits, in milliseconds; the pull goes on by itself. Default: 5 000. */
+  readonly patienceMs?: number
+}
+
+/** Why a replica is not as fresh as it was asked to be. */
+export interface RefreshFailure {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** When a replica was pulled last. */
+interface Freshness {
+  readonly at: number
+  /** Pokes that had come before that pull began. */
+  readonly pokes: number
+}
+
+const PATIENCE_MS = 5_000
+/** Pulls that one call makes where others move the replica in between. */
+const MOST_PULLS = 8
+/** Keys that are known to name no register. */
+const MOST_ABSENT = 4_096
+/** Ids of the one row that each pull writes to the replica's log: whether it also knows what was deleted before its first pull. */
+const WHOLE = 'replica/whole'
+const PART = 'replica/part'
+
+/**
+ * The user's scope inside a session's object. Reads of registers are local and answer what the home would have answered at the last pull;
+ * commits go home, and what changed there since comes back in the same answer, so that a writer reads its own writes. What was deleted at home
+ * is emptied here with the next pull.
+ *
+ * It holds the registers of the user's scope with their indexes and sums, but of those that list sessions (`session/<id>`) its own session's
+ * alone. Other sessions' registers, entries, changes, attachments and what was derived are read at home. `head()` has the home's seq; its
+ * `indexed` says whether anything stood in an index here.
+ */
+export class UserReplica implements ScopeStore {
+  readonly #parts: UserReplicaParts
+  readonly #local: ScopeStore
+  readonly #home: ScopeStore
+  readonly #absent = new Set<string>()
+  #fresh: Freshness | undefined
+  #pokes = 0
+  #pulling: { readonly pokes: number; readonly done: Promise<unknown> } | undefined
+
+  constructor(parts: UserReplicaParts) {
+    this.#parts = parts
+    this.#local = parts.local
+    this.#home = remoteScope(parts)
+  }
+
+  /**
+   * Pulls, unless that was done within `olderThan` milliseconds and no poke came since; calls at the same time share one pull. It fails open:
+   * where the home does not answer, or not within `patienceMs`, the replica stays as it was. Default: 60 000.
+   *
+   * @returns why it is not fresh, for the receipt; undefined: it is
+   */
+  async refresh({
+    olderThan = 60_000,
+  }: {
+    readonly olderThan?: number
+  } = {}): Promise<RefreshFailure | undefined> {
+    const { host, patienceMs = PATIENCE_MS } = this.#parts
+    const { at, pokes } = this.#fresh ?? { at: Number.NEGATIVE_INFINITY, pokes: -1 }
+    if (pokes === this.#pokes && Math.abs(host.now() - at) <= olderThan) return undefined
+    const limit = host.timeout(patienceMs)
+    const late = new Promise<never>((_, reject) => {
+      limit.signal.addEventListener('abort', () => {
+        const reason = `refresh: the user's home did not answer within ${patienceMs} ms`
+        reject(new PlimsollError('ERR_TIMEOUT', reason, { limit: patienceMs }))
+      })
+    })
+    try {
+      await Promise.race([this.#shared(), late])
+      return undefined
+    } catch (error) {
+      if (isPlimsollError(error)) return { code: error.code, message: error.message }
+      return { code: 'ERR_STORAGE', message: `refresh: the user's home failed` }
+    } finally {
+      limit.clear()
+    }
+  }
+
+  /** Says that something changed at home: the next `refresh` pulls. A hint, which may be lost, late or repeated. */
+  poke(): void {
+    this.#pokes++
+  }
+
+  /**
+   * Commits at home.
+   *
+   * @throws ERR_INVALID_ARGUMENT (a function that is no rule of the core), ERR_OVERLOADED, ERR_STORAGE: it does not mean "not written", and
+   *   the same ops may be sent again
+   */
+  async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+    return (await this.#pull([], { ops, rule: ruleOf(decide) })) ?? []
+  }
+
+  head(): Promise<Head> {
+    return this.#local.head()
+  }
+
+  async register(key: string): Promise<RegisterRow | undefined> {
+    if (!isHeld(key, this.#parts.sessionId)) return this.#home.register(key)
+    const row = await this.#local.register(key)
+    if (row || this.#absent.has(key) || (await this.#place()).isWhole) return row
+    // It may have been deleted before the first pull, and then it is not for others to take.
+    await this.#pull([key]).catch(() => {})
+    return this.#local.register(key)
+  }
+
+  registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+    return (mayBeSession(prefix) ? this.#home : this.#local).registers(prefix, after)
+  }
+
+  indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {
+    return this.#local.indexed(group, query)
+  }
+
+  sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
+    return this.#local.sums(groups)
+  }
+
+  entries(query?: EntriesQuery): Promise<Page> {
+    return this.#home.entries(query)
+  }
+
+  changesSince(seq: number): Promise<Changes> {
+    return this.#home.changesSince(seq)
+  }
+
+  attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
+    return this.#home.attach(attachment, at)
+  }
+
+  attachment(id: string): Promise<Attachment | undefined> {
+    return this.#home.attachment(id)
+  }
+
+  derive(row: DerivedRow, seq: number): Promise<boolean> {
+    return this.#home.derive(row, seq)
+  }
+
+  derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
+    return this.#home.derived(prefix, after)
+  }
+
+  close(): Promise<void> {
+    return this.#local.close()
+  }
+
+  /** The pull that is under way, unless it began before the last poke. */
+  #shared(): Promise<unknown> {
+    if (this.#pulling?.pokes === this.#pokes) return this.#pulling.done
+    const pulling = {
+      pokes: this.#pokes,
+      done: this.#pull([]).finally(() => {
+        if (this.#pulling === pulling) this.#pulling = undefined
+      }),
+    }
+    // Whoever waited for it may have lost patience.
+    pulling.done.catch(() => {})
+    this.#pulling = pulling
+    return pulling.done
+  }
+
+  async #pull(
+    names: readonly string[],
+    commit?: PullRequest['commit'],
+  ): Promise<readonly OpResult[] | undefined> {
+    const { sessionId, scope, stub, host } = this.#parts
+    let results: readonly OpResult[] | undefined
+    for (let count = 0; count < MOST_PULLS; count++) {
+      const fresh = { at: host.now(), pokes: this.#pokes }
+      const { isWhole, ...since } = await this.#place()
+      const collected = await collect({
+        sessionId,
+        since,
+        names,
+        local: this.#local,
+        ask: (request) => callObject(stub, host, 'pull', (home) => home.pull(scope, request)),
+        // What was committed is not committed again.
+        ...(results === undefined && commit && { commit }),
+      })
+      results ??= collected.results
+      if (await this.#apply(since, isWhole, collected, names)) {
+        this.#fresh = fresh
+        return results
+      }
+    }
+    throw new PlimsollError('ERR_STORAGE', `pull: the replica was moved ${MOST_PULLS} times in a row`)
+  }
+
+  /**
+   * Writes what was collected, in one transaction. False, where another call moved the replica in between, so that it cannot be told what
+   * that adds: then nothing was written.
+   */
+  async #apply(
+    since: Place,
+    wasWhole: boolean,
+    { isReset, isWhole, rows, place }: Collected,
+    names: readonly string[],
+  ): Promise<boolean> {
+    let isDone = true
+    const marker: LogRow = {
+      seq: place.seq,
+      place: 0,
+      kind: 'put',
+      id: (isReset ? isWhole : wasWhole) ? WHOLE : PART,
+      opId: place.opId,
+      ordinal: 0,
+      body: null,
+    }
+    await this.#local.commit(carriers(rows.keys()), (_, read) => {
+      const { seq } = read.head
+      // What changed up to a place holds for all that stand before it.
+      const fits = seq === since.seq || (!isReset && seq > since.seq && seq < place.seq)
+      isDone = fits || (!isReset && seq >= place.seq && names.length === 0)
+      if (!fits || (seq === 0 && place.seq === 0)) return nothingWritten([])
+      const isNew = isReset || place.seq > seq
+      return followed(read, { erase: isReset, log: isNew ? [marker] : [], registers: [...rows.values()] })
+    })
+    if (isReset && isDone) this.#absent.clear()
+    if (isDone) this.#note(names, rows)
+    return isDone
+  }
+
+  /** Keeps in mind which keys name nothing. A put of one of them comes with the pull that brings its seq. */
+  #note(names: readonly string[], rows: ReadonlyMap<string, RegisterRow>): void {
+    if (this.#absent.size > MOST_ABSENT) this.#absent.clear()
+    for (const name of names) if (!rows.has(name)) this.#absent.add(name)
+  }
+
+  /** Where the replica stands. */
+  async #place(): Promise<Place & { readonly isWhole: boolean }> {
+    const { seq } = await this.#local.head()
+    const marker = (await this.#local.changesSince(seq - 1)).rows.at(-1)
+    if (!marker) return { ...START, isWhole: true }
+    return { seq: marker.seq, opId: marker.opId, isWhole: marker.id === WHOLE }
+  }
+}
