@@ -42,7 +42,8 @@ export type Compaction =
   | { readonly status: 'summarised'; readonly by: string; readonly reasons: readonly string[] }
   | { readonly status: 'refused'; readonly reasons: readonly string[] }
 
-const AHEAD = 0.8
+/** Share of the room from which on a summary is written ahead of need, unless the app says otherwise. */
+export const AHEAD = 0.8
 /** Attempts of a model at one summary. */
 const ATTEMPTS = 2
 const HOUR = 3_600_000

@@ -6,7 +6,7 @@ import type { EpochCause, EpochMark, OpResult, Scope } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { LawChecker } from './assert-laws.ts'
 import { type Call, Calls, type ContextOptions } from './call.ts'
-import { type Compaction, Compactor } from './compaction.ts'
+import { AHEAD, type Compaction, Compactor } from './compaction.ts'
 import { decide } from './decide.ts'
 import { type Epoch, EpochJudge, seenBy, show } from './epoch.ts'
 import { fold, messagesOf, pendingCalls, type Unit } from './fold.ts'
@@ -256,6 +256,33 @@ export class ContextBuilder {
   /** Resolves once no summary is being written. */
   async compacted(): Promise<void> {
     await this.#compactor?.running
+  }
+
+  /** Whether a summary is being written now, whichever object of the session began it. */
+  get isCompacting(): boolean {
+    return this.#compactor?.running !== undefined
+  }
+
+  /**
+   * Begins the summary that the next epoch will need, if the window came near the line, and does not wait for it.
+   *
+   * @returns nothing where there is none to write; `written` gives nothing where one was being written, once that is done
+   */
+  async beginCompaction(): Promise<{ readonly written: Promise<Compaction | undefined> } | undefined> {
+    const compactor = this.#compactor
+    if (!compactor) return undefined
+    await this.view.refresh()
+    const mark = this.view.epoch?.mark
+    const register = mark && (await this.#store.register(headKey(mark.head)))
+    const texts = register && (valueIn(register) as HeadTexts | undefined)
+    if (!mark || !texts) return undefined
+    // What the epoch shows is all that counts, not who asked last: the log says so even to a process that built no context.
+    const held = this.#calls.with(this.#calls.measureBy(mark.calibration ?? 1), texts, [])
+    const { cause, window } = this.#judge.current(held)
+    // An epoch that ends for another cause is followed by one that shows other messages.
+    if (cause !== undefined && cause !== 'window') return undefined
+    const job = this.#planner.ahead(held, window, compactor.ahead || AHEAD)
+    return job && { written: compactor.run(job) }
   }
 
   /** Rebuilds the context of the call that was made when message `id` was the newest one. @throws ERR_NOT_FOUND */

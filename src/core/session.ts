@@ -6,6 +6,7 @@ import type { RewindMark } from '../ports/op.ts'
 import type { Attachment, ScopeStore } from '../ports/store.ts'
 import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
 import type { ContextOptions } from './call.ts'
+import type { Compaction } from './compaction.ts'
 import {
   type BuilderParts,
   type ContextAt,
@@ -66,6 +67,19 @@ export interface Snapshot {
   /** Highest seq that is in it. */
   readonly seq: number
 }
+
+export interface CompactOptions {
+  /** Other limits than the memory's, as they were given to {@link Session.context}: each set of limits has its own summaries. */
+  readonly limits?: Limits
+}
+
+/**
+ * What became of {@link Session.compact}. `none`: nothing was to be written, or another call was writing it and
+ * has come to its end. After `summarised`
+ * the log holds a summary, that of another writer who was first included; `by` is the model that wrote it, or `extract`, and `reasons`
+ * why the model's own text was refused. `refused`: it stays as it was, and the next epoch writes what it needs.
+ */
+export type Compacted = Compaction | { readonly status: 'none' }
 
 /** What a session needs from the memory that it belongs to. */
 export interface SessionParts<State> extends Omit<BuilderParts, 'onCompact' | 'longTerm'> {
@@ -427,6 +441,30 @@ export class Session<State = unknown> {
   async compacted(): Promise<void> {
     await this.#queue
     await this.#builder.compacted()
+  }
+
+  /**
+   * Whether a summary is being written ahead of need now, in the memory's own lane or in one of those of `limits` that are in memory. Where a
+   * process may end before it is written, that is when to see to it that {@link compact} is called later.
+   */
+  get isCompacting(): boolean {
+    return [this.#builder, ...this.#lanes.values()].some((builder) => builder.isCompacting)
+  }
+
+  /**
+   * Writes the summary that the next epoch will need, if the window came near the line (`compaction.ahead`), and resolves when it is
+   * durable; a summary that is being written is waited for, and other calls of the session go on meanwhile. `context()` begins the
+   * same work by itself: this is for whoever makes it outlive the process, for example in an alarm. It goes by the log alone, so that it
+   * may be called without a context before it. Idempotent: where that summary is in the log, nothing is written. A context shows it from
+   * the next epoch on; to begin that at once, call `context({ newEpoch: true })`.
+   *
+   * @throws ERR_INVALID_ARGUMENT, and what the store throws when it is read; what a model throws is in `reasons`
+   */
+  async compact({ limits }: CompactOptions = {}): Promise<Compacted> {
+    const begun = await this.#enqueue(() =>
+      (limits ? this.#limited(limits) : this.#builder).beginCompaction(),
+    )
+    return (await begun?.written) ?? { status: 'none' }
   }
 
   /** What shows now; for `useSyncExternalStore`. Empty until the first read. */
