@@ -1,0 +1,115 @@
+import type { UIMessage } from 'ai'
+import { hashJson, hashText } from '../../core/hash.ts'
+import { checkId, checkJson, checkText, invalid, isPlainObject } from '../../core/json.ts'
+import type { Json } from '../../ports/message.ts'
+
+/** What a chat asks of a session. */
+export interface ChatRequest {
+  readonly trigger: 'submit-message' | 'regenerate-message'
+  /** All messages that the chat shows, or the last ones, oldest first. */
+  readonly messages: readonly UIMessage[]
+  /** The message that is regenerated; that of the user which is edited; that of the assistant whose calls were answered. */
+  readonly messageId?: string
+  /** Names the request: what is sent twice under one key is done once. */
+  readonly idempotencyKey?: string
+}
+
+export interface ChatRequestOptions {
+  /** The request's `Idempotency-Key`. Default: none; then ids say which requests are the same. */
+  readonly idempotencyKey?: string
+  /** Ids of messages that come without one. */
+  readonly newId: () => string
+}
+
+/**
+ * Reads the body of a chat request: what the AI SDK's `DefaultChatTransport` posts (`messages`, `trigger`, `messageId`; its `id` is the
+ * chat's, which the address says), the same with one `message`, or `{ message: 'text' }`.
+ *
+ * A message of role `system` is refused: it would be read with the edge's own instructions, and anybody may post one.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function parseChatRequest(body: unknown, { idempotencyKey, newId }: ChatRequestOptions): ChatRequest {
+  if (!isPlainObject(body)) throw invalid('chat', 'the body', 'must be an object')
+  const { trigger = 'submit-message', messageId, messages, message } = body
+  if (trigger !== 'submit-message' && trigger !== 'regenerate-message')
+    throw invalid('chat', 'trigger', 'must be submit-message or regenerate-message')
+  if (messages !== undefined && message !== undefined)
+    throw invalid('chat', 'message', 'and messages cannot both be given')
+  const key = idempotencyKey === undefined ? undefined : checkId('chat', 'Idempotency-Key', idempotencyKey)
+  const freshId = (): string => (key === undefined ? newId() : `chat/${hashText(key)}`)
+  const given = message !== undefined ? [messageOf(message, freshId)] : messages
+  if (given !== undefined && !Array.isArray(given)) throw invalid('chat', 'messages', 'must be a list')
+  const checked = (given ?? []).map((one: unknown, index) => checkMessage(`messages[${index}]`, one))
+  if (trigger === 'submit-message' && checked.length === 0)
+    throw invalid('chat', 'messages', 'must hold a message')
+  return {
+    trigger,
+    messages: checked,
+    ...(messageId !== undefined &&
+      messageId !== null && { messageId: checkText('chat', 'messageId', messageId) }),
+    ...(key !== undefined && { idempotencyKey: key }),
+  }
+}
+
+function messageOf(message: unknown, freshId: () => string): unknown {
+  if (typeof message === 'string') {
+    if (message === '') throw invalid('chat', 'message', 'must not be empty')
+    return { id: freshId(), role: 'user', parts: [{ type: 'text', text: message }] }
+  }
+  return isPlainObject(message) && message.id === undefined ? { ...message, id: freshId() } : message
+}
+
+function checkMessage(argument: string, message: unknown): UIMessage {
+  if (!isPlainObject(message)) throw invalid('chat', argument, 'must be an object')
+  const { id, role, parts, metadata } = message
+  if (checkText('chat', `${argument}.id`, id) === '')
+    throw invalid('chat', `${argument}.id`, 'must not be empty')
+  if (role !== 'user' && role !== 'assistant')
+    throw invalid('chat', `${argument}.role`, 'must be user or assistant')
+  if (!Array.isArray(parts)) throw invalid('chat', `${argument}.parts`, 'must be a list')
+  parts.forEach((part: unknown, index) => {
+    const path = `${argument}.parts[${index}]`
+    if (!isPlainObject(part)) throw invalid('chat', path, 'must be an object')
+    checkText('chat', `${path}.type`, part.type)
+    if (part.type === 'text') checkText('chat', `${path}.text`, part.text)
+  })
+  if (role === 'user' && parts.length === 0) throw invalid('chat', `${argument}.parts`, 'must not be empty')
+  return {
+    id: id as string,
+    role,
+    parts: parts as UIMessage['parts'],
+    ...(metadata !== undefined && metadata !== null && { metadata }),
+  }
+}
+
+/** How a request is known when it comes again. */
+export interface RequestKey {
+  readonly key: string
+  /** What the key stood for; under an `Idempotency-Key` it may not change. */
+  readonly fingerprint: string
+  /**
+   * Which runs it can be the same as: any that is kept; the newest alone, since the same edit may be meant anew after another; only one that
+   * goes on, since a chat asks for another answer with the same words each time.
+   */
+  readonly among: 'all' | 'newest' | 'running'
+}
+
+export function keyOf({ trigger, messages, messageId, idempotencyKey }: ChatRequest): RequestKey {
+  const last = messages.at(-1)
+  const fingerprint = hashJson([
+    trigger,
+    messageId ?? null,
+    last ? [last.id, last.role, jsonOf(last.parts)] : null,
+  ])
+  if (idempotencyKey !== undefined)
+    return { key: `key/${hashText(idempotencyKey)}`, fingerprint, among: 'all' }
+  const isAnother = trigger === 'regenerate-message' && messageId === undefined
+  const among = isAnother ? 'running' : messageId === undefined ? 'all' : 'newest'
+  return { key: `request/${fingerprint}`, fingerprint, among }
+}
+
+/** Parts are what a body's JSON held, so that nothing is lost here. */
+function jsonOf(parts: UIMessage['parts']): Json {
+  return checkJson('chat', 'messages', JSON.parse(JSON.stringify(parts)))
+}

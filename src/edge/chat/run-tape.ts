@@ -1,0 +1,154 @@
+import type { Host, Timeout } from '../../ports/host.ts'
+import type { RunEnd, RunTables } from './run-tables.ts'
+
+/** Milliseconds in which bytes are gathered for one row. */
+const FLUSH_MS = 250
+/** Bytes that make a row by themselves. */
+const FLUSH_BYTES = 2 ** 16
+
+/** What a stream of a run is read from. */
+export interface TapeSource {
+  /** Bytes from number `at` on, some of them; undefined: there are none yet. */
+  read(at: number): Uint8Array | undefined
+  /** Whether nothing will be added to it. */
+  readonly hasEnded: boolean
+  /** Resolves when something was added, or nothing will be. */
+  more(): Promise<void>
+}
+
+export interface RunTapeParts {
+  readonly tables: RunTables
+  readonly place: number
+  readonly host: Pick<Host, 'timeout'>
+  /** Contract: told once, of the first write to storage that failed. What comes after that is kept in memory only. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/**
+ * What a run streams, while it goes on: kept in its object's storage, at most four rows a second but for long texts, and in memory only
+ * until it is there. However many read it, and however slowly, it holds no more than that.
+ */
+export class RunTape implements TapeSource {
+  readonly #parts: RunTapeParts
+  readonly #encoder = new TextEncoder()
+  #pieces: Uint8Array[] = []
+  #stored = 0
+  #waiting = 0
+  #hasEnded = false
+  #hasFailed = false
+  #timeout: Timeout | undefined
+  #next: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
+
+  constructor(parts: RunTapeParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#stored + this.#waiting
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  /** Whether some of it is in memory only, since it could not be stored. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  write(text: string): void {
+    if (text === '' || this.#hasEnded) return
+    const bytes = this.#encoder.encode(text)
+    this.#pieces.push(bytes)
+    this.#waiting += bytes.length
+    if (this.#waiting >= FLUSH_BYTES) this.#flush()
+    else this.#flushLater()
+    this.#wake()
+  }
+
+  /** Writes the last of it and how the run ended, both or none. */
+  end(text: string, end: RunEnd): void {
+    this.write(text)
+    this.#hasEnded = true
+    const { tables, place } = this.#parts
+    this.#flush(() => tables.end(place, end))
+    this.#wake()
+  }
+
+  /** Ends it without a trace, for a run that did not begin. */
+  drop(): void {
+    this.#hasEnded = true
+    this.#timeout?.clear()
+    this.#wake()
+  }
+
+  read(at: number): Uint8Array | undefined {
+    const { tables, place } = this.#parts
+    if (at < this.#stored) return tables.read(place, at)
+    return at < this.size ? this.#joined().slice(at - this.#stored) : undefined
+  }
+
+  more(): Promise<void> {
+    if (this.#hasEnded) return Promise.resolve()
+    this.#next ??= deferred()
+    return this.#next.promise
+  }
+
+  #flushLater(): void {
+    if (this.#timeout || this.#hasFailed) return
+    this.#timeout = this.#parts.host.timeout(FLUSH_MS)
+    this.#timeout.signal.addEventListener('abort', () => {
+      this.#timeout = undefined
+      this.#flush()
+    })
+  }
+
+  #flush(withIt: () => void = () => {}): void {
+    this.#timeout?.clear()
+    this.#timeout = undefined
+    if (this.#hasFailed) return
+    const { tables, place, onFailure } = this.#parts
+    const bytes = this.#joined()
+    try {
+      tables.transaction(() => {
+        tables.write(place, this.#stored, bytes)
+        withIt()
+      })
+      this.#stored += bytes.length
+      this.#pieces = []
+      this.#waiting = 0
+    } catch (error) {
+      this.#hasFailed = true
+      onFailure(error)
+    }
+  }
+
+  #joined(): Uint8Array<ArrayBuffer> {
+    const joined = new Uint8Array(this.#waiting)
+    let at = 0
+    for (const piece of this.#pieces) {
+      joined.set(piece, at)
+      at += piece.length
+    }
+    this.#pieces = [joined]
+    return joined
+  }
+
+  #wake(): void {
+    this.#next?.resolve()
+    this.#next = undefined
+  }
+}
+
+/** What an ended run streamed. */
+export function endedTape(tables: RunTables, place: number): TapeSource {
+  return { read: (at) => tables.read(place, at), hasEnded: true, more: () => Promise.resolve() }
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}

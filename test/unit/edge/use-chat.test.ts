@@ -1,0 +1,31 @@
+import { Hono } from 'hono'
+import { parseChatRequest } from '../../../src/edge/chat/chat-request.ts'
+import { UI_MESSAGE_STREAM_HEADERS } from '../../../src/edge/chat/ui-message-stream.ts'
+import { webHost } from '../../../src/platform/web.ts'
+import { isPlimsollError } from '../../../src/ports/errors.ts'
+import { describeUseChat } from '../../e2e/use-chat.ts'
+import { openScene } from './support/chats.ts'
+
+describeUseChat('an app in the same process', async (replies) => {
+  const { chats, reload } = openScene(replies)
+  const app = new Hono()
+  const resumed = (run: string): Response => {
+    const stream = chats.resume(run)
+    return stream
+      ? new Response(stream, { headers: UI_MESSAGE_STREAM_HEADERS })
+      : new Response(null, { status: 204 })
+  }
+  app.post('/chat', async ({ req }) => {
+    const { run, stream } = await chats.start(parseChatRequest(await req.json(), { newId: webHost.newId }))
+    return new Response(stream, { headers: { ...UI_MESSAGE_STREAM_HEADERS, 'Plimsoll-Run': run } })
+  })
+  app.get('/chat/:chat/stream', () => resumed('current'))
+  app.get('/chat/:run', ({ req }) => resumed(req.param('run')))
+  app.onError((error, context) => context.json(isPlimsollError(error) ? { code: error.code } : {}, 500))
+  return {
+    api: 'http://edge/chat',
+    fetch: async (input, init) => app.request(String(input), init),
+    stop: () => chats.stop('current'),
+    reload,
+  }
+})
