@@ -1,4 +1,5 @@
 export { appendUIMessages } from './append-ui.ts'
+export type { AISDKModelOptions } from './current-model.ts'
 export { fromModelMessages } from './from-model-messages.ts'
 export { fromUIMessages } from './from-ui.ts'
 export {
@@ -14,7 +15,7 @@ export {
 } from './loop.ts'
 export { memoryToolSet } from './memory-tools.ts'
 export { type MemoryMiddlewareOptions, memoryMiddleware } from './middleware.ts'
-export { type AISDKModelOptions, aiSdkModel } from './model.ts'
+export { aiSdkModel } from './model.ts'
 export { type AISDKRequest, type ToAISDKOptions, toAISDK } from './to-ai-sdk.ts'
 export { toUIMessages } from './to-ui.ts'
 export { type ExecutableTool, toToolSet, toToolSpecs } from './tools.ts'

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/edge/models/demo-model.ts'
+import {
+  createMemory,
+  lexicalRecall,
+  mapStore,
+  memoryTools,
+  runAgent,
+  type Session,
+} from '../../../../src/index.ts'
+import { webHost } from '../../../../src/platform/web.ts'
+
+const model = demoModel(webHost)
+
+const sessionOf = (): Session =>
+  createMemory({ store: mapStore(), budget: 16_000, recall: lexicalRecall() }).session({ userId: 'ada' })
+
+describe('the demo model', () => {
+  it.each(['Hello!', 'Remember that the gate is B7.', 'Summarize the following: nothing', ''])(
+    'says in every reply that no language model was called: %j',
+    async (input) => {
+      const session = sessionOf()
+      const { answer } = await runAgent({ input: { role: 'user', content: input }, model, session })
+      expect(answer).toContain(DEMO_NOTICE)
+      expect(model.id).toBe(DEMO_MODEL_ID)
+    },
+  )
+
+  it('repeats what was said, shortened, and tells how full the context is', async () => {
+    const session = sessionOf()
+    const { answer } = await runAgent({ input: 'Book the 9:40\n to Turin.', model, session })
+    expect(answer).toContain('You said: “Book the 9:40 to Turin.”')
+    expect(answer).toMatch(/The context holds 1 messages and \d+ of \d+ tokens\./)
+    const long = await runAgent({ input: '🚆'.repeat(1_000), model, session })
+    expect(long.answer.length).toBeLessThan(700)
+    expect(long.answer.isWellFormed()).toBe(true)
+  })
+
+  it.each([
+    ['Please remember that the gate is B7.', 'finding', 'the gate is B7.'],
+    ['Remember: I prefer window seats.', 'preference', 'I prefer window seats.'],
+    ['Note that never book before 8.', 'constraint', 'never book before 8.'],
+    ["Don't forget that the gate is B7.", 'finding', 'the gate is B7.'],
+  ])('remembers where it has the tool for it: %s', async (input, kind, text) => {
+    const session = sessionOf()
+    const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
+    expect(await session.facts()).toMatchObject([{ kind, text }])
+    expect(steps).toBe(2)
+    expect(answer).toContain('The tool answered: “Remembered')
+    expect(answer).toContain(DEMO_NOTICE)
+  })
+
+  it('looks up what it is asked for', async () => {
+    const session = sessionOf()
+    await session.remember({ kind: 'finding', text: 'The gate of flight LX12 is B7.' })
+    const { answer } = await runAgent({
+      input: 'What do you remember about flight LX12?',
+      model,
+      session,
+      tools: memoryTools(session),
+    })
+    expect(answer).toContain('The tool answered:')
+  })
+
+  it('calls no tool where it may not, or has none', async () => {
+    const session = sessionOf()
+    const input = 'Remember that the gate is B7.'
+    const tools = memoryTools(session)
+    const none = await runAgent({ input, model, session, tools, settings: { toolChoice: 'none' } })
+    const without = await runAgent({ input, model, session })
+    expect([none.steps, without.steps]).toEqual([1, 1])
+    expect(await session.facts()).toEqual([])
+  })
+
+  it('gives calls ids that no other call has', async () => {
+    const session = sessionOf()
+    const tools = memoryTools(session)
+    await runAgent({ input: 'Remember that the gate is B7.', model, session, tools })
+    await runAgent({ input: 'Remember that the hotel is Roma.', model: demoModel(webHost), session, tools })
+    expect((await session.facts()).map(({ text }) => text)).toHaveLength(2)
+  })
+})
