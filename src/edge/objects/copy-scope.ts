@@ -2,6 +2,7 @@ import { nothingWritten } from '../../core/all-or-none.ts'
 import { slotOf } from '../../core/decide.ts'
 import { messageIn } from '../../core/seal.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Message } from '../../ports/message.ts'
 import {
   isEntry,
   type LogRow,
@@ -126,9 +127,10 @@ class Copy {
     for (let after: string | undefined; ; ) {
       const page = await this.#from.registers('', after)
       for (const row of page) {
-        units += row.body?.length ?? 0
-        if (units > PAGE_UNITS) await flush()
+        const size = row.body?.length ?? 0
+        if (units + size > PAGE_UNITS) await flush()
         batch.push(row)
+        units += size
         this.#keys.delete(row.key)
       }
       await flush()
@@ -184,9 +186,18 @@ function marksOf(rows: readonly LogRow[]): readonly MarkRow[] {
 }
 
 function attachmentsOf(row: LogRow): readonly string[] {
-  const content = row.kind === 'message' ? messageIn(row)?.content : undefined
+  const content = row.kind === 'message' ? contentOf(row) : undefined
   if (content === undefined || typeof content === 'string') return []
   return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
+}
+
+/** A message that nobody can read any more is copied as it is. */
+function contentOf(row: LogRow): Message['content'] | undefined {
+  try {
+    return messageIn(row)?.content
+  } catch {
+    return undefined
+  }
 }
 
 function conflict(reason: string): PlimsollError {
