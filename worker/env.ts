@@ -1,14 +1,24 @@
-import type { EdgeBindings } from '../src/edge/cloudflare.ts'
+import type { EdgeBindings, ModelEnv } from '../src/edge/cloudflare.ts'
 import type { AuthSettings, RateLimiter } from '../src/edge/hono.ts'
 
-/** What `wrangler.toml` binds and sets; docs/deploy.md says what each is for. */
-export interface Env extends EdgeBindings, AuthSettings {
+/** What `wrangler.toml` binds, and what is set by variables and secrets; docs/deploy.md says what each is for. */
+export interface Env extends EdgeBindings, AuthSettings, ModelEnv {
   /** Origins whose pages may call, parted by spaces or commas. Default: only the edge's own. */
   readonly ORIGINS?: string
   /** A rate-limit binding, as a coarse shield. Default: none. */
   readonly SHIELD?: RateLimiter
   /** The line, in tokens. Default 16 000. */
   readonly BUDGET?: string
+  /** Tokens of the line that are kept free for the reply. Default 0. */
+  readonly MAX_OUTPUT_TOKENS?: string
   /** Instructions of every session. Default: none. */
   readonly SYSTEM?: string
+  /** Calls that append, a session. Default: no limit; so with the others. */
+  readonly APPENDS_PER_MINUTE?: string
+  /** Bytes of bodies that write, a session; and as many again a user. */
+  readonly BYTES_PER_DAY?: string
+  /** Tokens that the edge's own model takes, a session. */
+  readonly MODEL_TOKENS_PER_HOUR?: string
+  /** Sessions that a user makes. */
+  readonly SESSIONS_PER_HOUR?: string
 }

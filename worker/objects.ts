@@ -1,31 +1,59 @@
 import {
+  modelOf,
   SessionObject as Session,
   type SessionSettings,
   UserObject as User,
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
-import { lexicalRecall } from '../src/index.ts'
+import { extractFacts, lexicalRecall } from '../src/index.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
 
 const DEFAULT_BUDGET = 16_000
-
-function memoryOf({ BUDGET, SYSTEM }: Env): SessionSettings['memory'] {
-  return {
-    budget: Number(BUDGET ?? DEFAULT_BUDGET),
-    ...(SYSTEM !== undefined && { system: SYSTEM }),
-    recall: lexicalRecall({ stemmer: englishStemmer }),
-  }
-}
+/** So that a copy of them in each session stays small. */
+const FACTS_PER_USER = 500
 
 export class SessionObject extends Session<Env> {
   protected settings(): SessionSettings {
-    return { memory: memoryOf(this.env) }
+    const { env } = this
+    const model = () => modelOf(env, { isDevelopment: env.AUTH === 'development' })
+    return {
+      memory: { ...memoryOf(env), compaction: {}, extract: extractFacts },
+      model,
+      budgets: {
+        ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
+        ...limit('bytesPerDay', env.BYTES_PER_DAY),
+        ...limit('modelTokensPerHour', env.MODEL_TOKENS_PER_HOUR),
+      },
+    }
   }
 }
 
 export class UserObject extends User<Env> {
   protected settings(): UserSettings {
-    return { memory: memoryOf(this.env) }
+    const { env } = this
+    return {
+      memory: { ...memoryOf(env), facts: { caps: { facts: FACTS_PER_USER } } },
+      budgets: {
+        ...limit('sessionsPerHour', env.SESSIONS_PER_HOUR),
+        ...limit('bytesPerDay', env.BYTES_PER_DAY),
+      },
+    }
   }
+}
+
+function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {
+  return {
+    budget: {
+      contextWindow: Number(BUDGET ?? DEFAULT_BUDGET),
+      maxOutputTokens: Number(MAX_OUTPUT_TOKENS ?? 0),
+    },
+    ...(SYSTEM !== undefined && { system: SYSTEM }),
+    recall: lexicalRecall({ stemmer: englishStemmer }),
+  }
+}
+
+/** A budget that is set, and not empty. */
+function limit<Name extends string>(name: Name, value: string | undefined): { [Key in Name]?: number } {
+  return (value ? { [name]: Number(value) } : {}) as { [Key in Name]?: number }
 }

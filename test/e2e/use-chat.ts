@@ -66,7 +66,9 @@ export function describeUseChat(name: string, connect: Connect, { tools = true }
       // It looks for a document when it is loaded.
       const { createRoot } = await import('react-dom/client')
       mount = (component) => {
-        const root = createRoot((dom.window.document as Document).createElement('div'))
+        const root = createRoot(
+          (dom.window.document as { createElement(name: string): unknown }).createElement('div'),
+        )
         root.render(createElement(component))
         return () => root.unmount()
       }

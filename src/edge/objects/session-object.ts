@@ -1,23 +1,28 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { AppendOptions } from '../../core/writer.ts'
+import { memoryTools } from '../../agent/memory-tools.ts'
+import type { ContextOptions } from '../../core/call.ts'
 import { handleMcpRequest } from '../../mcp/handle-request.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { MessageInput } from '../../ports/message.ts'
+import type { Model, Usage } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import { durableObjectStore } from '../../stores/durable-object.ts'
+import { parseChatRequest } from '../chat/chat-request.ts'
+import { ChatRuns, type RunStream } from '../chat/runs.ts'
+import { type ChatAnswer, completeChat } from '../openai/complete-chat.ts'
+import { eventStream } from '../openai/event-stream.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { callObject } from './call-object.ts'
-import { copyScope } from './copy-scope.ts'
+import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
 import { LiveSockets } from './live-sockets.ts'
+import { moveScope } from './move-scope.ts'
 import { objectName } from './object-name.ts'
 import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from './remote-scope.ts'
 import {
   type Asked,
   CHANGES,
-  type GivenMessage,
   OWN_CALLS,
   type SessionCallInput,
   type SessionCallName,
@@ -25,14 +30,18 @@ import {
 } from './session-calls.ts'
 import { SessionHome, userOf } from './session-home.ts'
 import { SessionRecords, type SessionScope } from './session-record.ts'
-import type { SessionSettings } from './settings.ts'
+import { appendGiven } from './session-writes.ts'
+import { type SessionSettings, sessionBudgets } from './settings.ts'
+import { TextParts } from './text-parts.ts'
+import { TokenBuckets } from './token-buckets.ts'
 import { UserReplica } from './user-replica.ts'
+import { objectAlarms, WorkQueue } from './work-queue.ts'
 
 /** What goes with a call beside its input. */
 export interface CallMeta {
   /** Names the op; repeating it is a no-op that gives the first result. */
   readonly opId?: string
-  /** Of the request's body, for the budget of bytes. */
+  /** Of the request's body, for the budget of bytes. Default: nothing is written. */
   readonly bytes?: number
 }
 
@@ -43,10 +52,29 @@ export interface McpCall {
   readonly body?: Uint8Array
 }
 
+/** A request of OpenAI's Chat Completions. */
+export interface CompletionCall extends CallMeta {
+  readonly body: unknown
+  /** Whether the client says that it repeats a request. */
+  readonly isRetry?: true
+}
+
+/** One of the two. */
+export interface CompletionAnswer {
+  readonly json?: string
+  /** Server-sent events. */
+  readonly stream?: ReadableStream<Uint8Array>
+}
+
 export interface SessionOptions {
   readonly title?: string
   readonly project?: string
 }
+
+/** Kinds of work beside {@link COMPACT}. */
+const CHATS = 'chats'
+const ERASE = 'erase'
+const PARTS = 'parts'
 
 /**
  * One session: its log, contexts and chats, and a copy of what its user's sessions share. Its calls are RPC methods of a Durable Object;
@@ -61,10 +89,58 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   readonly #records = new SessionRecords(this.ctx.storage)
   readonly #local: Store = durableObjectStore(this.ctx.storage)
   readonly #sockets = new LiveSockets(this.ctx, webHost.now)
+  readonly #parts = new TextParts(this.ctx.storage, webHost.now)
+  readonly #work = new WorkQueue({
+    storage: this.ctx.storage,
+    alarms: objectAlarms(this.ctx.storage),
+    host: webHost,
+    handlers: {
+      [COMPACT]: compactionHandler(() => this.#living()?.session()),
+      [CHATS]: async () => {
+        this.#chats.runDueWork()
+        return this.#chats.nextWorkAt()
+      },
+      [ERASE]: async () => {
+        await this.#finishErase()
+        return undefined
+      },
+      [PARTS]: async () => this.#parts.purge(),
+    },
+  })
+  readonly #chats = new ChatRuns({
+    session: async () => {
+      const home = this.#living()
+      await home?.refresh()
+      if (!home) throw notFound({ userId: '' })
+      return home.session()
+    },
+    model: () => this.#model(),
+    storage: this.ctx.storage,
+    tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
+    host: webHost,
+    beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
+    afterModel: (usage, tokens) => this.#settle(usage, tokens),
+    onWork: (due) => void this.#work.schedule(CHATS, due),
+    onEnd: () => this.#sockets.tell(),
+  })
+  #made: SessionSettings | undefined
+  #buckets: TokenBuckets | undefined
   #home: SessionHome | undefined
+  /** The completion that is under way, for the next one to wait for. */
+  #completing: Promise<unknown> = Promise.resolve()
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    // Work that is owed, and an alarm that is not there: it was used up by a run that did not end.
+    ctx.waitUntil(this.#work.ensureArmed())
+  }
 
   /** Contract: what the session is made with; asked at its first call after the object woke. */
   protected abstract settings(): SessionSettings
+
+  override alarm(): Promise<void> {
+    return this.#work.run()
+  }
 
   /**
    * Makes the session, unless it is there. Idempotent; a title is set in any case, a project when it is made.
@@ -93,27 +169,144 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     })
   }
 
-  /** Runs one of {@link sessionCalls}. @throws ERR_NOT_FOUND: no such session, or another's */
+  /** Runs one of {@link sessionCalls}. @throws ERR_NOT_FOUND: no such session, or another's; ERR_RATE_LIMIT */
   async call<Name extends SessionCallName>(
     scope: SessionScope,
     name: Name,
     input: SessionCallInput<Name>,
-    { opId }: CallMeta = {},
+    { opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const home = this.#open(scope)
+    const changes = CHANGES.has(name)
+    if (bytes > 0 && changes) this.#take(bytes)
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
     const session = home.session()
-    const append = (messages: readonly GivenMessage[], options: AppendOptions) =>
-      session.append(messages as readonly MessageInput[], options)
     const call = sessionCalls[name] as (asked: Asked, input: SessionCallInput<Name>) => Promise<Answer>
-    return call({ session, append, ...(opId !== undefined && { opId }), ...(stale && { stale }) }, input)
+    const answered = await call(
+      {
+        session,
+        append: (messages, options) => appendGiven(session, this.#parts, messages, options),
+        ...(opId !== undefined && { opId }),
+        ...(stale && { stale }),
+      },
+      input,
+    )
+    if (name === 'context') {
+      const { limits } = input as ContextOptions
+      await scheduleCompaction(this.#work, session, webHost.now(), limits ? { limits } : {})
+    }
+    if (changes) this.#sockets.tell()
+    return answered
   }
 
-  /** Removes the session and all that is in it. @throws ERR_NOT_FOUND */
+  /** Writes the summary that is needed next; with `newEpoch` it then cuts the window back, whatever its state. @throws ERR_NOT_FOUND */
+  async compact(scope: SessionScope, { newEpoch }: { readonly newEpoch?: boolean }): Promise<Answer> {
+    const home = this.#open(scope)
+    await home.refresh()
+    const session = home.session()
+    const compacted = await session.compact()
+    if (!newEpoch) return answer(compacted)
+    const { receipt } = await session.context({ newEpoch: true, onPending: 'abandon' })
+    return answer({ ...compacted, receipt })
+  }
+
+  /** Keeps a slice of the JSON of a message that is too long for one body. Idempotent. @throws ERR_NOT_FOUND, as {@link TextParts.put} */
+  async putPart(
+    scope: SessionScope,
+    { entry, n, text }: { readonly entry: string; readonly n: number; readonly text: string },
+    { bytes = 0 }: CallMeta,
+  ): Promise<Answer> {
+    this.#open(scope)
+    this.#budgets.take('bytes', bytes)
+    await this.#work.schedule(PARTS, this.#parts.put(entry, n, text))
+    return NOTHING
+  }
+
+  /** Says something, and streams the reply. @throws ERR_NOT_FOUND, as {@link ChatRuns.start} */
+  async chat(scope: SessionScope, body: unknown, { opId, bytes = 0 }: CallMeta): Promise<RunStream> {
+    this.#open(scope)
+    const request = parseChatRequest(body, {
+      newId: webHost.newId,
+      ...(opId !== undefined && { idempotencyKey: opId }),
+    })
+    this.#take(bytes)
+    return this.#chats.start(request)
+  }
+
+  /** A run's stream from its beginning on. @returns undefined: there is none. @throws ERR_NOT_FOUND: no such session */
+  async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
+    this.#open(scope)
+    return this.#chats.resume(run)
+  }
+
+  /** Stops a run. Idempotent. @throws ERR_NOT_FOUND: no such session */
+  async stopChat(scope: SessionScope, run: string): Promise<Answer> {
+    this.#open(scope)
+    return answer({ stopped: await this.#chats.stop(run) })
+  }
+
+  /** Answers a request of OpenAI's Chat Completions, in a session that is made if it is not there. @throws as {@link completeChat} */
+  async complete(
+    scope: SessionScope,
+    { body, bytes = 0, opId, isRetry }: CompletionCall,
+  ): Promise<CompletionAnswer> {
+    const home = await this.#ensure(scope)
+    this.#take(bytes)
+    await home.refresh()
+    const model = await this.#model()
+    const before = this.#completing
+    let free = (): void => {}
+    this.#completing = new Promise<void>((resolve) => {
+      free = resolve
+    })
+    await before
+    let answered: ChatAnswer | undefined
+    try {
+      answered = await completeChat({
+        request: body,
+        session: (system) => home.session(system),
+        model,
+        host: webHost,
+        ...(opId !== undefined && { idempotencyKey: opId }),
+        ...(isRetry && { isRetry }),
+      })
+    } finally {
+      if (!answered || 'completion' in answered) free()
+    }
+    this.#sockets.tell()
+    if ('completion' in answered) return { json: JSON.stringify(answered.completion) }
+    // The reply is waited for and stored, whether or not its client still reads.
+    this.ctx.waitUntil(answered.done.catch(() => {}).finally(free))
+    return { stream: eventStream(answered.stream).pipeThrough(new IdentityTransformStream()) }
+  }
+
+  /** Answers one request of the Model Context Protocol, on a session that is made if it is not there. */
+  async mcp(scope: SessionScope, { method, headers, body }: McpCall): Promise<Response> {
+    const home = await this.#ensure(scope)
+    if (body) this.#take(body.length)
+    await home.refresh()
+    const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
+    const response = await handleMcpRequest(home.session(), request)
+    this.#sockets.tell()
+    return response
+  }
+
+  /** A socket that is told of changes. Its scope and its end are in headers, which the Worker alone sets. */
+  override async fetch({ headers }: Request): Promise<Response> {
+    this.#open(JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope)
+    const expires = headers.get('Plimsoll-Expires')
+    return this.#sockets.accept(
+      expires === null ? undefined : Number(expires),
+      headers.has('Sec-WebSocket-Protocol'),
+    )
+  }
+
+  /** Removes the session and all that is in it; what an end of the object leaves, an alarm finishes. @throws ERR_NOT_FOUND */
   async erase(scope: SessionScope): Promise<Answer> {
     const record = this.#records.get()
     if (!record || !isSame(record.scope, scope) || record.state === 'copying') throw notFound(scope)
     this.#records.put({ ...record, state: 'erasing' })
+    await this.#work.schedule(ERASE, webHost.now())
     await this.#finishErase()
     return NOTHING
   }
@@ -126,49 +319,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return answerScopeCall(this.#local.open(record.scope), call)
   }
 
-  async chat(
-    _s: SessionScope,
-    _b: unknown,
-    _m: CallMeta,
-  ): Promise<{ run: string; stream: ReadableStream<Uint8Array> }> {
-    throw new Error('todo')
-  }
-  async resumeChat(_s: SessionScope, _r: string): Promise<ReadableStream<Uint8Array> | undefined> {
-    throw new Error('todo')
-  }
-  async stopChat(_s: SessionScope, _r: string): Promise<Answer> {
-    throw new Error('todo')
-  }
-  async compact(_s: SessionScope, _o: unknown): Promise<Answer> {
-    throw new Error('todo')
-  }
-  async putPart(_s: SessionScope, _o: unknown, _m: CallMeta): Promise<Answer> {
-    throw new Error('todo')
-  }
-
-  /** Answers one request of the Model Context Protocol, on a session that is made if it is not there. */
-  async mcp(scope: SessionScope, { method, headers, body }: McpCall): Promise<Response> {
-    const home = await this.#ensure(scope)
-    await home.refresh()
-    const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
-    return handleMcpRequest(home.session(), request)
-  }
-
-  /** A socket that is told of changes. Its scope and its end are in headers, which the Worker alone sets. */
-  override async fetch(request: Request): Promise<Response> {
-    const { headers } = request
-    const scope = JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? 'null')) as SessionScope
-    this.#open(scope)
-    const expires = headers.get('Plimsoll-Expires')
-    return this.#sockets.accept(
-      expires === null ? undefined : Number(expires),
-      headers.has('Sec-WebSocket-Protocol'),
-    )
-  }
-
   /** Says that what the user's sessions share has changed. A hint. */
   poke(): void {
     this.#home?.poke()
+    this.#sockets.tell()
   }
 
   /** From now on the session is only read, by whoever takes it over. Idempotent. @throws ERR_NOT_FOUND */
@@ -176,9 +330,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const record = this.#records.get()
     if (!record || !isSame(record.scope, scope) || record.state === 'copying' || record.state === 'erasing')
       throw notFound(scope)
-    const home = this.#homeOf(scope)
+    const home = this.#homeOf()
     const info = await home.memory.sessions(home.user).get(scope.sessionId)
     this.#records.put({ ...record, state: 'moving' })
+    await this.#chats.stop('current')
     const { project } = record
     return { title: info?.title ?? '', ...(project !== undefined && { project }) }
   }
@@ -199,17 +354,42 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (record?.state === 'live') return
     const stub = () => this.env.SESSIONS.getByName(movedFrom)
     const { title, project } = await callObject(stub, webHost, 'takeOver', (object) => object.release(from))
-    const taken = {
-      scope,
-      movedFrom,
-      createdAt: webHost.now(),
-      ...(project !== undefined && { project }),
-    }
+    const taken = { scope, movedFrom, createdAt: webHost.now(), ...(project !== undefined && { project }) }
     this.#records.put({ ...taken, state: 'copying' })
-    await copyScope(remoteScope({ stub, scope: from, host: webHost }), this.#local.open(scope))
+    await moveScope(remoteScope({ stub, scope: from, host: webHost }), this.#local.open(scope), {
+      opId: `move/${objectName(scope)}`,
+      now: webHost.now,
+    })
     this.#records.put({ ...taken, state: 'live' })
     this.#home = undefined
     await this.create(scope, title ? { title } : {})
+  }
+
+  get #settings(): SessionSettings {
+    this.#made ??= this.settings()
+    return this.#made
+  }
+
+  get #budgets(): TokenBuckets {
+    this.#buckets ??= new TokenBuckets(this.ctx.storage, sessionBudgets(this.#settings.budgets), webHost.now)
+    return this.#buckets
+  }
+
+  /** Counts a write. @throws ERR_RATE_LIMIT */
+  #take(bytes: number): void {
+    this.#budgets.takeAll({ appends: 1, bytes })
+  }
+
+  /** What a call of the model took, in place of what was foretold of it. */
+  #settle({ inputTokens, outputTokens }: Usage, foretold: number): void {
+    if (inputTokens === undefined) return
+    this.#budgets.settle('modelTokens', inputTokens + (outputTokens ?? 0) - foretold)
+  }
+
+  async #model(): Promise<Model> {
+    const { model } = this.#settings
+    if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
+    return typeof model === 'function' ? model() : model
   }
 
   /** The session, which is there. @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved */
@@ -219,7 +399,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (record.state === 'moving')
       throw new PlimsollError('ERR_CONFLICT', 'session: it is being moved to another user', { version: null })
     if (record.state !== 'live') throw notFound(scope)
-    return this.#homeOf(scope)
+    return this.#homeOf()
+  }
+
+  /** The session, if there is one. */
+  #living(): SessionHome | undefined {
+    return this.#records.get()?.state === 'live' ? this.#homeOf() : undefined
   }
 
   /** The session, made if it is not there. */
@@ -228,35 +413,33 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (this.#records.get()?.state === 'erasing') await this.#finishErase()
     if (!this.#records.get()) {
       const user = userOf(scope)
-      await callObject(
-        () => this.env.USERS.getByName(objectName(user)),
-        webHost,
-        'create',
-        (object) => object.admit(user),
-      )
-      this.#records.put({
-        scope,
-        ...(project !== undefined && { project }),
-        createdAt: webHost.now(),
-        state: 'live',
-      })
+      const stub = () => this.env.USERS.getByName(objectName(user))
+      await callObject(stub, webHost, 'create', (object) => object.admit(user))
+      // Another call may have made it meanwhile.
+      if (!this.#records.get())
+        this.#records.put({
+          scope,
+          ...(project !== undefined && { project }),
+          createdAt: webHost.now(),
+          state: 'live',
+        })
     }
     return this.#open(scope)
   }
 
-  #homeOf(scope: SessionScope): SessionHome {
+  #homeOf(): SessionHome {
     const record = this.#records.get()
-    if (!record) throw notFound(scope)
+    if (!record) throw notFound({ userId: '' })
     if (!this.#home) {
-      const user = userOf(scope)
+      const user = userOf(record.scope)
       this.#home = new SessionHome({
         record,
-        settings: this.settings(),
+        settings: this.#settings,
         local: this.#local,
         replica: new UserReplica({
           local: this.#local.open(user),
           scope: user,
-          sessionId: scope.sessionId,
+          sessionId: record.scope.sessionId,
           stub: () => this.env.USERS.getByName(objectName(user)),
           host: webHost,
         }),
@@ -269,10 +452,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async #finishErase(): Promise<void> {
     const record = this.#records.get()
     if (record?.state !== 'erasing') return
-    const home = this.#homeOf(record.scope)
+    await this.#chats.stop('current')
+    this.#chats.clear()
+    const home = this.#homeOf()
     await home.memory.sessions(home.user).delete(record.scope.sessionId)
     this.#home = undefined
     this.#records.remove()
+    this.#work.cancel(ERASE)
     this.#sockets.end()
   }
 

@@ -2,6 +2,7 @@ import type { AgentTool } from '../../agent/options.ts'
 import type { Session } from '../../core/session.ts'
 import type { CreateMemoryOptions } from '../../create-memory.ts'
 import type { Model } from '../../ports/model.ts'
+import type { Budgets } from './token-buckets.ts'
 
 /** Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit. */
 export interface SessionBudgets {
@@ -18,7 +19,7 @@ export interface SessionSettings {
   /** As for `createMemory`; the store, clock and ids are the object's own. */
   readonly memory: Omit<CreateMemoryOptions, 'store' | 'clock' | 'newId'>
   /** Answers in chats. Default: none, and chats are ERR_NOT_CONFIGURED. */
-  readonly model?: Model | (() => Promise<Model>)
+  readonly model?: Model | (() => Model | Promise<Model>)
   /** Tools of the edge's own agent. Default: those of the memory. */
   readonly tools?: (session: Session) => readonly AgentTool[]
   /** Most model calls of one reply. Default 20. */
@@ -38,4 +39,30 @@ export interface UserSettings {
     /** Bytes of bodies that are written. */
     readonly bytesPerDay?: number
   }
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Budgets of a session, as token buckets. */
+export function sessionBudgets({
+  appendsPerMinute,
+  bytesPerDay,
+  modelTokensPerHour,
+}: SessionBudgets = {}): Budgets {
+  return {
+    appends: per(appendsPerMinute, MINUTE),
+    bytes: per(bytesPerDay, DAY),
+    modelTokens: per(modelTokensPerHour, HOUR),
+  }
+}
+
+/** Budgets of a user, as token buckets. */
+export function userBudgets({ sessionsPerHour, bytesPerDay }: UserSettings['budgets'] = {}): Budgets {
+  return { sessions: per(sessionsPerHour, HOUR), bytes: per(bytesPerDay, DAY) }
+}
+
+function per(capacity: number | undefined, perMs: number): Budgets[string] {
+  return capacity === undefined ? undefined : { capacity, perMs }
 }

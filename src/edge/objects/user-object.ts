@@ -11,9 +11,11 @@ import { callObject } from './call-object.ts'
 import { objectName } from './object-name.ts'
 import { answerPull, type PullAnswer, type PullRequest } from './pull.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from './remote-scope.ts'
+import { Replicas } from './replicas.ts'
 import type { CallMeta } from './session-object.ts'
 import type { SessionScope } from './session-record.ts'
-import type { UserSettings } from './settings.ts'
+import { type UserSettings, userBudgets } from './settings.ts'
+import { TokenBuckets } from './token-buckets.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 import type { UserHome } from './user-replica.ts'
 
@@ -40,6 +42,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   implements UserHome
 {
   readonly #local: Store = durableObjectStore(this.ctx.storage)
+  readonly #replicas = new Replicas({ storage: this.ctx.storage, now: webHost.now })
+  #made: UserSettings | undefined
+  #buckets: TokenBuckets | undefined
   #memory: UserMemory | undefined
 
   /** Contract: what the user's memory is made with; asked at its first call after the object woke. */
@@ -50,29 +55,31 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     scope: Scope,
     name: Name,
     input: UserCallInput<Name>,
-    { opId }: CallMeta = {},
+    { opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const memory = this.#open(scope)
+    if (CHANGES.has(name)) this.#budgets.take('bytes', bytes)
     const call = userCalls[name] as (
       memory: UserMemory,
       input: UserCallInput<Name>,
       opId?: string,
     ) => Promise<Answer>
     const answered = await call(memory, input, opId)
-    if (CHANGES.has(name)) this.#poke()
+    if (CHANGES.has(name)) this.#poke(scope)
     return answered
   }
 
   /** Counts a session that is to be made. @throws ERR_RATE_LIMIT */
   async admit(scope: Scope): Promise<void> {
     this.#check(scope)
+    this.#budgets.take('sessions', 1)
   }
 
   /** A call of the user's store by one of the user's sessions. @throws ERR_NOT_FOUND */
   async scope(scope: Scope, call: ScopeCall): Promise<unknown> {
     this.#check(scope)
     const answered = await answerScopeCall(this.#local.open(scope), call)
-    if (call.method === 'commit') this.#poke()
+    if (call.method === 'commit') this.#poke(scope)
     return answered
   }
 
@@ -80,7 +87,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async pull(scope: Scope, request: PullRequest): Promise<PullAnswer> {
     this.#check(scope)
     const answered = await answerPull(this.#local.open(scope), request)
-    if (request.commit) this.#poke(request.sessionId)
+    this.#replicas.pulled(request.sessionId)
+    if (request.commit) this.#poke(scope, request.sessionId)
     return answered
   }
 
@@ -95,7 +103,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const from = (): DurableObjectStub<UserObject> => this.env.USERS.getByName(objectName(guest))
     const moved: { readonly from: string; readonly to: string }[] = []
     const left = createMemory({
-      ...this.settings().memory,
+      ...this.#settings.memory,
       store: {
         open: (home) => remoteScope({ stub: from, scope: home, host: webHost }),
         oldestUnused: async () => undefined,
@@ -117,7 +125,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       await facts.forget(fact.id)
       count++
     }
-    if (count > 0) this.#poke()
+    if (count > 0) this.#poke(scope)
     return answer({ sessions: moved, facts: count })
   }
 
@@ -157,7 +165,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     if (!this.#memory) {
       const local = this.#local
       const memory = createMemory({
-        ...this.settings().memory,
+        ...this.#settings.memory,
         store: {
           open: (home) =>
             home.sessionId === undefined
@@ -177,7 +185,21 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /** Tells the sessions that hold copies, but not the one that changed it. Whatever becomes of that: it is a hint. */
-  #poke(_but?: string): void {}
+  #poke(scope: Scope, but?: string): void {
+    const poke = (sessionId: string): Promise<void> =>
+      this.env.SESSIONS.getByName(objectName({ ...scope, sessionId })).poke()
+    this.ctx.waitUntil(this.#replicas.poke(poke, but))
+  }
+
+  get #settings(): UserSettings {
+    this.#made ??= this.settings()
+    return this.#made
+  }
+
+  get #budgets(): TokenBuckets {
+    this.#buckets ??= new TokenBuckets(this.ctx.storage, userBudgets(this.#settings.budgets), webHost.now)
+    return this.#buckets
+  }
 
   /** What calls this object by another's name is a mistake of ours. @throws ERR_NOT_FOUND */
   #check(scope: Scope): void {

@@ -1,3 +1,46 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { checkId } from '../../../core/json.ts'
+import { chatErrorOf } from '../../openai/chat-error.ts'
+import { EVENT_STREAM_HEADERS } from '../../openai/event-stream.ts'
 import type { AppEnv } from '../app-env.ts'
-export function openaiRoutes(_app: OpenAPIHono<AppEnv>): void {}
+import { readJson } from '../body.ts'
+import { onSession, sessionScope } from '../objects.ts'
+
+/** The session of a client that names none. */
+const DEFAULT_SESSION = 'default'
+
+/**
+ * OpenAI's Chat Completions, for clients that know of a base URL alone: `/v1/openai`, or `/v1/openai/trip` for a session of that name,
+ * which is made if it is not there.
+ */
+export function openaiRoutes(app: OpenAPIHono<AppEnv>): void {
+  for (const path of ['/v1/openai/chat/completions', '/v1/openai/:session/chat/completions'])
+    app.post(path, async (context) => {
+      try {
+        return await complete(context, context.req.param('session') ?? DEFAULT_SESSION)
+      } catch (error) {
+        const { status, headers, body } = chatErrorOf(error)
+        context.error = error as Error
+        return Response.json(body, { status, headers })
+      }
+    })
+}
+
+async function complete(context: Context<AppEnv>, sessionId: string): Promise<Response> {
+  const { req, var: vars } = context
+  const scope = sessionScope(vars.principal, checkId('chat.completions', 'session', sessionId))
+  const { value, bytes } = await readJson(req.raw)
+  const opId = req.header('Idempotency-Key')
+  const answered = await onSession(vars.settings, scope, (object) =>
+    object.complete(scope, {
+      body: value,
+      bytes,
+      ...(opId !== undefined && { opId: checkId('chat.completions', 'Idempotency-Key', opId) }),
+      ...(Number(req.header('X-Stainless-Retry-Count')) > 0 && { isRetry: true }),
+    }),
+  )
+  const { json, stream } = answered
+  if (stream) return new Response(stream, { headers: EVENT_STREAM_HEADERS })
+  return new Response(json ?? null, { headers: { 'Content-Type': 'application/json' } })
+}

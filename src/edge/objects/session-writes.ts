@@ -1,0 +1,47 @@
+import { invalid, isPlainObject } from '../../core/json.ts'
+import type { Session } from '../../core/session.ts'
+import type { AppendOptions, AppendResult } from '../../core/writer.ts'
+import type { MessageInput } from '../../ports/message.ts'
+import { fromWire } from '../../ports/wire.ts'
+import type { GivenMessage, UploadedMessage } from './session-calls.ts'
+import type { TextParts } from './text-parts.ts'
+
+/**
+ * Appends messages, of which some may have been uploaded in parts: these are put together first, and removed once they are in the log.
+ *
+ * @throws as `session.append`, and ERR_INVALID_ARGUMENT: a part is missing, or together they are no message
+ */
+export async function appendGiven(
+  session: Session,
+  parts: TextParts,
+  given: readonly GivenMessage[],
+  options: AppendOptions,
+): Promise<AppendResult> {
+  const uploaded = given.filter(isUploaded)
+  const messages = given.map((message, index) =>
+    isUploaded(message) ? assembled(parts, message, `messages[${index}]`) : message,
+  )
+  const result = await session.append(messages, options)
+  for (const { id } of uploaded) parts.release(id)
+  return result
+}
+
+function isUploaded(message: GivenMessage): message is UploadedMessage {
+  return 'parts' in message
+}
+
+function assembled(parts: TextParts, { id, parts: count }: UploadedMessage, argument: string): MessageInput {
+  const message = parsed(parts.take(id, count))
+  if (!isPlainObject(message) || (message.id !== undefined && message.id !== id))
+    throw invalid('append', argument, `is no message of the id ${id} once its parts are put together`)
+  // What it holds the core checks.
+  return { ...(message as unknown as MessageInput), id }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return fromWire(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
