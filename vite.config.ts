@@ -3,6 +3,7 @@ import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { findChromium, flags } from './test/chromium.ts'
 import { source } from './test/source.ts'
+import { edgeVariables } from './test/workerd/edge/variables.ts'
 
 const executablePath = findChromium()
 
@@ -35,7 +36,9 @@ const browser = {
 
 const workerd = {
   resolve: source,
-  plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
+  plugins: [
+    cloudflareTest({ wrangler: { configPath: './wrangler.toml' }, miniflare: { bindings: edgeVariables } }),
+  ],
   test: {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],

@@ -1,0 +1,10 @@
+/** How the worker under test is configured: invented secrets, which guard nothing. */
+export const edgeVariables = {
+  JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
+  JWT_ISSUER: 'https://issuer.test',
+  JWT_AUDIENCE: 'plimsoll',
+  JWT_TENANT_CLAIM: 'tenant',
+  GUEST_SECRET: 'another secret of the tests, of 32 bytes or more',
+  ORIGINS: 'https://app.test',
+  BUDGET: '16000',
+} as const
