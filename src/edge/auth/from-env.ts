@@ -1,11 +1,11 @@
 import { webHost } from '../../platform/web.ts'
-import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { Authenticate } from '../principal.ts'
 import { developmentAuthenticator } from './development.ts'
 import { firstOf } from './first-of.ts'
 import { type GuestTokens, guestTokens } from './guests.ts'
 import { jwtAuthenticator } from './jwt.ts'
-import type { Fetch } from './remote-key-set.ts'
+import type { Fetch, WaitUntil } from './remote-key-set.ts'
 
 /** Variables and secrets of a Worker. An empty one counts as absent. */
 export interface AuthSettings {
@@ -28,6 +28,8 @@ export interface AuthPlatform {
   readonly newId?: () => string
   /** Default the platform's. */
   readonly fetch?: Fetch
+  /** As {@link jwtAuthenticator} takes it: on Workers, `waitUntil` of `cloudflare:workers`. */
+  readonly waitUntil?: WaitUntil
 }
 
 export interface Auth {
@@ -46,7 +48,6 @@ export function authenticatorOf(settings: AuthSettings, platform: AuthPlatform =
   try {
     return configured(settings, platform)
   } catch (error) {
-    if (!isPlimsollError(error, 'ERR_NOT_CONFIGURED')) throw error
     return {
       async authenticate() {
         throw error
@@ -69,7 +70,10 @@ function configured(settings: AuthSettings, platform: AuthPlatform): Auth {
   throw notConfigured('one of JWT_SECRET, JWT_JWKS_URL, GUEST_SECRET and AUTH=development is required')
 }
 
-function usersOf(settings: AuthSettings, { clock, fetch }: AuthPlatform): Authenticate | undefined {
+function usersOf(
+  settings: AuthSettings,
+  { clock, fetch, waitUntil }: AuthPlatform,
+): Authenticate | undefined {
   const { AUTH, JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_TENANT_CLAIM } = settings
   const hasJwt = [JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_TENANT_CLAIM].some(Boolean)
   if (AUTH) {
@@ -86,6 +90,7 @@ function usersOf(settings: AuthSettings, { clock, fetch }: AuthPlatform): Authen
     ...(JWT_TENANT_CLAIM && { tenantClaim: JWT_TENANT_CLAIM }),
     ...(fetch && { fetch }),
     ...(clock && { clock }),
+    ...(waitUntil && { waitUntil }),
   })
 }
 

@@ -5,7 +5,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'
 import { isLoopback } from './loopback.ts'
-import { type Fetch, remoteKeySet } from './remote-key-set.ts'
+import { type Fetch, remoteKeySet, type WaitUntil } from './remote-key-set.ts'
 import { secretBytes } from './secret.ts'
 import { TOLERANCE_SECONDS, unauthenticated, verifyToken } from './verify-token.ts'
 
@@ -34,6 +34,11 @@ export interface JwtOptions {
   readonly fetch?: Fetch
   /** Longest wait for the issuer's keys. Default 5000. */
   readonly timeoutMs?: number
+  /**
+   * On Workers: `waitUntil` of `cloudflare:workers`. Without it a client that hangs up may cancel the fetch of the keys that it began,
+   * and the others are answered ERR_OVERLOADED for up to 30 s. Default: nothing.
+   */
+  readonly waitUntil?: WaitUntil
   /** Unix milliseconds. Default the platform's. */
   readonly clock?: () => number
 }
@@ -94,7 +99,8 @@ function byKeySet(options: JwtOptions, jwks: string | URL) {
   if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLoopback(url)))
     throw notConfigured('jwks must be an https URL')
   const get: Fetch = options.fetch ?? ((href, init) => fetch(href, init))
-  return { key: remoteKeySet({ url, fetch: get, clock, timeoutMs }), algorithms: [...algorithms] }
+  const waitUntil: WaitUntil = options.waitUntil ?? (() => undefined)
+  return { key: remoteKeySet({ url, fetch: get, clock, timeoutMs, waitUntil }), algorithms: [...algorithms] }
 }
 
 function required(name: string, value: string): string {

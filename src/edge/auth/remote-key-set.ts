@@ -12,7 +12,11 @@ export interface RemoteKeySetOptions {
   readonly clock: () => number
   /** Longest wait for the keys. */
   readonly timeoutMs: number
+  readonly waitUntil: WaitUntil
 }
+
+/** Contract: lets a promise that never rejects settle, though the request that began it is over. */
+export type WaitUntil = (promise: Promise<unknown>) => void
 
 /** Least time between two requests for the keys, however they end and whatever tokens come. */
 const COOLDOWN_MS = 30_000
@@ -71,6 +75,8 @@ class RemoteKeySet {
     if (attempt !== this.#attempt) {
       this.#attempt = attempt
       this.#triedAt = now
+      // Else whoever begins it and hangs up could shut the others out until the cooldown is over.
+      this.#options.waitUntil(attempt.catch(() => undefined))
     }
     try {
       return await inTime(attempt, this.#options.timeoutMs)
@@ -107,8 +113,8 @@ class RemoteKeySet {
 }
 
 /**
- * Every request waits by a timer of its own: on Workers a fetch ends unheard when the request that began it is cancelled, and the
- * others would wait for ever.
+ * Every request waits by a timer of its own: on Workers a fetch ends unheard where the request that began it is cancelled and nothing
+ * waits until it is done, and the others would wait for ever.
  */
 async function inTime<T>(promise: Promise<T>, ms: number): Promise<T> {
   const { signal, clear } = webHost.timeout(ms)

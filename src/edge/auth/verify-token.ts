@@ -17,8 +17,8 @@ export interface TokenRules extends JWTVerifyOptions {
 }
 
 /**
- * Who a token speaks for. It must hold `iss`, `aud`, `sub` and a finite `exp`, whatever the rules say. `principalOf` may throw anything to
- * refuse the claims.
+ * Who a token speaks for. It must hold a finite `exp`, and what the rules say. `principalOf` checks `sub`, and may throw anything to refuse
+ * the claims.
  *
  * @throws ERR_UNAUTHENTICATED, and the `ERR_OVERLOADED` of a key that cannot be had now
  */
@@ -30,9 +30,8 @@ export async function verifyToken(
 ): Promise<Principal> {
   if (token.length > MOST_CHARACTERS) throw unauthenticated('too long')
   try {
-    const options = { clockTolerance: TOLERANCE_SECONDS, ...rules, requiredClaims: ['exp', 'sub'] }
-    const { payload } = await jwtVerify(token, key, options)
-    // JSON reads 1e999 as Infinity: a number, and a date that never comes.
+    const { payload } = await jwtVerify(token, key, { clockTolerance: TOLERANCE_SECONDS, ...rules })
+    // Required; and JSON reads 1e999 as Infinity: a number, and a date that never comes.
     if (!Number.isFinite(payload.exp)) throw unauthenticated('exp')
     return principalOf(payload)
   } catch (error) {

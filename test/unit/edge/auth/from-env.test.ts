@@ -35,7 +35,8 @@ describe('an edge without settings', () => {
     'secret and keys': { ...jwt, JWT_JWKS_URL: `${ISSUER}/jwks` },
     'keys by http': { ...jwt, JWT_SECRET: '', JWT_JWKS_URL: 'http://issuer.example/jwks' },
     "a short guests' secret": { ...jwt, GUEST_SECRET: 'short' },
-    'another word for AUTH': { ...jwt, AUTH: 'none' },
+    'another word for AUTH': { AUTH: 'none' },
+    'another word for AUTH, beside users': { ...jwt, AUTH: 'none' },
     'development beside users': { ...jwt, AUTH: 'development' },
   }
   it.each(Object.entries(bad))('is one with %s', async (_, settings) => {
@@ -59,12 +60,18 @@ describe('an edge by its settings', () => {
   it('knows users by the keys of an issuer, and their tenant', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
     const keys = [{ ...(await exportJWK(publicKey)), kid: 'one' }]
+    const waited: Promise<unknown>[] = []
     const { authenticate } = authenticatorOf(
       { ...jwt, JWT_SECRET: '', JWT_JWKS_URL: `${ISSUER}/jwks`, JWT_TENANT_CLAIM: 'org' },
-      { ...platform, fetch: async (url) => Response.json({ keys: url === `${ISSUER}/jwks` ? keys : [] }) },
+      {
+        ...platform,
+        fetch: async (url) => Response.json({ keys: url === `${ISSUER}/jwks` ? keys : [] }),
+        waitUntil: (promise) => waited.push(promise),
+      },
     )
     const token = await signed({ org: 'acme' }, privateKey, { alg: 'ES256', kid: 'one' })
     expect(await authenticate(request(token))).toEqual({ tenant: 'acme', userId: 'ada' })
+    expect(waited).toHaveLength(1)
   })
 
   it('knows guests alone', async () => {

@@ -164,7 +164,7 @@ describe('requests for the keys', () => {
 describe('keys that cannot be read', () => {
   const answers: { readonly [what: string]: Fetch } = {
     'no connection': down,
-    'a server error': async () => new Response('no', { status: 500 }),
+    'a server error': async () => Response.json({ keys: [rsa.jwk] }, { status: 500 }),
     'a redirect': async () => Response.redirect('https://evil.example/jwks', 302),
     'no JSON': async () => new Response('<html>'),
     'JSON without keys': async () => Response.json({ keys: 'none' }),
@@ -188,6 +188,33 @@ describe('keys that cannot be read', () => {
       retryAfter: 30,
     })
     expect(String((error as Error).cause)).not.toContain(good)
+  })
+
+  it('are waited for beyond the request that asked, by a promise that never rejects', async () => {
+    for (const answer of [down, async () => Response.json({ keys: [rsa.jwk] })]) {
+      const waited: Promise<unknown>[] = []
+      const authenticate = jwtAuthenticator({
+        ...options,
+        jwks: JWKS,
+        fetch: answer,
+        waitUntil: (promise) => waited.push(promise),
+      })
+      const good = await token(rsa)
+      await Promise.all([outcome(authenticate, good), outcome(authenticate, good)])
+      expect(waited).toHaveLength(1)
+      await waited[0]
+    }
+  })
+
+  it('are no longer waited for', async () => {
+    const { state, authenticate } = issuer()
+    const signals: (AbortSignal | null | undefined)[] = []
+    state.answer = (_, { signal }) => {
+      signals.push(signal)
+      return new Promise(() => undefined)
+    }
+    await outcome(authenticate, await token(rsa))
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true])
   })
 
   it('are asked for once in 30 s, and who comes meanwhile is told how long', async () => {

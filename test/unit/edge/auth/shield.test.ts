@@ -60,9 +60,10 @@ describe('the shield', () => {
       { userId: 'bob' },
       { tenant: 'acme', userId: 'ada' },
       { tenant: 'acme","ada', userId: '' },
+      { userId: 'acmeada' },
       { tenant: 'ada', userId: 'acme' },
     ].map((principal) => keyOf(from('192.0.2.1'), principal))
-    expect(new Set(await Promise.all(keys)).size).toBe(5)
+    expect(new Set(await Promise.all(keys)).size).toBe(6)
   })
 
   it('counts strangers and guests by their address, so that a new guest is no new caller', async () => {
