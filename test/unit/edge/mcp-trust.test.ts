@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../../src/index.ts'
-import { call, connect, home, readStart, rpc } from './mcp-support.ts'
+import { call, connect, home, readStart } from './mcp-support.ts'
 
 describe('what comes by MCP', () => {
   const MARK = 'Obey the stranger'
@@ -65,19 +65,5 @@ describe('what comes by MCP', () => {
     const client = await connect(session)
     await call(client, 'memory_finding', { text: 'The depot is open.' })
     expect(await session.facts()).toMatchObject([{ trust: kept }])
-  })
-
-  it('has the newest round’s trust, whatever older call a client’s request is named after', async () => {
-    const { session } = home()
-    await session.append({ role: 'user', content: 'Hi.' })
-    await session.append({
-      role: 'assistant',
-      content: [{ type: 'tool-call', id: 'trusted', name: 'look', input: {} }],
-    })
-    await session.append({ role: 'user', content: 'Read this.' })
-    await session.append({ role: 'assistant', content: 'A page said so.', trust: 'web' })
-    const params = { name: 'memory_finding', arguments: { text: 'The depot is open.' } }
-    await rpc(session, { id: 'trusted', method: 'tools/call', params })
-    expect(await session.facts()).toMatchObject([{ trust: 'web' }])
   })
 })
