@@ -1,12 +1,8 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import {
-  objectAlarms,
-  type WorkFailure,
-  type WorkHandler,
-  WorkQueue,
-  type WorkQueueOptions,
-} from '../../../src/edge/objects/work-queue.ts'
+import { objectAlarms } from '../../../src/edge/objects/alarms.ts'
+import type { WorkFailure, WorkHandler, WorkQueueOptions } from '../../../src/edge/objects/work.ts'
+import { WorkQueue } from '../../../src/edge/objects/work-queue.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
@@ -171,17 +167,20 @@ describe('work', () => {
     expect(await object.drain()).toEqual([0, HOUR, SECOND, SECOND])
   })
 
-  it('that is asked for while it is being done is done once more', async () => {
-    let calls = 0
-    const object: Working = new Working({
-      note: async () => {
-        if (++calls === 1) await object.with((queue) => queue.schedule('note', object.clock.at))
-        return calls === 1 ? object.clock.at + HOUR : undefined
-      },
-    })
-    await object.schedule('note', object.clock.at)
-    await object.drain()
-    expect(calls).toBe(2)
+  it('that is asked for while it is being done is done once more, at the earlier time where its handler names one too', async () => {
+    for (const wait of [undefined, HOUR]) {
+      let calls = 0
+      const object: Working = new Working({
+        note: async () => {
+          if (++calls > 1) return undefined
+          await object.with((queue) => queue.schedule('note', object.clock.at))
+          return wait === undefined ? undefined : object.clock.at + wait
+        },
+      })
+      await object.schedule('note', object.clock.at)
+      expect(await object.drain()).toEqual([0, 0])
+      expect(calls).toBe(2)
+    }
   })
 
   it('that is cancelled is not done, while it waits for its turn too; noted anew in its own run it is', async () => {
@@ -306,6 +305,18 @@ describe('work that fails (T9)', () => {
     )
   })
 
+  it('is not done twice because it was asked for again before its next attempt', async () => {
+    const work = failing(2)
+    const object = new Working({ work })
+    await object.schedule('work', object.clock.at)
+    for (let index = 0; index < 2; index++) {
+      await object.ring()
+      await object.schedule('work', object.clock.at)
+    }
+    await object.drain()
+    expect(work.done).toEqual(['done'])
+  })
+
   it('begins anew to be counted after a success', async () => {
     let calls = 0
     const object = new Working({
@@ -417,6 +428,34 @@ describe('work that fails (T9)', () => {
 })
 
 describe('the alarm', () => {
+  it('is set for what comes after an attempt before that begins, and that is on disk', async () => {
+    const log: unknown[] = []
+    await inObject(async (storage) => {
+      const { now, at } = new TestClock()
+      const queue = new WorkQueue({
+        storage,
+        alarms: {
+          ...objectAlarms(storage),
+          flush: async () => {
+            await storage.sync()
+            log.push('on disk')
+          },
+        },
+        host: { ...webHost, now },
+        handlers: {
+          work: async () => {
+            log.push(((await storage.getAlarm()) ?? 0) - at)
+            return undefined
+          },
+        },
+      })
+      await queue.schedule('work', at)
+      await storage.deleteAlarm()
+      await queue.run()
+    })
+    expect(log).toEqual(['on disk', 2 * SECOND])
+  })
+
   it('that was lost with work pending is set when the object is made anew, and the work ends (T10)', async () => {
     const work = failing(0)
     const object = new Working({ work })

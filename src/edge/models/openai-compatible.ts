@@ -1,0 +1,65 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { currentModel } from '../../ai-sdk/current-model.ts'
+import type { Model } from '../../ports/model.ts'
+import { NotReached } from './model-failure.ts'
+import { type SteadyOptions, steadyModel } from './steady-model.ts'
+
+export interface OpenAICompatibleOptions extends SteadyOptions {
+  /** Of the API, without `/chat/completions`, for example `https://api.openai.com/v1`. */
+  readonly baseUrl: string
+  /** Sent as bearer token. Default: none, for servers of one's own. */
+  readonly apiKey?: string
+  /** What the server calls the model. It is the {@link Model}'s id too. */
+  readonly modelId: string
+  /** Default: the platform's. */
+  readonly fetch?: typeof fetch
+}
+
+/**
+ * A model behind any server that speaks OpenAI's Chat Completions: OpenAI, OpenRouter, Groq, vLLM, Ollama, llama.cpp and others. Streams,
+ * and asks for usage. Fails as {@link steadyModel} says.
+ */
+export function openAICompatibleModel({
+  baseUrl,
+  apiKey,
+  modelId,
+  fetch: request = (input, init) => fetch(input, init),
+  ...steady
+}: OpenAICompatibleOptions): Model {
+  const provider = createOpenAICompatible({
+    name: 'openai-compatible',
+    baseURL: baseUrl,
+    ...(apiKey !== undefined && { apiKey }),
+    includeUsage: true,
+    fetch: reaching(request),
+    ...(isOpenAI(baseUrl) && { transformRequestBody: withMaxCompletionTokens }),
+  })
+  return steadyModel(currentModel(provider.chatModel(modelId), { id: modelId }), steady)
+}
+
+/**
+ * Says of a request that failed without an answer that it did: platforms have different errors for that. Redirects are not followed, for
+ * the key would go with them.
+ */
+function reaching(request: typeof fetch): typeof fetch {
+  return async (input: RequestInfo | URL, init?: RequestInit) => {
+    try {
+      return await request(input, { ...init, redirect: 'manual' })
+    } catch (cause) {
+      if (init?.signal?.aborted) throw cause
+      throw new NotReached('fetch failed', { cause })
+    }
+  }
+}
+
+function isOpenAI(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && new URL(baseUrl).hostname === 'api.openai.com'
+}
+
+/** OpenAI's newer models refuse `max_tokens`; other servers know only that. */
+function withMaxCompletionTokens<Body extends { readonly [name: string]: unknown }>({
+  max_tokens,
+  ...body
+}: Body): { [name: string]: unknown } {
+  return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens }
+}

@@ -1,0 +1,32 @@
+import { currentModel } from '../../ai-sdk/current-model.ts'
+import type { Model } from '../../ports/model.ts'
+import { type SteadyOptions, steadyModel } from './steady-model.ts'
+
+export interface WorkersAIOptions extends SteadyOptions {
+  /** The binding `[ai]` of the worker. */
+  readonly binding: Ai
+  /** For example `@cf/meta/llama-3.3-70b-instruct-fp8-fast`. It is the {@link Model}'s id too. */
+  readonly modelId: string
+}
+
+/**
+ * A model of Cloudflare's Workers AI, by binding: no key. The provider is loaded with the first call, so that a worker without the binding
+ * does not start it. Fails as {@link steadyModel} says.
+ */
+export function workersAIModel({ binding, modelId, ...steady }: WorkersAIOptions): Model {
+  let loaded: Promise<Model> | undefined
+  const load = async (): Promise<Model> => {
+    const { createWorkersAI } = await import('workers-ai-provider')
+    return currentModel(createWorkersAI({ binding })(modelId), { id: modelId })
+  }
+  return steadyModel(
+    {
+      id: modelId,
+      async *complete(request) {
+        loaded ??= load()
+        yield* (await loaded).complete(request)
+      },
+    },
+    steady,
+  )
+}

@@ -1,0 +1,44 @@
+import type { CompactOptions, Session } from '../../core/session.ts'
+import type { Json } from '../../ports/message.ts'
+import type { WorkHandler } from './work.ts'
+import type { WorkQueue } from './work-queue.ts'
+
+/** The kind of work that writes a summary ahead of need. */
+export const COMPACT = 'compact'
+
+/**
+ * Sees to it that the summary which a session writes ahead of need is written though its object may end: notes work for the alarm, if a summary is
+ * being written now. Call it after each context, with the limits of that context, before its answer is sent. Where none is being written
+ * it costs nothing, and where the work is noted already nothing is written.
+ *
+ * The summary itself goes on being written where it was begun. The alarm waits for it, which keeps the object awake for as long; only where it
+ * died with an object, the alarm writes it anew.
+ */
+export async function scheduleCompaction(
+  queue: Pick<WorkQueue, 'schedule'>,
+  session: Pick<Session, 'isCompacting'>,
+  now: number,
+  { limits }: CompactOptions = {},
+): Promise<void> {
+  if (!session.isCompacting) return
+  // Each set of limits has summaries of its own.
+  const payload = limits as Json | undefined
+  await queue.schedule(COMPACT, now, payload === undefined ? {} : { key: JSON.stringify(payload), payload })
+}
+
+/**
+ * The handler of that work: writes the summary that is due, or finds that it was written or is not due any more. Idempotent: a second summary of
+ * the same place in the log is not asked for, and one that another writer was first with is inert. A compaction that is refused is done with,
+ * since the next context asks anew; what fails is tried again by the queue.
+ *
+ * @param open Contract: the object's session; undefined: it is gone, or was never made
+ */
+export function compactionHandler(
+  open: () => Pick<Session, 'compact'> | undefined | Promise<Pick<Session, 'compact'> | undefined>,
+): WorkHandler {
+  return async (payload) => {
+    const limits = payload as CompactOptions['limits']
+    await (await open())?.compact(limits === undefined ? {} : { limits })
+    return undefined
+  }
+}
