@@ -2,7 +2,7 @@
 declare module 'jsdom' {
   export class JSDOM {
     constructor(html: string)
-    readonly window: { close(): void; readonly document: unknown }
+    readonly window: { close(): void; readonly document: { createElement(name: string): unknown } }
   }
 }
 

@@ -1,6 +1,7 @@
 /** The AI SDK's own `useChat`, in a DOM, against a chat of ours, wherever that runs. */
 import { useChat } from '@ai-sdk/react'
 import { type ChatInit, DefaultChatTransport, type HttpChatTransportInitOptions, type UIMessage } from 'ai'
+import type { JSDOM } from 'jsdom'
 import { createElement } from 'react'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 
@@ -56,19 +57,17 @@ export function describeUseChat(name: string, connect: Connect, { tools = true }
   describe(`useChat against ${name}`, () => {
     const pages: Page[] = []
     const servers: ChatServer[] = []
-    let dom: { readonly window: { close(): void; readonly document: unknown } }
+    let dom: JSDOM
     let mount: (component: () => null) => () => void
 
     beforeAll(async () => {
-      const { JSDOM } = await import('jsdom')
-      dom = new JSDOM('<!doctype html><body></body>')
+      const { JSDOM: Dom } = await import('jsdom')
+      dom = new Dom('<!doctype html><body></body>')
       Object.assign(globalThis, { window: dom.window, document: dom.window.document })
       // It looks for a document when it is loaded.
       const { createRoot } = await import('react-dom/client')
       mount = (component) => {
-        const root = createRoot(
-          (dom.window.document as { createElement(name: string): unknown }).createElement('div'),
-        )
+        const root = createRoot(dom.window.document.createElement('div'))
         root.render(createElement(component))
         return () => root.unmount()
       }

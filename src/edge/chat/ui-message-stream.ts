@@ -4,6 +4,7 @@ import type { AgentResult } from '../../agent/options.ts'
 import type { UIPart } from '../../ai-sdk/from-ui.ts'
 import { given } from '../../ai-sdk/opaque.ts'
 import { toUIMessages } from '../../ai-sdk/to-ui.ts'
+import { isBlank } from '../../core/message.ts'
 import type { Message } from '../../ports/message.ts'
 import { codeOf, runErrorText } from './run-error.ts'
 import { chunksOfMessage, chunksOfPart } from './ui-part-chunks.ts'
@@ -45,8 +46,9 @@ interface Piece {
 /**
  * The events of one run as chunks of the AI SDK's UI message stream. Pure: the same events give the same chunks.
  *
- * What a client puts together equals what `toUIMessages` gives of the log afterwards, but for two things: reasoning parts have the id
- * that names them in the stream, and what a provider attached to reasoning that text followed comes with a reload only. Where the recorded reply is
+ * What a client puts together equals what `toUIMessages` gives of the log afterwards, but for three things: reasoning parts have the id
+ * that names them in the stream; what a provider attached to reasoning that text followed comes with a reload only; and a reload shows
+ * nothing of a reply that had nothing but reasoning. Where the recorded reply is
  * cut differently from what was streamed (two texts in a row, text that middleware changed), `reset-step` takes the step back and it
  * comes again: clients of `ai` 7 know that chunk.
  */
@@ -106,6 +108,7 @@ export class UIMessageChunks {
 
   /** What the recorded reply has beyond what was streamed of it. */
   #whole(message: Message): readonly UIMessageChunk[] {
+    if (isBlank(message) && this.#pieces.length === 0) return []
     const chunks = this.#beginStep()
     const [{ parts } = { parts: [] }] = toUIMessages([message])
     const recorded = (parts as unknown as readonly UIPart[]).filter(({ type }) => type !== 'step-start')
