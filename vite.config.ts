@@ -2,8 +2,8 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { findChromium, flags } from './test/chromium.ts'
+import { edgeVariables } from './test/edge-variables.ts'
 import { source } from './test/source.ts'
-import { edgeVariables } from './test/workerd/edge/variables.ts'
 
 const executablePath = findChromium()
 

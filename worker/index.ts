@@ -1,4 +1,5 @@
 /** The edge process: wiring only. One Durable Object a session, one a user, and the HTTP API in front of them. */
+import { waitUntil } from 'cloudflare:workers'
 import { authenticatorOf, createApp } from '../src/edge/hono.ts'
 import type { Env } from './env.ts'
 
@@ -6,7 +7,7 @@ export { SessionObject, UserObject } from './objects.ts'
 
 export default createApp((env: Env) => ({
   objects: env,
-  ...authenticatorOf(env),
+  ...authenticatorOf(env, { waitUntil }),
   origins: env.ORIGINS?.split(/[\s,]+/).filter((origin) => origin !== '') ?? [],
   ...(env.SHIELD && { shield: env.SHIELD }),
 }))

@@ -49,6 +49,11 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     context.set('settings', settings)
     return crossOrigin(context, next)
   })
+  // Whoever has no name yet is counted by address.
+  const shielded: MiddlewareHandler<AppEnv> = async (context, next) => {
+    await guardsOf(context.env).shield?.(context.req.raw)
+    await next()
+  }
   const authenticated: MiddlewareHandler<AppEnv> = async (context, next) => {
     const { settings, shield } = guardsOf(context.env)
     const { raw } = context.req
@@ -63,6 +68,7 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     problemResponse(new PlimsollError('ERR_NOT_FOUND', 'no such route'), context.var.requestId),
   )
   publicRoutes(app)
+  app.use('/v1/guests', shielded)
   guestRoutes(app)
   app.use('/v1/*', authenticated)
   app.use('/mcp', authenticated)

@@ -12,6 +12,7 @@ import { parseChatRequest } from '../chat/chat-request.ts'
 import { ChatRuns, type RunStream } from '../chat/runs.ts'
 import { type ChatAnswer, completeChat } from '../openai/complete-chat.ts'
 import { eventStream } from '../openai/event-stream.ts'
+import { objectAlarms } from './alarms.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { callObject } from './call-object.ts'
@@ -35,7 +36,7 @@ import { type SessionSettings, sessionBudgets } from './settings.ts'
 import { TextParts } from './text-parts.ts'
 import { TokenBuckets } from './token-buckets.ts'
 import { UserReplica } from './user-replica.ts'
-import { objectAlarms, WorkQueue } from './work-queue.ts'
+import { WorkQueue } from './work-queue.ts'
 
 /** What goes with a call beside its input. */
 export interface CallMeta {
@@ -72,6 +73,7 @@ export interface SessionOptions {
 }
 
 /** Kinds of work beside {@link COMPACT}. */
+const ATTACHMENTS = 'attachments'
 const CHATS = 'chats'
 const ERASE = 'erase'
 const PARTS = 'parts'
@@ -105,6 +107,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         return undefined
       },
       [PARTS]: async () => this.#parts.purge(),
+      [ATTACHMENTS]: async () => this.#living()?.memory.runDueWork(),
     },
   })
   readonly #chats = new ChatRuns({
@@ -274,6 +277,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       if (!answered || 'completion' in answered) free()
     }
     this.#sockets.tell()
+    // Pictures come with requests; those that no message names are removed after a day.
+    const due = await home.memory.nextWorkAt()
+    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
     if ('completion' in answered) return { json: JSON.stringify(answered.completion) }
     // The reply is waited for and stored, whether or not its client still reads.
     this.ctx.waitUntil(answered.done.catch(() => {}).finally(free))

@@ -1,6 +1,6 @@
 import { exports } from 'cloudflare:workers'
 import { SignJWT } from 'jose'
-import { edgeVariables } from './variables.ts'
+import { edgeVariables } from '../../edge-variables.ts'
 
 export const ORIGIN = 'https://plimsoll.test'
 
