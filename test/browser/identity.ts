@@ -1,5 +1,12 @@
 /** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
-import { createMemory, isPlimsollError, type MessageInput } from '../../src/index.ts'
+import {
+  createMemory,
+  extractFacts,
+  isPlimsollError,
+  lexicalRecall,
+  type MessageInput,
+} from '../../src/index.ts'
+import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 
 interface Part {
@@ -13,7 +20,15 @@ interface Part {
 async function replay(json: string): Promise<readonly string[]> {
   const { sessionId, budget, system, steps } = JSON.parse(json) as Part
   const store = dexieStore({ name: 'identity', durability: 'relaxed' })
-  const memory = createMemory({ store, budget, ...(system !== undefined && { system }) })
+  // As `worker/objects.ts` has it.
+  const memory = createMemory({
+    store,
+    budget,
+    ...(system !== undefined && { system }),
+    recall: lexicalRecall({ stemmer: englishStemmer }),
+    compaction: {},
+    extract: extractFacts,
+  })
   const session = memory.session({ userId: 'local', sessionId })
   const answers: string[] = []
   for (const { messages, options } of steps) {

@@ -25,7 +25,7 @@ export class BrowserSide {
       root: resolve(import.meta.dirname, '../..'),
       cacheDir: mkdtempSync(join(tmpdir(), 'plimsoll-identity-')),
       logLevel: 'error',
-      optimizeDeps: { include: ['dexie'], noDiscovery: true },
+      optimizeDeps: { include: ['dexie', 'stemmer'], noDiscovery: true },
       server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
     })
     await server.listen()

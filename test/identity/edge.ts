@@ -1,8 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { MessageInput } from '../../src/index.ts'
+import { fromWire, type Problem, toWire } from '../../src/ports/wire.ts'
 import { type Started, start } from '../started.ts'
 import type { Replay } from './steps.ts'
+
+/** What a request may have, less room for what is around the messages. */
+const MOST_BYTES = 2 ** 20 - 2 ** 16
+const MOST_MESSAGES = 100
 
 /** The worker in `wrangler dev`, over HTTP. Its budget and system text are those with which it was started. */
 export class EdgeSide {
@@ -17,7 +23,11 @@ export class EdgeSide {
   static async start({ budget, system }: { budget: number; system: string | undefined }): Promise<EdgeSide> {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-edge-'))
     const args = ['dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', folder]
-    const vars = [`BUDGET:${budget}`, ...(system === undefined ? [] : [`SYSTEM:${system}`])]
+    const vars = [
+      'AUTH:development',
+      `BUDGET:${budget}`,
+      ...(system === undefined ? [] : [`SYSTEM:${system}`]),
+    ]
     const worker = await start(
       process.execPath,
       [
@@ -32,13 +42,17 @@ export class EdgeSide {
     return new EdgeSide(worker, folder)
   }
 
-  /** One request a call, with all that was written since the one before. */
+  /** One request a call, with all that was written since the one before; contexts in the library's own names, as the browser has them. */
   async contextsOf({ sessionId, steps }: Replay): Promise<readonly string[]> {
-    const url = `${this.#worker.found}/v1/sessions/${encodeURIComponent(sessionId)}/context`
+    await this.#post('/v1/sessions', { sessionId })
+    const path = `/v1/sessions/${encodeURIComponent(sessionId)}`
     const answers: string[] = []
     for (const { messages, options } of steps) {
-      const response = await fetch(url, { method: 'POST', body: JSON.stringify({ messages, ...options }) })
-      answers.push(await response.text())
+      const isOne = messages.length <= MOST_MESSAGES && sizeOf(messages) <= MOST_BYTES
+      if (!isOne)
+        for (const message of messages) await this.#post(`${path}/messages`, { messages: [message] })
+      const body = isOne && messages.length > 0 ? { messages, ...options } : options
+      answers.push(await this.#post(`${path}/context`, body))
     }
     return answers
   }
@@ -47,4 +61,21 @@ export class EdgeSide {
     await this.#worker.stop()
     rmSync(this.#folder, { recursive: true, force: true })
   }
+
+  /** The answer as JSON in the library's own names; of a refusal, its code and message. */
+  async #post(path: string, body: object): Promise<string> {
+    const response = await fetch(this.#worker.found + path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(toWire(body)),
+    })
+    const answered = fromWire(await response.json())
+    if (response.ok) return JSON.stringify(answered)
+    const { code, detail } = answered as Problem
+    return JSON.stringify({ code, message: detail })
+  }
+}
+
+function sizeOf(messages: readonly MessageInput[]): number {
+  return Buffer.byteLength(JSON.stringify(toWire(messages)))
 }
