@@ -29,7 +29,7 @@ async function replay(json: string): Promise<readonly string[]> {
     compaction: {},
     extract: extractFacts,
   })
-  const session = memory.session({ userId: 'local', sessionId })
+  const session = memory.session({ userId: sessionId, sessionId })
   const answers: string[] = []
   for (const { messages, options } of steps) {
     for (const message of messages) await session.append(message)

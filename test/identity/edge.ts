@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SignJWT } from 'jose'
 import type { MessageInput } from '../../src/index.ts'
 import { fromWire, type Problem, toWire } from '../../src/ports/wire.ts'
+import { edgeVariables } from '../edge-variables.ts'
 import { type Started, start } from '../started.ts'
 import type { Replay } from './steps.ts'
 
@@ -23,8 +25,9 @@ export class EdgeSide {
   static async start({ budget, system }: { budget: number; system: string | undefined }): Promise<EdgeSide> {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-edge-'))
     const args = ['dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', folder]
+    const { JWT_SECRET, JWT_ISSUER, JWT_AUDIENCE } = edgeVariables
     const vars = [
-      'AUTH:development',
+      ...Object.entries({ JWT_SECRET, JWT_ISSUER, JWT_AUDIENCE }).map(([name, value]) => `${name}:${value}`),
       `BUDGET:${budget}`,
       ...(system === undefined ? [] : [`SYSTEM:${system}`]),
     ]
@@ -44,15 +47,16 @@ export class EdgeSide {
 
   /** One request a call, with all that was written since the one before; contexts in the library's own names, as the browser has them. */
   async contextsOf({ sessionId, steps }: Replay): Promise<readonly string[]> {
-    await this.#post('/v1/sessions', { sessionId })
+    const token = await tokenOf(sessionId)
+    await this.#post(token, '/v1/sessions', { sessionId })
     const path = `/v1/sessions/${encodeURIComponent(sessionId)}`
     const answers: string[] = []
     for (const { messages, options } of steps) {
       const isOne = messages.length <= MOST_MESSAGES && sizeOf(messages) <= MOST_BYTES
       if (!isOne)
-        for (const message of messages) await this.#post(`${path}/messages`, { messages: [message] })
+        for (const message of messages) await this.#post(token, `${path}/messages`, { messages: [message] })
       const body = isOne && messages.length > 0 ? { messages, ...options } : options
-      answers.push(await this.#post(`${path}/context`, body))
+      answers.push(await this.#post(token, `${path}/context`, body))
     }
     return answers
   }
@@ -63,10 +67,10 @@ export class EdgeSide {
   }
 
   /** The answer as JSON in the library's own names; of a refusal, its code and message. */
-  async #post(path: string, body: object): Promise<string> {
+  async #post(token: string, path: string, body: object): Promise<string> {
     const response = await fetch(this.#worker.found + path, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
       body: JSON.stringify(toWire(body)),
     })
     const answered = fromWire(await response.json())
@@ -74,6 +78,16 @@ export class EdgeSide {
     const { code, detail } = answered as Problem
     return JSON.stringify({ code, message: detail })
   }
+}
+
+function tokenOf(userId: string): Promise<string> {
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(edgeVariables.JWT_ISSUER)
+    .setAudience(edgeVariables.JWT_AUDIENCE)
+    .setSubject(userId)
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
 }
 
 function sizeOf(messages: readonly MessageInput[]): number {

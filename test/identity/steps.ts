@@ -10,7 +10,7 @@ export interface Step {
 
 /** A conversation as both sides replay it. */
 export interface Replay {
-  /** Both sides' session has it: fences are derived from it. */
+  /** Both sides' session has it: fences are derived from it. Also the user's, since sessions of one user share what is remembered. */
   readonly sessionId: string
   readonly system?: string
   readonly steps: readonly Step[]

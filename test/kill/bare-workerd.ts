@@ -6,25 +6,42 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const root = resolve(import.meta.dirname, '../..')
 
+/** A class of Durable Objects. */
+export interface BareObjects {
+  readonly binding: string
+  readonly className: string
+  /** Names the folder of its objects. */
+  readonly uniqueKey: string
+}
+
 /** One worker of a workerd process, with the objects that it binds. */
-export interface BareWorker {
+export interface BareWorker extends BareObjects {
   /** Letters and digits. */
   readonly name: string
   /** Where it takes requests, on loopback. */
   readonly port: number
   /** Its one module, a file in the folder of the process. */
   readonly module: string
-  readonly binding: string
-  readonly className: string
-  /** Names the folder of its objects. */
-  readonly uniqueKey: string
+  /** Classes beside the first one. Default: none. */
+  readonly others?: readonly BareObjects[]
   readonly variables?: Readonly<Record<string, string>>
   /** Default: those of wrangler.toml. */
   readonly compatibilityFlags?: readonly string[]
 }
 
-/** Bundles the edge into `folder`. */
-export function edgeWorker(folder: string, port: number): BareWorker {
+export const SESSIONS: BareObjects = {
+  binding: 'SESSIONS',
+  className: 'SessionObject',
+  uniqueKey: 'plimsoll-session',
+}
+export const USERS: BareObjects = { binding: 'USERS', className: 'UserObject', uniqueKey: 'plimsoll-user' }
+
+/** Bundles the edge into `folder`. Everybody is the user `local`. */
+export function edgeWorker(
+  folder: string,
+  port: number,
+  variables: Readonly<Record<string, string>> = {},
+): BareWorker {
   const built = spawnSync(
     process.execPath,
     [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'deploy', '--dry-run', '--outdir', folder],
@@ -36,9 +53,9 @@ export function edgeWorker(folder: string, port: number): BareWorker {
     name: 'main',
     port,
     module: 'worker.js',
-    binding: 'SESSIONS',
-    className: 'SessionObject',
-    uniqueKey: 'plimsoll-session',
+    ...SESSIONS,
+    others: [USERS],
+    variables: { AUTH: 'development', ...variables },
   }
 }
 
@@ -51,7 +68,7 @@ export class BareWorkerd {
   constructor(folder: string, workers: readonly BareWorker[]) {
     this.#folder = folder
     this.#workers = workers
-    for (const { uniqueKey } of workers) mkdirSync(this.objects(uniqueKey), { recursive: true })
+    for (const { uniqueKey } of workers.flatMap(objectsOf)) mkdirSync(this.objects(uniqueKey), { recursive: true })
     writeFileSync(join(folder, 'config.capnp'), config(workers))
   }
 
@@ -96,6 +113,10 @@ export class BareWorkerd {
   }
 }
 
+function objectsOf({ binding, className, uniqueKey, others = [] }: BareWorker): readonly BareObjects[] {
+  return [{ binding, className, uniqueKey }, ...others]
+}
+
 function accepts(port: number): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(port, '127.0.0.1')
@@ -120,6 +141,8 @@ function config(workers: readonly BareWorker[]): string {
 const config :Workerd.Config = (
   services = [
     ${services.join('\n    ')}
+    # A model of the tests is on this machine.
+    (name = "internet", network = (allow = ["public", "private"])),
     (name = "disk", disk = (path = "objects", writable = true)),
   ],
   sockets = [
@@ -130,17 +153,25 @@ ${workers.map((worker) => workerConfig(worker, `${date}`, `${flags}`)).join('')}
 }
 
 function workerConfig(worker: BareWorker, date: string, flags: string): string {
-  const { name, module, binding, className, uniqueKey, variables = {}, compatibilityFlags } = worker
+  const { name, module, variables = {}, compatibilityFlags } = worker
+  const objects = objectsOf(worker)
+  const namespaces = objects.map(
+    ({ className, uniqueKey }) => `(className = "${className}", uniqueKey = "${uniqueKey}", enableSql = true),`,
+  )
+  const bindings = objects.map(
+    ({ binding, className }) => `(name = "${binding}", durableObjectNamespace = "${className}"),`,
+  )
   const texts = Object.entries(variables).map(([key, value]) => `(name = "${key}", text = "${value}"),`)
   return `const ${name} :Workerd.Worker = (
   modules = [(name = "${module}", esModule = embed "${module}")],
   compatibilityDate = "${date}",
   compatibilityFlags = ${compatibilityFlags ? JSON.stringify(compatibilityFlags) : flags},
-  durableObjectNamespaces = [(className = "${className}", uniqueKey = "${uniqueKey}", enableSql = true)],
+  durableObjectNamespaces = [
+    ${namespaces.join('\n    ')}
+  ],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
-    (name = "${binding}", durableObjectNamespace = "${className}"),
-    ${texts.join('\n    ')}
+    ${[...bindings, ...texts].join('\n    ')}
   ],
 );
 `
