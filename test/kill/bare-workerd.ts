@@ -68,7 +68,8 @@ export class BareWorkerd {
   constructor(folder: string, workers: readonly BareWorker[]) {
     this.#folder = folder
     this.#workers = workers
-    for (const { uniqueKey } of workers.flatMap(objectsOf)) mkdirSync(this.objects(uniqueKey), { recursive: true })
+    for (const { uniqueKey } of workers.flatMap(objectsOf))
+      mkdirSync(this.objects(uniqueKey), { recursive: true })
     writeFileSync(join(folder, 'config.capnp'), config(workers))
   }
 
@@ -156,7 +157,8 @@ function workerConfig(worker: BareWorker, date: string, flags: string): string {
   const { name, module, variables = {}, compatibilityFlags } = worker
   const objects = objectsOf(worker)
   const namespaces = objects.map(
-    ({ className, uniqueKey }) => `(className = "${className}", uniqueKey = "${uniqueKey}", enableSql = true),`,
+    ({ className, uniqueKey }) =>
+      `(className = "${className}", uniqueKey = "${uniqueKey}", enableSql = true),`,
   )
   const bindings = objects.map(
     ({ binding, className }) => `(name = "${binding}", durableObjectNamespace = "${className}"),`,

@@ -7,11 +7,12 @@
  * inside a text, so that is not tried here.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { BareWorkerd, edgeWorker } from './bare-workerd.ts'
+import { BareWorkerd, edgeWorker, SESSIONS, USERS } from './bare-workerd.ts'
+import { filesIn } from './disk.ts'
 
 const PORT = 18_788
 const MESSAGES = 60
@@ -25,12 +26,27 @@ interface Answer {
 }
 
 async function post(path: string, body: unknown, opId?: string): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${PORT}/v1/sessions/${path}`, {
+  const response = await fetch(`http://127.0.0.1:${PORT}/v1/sessions${path}`, {
     method: 'POST',
-    ...(opId !== undefined && { headers: { 'Idempotency-Key': opId } }),
+    headers: {
+      'Content-Type': 'application/json',
+      ...(opId !== undefined && { 'Idempotency-Key': opId }),
+    },
     body: JSON.stringify(body),
   })
   return { status: response.status, text: await response.text() }
+}
+
+/** Makes sessions, or stops: without them there is nothing to look at. */
+async function create(...sessions: readonly string[]): Promise<void> {
+  for (const session of sessions) {
+    const { status, text } = await post('', { session_id: session })
+    if (status !== 201) throw new Error(`the session ${session} was not made: ${status} ${text}`)
+  }
+}
+
+function append(session: string, message: object, opId?: string): Promise<Answer> {
+  return post(`/${session}/messages`, { messages: [message] }, opId)
 }
 
 /** What message `index` of a session says; no two say the same. */
@@ -43,12 +59,17 @@ const message = (session: string, index: number, content = textOf(session, index
   id: `${session}/${index}`,
   role: index % 2 === 0 ? 'user' : 'assistant',
   content,
-  createdAt: 0,
+  created_at: 0,
 })
 
-/** Messages that a session serves, or undefined where it fails as it should. Whatever is wrong is noted under `name`. */
-async function served(session: string, name: string): Promise<number | undefined> {
-  const { status, text } = await post(`${session}/context`, {})
+/**
+ * Messages that a session serves, or undefined where it fails as it should. Whatever is wrong is noted under `name`.
+ *
+ * @param mayBeUnmade whether what is left on disk may be older than the session
+ */
+async function served(session: string, name: string, mayBeUnmade = false): Promise<number | undefined> {
+  const { status, text } = await post(`/${session}/context`, {})
+  if (mayBeUnmade && status === 404) return 0
   if (status !== 200) {
     if (status < 500) problems.push(`${name}: session ${session} answers ${status} ${text}`)
     return undefined
@@ -72,22 +93,23 @@ async function damage(): Promise<void> {
     rmSync(folder, { recursive: true, force: true })
   })
   await edge.start()
+  await create('damaged', 'other')
   for (let index = 0; index < MESSAGES; index++)
     for (const session of ['damaged', 'other']) {
-      const { status } = await post(`${session}/messages`, message(session, index))
+      const { status } = await append(session, message(session, index))
       if (status !== 200) throw new Error(`the fixture was not written: ${status}`)
       // The first context marks an epoch, which a later one goes on from.
-      if (index === 0) await post(`${session}/context`, {})
+      if (index === 0) await post(`/${session}/context`, {})
     }
   await edge.kill()
 
   const [logged, merged] = [join(folder, 'logged'), join(folder, 'merged')]
   cpSync(objects, logged, { recursive: true })
   let file = ''
-  for (const name of readdirSync(objects).filter((name) => /^[0-9a-f]+\.sqlite$/.test(name))) {
-    const database = new DatabaseSync(join(objects, name))
+  for (const path of filesIn(objects)) {
+    const database = new DatabaseSync(path)
     const found = database.prepare(`SELECT 1 FROM plimsoll_log WHERE id = 'damaged/0'`).all()
-    if (found.length > 0) file = name
+    if (found.length > 0) file = basename(path)
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     database.close()
   }
@@ -105,16 +127,17 @@ async function damage(): Promise<void> {
     const path = join(objects, file + suffix)
     writeFileSync(path, change(readFileSync(path)))
     await edge.start()
-    const count = await served('damaged', name)
+    const count = await served('damaged', name, from === logged)
+    if (count === 0) await create('damaged')
     if (count === undefined) outcomes.failed++
     else if (count === MESSAGES) outcomes.whole++
     else if (from === logged) outcomes.shortened++
     else problems.push(`${name}: ${count} of ${MESSAGES} messages, and no error`)
-    const written = await post('damaged/messages', message('damaged', MESSAGES))
+    const written = await append('damaged', message('damaged', MESSAGES))
     if (written.status !== 200 && written.status < 500)
       problems.push(`${name}: the damaged session takes no message: ${written.status} ${written.text}`)
     if ((await served('other', name)) !== MESSAGES) problems.push(`${name}: the other session fails`)
-    const other = await post('other/messages', message('other', MESSAGES))
+    const other = await append('other', message('other', MESSAGES))
     if (other.status !== 200) problems.push(`${name}: the other session takes no message: ${other.status}`)
     await edge.kill()
   }
@@ -151,10 +174,31 @@ async function damage(): Promise<void> {
       '-wal',
     )
   if (outcomes.failed === 0) problems.push('no damage was noticed')
+  await damageUser(edge, merged)
   console.log(
     `Damaged on disk: ${outcomes.failed} failed with an error, ${outcomes.whole} were served whole, ` +
       `${outcomes.shortened} as they were earlier.`,
   )
+}
+
+/** Damages what the user's sessions share: contexts go on without it, and say so. */
+async function damageUser(edge: BareWorkerd, whole: string): Promise<void> {
+  const objects = edge.objects(SESSIONS.uniqueKey)
+  rmSync(objects, { recursive: true })
+  cpSync(whole, objects, { recursive: true })
+  for (const path of filesIn(edge.objects(USERS.uniqueKey))) {
+    for (const log of ['-wal', '-shm']) rmSync(path + log, { force: true })
+    writeFileSync(path, 'noise'.repeat(20_000))
+  }
+  await edge.start()
+  const name = "noise in the user's file"
+  for (const session of ['damaged', 'other'])
+    if ((await served(session, name)) !== MESSAGES) problems.push(`${name}: session ${session} fails`)
+  const { text } = await post('/other/context', {})
+  if (!text.includes('"user-replica"')) problems.push(`${name}: no receipt says so`)
+  const { status } = await append('other', message('other', MESSAGES))
+  if (status !== 200) problems.push(`${name}: no message is taken: ${status}`)
+  await edge.kill()
 }
 
 /** Fills the disk under two sessions, makes room, and looks for what was acknowledged. */
@@ -178,8 +222,9 @@ async function fill(): Promise<void> {
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, Buffer.alloc(2 ** 21))
   await edge.start()
-  for (let index = 0; index < MESSAGES; index++) await post('read/messages', message('read', index))
-  await post('read/context', {})
+  await create('read', 'one', 'two')
+  for (let index = 0; index < MESSAGES; index++) await append('read', message('read', index))
+  await post('/read/context', {})
   const acknowledged = new Set<string>()
   const refused = new Map<number, number>()
   let next = 0
@@ -188,7 +233,7 @@ async function fill(): Promise<void> {
     const answers = await Promise.all(
       ['one', 'two'].map(async (session) => {
         const { id, ...rest } = message(session, index, textOf(session, index).repeat(20))
-        const { status } = await post(`${session}/messages`, { id, ...rest }, id)
+        const { status } = await append(session, { id, ...rest }, id)
         if (status === 200) acknowledged.add(id)
         else refused.set(status, (refused.get(status) ?? 0) + 1)
         if (status !== 200 && status < 500) problems.push(`full disk: ${id} is refused with ${status}`)
@@ -213,8 +258,8 @@ async function fill(): Promise<void> {
   await edge.kill()
 
   const stored = new Map<string, string>()
-  for (const name of readdirSync(objects).filter((name) => /^[0-9a-f]+\.sqlite$/.test(name))) {
-    const database = new DatabaseSync(join(objects, name))
+  for (const path of filesIn(objects)) {
+    const database = new DatabaseSync(path)
     const rows = database.prepare(`SELECT id, body FROM plimsoll_log WHERE kind = 'message'`).all()
     for (const { id, body } of rows as unknown as { id: string; body: string }[]) {
       if (stored.has(id)) problems.push(`full disk: ${id} has two rows`)

@@ -1,156 +1,186 @@
 /**
  * `npm run test:kill [-- <kills>]`: kills workerd under 64 writers, again and again, on one disk, and sends again whatever was not
- * acknowledged. Then: nothing acknowledged is lost or has moved, seqs have no gaps, and each op has one row.
+ * acknowledged: messages, contexts, facts of the user, checkpoints and chats, over HTTP. Then: nothing acknowledged is lost or has moved,
+ * seqs have no gaps, each op has one row and gives its first result again, and chats that were cut off are said to be.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { BareWorkerd, edgeWorker } from './bare-workerd.ts'
+import { type Context, lintRequest, toOpenAI } from '../../src/index.ts'
+import { fromWire } from '../../src/ports/wire.ts'
+import { fakeOpenAI } from '../unit/support/fake-openai.ts'
+import { BareWorkerd, edgeWorker, SESSIONS, USERS } from './bare-workerd.ts'
+import { readObjects } from './disk.ts'
+import { type Acknowledged, type Kind, Ledger, send, Writer } from './writers.ts'
 
 const KILLS = Number(process.argv[2] ?? 10)
-const WRITERS = 64
-const SESSIONS = 4
 const PORT = 18_787
+/** 64 writers: how many of each kind, and over how many sessions. */
+const KINDS: readonly { readonly kind: Kind; readonly writers: number; readonly sessions: number }[] = [
+  { kind: 'append', writers: 40, sessions: 4 },
+  { kind: 'fact', writers: 8, sessions: 8 },
+  { kind: 'checkpoint', writers: 8, sessions: 4 },
+  { kind: 'chat', writers: 8, sessions: 8 },
+]
+/** Acknowledged calls that are sent again after each kill. */
+const AGAIN = 40
+const url = `http://127.0.0.1:${PORT}`
 
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-kill-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-const worker = edgeWorker(folder, PORT)
+// Slow enough to be cut off in the middle of a reply; every third one calls a tool that writes to the user's object.
+const model = await fakeOpenAI({
+  reply: async ({ messages }, count) => {
+    await pause(Math.random() * 80)
+    const text = `Reply ${count}.`
+    if (messages.at(-1)?.role !== 'user' || count % 3 !== 0) return { text }
+    const input = { kind: 'finding', text: `Finding ${count} ${Math.random()}` }
+    return { text, calls: [{ id: `call_${count}`, name: 'memory_finding', input }] }
+  },
+})
+const worker = edgeWorker(folder, PORT, { MODEL_BASE_URL: model.url, MODEL_ID: 'fake' })
 const edge = new BareWorkerd(folder, [worker])
-const url = `http://127.0.0.1:${PORT}`
-const objects = edge.objects(worker.uniqueKey)
-const problems: string[] = []
+process.on('exit', () => void edge.kill())
+const ledger = new Ledger()
+const { problems } = ledger
 /** Seq of each acknowledged message, from when it was first seen after its acknowledgement. */
 const places = new Map<string, number>()
-const acknowledged = new Set<string>()
-let resent = 0
-let repeated = 0
-let unknown = 0
+let interrupted = 0
 
-/** One writer: sends its messages one after the other, each until it is acknowledged. */
-class Writer {
-  readonly #name: string
-  readonly #session: string
-  #sent = 0
-  #waiting: string | undefined
+const writers = KINDS.flatMap(({ kind, writers, sessions }) =>
+  Array.from(
+    { length: writers },
+    (_, index) => new Writer(`${kind}-${index}`, `s${index % sessions}`, kind, ledger),
+  ),
+)
+const sessions = Array.from({ length: 8 }, (_, index) => `s${index}`)
 
-  constructor(index: number) {
-    this.#name = `w${index}`
-    this.#session = `s${index % SESSIONS}`
-  }
-
-  /** Writes until `stopped` says so, or the connection breaks. */
-  async run(stopped: () => boolean): Promise<void> {
-    while (!stopped()) {
-      const again = this.#waiting !== undefined
-      const id = this.#waiting ?? `${this.#name}/${this.#sent++}`
-      this.#waiting = id
-      if (again) resent++
-      const body = JSON.stringify({ id, role: 'user', content: `message ${id}`, createdAt: 0 })
-      try {
-        const response = await fetch(`${url}/v1/sessions/${this.#session}/messages`, {
-          method: 'POST',
-          headers: { 'Idempotency-Key': id },
-          body,
-        })
-        const answer = (await response.json()) as { repeated?: boolean; mismatch?: boolean }
-        if (response.status !== 200) {
-          problems.push(`${id}: status ${response.status} ${JSON.stringify(answer)}`)
-          return
-        }
-        if (answer.mismatch) problems.push(`${id}: has other content`)
-        if (answer.repeated && !again) problems.push(`${id}: repeated although it was sent once`)
-        if (answer.repeated) repeated++
-        acknowledged.add(id)
-        this.#waiting = undefined
-      } catch {
-        unknown++
-        return
-      }
-    }
-  }
-}
-
-interface Row {
-  readonly scope: number
-  readonly seq: number
-  readonly id: string
-}
-
-/** All messages in the objects' files. */
-function rows(): Row[] {
-  const files = readdirSync(objects).filter((name) => name.endsWith('.sqlite'))
-  return files.flatMap((name, index) => {
-    const database = new DatabaseSync(join(objects, name))
-    try {
-      const [check] = database.prepare('PRAGMA quick_check').all()
-      if (check?.quick_check !== 'ok') problems.push(`${name}: quick_check says ${JSON.stringify(check)}`)
-      const tables = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_log'`).all()
-      if (tables.length === 0) return []
-      const found = database.prepare('SELECT scope, seq, id, kind FROM plimsoll_log ORDER BY n').all()
-      const seqs = new Map<number, number>()
-      for (const { scope, seq } of found as unknown as Row[]) {
-        const last = seqs.get(scope) ?? 0
-        if (seq !== last + 1) problems.push(`${name}: seq ${seq} follows ${last}`)
-        seqs.set(scope, seq)
-      }
-      return (found as unknown as (Row & { kind: string })[])
-        .filter(({ kind }) => kind === 'message')
-        .map(({ scope, seq, id }) => ({ scope: scope + index * 1_000, seq, id }))
-    } finally {
-      database.close()
-    }
+const started = Date.now()
+await edge.start()
+for (const session of sessions) await post('/v1/sessions', { session_id: session })
+for (let kill = 0; kill < KILLS; kill++) {
+  await write(async () => {
+    // A slow machine answers nobody within that time of its start.
+    const before = ledger.acknowledged.length
+    for (let waited = 0; waited < 1_000 && ledger.acknowledged.length === before; waited++) await pause(10)
+    await pause(30 + Math.floor(Math.random() * 250))
+    await edge.kill()
   })
+  checkDisk()
+  await edge.start()
+  await sendAgain()
+  await checkRuns()
+}
+// Once more without a kill: whatever is not acknowledged yet is sent again.
+await write(() => pause(3_000))
+await checkSessions()
+await edge.kill()
+checkDisk()
+await model.close()
+
+const count = (kind: Kind): number => ledger.acknowledged.filter((one) => one.kind === kind).length
+console.log(
+  `${KILLS} kills under ${writers.length} writers in ${((Date.now() - started) / 1_000).toFixed(1)} s: acknowledged ` +
+    `${KINDS.map(({ kind }) => `${count(kind)} ${kind}s`).join(', ')}, ${count('context')} contexts; ${ledger.unknown} calls without ` +
+    `an answer, ${ledger.resent} sent again, ${ledger.repeated} appends of these had been written; ${ledger.runs.size} chats, ` +
+    `${interrupted} reported as interrupted, ${ledger.refusedRuns} refused while another went on`,
+)
+for (const problem of [...problems, ...model.refusals].slice(0, 20)) console.error(problem)
+console.log(
+  problems.length + model.refusals.length === 0
+    ? 'Nothing lost, nothing moved, no gap, no duplicate.'
+    : `${problems.length + model.refusals.length} problems`,
+)
+process.exitCode = problems.length + model.refusals.length === 0 ? 0 : 1
+
+async function write(until: () => Promise<void>): Promise<void> {
+  let over = false
+  const running = writers.map((writer) => writer.run(url, () => over))
+  await until()
+  over = true
+  await Promise.all(running)
 }
 
-function check(): void {
+async function post(path: string, body: unknown): Promise<{ status: number; body: unknown }> {
+  const headers = { 'Content-Type': 'application/json' }
+  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, body: fromWire(await response.json()) }
+}
+
+function checkDisk(): void {
+  const own = readObjects(edge.objects(SESSIONS.uniqueKey), (scope) => scope.includes('"s'))
+  const shared = readObjects(edge.objects(USERS.uniqueKey), () => true)
+  problems.push(...own.problems, ...shared.problems)
   const found = new Map<string, number>()
-  for (const { seq, id } of rows()) {
+  for (const { seq, id } of own.messages) {
     if (found.has(id)) problems.push(`${id}: two rows`)
     found.set(id, seq)
   }
-  for (const id of acknowledged) {
-    const seq = found.get(id)
-    const before = places.get(id)
-    if (seq === undefined) problems.push(`${id}: acknowledged and lost`)
-    else if (before !== undefined && before !== seq) problems.push(`${id}: moved from ${before} to ${seq}`)
-    else places.set(id, seq)
+  const keys = new Set([...shared.registers.values()].flatMap((set) => [...set]))
+  for (const one of ledger.acknowledged) checkOne(one, found, keys)
+}
+
+function checkOne(
+  { kind, call, answer }: Acknowledged,
+  found: ReadonlyMap<string, number>,
+  keys: ReadonlySet<string>,
+): void {
+  const { id } = call
+  if (kind === 'fact') {
+    if (!keys.has(`fact/${answer.fact?.id}`)) problems.push(`${id}: the fact is acknowledged and lost`)
+    return
+  }
+  if (kind === 'checkpoint') return
+  const seq = found.get(id)
+  const before = places.get(id)
+  if (seq === undefined) problems.push(`${id}: acknowledged and lost`)
+  else if (before !== undefined && before !== seq) problems.push(`${id}: moved from ${before} to ${seq}`)
+  else places.set(id, seq)
+}
+
+/** Some of what was acknowledged: the first result comes again, and nothing is written. */
+async function sendAgain(): Promise<void> {
+  const all = ledger.acknowledged.filter(({ kind }) => kind !== 'chat' && kind !== 'context')
+  for (let sent = 0; sent < AGAIN && all.length > 0; sent++) {
+    const { call, answer } = all[Math.floor(Math.random() * all.length)] as Acknowledged
+    const response = await send(url, call)
+    const again = (await response.json()) as typeof answer
+    if (response.status !== 200) problems.push(`${call.id}: sent again, ${response.status}`)
+    for (const [was, is] of [
+      [answer.messages, again.messages],
+      [answer.version, again.version],
+      [answer.fact?.id, again.fact?.id],
+      [answer.fact?.text, again.fact?.text],
+      [false, again.mismatch ?? false],
+      [answer.messages !== undefined, again.repeated ?? false],
+    ])
+      if (JSON.stringify(was) !== JSON.stringify(is))
+        problems.push(`${call.id}: was ${JSON.stringify(was)}, is ${JSON.stringify(is)}`)
   }
 }
 
-const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(index))
-const started = Date.now()
-for (let kill = 0; kill < KILLS; kill++) {
-  await edge.start()
-  let over = false
-  const running = writers.map((writer) => writer.run(() => over))
-  await pause(30 + Math.floor(Math.random() * 250))
-  await edge.kill()
-  over = true
-  await Promise.all(running)
-  check()
+/** Chats that broke off: their stream can be read, and ends, with a reply or with the word that it was interrupted. */
+async function checkRuns(): Promise<void> {
+  for (const [run, { call, isWhole }] of ledger.runs) {
+    if (isWhole) continue
+    const response = await fetch(`${url}/v1/sessions/${call.session}/chat/${run}`)
+    const text = await response.text()
+    if (response.status !== 200 || !text.endsWith('data: [DONE]\n\n'))
+      problems.push(`${call.id}: run ${run} says ${response.status} ${text.slice(-200)}`)
+    if (text.includes('ERR_INTERRUPTED')) interrupted++
+    else if (!text.includes('"type":"finish"')) problems.push(`${call.id}: neither ended nor interrupted`)
+    ledger.runs.set(run, { call, isWhole: true })
+  }
 }
-// Once more without a kill: whatever is not acknowledged yet is sent again.
-await edge.start()
-let over = false
-const last = writers.map((writer) => writer.run(() => over))
-await pause(1_500)
-over = true
-await Promise.all(last)
-await edge.kill()
-check()
 
-const written = rows().length
-console.log(
-  `${KILLS} kills under ${WRITERS} writers in ${((Date.now() - started) / 1_000).toFixed(1)} s: ${acknowledged.size} messages ` +
-    `acknowledged, ${written} rows; ${unknown} calls without an answer, ${resent} sent again, ${repeated} of these had been written`,
-)
-for (const problem of problems.slice(0, 20)) console.error(problem)
-if (written !== acknowledged.size) problems.push(`${written} rows, ${acknowledged.size} acknowledged`)
-console.log(
-  problems.length === 0
-    ? 'Nothing lost, nothing moved, no gap, no duplicate.'
-    : `${problems.length} problems`,
-)
-process.exitCode = problems.length === 0 ? 0 : 1
+/** What a model would be given is valid, and all that is remembered is in it or counted. */
+async function checkSessions(): Promise<void> {
+  for (const session of sessions) {
+    const { status, body } = await post(`/v1/sessions/${session}/context`, {})
+    if (status !== 200) problems.push(`${session}: its context is ${status} ${JSON.stringify(body)}`)
+    else
+      for (const { rule, path } of lintRequest(toOpenAI(body as Context), 'openai'))
+        problems.push(`${session}: ${rule} at ${path}`)
+  }
+}
