@@ -42,6 +42,8 @@ const workerd = {
   test: {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
+    // The first call of a file loads the whole worker.
+    testTimeout: 20_000,
   },
 }
 

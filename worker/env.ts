@@ -1,5 +1,6 @@
-import type { EdgeBindings, ModelEnv } from '../src/edge/cloudflare.ts'
+import type { EdgeBindings } from '../src/edge/cloudflare.ts'
 import type { AuthSettings, RateLimiter } from '../src/edge/hono.ts'
+import type { ModelEnv } from '../src/edge/models/index.ts'
 
 /** What `wrangler.toml` binds, and what is set by variables and secrets; docs/deploy.md says what each is for. */
 export interface Env extends EdgeBindings, AuthSettings, ModelEnv {
@@ -13,6 +14,8 @@ export interface Env extends EdgeBindings, AuthSettings, ModelEnv {
   readonly MAX_OUTPUT_TOKENS?: string
   /** Instructions of every session. Default: none. */
   readonly SYSTEM?: string
+  /** `off`: nothing is found again by its words, and appends cost less. Default: on. */
+  readonly RECALL?: string
   /** Calls that append, a session. Default: no limit; so with the others. */
   readonly APPENDS_PER_MINUTE?: string
   /** Bytes of bodies that write, a session; and as many again a user. */

@@ -9,5 +9,6 @@ export default createApp((env: Env) => ({
   objects: env,
   ...authenticatorOf(env, { waitUntil }),
   origins: env.ORIGINS?.split(/[\s,]+/).filter((origin) => origin !== '') ?? [],
+  docsScript: '/rapidoc-min.js',
   ...(env.SHIELD && { shield: env.SHIELD }),
 }))

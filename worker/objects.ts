@@ -1,10 +1,10 @@
 import {
-  modelOf,
   SessionObject as Session,
   type SessionSettings,
   UserObject as User,
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
+import { modelOf } from '../src/edge/models/index.ts'
 import { extractFacts, lexicalRecall } from '../src/index.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
@@ -42,14 +42,14 @@ export class UserObject extends User<Env> {
   }
 }
 
-function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {
+function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM, RECALL }: Env): SessionSettings['memory'] {
   return {
     budget: {
       contextWindow: Number(BUDGET ?? DEFAULT_BUDGET),
       maxOutputTokens: Number(MAX_OUTPUT_TOKENS ?? 0),
     },
     ...(SYSTEM !== undefined && { system: SYSTEM }),
-    recall: lexicalRecall({ stemmer: englishStemmer }),
+    ...(RECALL !== 'off' && { recall: lexicalRecall({ stemmer: englishStemmer }) }),
   }
 }
 

@@ -212,6 +212,17 @@ export class Session<State = unknown> {
   }
 
   /**
+   * Checks options as {@link context} does, without reading anything: for who writes first and builds a context then, and would not want to have
+   * written for a call that cannot be.
+   *
+   * @throws ERR_INVALID_ARGUMENT
+   */
+  checkContext(options: ContextOptions): void {
+    checkContextOptions(options)
+    if (options.limits) this.#limited(options.limits)
+  }
+
+  /**
    * Rebuilds the context of the call that was made when message `id` was the newest one (before any rewind that followed),
    * without its tail, and checks it against the hash that its epoch recorded.
    *

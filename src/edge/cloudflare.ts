@@ -1,4 +1,3 @@
-export { type ModelEnv, type ModelOfOptions, modelOf } from './models/from-env.ts'
 export type { EdgeBindings } from './objects/bindings.ts'
 export { objectName } from './objects/object-name.ts'
 export { SessionObject } from './objects/session-object.ts'

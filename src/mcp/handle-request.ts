@@ -1,7 +1,7 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
 import type { Session } from '../core/session.ts'
-import { type MemoryMcpOptions, memoryMcpServer } from './memory-mcp-server.ts'
+import { type MemoryMcpOptions, type MemoryMcpServer, memoryMcpServer } from './memory-mcp-server.ts'
 
 export interface McpRequestOptions extends MemoryMcpOptions {
   /** Bytes of a body; beyond them status 413. Default 1 MiB. */
@@ -18,7 +18,9 @@ const MEBIBYTE = 1_048_576
  *
  * Never rejects for what a client sends, and never answers it with a status of 500 or above.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ * @param session where it takes work to open, a function that does so: it is called once there is something to answer, and not for what is
+ *   refused
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool), what `session` throws
  * @example
  * ```ts
  * import { handleMcpRequest } from 'plimsoll/mcp'
@@ -27,7 +29,7 @@ const MEBIBYTE = 1_048_576
  * ```
  */
 export async function handleMcpRequest(
-  session: Session,
+  session: Session | (() => Promise<Session>),
   request: Request,
   options: McpRequestOptions = {},
 ): Promise<Response> {
@@ -37,17 +39,34 @@ export async function handleMcpRequest(
     enableJsonResponse: true,
     maxRequestBodySize: maxBytes,
   })
-  const server = memoryMcpServer(session, rest)
-  await server.connect(transport)
-  const answer = transport.onmessage
+  let server: MemoryMcpServer | undefined
+  const connect = async (): Promise<typeof transport.onmessage> => {
+    server = memoryMcpServer(typeof session === 'function' ? await session() : session, rest)
+    // It would be asked twice: the server calls whoever listened before.
+    delete transport.onmessage
+    const connecting = server.connect(transport)
+    const answer = transport.onmessage
+    // At once, since the rest of a batch follows without a wait.
+    transport.onmessage = listen
+    await connecting
+    return answer
+  }
+  let connected: ReturnType<typeof connect> | undefined
+  let fail: (error: unknown) => void = () => {}
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject
+  })
   // Between requests nothing goes on that a notification could be about, and a batch that cancels its own request would wait for ever
   // for the answer. This server asks nothing, so a response is to nothing either.
-  transport.onmessage = (message, extra) => {
-    if (isJSONRPCRequest(message)) answer?.(message, extra)
+  const listen: NonNullable<typeof transport.onmessage> = (message, extra) => {
+    if (!isJSONRPCRequest(message)) return
+    connected ??= connect()
+    connected.then((answer) => answer?.(message, extra)).catch(fail)
   }
+  transport.onmessage = listen
   try {
-    return await transport.handleRequest(request)
+    return await Promise.race([transport.handleRequest(request), failed])
   } finally {
-    await server.close()
+    await server?.close()
   }
 }

@@ -53,8 +53,9 @@ function renamed(value: unknown, rename: (key: string) => string): unknown {
 
 const snakes = new Map<string, string>()
 const camels = new Map<string, string>()
-/** Names of the library's own are few; what a stranger sends is not kept. */
+/** Names of the library's own are few and short; of what a stranger sends, little is kept. */
 const MOST_NAMES = 512
+const LONGEST_NAME = 64
 
 function snake(key: string): string {
   return known(snakes, key, () => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
@@ -68,7 +69,7 @@ function known(names: Map<string, string>, key: string, make: () => string): str
   let name = names.get(key)
   if (name === undefined) {
     name = make()
-    if (names.size < MOST_NAMES) names.set(key, name)
+    if (names.size < MOST_NAMES && key.length <= LONGEST_NAME) names.set(key, name)
   }
   return name
 }

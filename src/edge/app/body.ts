@@ -27,7 +27,7 @@ export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promi
   let size = 0
   const reader = request.body?.getReader()
   for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    const { done, value } = (await reader?.read().catch(brokenOff)) ?? { done: true, value: undefined }
     if (done) break
     size += value.length
     if (size > limit) {
@@ -129,6 +129,11 @@ function invalid(reason: string, argument: string, cause?: unknown): PlimsollErr
     argument,
     ...(cause !== undefined && { cause }),
   })
+}
+
+/** Its sender went away, or sent less than it said: no fault of the edge's. */
+function brokenOff(cause: unknown): never {
+  throw invalid('it broke off', 'body', cause)
 }
 
 function tooLarge(size: number, limit: number): PlimsollError {

@@ -72,7 +72,6 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
   guestRoutes(app)
   app.use('/v1/*', authenticated)
   app.use('/mcp', authenticated)
-  app.use('/mcp/*', authenticated)
   for (const routes of [
     sessionRoutes,
     contextRoutes,

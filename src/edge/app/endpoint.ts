@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
 import type { Context, Handler } from 'hono'
 import { checkId, invalid } from '../../core/json.ts'
+import { etagOf, versionIn } from '../../ports/etag.ts'
 import { fromWire } from '../../ports/wire.ts'
 import type { Answer } from '../objects/answer.ts'
 import type { Principal } from '../principal.ts'
@@ -32,11 +33,15 @@ export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> {
   readonly query?: Query
   /** Of JSON. A body of another kind the handler reads itself: see {@link Endpoint.media}. */
   readonly body?: Input
+  /** Whether the body's keys stay as they are: it is not of this library's shapes. Default false. */
+  readonly isVerbatim?: boolean
   /** Media type of a body, or of an answer, that is not JSON. */
   readonly media?: { readonly body?: string; readonly answer?: string }
   /** What it answers with; none: 204. */
   readonly answer?: z.ZodType
   readonly status?: 201
+  /** Whether anybody may ask, without a token. Default: only outside of `/v1`. */
+  readonly isOpen?: true
 }
 
 const PROBLEM = {
@@ -51,7 +56,7 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
   spec: Endpoint<Query, Input>,
   handle: (call: Call<Camel<z.output<Query>>, Camel<z.output<Input>>>) => Promise<Answer | Response>,
 ): void {
-  const { method, path, query, body, status = 200 } = spec
+  const { method, path, query, body, isVerbatim, status = 200 } = spec
   describe(app, spec)
   const handler: Handler<AppEnv> = async (context) => {
     const { req, var: vars } = context
@@ -60,13 +65,19 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
       context,
       principal: vars.principal,
       query: (query && fromWire(checked(query, req.query(), 'query'))) as never,
-      body: (body && fromWire(checked(body, given.value, 'body'))) as never,
+      body: (isVerbatim ? given.value : body && fromWire(checked(body, given.value, 'body'))) as never,
       bytes: given.bytes,
       opId: idIn(req.header('Idempotency-Key'), 'Idempotency-Key'),
-      ifVersion: versionIn(req.header('If-Match'), req.header('If-None-Match')),
+      ifVersion: expectedIn(req.header('If-Match'), req.header('If-None-Match')),
       param: (name) => checkId('the path', name, req.param(name)),
     })
-    return answered instanceof Response ? answered : responseOf(answered, status)
+    if (answered instanceof Response) return answered
+    const { etag } = answered
+    const held = req.header('If-None-Match')
+    // RFC 9110, section 13.1.2: what the caller holds is what is there.
+    if (method === 'get' && etag !== undefined && held !== undefined && versionIn(held) === etag)
+      return new Response(null, { status: 304, headers: { ETag: etagOf(etag) } })
+    return responseOf(answered, status)
   }
   app.on(method.toUpperCase(), path.replace(PARAMETER, ':$1'), handler)
 }
@@ -89,7 +100,7 @@ type CamelKey<Key> = Key extends `${infer Head}_${infer Tail}`
 type Opaque = 'input' | 'output' | 'metadata' | 'value' | 'input_schema' | 'review'
 
 function responseOf({ json, etag }: Answer, status: number): Response {
-  const headers = { ...(etag !== undefined && { ETag: `"${etag}"` }) }
+  const headers = { ...(etag !== undefined && { ETag: etagOf(etag) }) }
   if (json === '') return new Response(null, { status: 204, headers })
   return new Response(json, { status, headers: { 'Content-Type': 'application/json', ...headers } })
 }
@@ -114,24 +125,21 @@ function idIn(value: string | undefined, name: string): string | undefined {
   return value === undefined ? undefined : checkId('the request', name, value)
 }
 
-/** RFC 9110, section 8.8.3: a strong entity tag. */
-const ETAG = /^"([\x21\x23-\x7e\x80-\xff]{1,256})"$/
-
-/** The version that a tag names. @throws ERR_INVALID_ARGUMENT: a weak one, or several */
+/** The version that a tag names. @throws ERR_INVALID_ARGUMENT: no tag, or several */
 export function tagIn(header: string, name: string): string {
-  const version = ETAG.exec(header)?.[1]
-  if (version === undefined) throw invalid('the request', name, 'must be one strong entity tag, or *')
-  return version
+  const version = versionIn(header)
+  if (version === undefined) throw invalid('the request', name, 'must be one entity tag, or *')
+  return checkId('the request', name, version)
 }
 
-function versionIn(match: string | undefined, noneMatch: string | undefined): string | null | undefined {
+function expectedIn(match: string | undefined, noneMatch: string | undefined): string | null | undefined {
   if (match !== undefined && match !== '*') return tagIn(match, 'If-Match')
   return noneMatch === '*' ? null : undefined
 }
 
 function describe(
   app: OpenAPIHono<AppEnv>,
-  { method, path, summary, query, body, media = {}, answer, status }: Endpoint<z.ZodType, z.ZodType>,
+  { method, path, summary, query, body, media = {}, answer, status, isOpen }: Endpoint<z.ZodType, z.ZodType>,
 ): void {
   const parameters = [...path.matchAll(PARAMETER)].map(([, name = '']) => ({
     name,
@@ -150,7 +158,7 @@ function describe(
       summary,
       tags: [path.split('/')[2] ?? 'edge'],
       parameters,
-      security: path.startsWith('/v1') ? [{ bearer: [] }] : [],
+      security: path.startsWith('/v1') && !isOpen ? [{ bearer: [] }] : [],
       request: {
         ...(query && { query: query as never }),
         ...(content && { body: { content, required: true } }),

@@ -1,9 +1,12 @@
 /** Shapes of bodies and parameters, in the names of the wire. Sizes and what depends on what is stored, the core checks. */
 import { z } from '@hono/zod-openapi'
+import { checkId, checkText } from '../../core/json.ts'
 import type { Json } from '../../ports/message.ts'
 
-/** 1 to 256 bytes of well-formed UTF-16; what is longer in bytes the core refuses. */
-const id = z.string().min(1).max(256)
+/** 1 to 256 bytes of well-formed UTF-16. */
+const id = z.string().min(1).max(256).refine(passes(checkId))
+/** Of a session. */
+const title = z.string().max(200).refine(passes(checkText))
 const time = z.number().describe('Unix milliseconds (UTC).')
 const json = z
   .unknown()
@@ -115,7 +118,7 @@ const factInput = z
     created_at: time.optional(),
     id: z.string().optional(),
   })
-  .openapi('FactInput')
+  .openapi('FactInput', { example: { kind: 'preference', text: 'Window seats.' } })
 const fact = z
   .object({
     id,
@@ -165,7 +168,9 @@ export const schemas = {
   appended: z
     .object({ messages: z.array(message), repeated: z.boolean(), mismatch: z.boolean() })
     .openapi('Appended'),
-  append: z.strictObject({ messages: messageInputs, round: id.optional() }).openapi('Append'),
+  append: z
+    .strictObject({ messages: messageInputs, round: id.optional() })
+    .openapi('Append', { example: { messages: [{ role: 'user', content: 'Two seats to Turin.' }] } }),
   history: z.object({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
   contextCall: z
     .strictObject({
@@ -178,7 +183,12 @@ export const schemas = {
       on_pending: z.enum(['reject', 'abandon']).optional(),
       new_epoch: z.boolean().optional(),
     })
-    .openapi('ContextCall'),
+    .openapi('ContextCall', { example: { tail: 'It is Monday.' } }),
+  chat: z.looseObject({}).openapi('ChatRequest', {
+    description:
+      'A `message` in words, or what the AI SDK’s `useChat` sends: `messages` with the newest one, `trigger`, `messageId`.',
+    example: { message: 'Two seats to Turin.' },
+  }),
   context: z
     .object({
       lane: z.string(),
@@ -214,14 +224,22 @@ export const schemas = {
   setCheckpoint: z.strictObject({ value: json }),
   compact: z.strictObject({ new_epoch: z.boolean().optional() }),
   createSession: z
-    .strictObject({ session_id: id.optional(), title: z.string().optional(), project: id.optional() })
+    .strictObject({ session_id: id.optional(), title: title.optional(), project: id.optional() })
     .openapi('CreateSession'),
-  changeSession: z.strictObject({ title: z.string() }),
-  start: z.object({ query: z.string().optional(), project: z.string().optional(), budget: count.optional() }),
+  changeSession: z.strictObject({ title }),
+  start: z.object({
+    query: z.string().optional(),
+    project: z.string().optional(),
+    budget: count.optional(),
+    pins: count.optional(),
+    skills: count.optional(),
+    recall: count.optional(),
+  }),
   explain: z.object({ provider: z.enum(['openai', 'anthropic']).optional() }),
   after: z.object({ after: id.optional() }),
   document: z.strictObject({ text: z.string() }),
   skill: z.strictObject({
+    name: z.string().optional(),
     description: z.string(),
     text: z.string(),
     front_matter: z.string().optional(),
@@ -246,3 +264,15 @@ export const schemas = {
     .openapi('Problem', { description: 'RFC 9457 problem details.' }),
   any: z.looseObject({}),
 } as const
+
+/** Whether a check of the core's lets a value pass. */
+function passes(check: (operation: string, argument: string, value: unknown) => unknown) {
+  return (value: unknown): boolean => {
+    try {
+      check('the request', 'value', value)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

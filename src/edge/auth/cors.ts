@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { allowedOrigins } from './origins.ts'
+import { ownHeaders } from './own-headers.ts'
 import { isUpgrade } from './socket-token.ts'
 
 export interface CrossOriginOptions {
@@ -44,6 +45,7 @@ const EXPOSED_HEADERS = [
   'ETag',
   'Location',
   'Mcp-Session-Id',
+  'Plimsoll-Run',
   'Retry-After',
   'WWW-Authenticate',
   'X-Request-Id',
@@ -72,6 +74,12 @@ export function crossOrigin({ origins, allowHeaders = [] }: CrossOriginOptions):
     if (isUpgrade(request)) {
       allowed.check(request)
       return next()
+    }
+    // No browser: nobody reads the headers that are for one.
+    if (!request.headers.has('Origin')) {
+      await next()
+      ownHeaders(c).append('Vary', 'Origin')
+      return
     }
     if (!SAFE.has(request.method) && !allowed.allow(request)) {
       c.res.headers.append('Vary', 'Origin')

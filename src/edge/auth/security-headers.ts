@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { ownHeaders } from './own-headers.ts'
 
 type Policy = NonNullable<NonNullable<Parameters<typeof secureHeaders>[0]>['contentSecurityPolicy']>
 
@@ -23,15 +24,20 @@ export function securityHeaders({
     // Not for subdomains: they are somebody else's to decide.
     strictTransportSecurity: 'max-age=15552000',
     overwrite: false,
+    // For browsers that are no more, or for what a document is and data is not.
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+    originAgentCluster: false,
   })
 
   return async function securityHeaders(c, next) {
     await next()
     // The headers of an answer that switches protocols cannot be changed.
     if (c.res.status === 101) return
-    const own = c.res.headers.get('Cache-Control')
-    // Also makes the headers of an answer that came from elsewhere ours to change.
-    c.header('Cache-Control', own?.includes('no-store') ? own : 'no-store')
+    const headers = ownHeaders(c)
+    if (!headers.get('Cache-Control')?.includes('no-store')) headers.set('Cache-Control', 'no-store')
     await apply(c, async () => undefined)
   }
 }

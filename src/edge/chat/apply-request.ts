@@ -47,7 +47,8 @@ export async function applyChatRequest(
   const { trigger, messages, messageId } = request
   const last = messages.at(-1)
   if (trigger === 'regenerate-message') await hideReply(session, messageId, last)
-  const isEdit = trigger === 'submit-message' && last?.role === 'user' && last.id === messageId
+  // To ask for another reply to a message by its own id is an edit that changes nothing.
+  const isEdit = last?.role === 'user' && last.id === messageId
   const input = isEdit ? await edit(session, last, newId) : await appendNew(session, messages)
   if (input) return { type: 'run', messageId: newId(), input }
   if (last?.role === 'user') {

@@ -48,8 +48,7 @@ export function hookedModel(
         return
       }
     } catch (error) {
-      // Whoever aborted knows why.
-      throw request.signal?.aborted ? error : modelError(model.id, error)
+      throw modelError(model.id, error)
     } finally {
       await ignored(async () => afterModel?.(usage, tokens))
     }

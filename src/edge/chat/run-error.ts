@@ -16,6 +16,7 @@ const SENTENCES: { readonly [Code in ErrorCode]?: string } = {
   ERR_CONFLICT: 'others changed the session',
   ERR_CONTEXT_TOO_LARGE: 'the request is too large for the model',
   ERR_ENTRY_TOO_LARGE: 'the reply is too large',
+  ERR_INTERNAL: 'something failed; ask for it again',
   ERR_INTERRUPTED: 'the reply was interrupted; ask for it again',
   ERR_LIMIT: 'a limit is reached',
   ERR_MODEL: 'the model failed; try again',
@@ -27,9 +28,9 @@ const SENTENCES: { readonly [Code in ErrorCode]?: string } = {
   ERR_TIMEOUT: 'the reply took too long',
 }
 
-/** The code of what ended a run. What is no error of ours is none that a client could do anything about. */
+/** The code of what ended a run. What is no error of ours is a fault of ours. */
 export function codeOf(error: unknown): ErrorCode {
-  return isPlimsollError(error) ? error.code : 'ERR_INTERRUPTED'
+  return isPlimsollError(error) ? error.code : 'ERR_INTERNAL'
 }
 
 /** As it stands in an `error` chunk: the code, a colon, a sentence that is the same for all errors of that code. */

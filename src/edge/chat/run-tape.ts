@@ -20,7 +20,7 @@ export interface RunTapeParts {
   readonly tables: RunTables
   readonly place: number
   readonly host: Pick<Host, 'timeout'>
-  /** Contract: told once, of the first write to storage that failed. What comes after that is kept in memory only. */
+  /** Contract: told of each write to storage that failed. What it was to hold stays in memory, and goes with the next one. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -51,7 +51,7 @@ export class RunTape implements TapeSource {
     return this.#hasEnded
   }
 
-  /** Whether some of it is in memory only, since it could not be stored. */
+  /** Whether a write of it failed, so that its row may say that the run goes on. */
   get hasFailed(): boolean {
     return this.#hasFailed
   }
@@ -95,7 +95,7 @@ export class RunTape implements TapeSource {
   }
 
   #flushLater(): void {
-    if (this.#timeout || this.#hasFailed) return
+    if (this.#timeout) return
     this.#timeout = this.#parts.host.timeout(FLUSH_MS)
     this.#timeout.signal.addEventListener('abort', () => {
       this.#timeout = undefined
@@ -106,7 +106,6 @@ export class RunTape implements TapeSource {
   #flush(withIt: () => void = () => {}): void {
     this.#timeout?.clear()
     this.#timeout = undefined
-    if (this.#hasFailed) return
     const { tables, place, onFailure } = this.#parts
     const bytes = this.#joined()
     try {

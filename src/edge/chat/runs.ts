@@ -1,15 +1,11 @@
-import type { AgentTool, RunOptions } from '../../agent/options.ts'
-import type { Session } from '../../core/session.ts'
 import { webHost } from '../../platform/web.ts'
-import { type ErrorCode, PlimsollError } from '../../ports/errors.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Model } from '../../ports/model.ts'
-import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { type ChatRequest, keyOf, type RequestKey } from './chat-request.ts'
-import type { ModelHooks } from './hooked-model.ts'
+import type { ChatRunsOptions, RunStream } from './chat-runs-options.ts'
 import { LiveRun, type RunOutcome, type RunWork } from './live-run.ts'
 import { runErrorText } from './run-error.ts'
-import { type RunRow, type RunStatus, RunTables } from './run-tables.ts'
+import { type RunRow, RunTables } from './run-tables.ts'
 import { endedTape, RunTape, type TapeSource } from './run-tape.ts'
 import { tapeStream } from './tape-stream.ts'
 import { SSE_DONE, sse } from './ui-message-stream.ts'
@@ -21,45 +17,12 @@ const BEAT_MS = 30_000
 /** A model or a tool that never answers would keep everybody else from the session. */
 const TIMEOUTS = { model: 5 * 60_000, tool: 5 * 60_000 }
 
-export interface ChatRunsOptions extends ModelHooks {
-  /** The session of the object; asked for at each run. */
-  readonly session: () => Session | Promise<Session>
-  /** Answers. Contract: asked for at each run, before anything is written. @throws ERR_NOT_CONFIGURED where there is none */
-  readonly model: () => Model | Promise<Model>
-  /** The object's own: tables `plimsoll_edge_run` and `plimsoll_edge_chunk` are made in it. */
-  readonly storage: SqlStorageLike
-  /** Tools of the agent. Default: none. */
-  readonly tools?: (session: Session) => readonly AgentTool[]
-  /** As for `runAgent`. Time limits default to 5 minutes for a call of the model, and of a tool. */
-  readonly run?: Pick<RunOptions, 'maxSteps' | 'settings' | 'limits' | 'middleware' | 'timeouts' | 'parallel'>
-  readonly host?: Host
-  /** Contract: told when {@link ChatRuns.nextWorkAt} has changed, so that an alarm is set for it. */
-  readonly onWork?: (due: number) => void
-  /** Contract: told of each run that has ended, for a log. Holds no content. */
-  readonly onEnd?: (end: EndedRun) => void
-}
-
-/** What a log may hold of a run. */
-export interface EndedRun {
-  readonly run: string
-  readonly status: Exclude<RunStatus, 'running'>
-  /** Why it failed. */
-  readonly code?: ErrorCode
-  /** Model calls whose reply was recorded. */
-  readonly steps: number
-  /** Bytes of its stream. */
-  readonly size: number
-}
-
-/** A run, and its stream as the AI SDK's clients read it: server-sent events of UI message chunks. */
-export interface RunStream {
-  readonly run: string
-  readonly stream: ReadableStream<Uint8Array>
-}
-
 /**
  * The chats of one session's object: runs of the agent that outlive whoever asked for them. What a run streams is kept for an hour after
  * its end, so that it can be read again from its beginning, by as many as want to. One run at a time.
+ *
+ * The agent has the object's tools and no others: tools that a page declares are not run by it, and a call of one is answered with an error
+ * that the model reads. Results that a page gives for calls which wait (`addToolOutput`) are taken, and the run goes on with them.
  *
  * Make one of them for an object, and no second one over the same storage: runs that an instance does not know it takes for interrupted.
  */
@@ -68,7 +31,7 @@ export class ChatRuns {
   readonly #host: Host
   readonly #tables: RunTables
   #live: LiveRun | undefined
-  /** Whether there may be rows of runs that go on no more. */
+  /** Whether there may be rows of runs that go on no more; never while a run goes on. */
   #mayBeLost = true
   #beatAt = 0
 
@@ -191,14 +154,15 @@ export class ChatRuns {
   }
 
   async #work(): Promise<RunWork> {
-    const { model, session, tools, run = {}, beforeModel, afterModel } = this.#options
+    const { model, session, tools, run, beforeModel, afterModel } = this.#options
+    const options = run?.() ?? {}
     const answering = await model()
     const opened = await session()
     return {
       model: answering,
       session: opened,
       tools: tools?.(opened) ?? [],
-      run: { ...run, timeouts: { ...TIMEOUTS, ...run.timeouts } },
+      run: { ...options, timeouts: { ...TIMEOUTS, ...options.timeouts } },
       ...(beforeModel && { beforeModel }),
       ...(afterModel && { afterModel }),
     }
@@ -239,8 +203,7 @@ export class ChatRuns {
   #findLost(): void {
     if (!this.#mayBeLost) return
     const tables = this.#tables
-    for (const { id, place } of tables.running()) {
-      if (id === this.#live?.id) continue
+    for (const { place } of tables.running()) {
       const end = sse({ type: 'error', errorText: runErrorText('ERR_INTERRUPTED') }) + SSE_DONE
       tables.transaction(() => {
         tables.write(place, tables.sizeOf(place), new TextEncoder().encode(end))

@@ -21,7 +21,6 @@ export function tapeStream(
   const encoder = new TextEncoder()
   let at = from
   let opening = first
-  let isOpen = true
   let timeout: Timeout | undefined
   const next = (): Uint8Array | undefined => {
     if (opening !== '') {
@@ -46,11 +45,8 @@ export function tapeStream(
           new Promise<true>((resolve) => signal.addEventListener('abort', () => resolve(true))),
         ])
         timeout.clear()
-        if (!isOpen) return
         bytes = next() ?? (isLate ? encoder.encode(KEEP_ALIVE) : undefined)
       }
-      // What was added last is read before the end is told.
-      bytes ??= next()
       if (bytes) controller.enqueue(bytes)
       else {
         controller.close()
@@ -58,7 +54,6 @@ export function tapeStream(
       }
     },
     cancel() {
-      isOpen = false
       timeout?.clear()
     },
   })

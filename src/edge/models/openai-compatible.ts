@@ -46,7 +46,6 @@ function reaching(request: typeof fetch): typeof fetch {
     try {
       return await request(input, { ...init, redirect: 'manual' })
     } catch (cause) {
-      if (init?.signal?.aborted) throw cause
       throw new NotReached('fetch failed', { cause })
     }
   }

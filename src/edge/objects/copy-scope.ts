@@ -100,9 +100,8 @@ class Copy {
       const page = await this.#from.changesSince(this.#at)
       const rows = page.rows.filter((row) => row.seq <= seq)
       const last = rows.at(-1)
-      // Ops are numbered without a gap, so that what is missing was erased.
-      if (!last || (this.#at > 0 && (rows[0]?.seq !== this.#at + 1 || rows.some(isErase))))
-        throw conflict('the source was erased')
+      // What was there at the last look is not any more.
+      if (!last) throw conflict('the source was erased')
       const used = rows.flatMap(attachmentsOf)
       await this.#attach(used)
       const emptied = new Set([...this.#emptied.splice(0), ...rows.flatMap(emptiedIn)])
@@ -167,10 +166,6 @@ class Copy {
 /** What never changes of a row. */
 function nameOf({ body: _, derived: __, ...row }: LogRow): string {
   return JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1)))
-}
-
-function isErase({ kind }: LogRow): boolean {
-  return kind === 'erase'
 }
 
 /** What a row says is deleted. */

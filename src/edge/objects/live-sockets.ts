@@ -46,15 +46,16 @@ export class LiveSockets {
     })
   }
 
-  /** Tells all sockets that something changed. One whose proof has ended is closed. */
-  tell(): void {
+  /** Tells all sockets that something changed. One whose proof has ended is closed. @param seqOf gives the newest op's; asked where anybody listens */
+  async tell(seqOf: () => Promise<number>): Promise<void> {
+    if (this.#ctx.getWebSockets().length === 0) return
+    const text = JSON.stringify({ type: 'change', seq: await seqOf() })
     const sockets = this.#ctx.getWebSockets()
-    if (sockets.length === 0) return
     const now = this.#now()
     for (const socket of sockets) {
       const { expiresAt = Number.POSITIVE_INFINITY } = (socket.deserializeAttachment() ?? {}) as Attachment
       if (expiresAt <= now) close(socket, EXPIRED, 'the token has expired')
-      else send(socket, CHANGE)
+      else send(socket, text)
     }
   }
 
@@ -63,8 +64,6 @@ export class LiveSockets {
     for (const socket of this.#ctx.getWebSockets()) close(socket, GONE, 'the session is gone')
   }
 }
-
-const CHANGE = JSON.stringify({ type: 'change' })
 
 /** A socket may have gone meanwhile; then there is nobody to tell. */
 function send(socket: WebSocket, text: string): void {

@@ -9,6 +9,20 @@ import type { Scope } from '../../ports/op.ts'
  */
 export function objectName({ tenant, userId, sessionId }: Scope): string {
   const tuple = JSON.stringify([tenant ?? null, userId, sessionId ?? null])
+  let name = names.get(tuple)
+  if (name === undefined) {
+    if (names.size >= MOST_NAMES) names.clear()
+    name = hashed(tuple)
+    names.set(tuple, name)
+  }
+  return name
+}
+
+/** Names that were made lately: whoever called once mostly calls again, and a hash costs more than all else of a call's routing. */
+const names = new Map<string, string>()
+const MOST_NAMES = 1_024
+
+function hashed(tuple: string): string {
   const digest = base64(sha256(utf8ToBytes(tuple)))
   return `v1.${digest.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
 }

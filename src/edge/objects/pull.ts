@@ -1,7 +1,6 @@
-import { PlimsollError } from '../../ports/errors.ts'
 import type { OpResult, SealedOp } from '../../ports/op.ts'
-import { type LogRow, PAGE_UNITS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
-import { deciderOf, type Rule } from './rules.ts'
+import type { RegisterRow } from '../../ports/store.ts'
+import type { Rule } from './rules.ts'
 
 /** A place in the log of a user's scope: behind the op that ends there. */
 export interface Place {
@@ -52,14 +51,8 @@ export interface PullAnswer {
 
 /** Most keys that a request may name. */
 export const MOST_NAMES = 64
-/** Most pages of the log that one answer looks through. Where more is new, the registers themselves are fewer. */
-const MOST_PAGES = 8
-
 /** Keys of the registers that list a user's sessions begin with this. */
-const SESSIONS = 'session/'
-/** Behind all of them: a session's id has at most 256 bytes. */
-const BEHIND_SESSIONS = SESSIONS + '\uffff'.repeat(256)
-
+export const SESSIONS = 'session/'
 /** Whether a register of the user's scope is in the replica of a session. */
 export function isHeld(key: string, sessionId: string): boolean {
   return !key.startsWith(SESSIONS) || key === SESSIONS + sessionId
@@ -68,149 +61,4 @@ export function isHeld(key: string, sessionId: string): boolean {
 /** Whether keys with that prefix may be those of other sessions. */
 export function mayBeSession(prefix: string): boolean {
   return prefix.startsWith(SESSIONS) || SESSIONS.startsWith(prefix)
-}
-
-/**
- * What the home of a user's scope answers to a replica: it commits the ops, if there are any, and says what changed since the replica's
- * place. Idempotent, as the ops are.
- *
- * @param store the user's scope
- * @throws ERR_INVALID_ARGUMENT (more than {@link MOST_NAMES} names, an unknown rule); as the store's `commit` and reads
- */
-export async function answerPull(store: ScopeStore, request: PullRequest): Promise<PullAnswer> {
-  const { sessionId, cursor, names = [], commit } = request
-  if (names.length > MOST_NAMES)
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', `pull: at most ${MOST_NAMES} names`, {
-      argument: 'names',
-    })
-  const results = commit && (await store.commit(commit.ops, deciderOf(commit.rule)))
-  const part =
-    'after' in cursor
-      ? await registersAfter(store, cursor)
-      : await changesAfter(store, sessionId, cursor.since)
-  const wanted = [...names, ...refused(commit?.ops ?? [], results ?? [])]
-  const named = await registersOf(
-    store,
-    wanted.filter((key) => isHeld(key, sessionId)),
-  )
-  // Stores that run other calls between these reads may have more by now.
-  const isBehind = !part.next && (await store.head()).seq !== part.place.seq
-  return {
-    ...part,
-    ...(results && { results }),
-    rows: [...part.rows, ...named],
-    ...(isBehind && { next: { since: part.place } }),
-  }
-}
-
-type Part = Omit<PullAnswer, 'results'>
-
-async function changesAfter(store: ScopeStore, sessionId: string, since: Place): Promise<Part> {
-  const log: LogRow[] = []
-  for (let pages = 0, from = since.seq - 1, more = true; more; pages++) {
-    const page = await store.changesSince(Math.max(0, from))
-    // The op at the place itself comes first, unless that is the beginning.
-    const [first] = page.rows
-    if (pages === 0 && since.seq > 0 && (first?.seq !== since.seq || first.opId !== since.opId))
-      return anew(store, sessionId)
-    if (pages === MOST_PAGES || (since.seq === 0 && page.more)) return snapshot(store, sessionId)
-    const rows = page.rows.filter(({ seq }) => seq > since.seq)
-    // Erased while this was read, by a store that lets others in between.
-    if (since.seq > 0 && rows.some(({ kind }) => kind === 'erase')) return anew(store, sessionId)
-    log.push(...rows)
-    more = page.more
-    from = page.rows.at(-1)?.seq ?? from
-  }
-  return { ...(await changesIn(store, sessionId, since, log)), ...(since.seq === 0 && { reset: 'log' }) }
-}
-
-/** All that there is: from the log, where that is short and so tells what was deleted too. */
-function anew(store: ScopeStore, sessionId: string): Promise<Part> {
-  return changesAfter(store, sessionId, START)
-}
-
-async function changesIn(
-  store: ScopeStore,
-  sessionId: string,
-  since: Place,
-  log: readonly LogRow[],
-): Promise<Part> {
-  const fill = new Fill()
-  const deleted = new Set<string>()
-  const seen = new Set<string>()
-  let place = since
-  for (const { kind, id, seq, opId } of log) {
-    const isNew = (kind === 'put' || kind === 'delete') && !seen.has(id) && isHeld(id, sessionId)
-    const row = isNew ? await store.register(id) : undefined
-    if (row && !fill.take(row))
-      return { rows: fill.rows, deleted: [...deleted], place, next: { since: place } }
-    if (isNew) seen.add(id)
-    if (kind === 'delete') deleted.add(id)
-    place = { seq, opId }
-  }
-  return { rows: fill.rows, deleted: [...deleted], place }
-}
-
-/** The first part of a snapshot, and of all sessions' registers the replica's own one. */
-async function snapshot(store: ScopeStore, sessionId: string): Promise<Part> {
-  const { seq } = await store.head()
-  const { rows } = await store.changesSince(seq - 1)
-  const since = { seq, opId: rows.find((row) => row.seq === seq)?.opId ?? '' }
-  const part = await registersAfter(store, { since, after: null })
-  const own = await registersOf(store, [SESSIONS + sessionId])
-  return { ...part, rows: [...own, ...part.rows], reset: 'registers' }
-}
-
-/** Live registers after a key, but no session's. When they end, what changed since the snapshot began is still to come. */
-async function registersAfter(
-  store: ScopeStore,
-  { since, after }: Extract<Cursor, { readonly after: string | null }>,
-): Promise<Part> {
-  const fill = new Fill()
-  for (let last = after; ; ) {
-    const page = await store.registers('', last ?? undefined)
-    if (page.length === 0) return { rows: fill.rows, deleted: [], place: since }
-    for (const row of page) {
-      if (row.key.startsWith(SESSIONS)) {
-        last = BEHIND_SESSIONS
-        break
-      }
-      if (!fill.take(row)) return { rows: fill.rows, deleted: [], place: since, next: { since, after: last } }
-      last = row.key
-    }
-  }
-}
-
-/** As much as one answer holds: whatever comes first, however long it is. */
-class Fill {
-  readonly rows: RegisterRow[] = []
-  #units = 0
-
-  take(row: RegisterRow): boolean {
-    const units = unitsOf(row)
-    if (this.rows.length > 0 && this.#units + units > PAGE_UNITS) return false
-    this.rows.push(row)
-    this.#units += units
-    return true
-  }
-}
-
-function unitsOf({ key, body, sources = [], index = [] }: RegisterRow): number {
-  return key.length + (body?.length ?? 0) + sources.join().length + JSON.stringify(index).length
-}
-
-async function registersOf(store: ScopeStore, keys: readonly string[]): Promise<readonly RegisterRow[]> {
-  const rows: RegisterRow[] = []
-  for (const key of new Set(keys)) {
-    const row = await store.register(key)
-    if (row) rows.push(row)
-  }
-  return rows
-}
-
-/** Keys whose registers are not what their writer took them for. */
-function refused(ops: readonly SealedOp[], results: readonly OpResult[]): readonly string[] {
-  return ops.flatMap(({ envelope: { key } }, index) =>
-    key === undefined || results[index]?.status === 'accepted' ? [] : [key],
-  )
 }

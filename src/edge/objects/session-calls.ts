@@ -68,6 +68,7 @@ export const sessionCalls = {
     { session, append, opId, stale }: Asked,
     { messages = [], ...options }: ContextCall,
   ): Promise<Answer> => {
+    session.checkContext(options)
     if (messages.length > 0) await append(messages, opId === undefined ? {} : { opId })
     return contextAnswer(reported(await session.context(options), stale))
   },

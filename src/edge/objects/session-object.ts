@@ -1,6 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import { memoryTools } from '../../agent/memory-tools.ts'
+import type { RunOptions } from '../../agent/options.ts'
 import type { ContextOptions } from '../../core/call.ts'
+import { checkId } from '../../core/json.ts'
+import type { Session } from '../../core/session.ts'
 import { handleMcpRequest } from '../../mcp/handle-request.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -9,7 +12,9 @@ import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import { durableObjectStore } from '../../stores/durable-object.ts'
 import { parseChatRequest } from '../chat/chat-request.ts'
-import { ChatRuns, type RunStream } from '../chat/runs.ts'
+import type { RunStream } from '../chat/chat-runs-options.ts'
+import { hookedModel } from '../chat/hooked-model.ts'
+import { ChatRuns } from '../chat/runs.ts'
 import { type ChatAnswer, completeChat } from '../openai/complete-chat.ts'
 import { eventStream } from '../openai/event-stream.ts'
 import { objectAlarms } from './alarms.ts'
@@ -51,6 +56,8 @@ export interface McpCall {
   readonly method: string
   readonly headers: [string, string][]
   readonly body?: Uint8Array
+  /** Makes the session if it is not there. */
+  readonly create?: true
 }
 
 /** A request of OpenAI's Chat Completions. */
@@ -58,6 +65,8 @@ export interface CompletionCall extends CallMeta {
   readonly body: unknown
   /** Whether the client says that it repeats a request. */
   readonly isRetry?: true
+  /** Makes the session if it is not there. */
+  readonly create?: true
 }
 
 /** One of the two. */
@@ -75,8 +84,12 @@ export interface SessionOptions {
 /** Kinds of work beside {@link COMPACT}. */
 const ATTACHMENTS = 'attachments'
 const CHATS = 'chats'
+const COMPLETIONS = 'completions'
 const ERASE = 'erase'
 const PARTS = 'parts'
+
+/** How often an alarm keeps an object awake whose model is still answering. */
+const BEAT_MS = 30_000
 
 /**
  * One session: its log, contexts and chats, and a copy of what its user's sessions share. Its calls are RPC methods of a Durable Object;
@@ -107,6 +120,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         return undefined
       },
       [PARTS]: async () => this.#parts.purge(),
+      // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
+      [COMPLETIONS]: async () => (this.#isCompleting ? webHost.now() + BEAT_MS : undefined),
       [ATTACHMENTS]: async () => this.#living()?.memory.runDueWork(),
     },
   })
@@ -118,19 +133,21 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       return home.session()
     },
     model: () => this.#model(),
+    run: () => this.#runOptions(),
     storage: this.ctx.storage,
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
     host: webHost,
     beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
     afterModel: (usage, tokens) => this.#settle(usage, tokens),
     onWork: (due) => void this.#work.schedule(CHATS, due),
-    onEnd: () => this.#sockets.tell(),
+    onEnd: () => this.#tell(),
   })
   #made: SessionSettings | undefined
   #buckets: TokenBuckets | undefined
   #home: SessionHome | undefined
   /** The completion that is under way, for the next one to wait for. */
   #completing: Promise<unknown> = Promise.resolve()
+  #isCompleting = false
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -172,6 +189,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     })
   }
 
+  /** Sets the title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
+  async title(scope: SessionScope, { title }: { readonly title: string }): Promise<Answer> {
+    const home = this.#open(scope)
+    const sessions = home.memory.sessions(home.user)
+    await sessions.add(scope.sessionId)
+    await sessions.title(scope.sessionId, title)
+    return this.info(scope)
+  }
+
   /** Runs one of {@link sessionCalls}. @throws ERR_NOT_FOUND: no such session, or another's; ERR_RATE_LIMIT */
   async call<Name extends SessionCallName>(
     scope: SessionScope,
@@ -198,7 +224,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       const { limits } = input as ContextOptions
       await scheduleCompaction(this.#work, session, webHost.now(), limits ? { limits } : {})
     }
-    if (changes) this.#sockets.tell()
+    // Streams of runs hold what was said.
+    if (name === 'forget') this.#chats.clear()
+    if (changes) this.#tell()
     return answered
   }
 
@@ -248,52 +276,78 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return answer({ stopped: await this.#chats.stop(run) })
   }
 
-  /** Answers a request of OpenAI's Chat Completions, in a session that is made if it is not there. @throws as {@link completeChat} */
+  /** Answers a request of OpenAI's Chat Completions. @throws ERR_NOT_FOUND, as {@link completeChat} */
   async complete(
     scope: SessionScope,
-    { body, bytes = 0, opId, isRetry }: CompletionCall,
+    { body, bytes = 0, opId, isRetry, create }: CompletionCall,
   ): Promise<CompletionAnswer> {
-    const home = await this.#ensure(scope)
-    this.#take(bytes)
-    await home.refresh()
-    const model = await this.#model()
-    const before = this.#completing
-    let free = (): void => {}
-    this.#completing = new Promise<void>((resolve) => {
-      free = resolve
+    if (!create) this.#open(scope)
+    const model = hookedModel(await this.#model(), {
+      beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
+      afterModel: (usage, tokens) => this.#settle(usage, tokens),
+      onCall: () => {},
     })
-    await before
+    const free = await this.#turn()
+    let home: SessionHome | undefined
     let answered: ChatAnswer | undefined
     try {
       answered = await completeChat({
         request: body,
-        session: (system) => home.session(system),
+        // Asked for once the request holds: for one that is refused, nothing is made.
+        session: async (system) => {
+          home = create ? await this.#ensure(scope) : this.#open(scope)
+          this.#take(bytes)
+          await home.refresh()
+          return home.session(system)
+        },
         model,
+        ...this.#runOptions(),
         host: webHost,
         ...(opId !== undefined && { idempotencyKey: opId }),
         ...(isRetry && { isRetry }),
       })
     } finally {
-      if (!answered || 'completion' in answered) free()
+      // The reply is waited for and stored, whether or not its client still reads.
+      if (answered && 'done' in answered) this.ctx.waitUntil(answered.done.catch(() => {}).finally(free))
+      else free()
     }
-    this.#sockets.tell()
+    this.#tell()
     // Pictures come with requests; those that no message names are removed after a day.
-    const due = await home.memory.nextWorkAt()
+    const due = await home?.memory.nextWorkAt()
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
     if ('completion' in answered) return { json: JSON.stringify(answered.completion) }
-    // The reply is waited for and stored, whether or not its client still reads.
-    this.ctx.waitUntil(answered.done.catch(() => {}).finally(free))
     return { stream: eventStream(answered.stream).pipeThrough(new IdentityTransformStream()) }
   }
 
-  /** Answers one request of the Model Context Protocol, on a session that is made if it is not there. */
-  async mcp(scope: SessionScope, { method, headers, body }: McpCall): Promise<Response> {
-    const home = await this.#ensure(scope)
-    if (body) this.#take(body.length)
-    await home.refresh()
+  /** Waits for the completion that is under way. @returns what ends the caller's own turn */
+  async #turn(): Promise<() => void> {
+    const before = this.#completing
+    let end = (): void => {}
+    this.#completing = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    await before
+    this.#isCompleting = true
+    await this.#work.schedule(COMPLETIONS, webHost.now() + BEAT_MS)
+    return () => {
+      this.#isCompleting = false
+      end()
+    }
+  }
+
+  /** Answers one request of the Model Context Protocol. @throws ERR_NOT_FOUND */
+  async mcp(scope: SessionScope, { method, headers, body, create }: McpCall): Promise<Response> {
+    if (!create) this.#open(scope)
     const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
-    const response = await handleMcpRequest(home.session(), request)
-    this.#sockets.tell()
+    // For what is no request, nothing is made.
+    const open = async (): Promise<Session> => {
+      const home = create ? await this.#ensure(scope) : this.#open(scope)
+      if (body) this.#take(body.length)
+      await home.refresh()
+      return home.session()
+    }
+    const response = await handleMcpRequest(open, request)
+    this.#tell()
     return response
   }
 
@@ -328,7 +382,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /** Says that what the user's sessions share has changed. A hint. */
   poke(): void {
     this.#home?.poke()
-    this.#sockets.tell()
+    this.#tell()
   }
 
   /** From now on the session is only read, by whoever takes it over. Idempotent. @throws ERR_NOT_FOUND */
@@ -371,6 +425,14 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     await this.create(scope, title ? { title } : {})
   }
 
+  /** Tells whoever listens that something changed. A hint: whatever becomes of it. */
+  #tell(): void {
+    const scope = this.#records.get()?.scope
+    if (!scope) return
+    const seqOf = async () => (await this.#local.open(scope).head()).seq
+    this.ctx.waitUntil(this.#sockets.tell(seqOf).catch(() => {}))
+  }
+
   get #settings(): SessionSettings {
     this.#made ??= this.settings()
     return this.#made
@@ -379,6 +441,16 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   get #budgets(): TokenBuckets {
     this.#buckets ??= new TokenBuckets(this.ctx.storage, sessionBudgets(this.#settings.budgets), webHost.now)
     return this.#buckets
+  }
+
+  /** How the edge's own model is called: a reply has as much room as the budget keeps free for it. */
+  #runOptions(): Pick<RunOptions, 'maxSteps' | 'settings'> {
+    const { maxSteps, memory } = this.#settings
+    const { maxOutputTokens = 0 } = typeof memory.budget === 'number' ? {} : memory.budget
+    return {
+      ...(maxSteps !== undefined && { maxSteps }),
+      ...(maxOutputTokens > 0 && { settings: { maxOutputTokens } }),
+    }
   }
 
   /** Counts a write. @throws ERR_RATE_LIMIT */
@@ -416,6 +488,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /** The session, made if it is not there. */
   async #ensure(scope: SessionScope, project?: string): Promise<SessionHome> {
     this.#checkName(scope)
+    // What could not be opened must not be made.
+    checkId('session', 'sessionId', scope.sessionId)
+    if (project !== undefined) checkId('session', 'project', project)
     if (this.#records.get()?.state === 'erasing') await this.#finishErase()
     if (!this.#records.get()) {
       const user = userOf(scope)
@@ -460,6 +535,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (record?.state !== 'erasing') return
     await this.#chats.stop('current')
     this.#chats.clear()
+    this.#parts.clear()
     const home = this.#homeOf()
     await home.memory.sessions(home.user).delete(record.scope.sessionId)
     this.#home = undefined

@@ -119,6 +119,11 @@ export class TextParts {
     this.#tables.run('DELETE FROM plimsoll_edge_part WHERE entry = ?', entry)
   }
 
+  /** Removes all of them. */
+  clear(): void {
+    this.#tables.run('DELETE FROM plimsoll_edge_part')
+  }
+
   /**
    * Removes the texts to which nothing was added for a day.
    *

@@ -51,6 +51,7 @@ const ROUNDING = 1e-9
 export class TokenBuckets {
   readonly #tables: EdgeTables
   readonly #budgets: Budgets
+  readonly #isUnlimited: boolean
   readonly #now: () => number
   /** The row as it was seen last; undefined: none was seen. */
   #state: string | undefined
@@ -60,6 +61,7 @@ export class TokenBuckets {
     for (const [name, budget] of Object.entries(budgets)) checkBudget(name, budget)
     this.#tables = new EdgeTables(storage, SCHEMA)
     this.#budgets = budgets
+    this.#isUnlimited = Object.values(budgets).every((budget) => budget === undefined)
     this.#now = now
   }
 
@@ -77,6 +79,7 @@ export class TokenBuckets {
    * @throws ERR_INVALID_ARGUMENT
    */
   takeAll(amounts: Amounts): void {
+    if (this.#isUnlimited) return
     const asked = Object.entries(amounts).flatMap(([name, amount]) => {
       if (!(amount >= 0)) throw invalid(name, 'an amount must be a number, 0 or more')
       const budget = this.#budgets[name]

@@ -24,14 +24,6 @@ export const userCalls = {
   sessions: async ({ sessions }: UserMemory, options: ListOptions): Promise<Answer> =>
     answer({ sessions: await sessions.list(options) }),
 
-  title: async (
-    { sessions }: UserMemory,
-    { sessionId, title }: { readonly sessionId: string; readonly title: string },
-  ): Promise<Answer> => {
-    await sessions.title(sessionId, title)
-    return answer(await sessions.get(sessionId))
-  },
-
   profile: async ({ user }: UserMemory, _: undefined): Promise<Answer> =>
     answer({ documents: await user.profile.list() }),
 
@@ -70,13 +62,14 @@ export const userCalls = {
 
   setSkill: async (
     { user }: UserMemory,
-    { name, skill, ifVersion }: Named & { readonly skill: Omit<Skill, 'name'> | string } & WriteOptions,
+    {
+      name,
+      skill,
+      ifVersion,
+    }: Named & { readonly skill: (Omit<Skill, 'name'> & { readonly name?: string }) | string } & WriteOptions,
     opId?: string,
   ): Promise<Answer> => {
-    const version = await user.skills.set(
-      typeof skill === 'string' ? named(name, skill) : { ...skill, name },
-      writing(ifVersion, opId),
-    )
+    const version = await user.skills.set(named(name, skill), writing(ifVersion, opId))
     return answer({ name, version }, version)
   },
 
@@ -113,9 +106,9 @@ function notFound(operation: string, id: string): PlimsollError {
   return new PlimsollError('ERR_NOT_FOUND', `${operation}: no ${id}`, { id })
 }
 
-/** A SKILL.md has its own name: it must be the one that it is put under. */
-function named(name: string, markdown: string): Skill {
-  const skill = checkSkill('skills', markdown)
-  if (skill.name !== name) throw invalid('skills', 'name', 'must be the name in the text’s front matter')
-  return skill
+/** A skill may say its own name: it must be the one that it is put under. */
+function named(name: string, given: Partial<Skill> | string): Skill {
+  const skill = typeof given === 'string' ? checkSkill('skills', given) : { name, ...given }
+  if (skill.name !== name) throw invalid('skills', 'name', 'must be the name that the skill is put under')
+  return skill as Skill
 }

@@ -6,10 +6,12 @@ import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import { durableObjectStore } from '../../stores/durable-object.ts'
 import { type Answer, answer } from './answer.ts'
+import { answerPull } from './answer-pull.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { callObject } from './call-object.ts'
+import { Claims } from './claims.ts'
 import { objectName } from './object-name.ts'
-import { answerPull, type PullAnswer, type PullRequest } from './pull.ts'
+import type { PullAnswer, PullRequest } from './pull.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from './remote-scope.ts'
 import { Replicas } from './replicas.ts'
 import type { CallMeta } from './session-object.ts'
@@ -93,15 +95,16 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Moves the sessions and facts of a guest to this user. Idempotent: what was moved before is not there any more, and what is left is moved.
-   * A session whose name is taken gets another one.
+   * Moves the sessions and facts of a guest to this user; a session whose name is taken gets another one. Idempotent: repeating it moves what is
+   * left, and answers with all that was ever moved.
    *
    * @throws as the objects that are moved: then some may have been, and repeating it goes on
    */
   async claim(scope: Scope, guest: Scope): Promise<Answer> {
     const { user } = this.#open(scope)
     const from = (): DurableObjectStub<UserObject> => this.env.USERS.getByName(objectName(guest))
-    const moved: { readonly from: string; readonly to: string }[] = []
+    const claims = new Claims(this.ctx.storage)
+    const name = objectName(guest)
     const left = createMemory({
       ...this.#settings.memory,
       store: {
@@ -112,8 +115,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     })
     for (;;) {
       const page = await left.sessions(guest).list()
-      for (const { sessionId } of page)
-        moved.push({ from: sessionId, to: await this.#take(scope, guest, sessionId) })
+      for (const { sessionId } of page) {
+        const to = await this.#take(scope, guest, sessionId)
+        claims.add(name, { sessions: [{ from: sessionId, to }] })
+      }
       // What was moved is on the list no more.
       if (page.length === 0) break
     }
@@ -126,7 +131,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       count++
     }
     if (count > 0) this.#poke(scope)
-    return answer({ sessions: moved, facts: count })
+    return answer(claims.add(name, { facts: count }))
   }
 
   async #take(scope: Scope, guest: Scope, sessionId: string): Promise<string> {

@@ -1,4 +1,3 @@
-import { nothingWritten } from '../../core/all-or-none.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { OpResult, Scope, SealedOp } from '../../ports/op.ts'
@@ -10,16 +9,15 @@ import type {
   EntriesQuery,
   Head,
   IndexQuery,
-  LogRow,
   Page,
   RegisterRow,
   ScopeStore,
   Sum,
 } from '../../ports/store.ts'
+import { applyPull, placeOf } from './apply-pull.ts'
 import { type CallHost, callObject } from './call-object.ts'
 import { type Collected, collect } from './collect.ts'
-import { carriers, followed } from './follow.ts'
-import { isHeld, mayBeSession, type Place, type PullAnswer, type PullRequest, START } from './pull.ts'
+import { isHeld, mayBeSession, type PullAnswer, type PullRequest } from './pull.ts'
 import { remoteScope, type ScopeHost } from './remote-scope.ts'
 import { ruleOf } from './rules.ts'
 
@@ -60,10 +58,6 @@ const PATIENCE_MS = 5_000
 const MOST_PULLS = 8
 /** Keys that are known to name no register. */
 const MOST_ABSENT = 4_096
-/** Ids of the one row that each pull writes to the replica's log: whether it also knows what was deleted before its first pull. */
-const WHOLE = 'replica/whole'
-const PART = 'replica/part'
-
 /**
  * The user's scope inside a session's object. Reads of registers are local and answer what the home would have answered at the last pull;
  * commits go home, and what changed there since comes back in the same answer, so that a writer reads its own writes. What was deleted at home
@@ -142,7 +136,7 @@ export class UserReplica implements ScopeStore {
   async register(key: string): Promise<RegisterRow | undefined> {
     if (!isHeld(key, this.#parts.sessionId)) return this.#home.register(key)
     const row = await this.#local.register(key)
-    if (row || this.#absent.has(key) || (await this.#place()).isWhole) return row
+    if (row || this.#absent.has(key) || (await placeOf(this.#local)).isWhole) return row
     // It may have been deleted before the first pull, and then it is not for others to take.
     await this.#pull([key]).catch(() => {})
     return this.#local.register(key)
@@ -211,7 +205,7 @@ export class UserReplica implements ScopeStore {
     let results: readonly OpResult[] | undefined
     for (let count = 0; count < MOST_PULLS; count++) {
       const fresh = { at: host.now(), pokes: this.#pokes }
-      const { isWhole, ...since } = await this.#place()
+      const { isWhole, ...since } = await placeOf(this.#local)
       const collected = await collect({
         sessionId,
         since,
@@ -222,7 +216,8 @@ export class UserReplica implements ScopeStore {
         ...(results === undefined && commit && { commit }),
       })
       results ??= collected.results
-      if (await this.#apply(since, isWhole, collected, names)) {
+      if (await applyPull(this.#local, { since, wasWhole: isWhole, names }, collected)) {
+        this.#note(names, collected)
         this.#fresh = fresh
         return results
       }
@@ -230,51 +225,9 @@ export class UserReplica implements ScopeStore {
     throw new PlimsollError('ERR_STORAGE', `pull: the replica was moved ${MOST_PULLS} times in a row`)
   }
 
-  /**
-   * Writes what was collected, in one transaction. False, where another call moved the replica in between, so that it cannot be told what
-   * that adds: then nothing was written.
-   */
-  async #apply(
-    since: Place,
-    wasWhole: boolean,
-    { isReset, isWhole, rows, place }: Collected,
-    names: readonly string[],
-  ): Promise<boolean> {
-    let isDone = true
-    const marker: LogRow = {
-      seq: place.seq,
-      place: 0,
-      kind: 'put',
-      id: (isReset ? isWhole : wasWhole) ? WHOLE : PART,
-      opId: place.opId,
-      ordinal: 0,
-      body: null,
-    }
-    await this.#local.commit(carriers(rows.keys()), (_, read) => {
-      const { seq } = read.head
-      // What changed up to a place holds for all that stand before it.
-      const fits = seq === since.seq || (!isReset && seq > since.seq && seq < place.seq)
-      isDone = fits || (!isReset && seq >= place.seq && names.length === 0)
-      if (!fits || (seq === 0 && place.seq === 0)) return nothingWritten([])
-      const isNew = isReset || place.seq > seq
-      return followed(read, { erase: isReset, log: isNew ? [marker] : [], registers: [...rows.values()] })
-    })
-    if (isReset && isDone) this.#absent.clear()
-    if (isDone) this.#note(names, rows)
-    return isDone
-  }
-
   /** Keeps in mind which keys name nothing. A put of one of them comes with the pull that brings its seq. */
-  #note(names: readonly string[], rows: ReadonlyMap<string, RegisterRow>): void {
-    if (this.#absent.size > MOST_ABSENT) this.#absent.clear()
+  #note(names: readonly string[], { isReset, rows }: Collected): void {
+    if (isReset || this.#absent.size > MOST_ABSENT) this.#absent.clear()
     for (const name of names) if (!rows.has(name)) this.#absent.add(name)
-  }
-
-  /** Where the replica stands. */
-  async #place(): Promise<Place & { readonly isWhole: boolean }> {
-    const { seq } = await this.#local.head()
-    const marker = (await this.#local.changesSince(seq - 1)).rows.at(-1)
-    if (!marker) return { ...START, isWhole: true }
-    return { seq: marker.seq, opId: marker.opId, isWhole: marker.id === WHOLE }
   }
 }

@@ -5,10 +5,10 @@
  * 1. Nothing sent is a reply: all of it is new, but for what the log ends with unanswered already (a retry).
  * 2. What was sent up to its newest reply is the log up to its newest reply, or an end of that: what follows is new. Of what stands
  *    unanswered in the log, that which is not sent again is hidden: the client has taken it back.
- * 3. The client's history begins like the log, or like a stretch of it with a reply in it, and goes on differently (an edit), or stops (a
+ * 3. At least the newest replies are the same, with what comes before them as far as it goes (clients put summaries in place of what is
+ *    older): as 2, unless 4 explains more of what was sent.
+ * 4. The client's history begins like the log, or like a stretch of it with a reply in it, and goes on differently (an edit), or stops (a
  *    reply is to be made anew): what is left of the log is hidden, what is left of the history is new.
- * 4. At least the newest replies are the same, with what comes before them as far as it goes (clients put summaries in place of what is
- *    older): as 2. Where 3 explains more, 3.
  * 5. Nothing is the same: into an empty log all is written; else what follows the newest reply sent, with that reply where results of its
  *    calls follow.
  *

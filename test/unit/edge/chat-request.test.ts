@@ -244,6 +244,25 @@ describe('a chat request', () => {
     expect(await textsIn(session)).toEqual(['u1: Good night', '*: Yes', 'u9: Well', '*: Fine'])
   })
 
+  it('finds what stands far back', async () => {
+    const far = async (): Promise<{ session: Session; first: string }> => {
+      const { session, first } = await talk()
+      for (let round = 0; round < 130; round++) await session.addExchange('More?', 'More.')
+      return { session, first }
+    }
+    for (const what of [
+      edit('u1', 'Good day'),
+      regenerate({ messageId: 'u1', messages: [user('u1', 'Good day')] }),
+    ]) {
+      const { session } = await far()
+      await answer(session, what, 'Yes')
+      expect(await textsIn(session)).toEqual(['u1: Good day', '*: Yes'])
+    }
+    const { session, first } = await far()
+    await answer(session, regenerate({ messageId: first, messages: [user('u1', 'Hello')] }), 'Yes')
+    expect(await textsIn(session)).toEqual(['u1: Hello', '*: Yes'])
+  })
+
   it('that edits nothing keeps the message', async () => {
     const { session } = await talk()
     const [before] = await session.history()

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai'
 import { describe, expect, it, vi } from 'vitest'
-import type { EndedRun } from '../../../src/edge/chat/runs.ts'
+import type { EndedRun } from '../../../src/edge/chat/chat-runs-options.ts'
 import { SSE_DONE } from '../../../src/edge/chat/ui-message-stream.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { PlimsollError } from '../../../src/ports/errors.ts'
@@ -20,7 +20,7 @@ import {
 const HOUR = 3_600_000
 
 /** A host whose timers run out when they are told to. */
-function handHost(): Host & { now: () => number; pass(ms: number): void } {
+function handHost(): Host & { pass(ms: number): void; waits(): readonly number[] } {
   let now = 1_000_000
   const timers = new Set<{ readonly due: number; readonly fire: () => void }>()
   return {
@@ -32,6 +32,7 @@ function handHost(): Host & { now: () => number; pass(ms: number): void } {
       timers.add(timer)
       return { signal, clear: () => timers.delete(timer) }
     },
+    waits: () => [...timers].map(({ due }) => due - now),
     pass: (ms) => {
       now += ms
       for (const timer of [...timers])
@@ -163,6 +164,15 @@ describe('a run', () => {
     expect(model.calls).toBe(2)
   })
 
+  it('for an edit is a new one where another edit came between', async () => {
+    const { chats, model, reload } = openScene(['One.', 'Two.', 'Three.', 'Four.'].map((text) => ({ text })))
+    await textOf((await chats.start(submit(user('u1', 'A')))).stream)
+    for (const text of ['B', 'C', 'B', 'B'])
+      await textOf((await chats.start(request({ messages: [user('u1', text)], messageId: 'u1' }))).stream)
+    expect(model.calls).toBe(4)
+    expect(JSON.stringify(await reload())).toContain('Four.')
+  })
+
   it('is given again from the record once it is not kept any more', async () => {
     const host = handHost()
     const { chats, model, reload } = openScene([{ text: 'One.' }, { text: 'Two.' }], { host })
@@ -243,6 +253,21 @@ describe('a run that fails', () => {
     expect(ends[1]).toMatchObject({ status: 'done', steps: 1 })
   })
 
+  it('by an error of ours that only a caller of ours could have made says nothing of it', async () => {
+    const { chats } = openScene([], {
+      model: () => ({
+        id: 'm',
+        // biome-ignore lint/correctness/useYield: it fails before it says anything.
+        async *complete() {
+          throw new PlimsollError('ERR_INVALID_ARGUMENT', 'secret')
+        },
+      }),
+    })
+    expect(errorIn(await textOf((await chats.start(submit(user('u1', 'When?')))).stream))).toMatch(
+      /^ERR_MODEL: /,
+    )
+  })
+
   it('in a later step for its budget says that', async () => {
     let calls = 0
     const { chats } = openScene([{ calls: [{ name: 'add', input: { a: 1, b: 1 } }] }, { text: '2' }], {
@@ -269,10 +294,21 @@ describe('a run that fails', () => {
     last.open()
   })
 
+  it('for storage that works again is kept as it was read', async () => {
+    const never = gate()
+    const { chats, storage } = openScene([{ text: 'It leaves at 9:40.', until: never.opened }])
+    const { run, stream } = await chats.start(submit(user('u1', 'When?')))
+    storage.failAt('INSERT INTO plimsoll_edge_chunk', 1)
+    const text = await textOf(stream)
+    expect(errorIn(text)).toMatch(/^ERR_STORAGE_FULL: /)
+    expect(await textOf(chats.resume(run) as never)).toBe(text)
+    never.open()
+  })
+
   it('tells the budget what each call took, also one that failed', async () => {
     const asked: number[] = []
     const told: unknown[] = []
-    const { chats } = openScene([{ text: 'Hi' }, { text: 'Oh', fails: true }], {
+    const { chats, reload } = openScene([{ text: 'Hi' }, { text: 'Oh', fails: true }], {
       beforeModel: (tokens) => void asked.push(tokens),
       afterModel: (usage, tokens) => {
         told.push([usage, tokens])
@@ -282,6 +318,7 @@ describe('a run that fails', () => {
     await textOf((await chats.start(submit(user('u1', 'Hello')))).stream)
     await textOf((await chats.start(submit(user('u2', 'Hello')))).stream)
     expect(asked.every((tokens) => tokens > 0)).toBe(true)
+    expect((await reload()).map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(told).toEqual([
       [{ inputTokens: 10, outputTokens: 5 }, asked[0]],
       [{}, asked[1]],
@@ -413,6 +450,7 @@ describe('what a run streams', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     const before = inserts(scene)
     expect(before).toBe(0)
+    expect(host.waits().filter((ms) => ms === 250)).toHaveLength(1)
     host.pass(249)
     expect(inserts(scene)).toBe(before)
     host.pass(1)
@@ -422,6 +460,32 @@ describe('what a run streams', () => {
     last.open()
     expect(await textOf(stream)).toContain('end')
     expect(inserts(scene)).toBe(before + 2)
+  })
+
+  it('is stored before the quarter of a second is over where it is long', async () => {
+    const host = handHost()
+    const last = gate()
+    const scene = openScene([{ text: `One ${'word'.repeat(20_000)} end`, until: last.opened }], { host })
+    const { stream } = await scene.chats.start(submit(user('u1', 'Go on')))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(inserts(scene)).toBe(1)
+    last.open()
+    await textOf(stream)
+  })
+
+  it('is waited for no longer by who has left', async () => {
+    const host = handHost()
+    const never = gate()
+    const { chats } = openScene([{ text: 'It leaves', until: never.opened }], { host })
+    const { stream } = await chats.start(submit(user('u1', 'When?')))
+    const reader = stream.getReader()
+    await readUntil(reader, 'It')
+    const more = reader.read()
+    expect(host.waits()).toContain(15_000)
+    await reader.cancel()
+    expect((await more).done).toBe(true)
+    expect(host.waits()).not.toContain(15_000)
+    never.open()
   })
 
   it('is read byte by byte the same by who is slow, however long it is', async () => {

@@ -307,6 +307,41 @@ describe('a copy of a scope', () => {
     })
   })
 
+  it('empties what is deleted at the source after it was copied', async () => {
+    const source = mapStore()
+    const home = source.open(SCOPE)
+    await home.commit([append('op-1', ['a']), append('op-2', ['b']), append('op-3', ['c'])], decide)
+    let pages = 0
+    const from = changedStore(shortPages(source, 1), (inner) => ({
+      changesSince: async (seq) => {
+        if (pages++ === 2) await home.commit([remove('op-4', 'a')], decide)
+        return inner.changesSince(seq)
+      },
+    })).open(SCOPE)
+    const to = mapStore().open(TARGET)
+    await copyScope(from, to, options)
+    expect(await everything(to)).toEqual(await everything(home))
+    expect(JSON.stringify(await readAll(to))).not.toContain('body of a')
+  })
+
+  it('writes nothing a second time', async () => {
+    const from = mapStore().open(SCOPE)
+    await from.commit([append('op-1', ['a']), put('op-2', 'key', null), put('op-3', 'gone', null)], decide)
+    await from.commit([remove('op-4', 'gone')], decide)
+    const store = mapStore()
+    await copyScope(from, store.open(TARGET), options)
+    const again = changedStore(store, (inner) => ({
+      commit: (ops, rule) =>
+        inner.commit(ops, (given, rows) => {
+          const { log, registers } = rule(given, rows)
+          expect([log, registers]).toEqual([[], []])
+          return nothingWritten([])
+        }),
+    })).open(TARGET)
+    await copyScope(from, again, options)
+    expect.assertions(2)
+  })
+
   it('is given up where the source changes at every look', async () => {
     const store = mapStore()
     await store.open(SCOPE).commit([append('op', ['a'])], decide)

@@ -1,5 +1,6 @@
+import { answerPull } from '../../../src/edge/objects/answer-pull.ts'
 import type { CallHost } from '../../../src/edge/objects/call-object.ts'
-import { answerPull, type PullAnswer, type PullRequest } from '../../../src/edge/objects/pull.ts'
+import type { PullAnswer, PullRequest } from '../../../src/edge/objects/pull.ts'
 import { answerScopeCall, type ScopeCall } from '../../../src/edge/objects/remote-scope.ts'
 import type { UserHome } from '../../../src/edge/objects/user-replica.ts'
 import type { Scope } from '../../../src/ports/op.ts'
@@ -28,6 +29,8 @@ export class Namespace {
   readonly calls: (ScopeCall['method'] | 'pull')[] = []
   /** What happens to the calls that come next. */
   faults: (Fault | undefined)[] = []
+  /** How long the calls that come next take: turns of the queue, before and after they are answered. */
+  turns: number[] = []
   /** Units of each answer to a pull. */
   readonly sizes: number[] = []
   readonly #open: (scope: Scope) => ScopeStore
@@ -48,9 +51,10 @@ export class Namespace {
       const fault = this.faults.shift()
       isDead = fault !== undefined
       if (fault?.when === 'before') throw fault.error
-      // Answers take a while, and come in any order.
-      await undefined
+      // Answers come in any order.
+      for (let turn = this.turns.shift() ?? 1; turn > 0; turn--) await undefined
       const result = structuredClone(await run())
+      for (let turn = this.turns.shift() ?? 1; turn > 0; turn--) await undefined
       if (fault) throw fault.error
       return result
     }

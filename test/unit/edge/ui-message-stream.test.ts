@@ -164,6 +164,24 @@ describe('the UI message stream', () => {
     expect(await messageOf(chunks)).toEqual(toUIMessages([whole])[0])
   })
 
+  it('takes a step back where reasoning that has ended was recorded with more in it', async () => {
+    const whole = assistant([
+      { type: 'reasoning', text: 'Hm, hm' },
+      { type: 'text', text: 'So.' },
+    ])
+    const chunks = chunksOf([
+      { type: 'reasoning', step: 1, text: 'Hm' },
+      { type: 'text', step: 1, text: 'So.' },
+      { type: 'message', message: whole },
+    ])
+    const put = await messageOf(chunks)
+    expect(put && plain(put)).toEqual(toUIMessages([whole])[0])
+  })
+
+  it('has no part for a piece without text', () => {
+    expect(chunksOf([{ type: 'text', step: 1, text: '' }])).toHaveLength(2)
+  })
+
   it('opens no step for a call of the model that says nothing', () => {
     const nothing: AgentEvent = { type: 'message', message: assistant('') }
     expect(chunksOf([{ type: 'step-start', step: 1 }, nothing])).toEqual([
@@ -205,7 +223,7 @@ describe('the UI message stream', () => {
     const chunks = failed.next({ type: 'error', error: new Error('secret') })
     expect(chunks.map(({ type }) => type)).toEqual(['text-end', 'error'])
     expect(JSON.stringify(chunks)).not.toContain('secret')
-    expect(JSON.stringify(chunks)).toContain('ERR_INTERRUPTED: ')
+    expect(JSON.stringify(chunks)).toContain('ERR_INTERNAL: ')
   })
 
   it.each([

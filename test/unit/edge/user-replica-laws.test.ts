@@ -240,8 +240,10 @@ describe('a replica of a user’s scope', () => {
       fc.asyncProperty(
         fc.array(fc.tuple(step, fc.nat(1)), { maxLength: 40, size: 'max' }),
         fc.constantFrom(1, 2, 5, 512),
-        async (steps, pages) => {
+        fc.array(fc.nat(60), { maxLength: 80, size: 'max' }),
+        async (steps, pages, turns) => {
           const play = new Play(pages)
+          play.namespace.turns = [...turns]
           // Steps up to the next that settles go on at the same time.
           let running: Promise<void>[] = []
           for (const [step, index] of steps) {
@@ -306,8 +308,10 @@ describe('a replica of a user’s scope', () => {
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom('fact/a', 'fact/b'), fc.nat(2)), { minLength: 1, maxLength: 30 }),
         fc.constantFrom(1, 512),
-        async (writes, pages) => {
+        fc.array(fc.nat(60), { maxLength: 80, size: 'max' }),
+        async (writes, pages, turns) => {
           const play = new Play(pages)
+          play.namespace.turns = [...turns]
           let names = 0
           const write = async (scope: ScopeStore, key: string): Promise<void> => {
             for (let attempt = 0; ; attempt++) {

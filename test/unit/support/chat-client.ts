@@ -3,7 +3,14 @@ import { Hono } from 'hono'
 import { chatErrorOf } from '../../../src/edge/openai/chat-error.ts'
 import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai/complete-chat.ts'
 import { EVENT_STREAM_HEADERS, eventStream } from '../../../src/edge/openai/event-stream.ts'
-import { createMemory, type Message, mapStore, type PolicyOptions, type Session } from '../../../src/index.ts'
+import {
+  createMemory,
+  type Message,
+  mapStore,
+  type PolicyOptions,
+  type Recall,
+  type Session,
+} from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { type Served, serveFetch } from './served.ts'
 
@@ -14,16 +21,23 @@ export interface Door extends Served {
 }
 
 export type DoorOptions = Pick<CompleteChatOptions, 'model'> &
-  Partial<CompleteChatOptions> & { readonly policy?: Partial<PolicyOptions> }
+  Partial<CompleteChatOptions> & { readonly policy?: Partial<PolicyOptions>; readonly recall?: Recall }
 
 /** One call at a time, as in a Durable Object that queues them. */
-export async function chatDoor({ policy, ...options }: DoorOptions): Promise<Door> {
+export async function chatDoor({ policy, recall, ...options }: DoorOptions): Promise<Door> {
   const store = mapStore()
   const sessions = new Map<string, Session>()
   const open = (system = ''): Session => {
     const known = sessions.get(system)
     if (known) return known
-    const memory = createMemory({ store, budget: 16_000, development: true, ...policy, system })
+    const memory = createMemory({
+      store,
+      budget: 16_000,
+      development: true,
+      ...(recall && { recall }),
+      ...policy,
+      system,
+    })
     const session = memory.session({ userId: 'ada', sessionId: 'trip' })
     sessions.set(system, session)
     return session

@@ -169,10 +169,7 @@ function toolCalls(calls: FakeReply['calls'] = []) {
   }))
 }
 
-function completionOf(
-  request: FakeRequest,
-  { text = null, calls, finish }: FakeReply & { text?: string | null },
-) {
+function completionOf(request: FakeRequest, { text, calls, finish }: FakeReply) {
   return {
     id: 'chatcmpl-fake',
     object: 'chat.completion',
@@ -181,7 +178,11 @@ function completionOf(
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: text, ...(calls?.length && { tool_calls: toolCalls(calls) }) },
+        message: {
+          role: 'assistant',
+          content: text ?? null,
+          ...(calls?.length && { tool_calls: toolCalls(calls) }),
+        },
         finish_reason: finish ?? (calls?.length ? 'tool_calls' : 'stop'),
       },
     ],

@@ -1,17 +1,11 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { UI_MESSAGE_STREAM_HEADERS } from '../../chat/ui-message-stream.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
 import { onSession, sessionScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
 const STREAM = { answer: 'text/event-stream' }
-/** As the AI SDK's clients look for them: its UI message stream protocol, version 1. */
-const HEADERS = {
-  'Content-Type': 'text/event-stream',
-  'x-vercel-ai-ui-message-stream': 'v1',
-  // Proxies that gather an answer before they pass it on.
-  'x-accel-buffering': 'no',
-}
 
 /** A conversation with the edge's own model, as the AI SDK's `useChat` has it. */
 export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
@@ -21,7 +15,8 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       method: 'post',
       path: '/v1/sessions/{session}/chat',
       summary: 'Says something, and streams the reply; the run goes on if the client leaves',
-      body: schemas.any,
+      body: schemas.chat,
+      isVerbatim: true,
       media: STREAM,
     },
     async ({ context, principal, param, body, opId, bytes }) => {
@@ -29,7 +24,7 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       const { run, stream } = await onSession(context.var.settings, scope, (object) =>
         object.chat(scope, body, { ...(opId !== undefined && { opId }), bytes }),
       )
-      return new Response(stream, { headers: { ...HEADERS, 'Plimsoll-Run': run } })
+      return new Response(stream, { headers: { ...UI_MESSAGE_STREAM_HEADERS, 'Plimsoll-Run': run } })
     },
   )
   // The second spelling is that of the AI SDK's own transport, which names the chat and not the run.
@@ -48,7 +43,11 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
         const scope = sessionScope(principal, param('session'))
         const run = path.endsWith('stream') ? 'current' : param('run')
         const stream = await onSession(context.var.settings, scope, (object) => object.resumeChat(scope, run))
-        return stream ? new Response(stream, { headers: HEADERS }) : new Response(null, { status: 204 })
+        return stream
+          ? new Response(stream, {
+              headers: { ...UI_MESSAGE_STREAM_HEADERS, ...(run !== 'current' && { 'Plimsoll-Run': run }) },
+            })
+          : new Response(null, { status: 204 })
       },
     )
   endpoint(

@@ -86,7 +86,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.start,
       answer: schemas.any,
     },
-    async ({ context, principal, param, query: { budget, ...query } }) => {
+    async ({ context, principal, param, query: { query, project, budget, ...shares } }) => {
       const header = context.req.header('If-None-Match')
       const ifNoneMatch = header === undefined || header === '*' ? undefined : tagIn(header, 'If-None-Match')
       const answered = await askSession(
@@ -94,8 +94,9 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
         sessionScope(principal, param('session')),
         'start',
         {
-          ...query,
-          ...(budget !== undefined && { budgetTokens: budget }),
+          ...(query !== undefined && { query }),
+          ...(project !== undefined && { project }),
+          budgetTokens: { ...shares, ...(budget !== undefined && { total: budget }) },
           ...(ifNoneMatch !== undefined && { ifNoneMatch }),
         },
       )

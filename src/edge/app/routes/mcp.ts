@@ -8,15 +8,16 @@ import { onSession, sessionScope } from '../objects.ts'
 const DEFAULT_SESSION = 'default'
 
 /**
- * Model Context Protocol, streamable HTTP: the memory tools, and the session's start as a resource. The session is named by the path,
- * `/mcp/trip`, and made if it is not there.
+ * Model Context Protocol, streamable HTTP: the memory tools, and the session's start as a resource. `/mcp` has a session of its own, which is
+ * made if it is not there; `/v1/sessions/trip/mcp` is for one that is.
  */
 export function mcpRoutes(app: OpenAPIHono<AppEnv>): void {
-  for (const path of ['/mcp', '/mcp/:session'])
+  for (const path of ['/mcp', '/v1/sessions/:session/mcp'])
     app.all(path, async ({ req, var: { settings, principal } }) => {
+      const named = req.param('session')
       const scope = sessionScope(
         principal,
-        checkId('mcp', 'session', req.param('session') ?? DEFAULT_SESSION),
+        named === undefined ? DEFAULT_SESSION : checkId('mcp', 'session', named),
       )
       const { method, headers } = req.raw
       const body = method === 'POST' ? await readBytes(req.raw) : undefined
@@ -26,7 +27,12 @@ export function mcpRoutes(app: OpenAPIHono<AppEnv>): void {
         return value === null ? [] : [[name, value] as [string, string]]
       })
       return onSession(settings, scope, (object) =>
-        object.mcp(scope, { method, headers: kept, ...(body && { body }) }),
+        object.mcp(scope, {
+          method,
+          headers: kept,
+          ...(body && { body }),
+          ...(named === undefined && { create: true as const }),
+        }),
       )
     })
 }

@@ -164,6 +164,7 @@ export function guestRoutes(app: OpenAPIHono<AppEnv>): void {
       summary: 'A token for somebody who has not signed in',
       answer: z.object({ token: z.string(), user_id: z.string(), expires_at: z.number() }),
       status: 201,
+      isOpen: true,
     },
     async ({ context }) => {
       const { guests } = context.var.settings

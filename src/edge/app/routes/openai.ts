@@ -11,14 +11,14 @@ import { onSession, sessionScope } from '../objects.ts'
 const DEFAULT_SESSION = 'default'
 
 /**
- * OpenAI's Chat Completions, for clients that know of a base URL alone: `/v1/openai`, or `/v1/openai/trip` for a session of that name,
- * which is made if it is not there.
+ * OpenAI's Chat Completions, for clients that know of a base URL alone: `/v1/openai`, whose session is made if it is not there, or
+ * `/v1/sessions/trip/openai` for one that is.
  */
 export function openaiRoutes(app: OpenAPIHono<AppEnv>): void {
-  for (const path of ['/v1/openai/chat/completions', '/v1/openai/:session/chat/completions'])
+  for (const path of ['/v1/openai/chat/completions', '/v1/sessions/:session/openai/chat/completions'])
     app.post(path, async (context) => {
       try {
-        return await complete(context, context.req.param('session') ?? DEFAULT_SESSION)
+        return await complete(context, context.req.param('session'))
       } catch (error) {
         const { status, headers, body } = chatErrorOf(error)
         context.error = error as Error
@@ -27,15 +27,19 @@ export function openaiRoutes(app: OpenAPIHono<AppEnv>): void {
     })
 }
 
-async function complete(context: Context<AppEnv>, sessionId: string): Promise<Response> {
+async function complete(context: Context<AppEnv>, sessionId: string | undefined): Promise<Response> {
   const { req, var: vars } = context
-  const scope = sessionScope(vars.principal, checkId('chat.completions', 'session', sessionId))
+  const scope = sessionScope(
+    vars.principal,
+    sessionId === undefined ? DEFAULT_SESSION : checkId('chat.completions', 'session', sessionId),
+  )
   const { value, bytes } = await readJson(req.raw)
   const opId = req.header('Idempotency-Key')
   const answered = await onSession(vars.settings, scope, (object) =>
     object.complete(scope, {
       body: value,
       bytes,
+      ...(sessionId === undefined && { create: true as const }),
       ...(opId !== undefined && { opId: checkId('chat.completions', 'Idempotency-Key', opId) }),
       ...(Number(req.header('X-Stainless-Retry-Count')) > 0 && { isRetry: true }),
     }),

@@ -24,6 +24,10 @@ const DOCS_POLICY = {
   formAction: ["'none'"],
 }
 
+/** The line on a ship's side; what a browser would otherwise ask for at `/favicon.ico`. */
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' stroke='%230b6e99' stroke-width='2' d='M8 3a5 5 0 1 0 0 10A5 5 0 1 0 8 3M0 8h16'/%3E%3C/svg%3E"
+
 /** What needs no account: whether the edge runs, and how it is used. */
 export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
@@ -31,6 +35,12 @@ export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
     { method: 'get', path: '/health', summary: 'Whether the edge runs', answer: schemas.any },
     async ({ context }) => answer({ status: 'ok', ...context.var.settings.health }),
   )
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'A token of your issuer’s, or of `POST /v1/guests`. In development none is needed.',
+  })
   app.get('/openapi.json', (context) =>
     context.json(
       app.getOpenAPI31Document({
@@ -50,6 +60,12 @@ export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Plimsoll API</title>
+<link rel="icon" href="${ICON}">
+<style>
+/* On a narrow screen its text would stand at the very edge, and a button outside of it. */
+@media (max-width: 767px) { rapi-doc { box-sizing: border-box; padding: 0 12px } }
+rapi-doc::part(wrap-request-btn) { flex-wrap: wrap; row-gap: 8px }
+</style>
 <script type="module" src="${docsScript}"></script>
 </head>
 <body>

@@ -56,8 +56,10 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.changeSession,
       answer: schemas.session,
     },
-    ({ context, principal, param, body: { title } }) =>
-      askUser(context.var.settings, userScope(principal), 'title', { sessionId: param('session'), title }),
+    ({ context, principal, param, body }) => {
+      const scope = sessionScope(principal, param('session'))
+      return onSession(context.var.settings, scope, (object) => object.title(scope, body))
+    },
   )
   endpoint(
     app,

@@ -2,7 +2,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { type AdmitOptions, admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { parseChatRequest } from '../../../../src/edge/openai/request.ts'
-import { createMemory, type MessageInput, mapStore, type Session } from '../../../../src/index.ts'
+import {
+  createMemory,
+  type MessageInput,
+  mapStore,
+  PlimsollError,
+  type Session,
+} from '../../../../src/index.ts'
 import { logOf } from '../../support/chat-client.ts'
 
 const user = (content: string) => ({ role: 'user', content }) as const
@@ -49,6 +55,49 @@ describe('what a client sends', () => {
       user('Three?'),
     ])
     expect((await logOf(session)).slice(3)).toEqual(['assistant: A2', 'user: Three?'])
+  })
+
+  it('is written once where a history with such a summary is sent again, and edits are found in it', async () => {
+    const session = await sessionOf(user('One?'), said('A1'), user('Two?'), said('A2'))
+    const history = [user('Summary: we counted.'), said('I see.'), user('Two?'), said('A2')]
+    await send(session, [...history, user('Three?')])
+    await send(session, [...history, user('Three?')])
+    expect((await logOf(session)).slice(4)).toEqual(['user: Three?'])
+    await send(session, [...history, user('Three!')])
+    expect((await logOf(session)).slice(4)).toEqual(['user: Three!'])
+  })
+
+  it('is the log where the client has put other words into its replies, as far as it begins like it', async () => {
+    const session = await sessionOf(user('One?'), said('A1 [1]'), user('Two?'), said('A2 [1]'))
+    await send(session, [user('One?'), said('A1'), user('Two?'), said('A2'), user('Three?')])
+    expect(await logOf(session)).toEqual([
+      'user: One?',
+      'assistant: A1',
+      'user: Two?',
+      'assistant: A2',
+      'user: Three?',
+    ])
+    const other = await sessionOf(user('One?'), said('A1 [1]'), user('Two?'), said('A2 [1]'))
+    await send(other, [user('Two?'), said('A2'), user('Three?')])
+    expect((await logOf(other)).slice(3)).toEqual(['assistant: A2 [1]', 'user: Three?'])
+  })
+
+  it('hides as little as can be meant', async () => {
+    const start = [user('Hi.'), said('Hi.')]
+    const session = await sessionOf(...start, user('One?'), said('A1'), ...start, user('Two?'), said('A2'))
+    await send(session, [...start, user('Three?')])
+    expect((await logOf(session)).slice(3)).toEqual([
+      'assistant: A1',
+      'user: Hi.',
+      'assistant: Hi.',
+      'user: Three?',
+    ])
+  })
+
+  it('keeps who said it', async () => {
+    const session = await sessionOf()
+    await send(session, [{ ...user('Hi.'), name: 'ada' }, said('Hi.'), { ...user('So?'), name: null }])
+    expect((await session.history()).map(({ name }) => name)).toEqual(['ada', undefined, undefined])
   })
 
   it('is written from its newest message on where nothing of it is known', async () => {
@@ -203,11 +252,24 @@ describe('a picture', () => {
     const session = await sessionOf()
     const url = `data:image/png;base64,${btoa('one')}`
     await send(session, [picture(url)])
-    await session.append(said('A dot.'))
-    await send(session, [picture(url), said('A dot.'), user('Sure?')])
-    expect(await logOf(session)).toHaveLength(3)
-    await send(session, [picture(`data:image/png;base64,${btoa('two')}`), said('A dot.'), user('Sure?')])
-    expect((await logOf(session)).length).toBeGreaterThan(2)
+    await session.append([said('A dot.'), user('Sure?'), said('Yes.')])
+    await send(session, [picture(url), said('A dot.'), user('Really?')])
+    expect(await logOf(session)).toEqual(['user: [media]', 'assistant: A dot.', 'user: Really?'])
+    await session.append(said('Yes.'))
+    await send(session, [picture(url)])
+    const [first, again] = (await session.history()).flatMap(({ content }) =>
+      typeof content === 'string' ? [] : content,
+    )
+    expect(first).toEqual(again)
+  })
+
+  it('is attached anew where it was forgotten', async () => {
+    const session = await sessionOf()
+    const attach = session.attach.bind(session)
+    const gone = new PlimsollError('ERR_NOT_FOUND', 'attach: it was deleted')
+    vi.spyOn(session, 'attach').mockRejectedValueOnce(gone).mockImplementation(attach)
+    await send(session, [picture(`data:image/png;base64,${btoa('one')}`)])
+    expect(await logOf(session)).toEqual(['user: [media]'])
   })
 
   it('is refused where it is not base64', async () => {

@@ -2,7 +2,13 @@
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openAICompatibleModel } from '../../../../src/edge/models/openai-compatible.ts'
-import { type Model, PlimsollError, type ScriptedReply, scriptedModel } from '../../../../src/index.ts'
+import {
+  lexicalRecall,
+  type Model,
+  PlimsollError,
+  type ScriptedReply,
+  scriptedModel,
+} from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { chatDoor, type Door, type DoorOptions, logOf } from '../../support/chat-client.ts'
 import { FAKE_USAGE, fakeOpenAI } from '../../support/fake-openai.ts'
@@ -67,6 +73,7 @@ describe('the official OpenAI SDK', () => {
     }))
       chunks.push(chunk)
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' })
+    expect(chunks.filter(({ choices }) => choices[0]?.delta.role)).toHaveLength(1)
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('It leaves at 9:40.')
     expect(chunks.at(-2)?.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' })
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 109 } })
@@ -375,5 +382,81 @@ describe('the official OpenAI SDK', () => {
       expect((await client.chat.completions.create(body, { headers })).choices[0]?.finish_reason).toBe(
         'length',
       )
+  })
+
+  it('is streamed a reply that came in one piece, also when it is given again', async () => {
+    const whole: Model = {
+      id: 'whole',
+      async *complete() {
+        yield { type: 'finish', message: { role: 'assistant', content: 'At 9:40.' }, reason: 'stop' }
+      },
+    }
+    const { client } = await open({ model: whole })
+    const headers = { 'Idempotency-Key': 'k1' }
+    for (let time = 0; time < 2; time++) {
+      const stream = client.chat.completions.stream({ model, messages: [user('When?')] }, { headers })
+      expect(await stream.finalContent()).toBe('At 9:40.')
+    }
+  })
+
+  it('is refused a model that is not here, and more output than there is room for', async () => {
+    const { door, client } = await open({ model: scripted('A1'), settings: { maxOutputTokens: 100 } })
+    const messages = [user('When?')]
+    await expect(client.chat.completions.create({ model: 'gpt-9', messages })).rejects.toMatchObject({
+      status: 400,
+      code: 'model_not_found',
+      param: 'model',
+    })
+    await expect(client.chat.completions.create({ model, messages, max_tokens: 101 })).rejects.toMatchObject({
+      param: 'max_completion_tokens',
+    })
+    expect(await logOf(door.session())).toEqual([])
+    await client.chat.completions.create({ model, messages, max_tokens: 100 })
+  })
+
+  it('gets an error where the model ends without a reply', async () => {
+    const strange: Model = {
+      id: 'strange',
+      async *complete() {
+        yield { type: 'finish', message: { role: 'user', content: 'Hi.' }, reason: 'stop' }
+      },
+    }
+    for (const one of [strange, { id: 'silent', async *complete() {} } satisfies Model]) {
+      const { door, client } = await open({ model: one })
+      const asked = client.chat.completions.create({ model, messages: [user('When?')] })
+      await expect(asked).rejects.toMatchObject({ status: 502, code: 'ERR_MODEL' })
+      expect(await logOf(door.session())).toEqual(['user: When?'])
+    }
+  })
+
+  it('gets what was said long ago where the memory recalls', async () => {
+    const seen = scriptedModel(
+      Array.from({ length: 40 }, () => 'Noted, and there is more to say of it. '.repeat(8)),
+    )
+    const { client } = await open({ model: seen, policy: { budget: 1_500 }, recall: lexicalRecall() })
+    const ask = (text: string) => client.chat.completions.create({ model, messages: [user(text)] })
+    await ask('The locker code is zebra-4711.')
+    for (let round = 0; round < 20; round++) await ask(`Something else, number ${round}.`)
+    await ask('What was the locker code?')
+    const tail = seen.requests.at(-1)?.blocks.filter(({ section }) => section === 'tail')
+    expect(JSON.stringify(tail)).toContain('zebra-4711')
+  })
+
+  it('has its reply beside its question, whoever else spoke in between', async () => {
+    const speaking: Model = {
+      id: 'speaking',
+      async *complete() {
+        await door.session('Another door.').append(user('From elsewhere.'))
+        await door.session().context()
+        yield { type: 'finish', message: { role: 'assistant', content: 'At 9:40.' }, reason: 'stop' }
+      },
+    }
+    const { door, client } = await open({ model: speaking })
+    await client.chat.completions.create({ model, messages: [user('When?')] })
+    expect(await logOf(door.session())).toEqual([
+      'user: When?',
+      'assistant: At 9:40.',
+      'user: From elsewhere.',
+    ])
   })
 })

@@ -4,8 +4,8 @@ import type { SqlRow, SqlStorageLike, SqlValue } from '../../../../src/stores/sq
 export interface SqliteStorage extends SqlStorageLike {
   /** Statements that ran, their first words only. */
   readonly said: string[]
-  /** From now on every statement that begins so fails. */
-  failAt(beginning: string | undefined): void
+  /** From now on every statement that begins so fails, or the next so many. */
+  failAt(beginning: string | undefined, times?: number): void
 }
 
 /** A Durable Object's storage over Node's SQLite, in memory: whoever makes another object over it knows what a restarted one would. */
@@ -13,16 +13,19 @@ export function sqliteStorage(): SqliteStorage {
   const database = new DatabaseSync(':memory:')
   const said: string[] = []
   let failing: string | undefined
+  let left = 0
   let depth = 0
   return {
     said,
-    failAt: (beginning) => {
+    failAt: (beginning, times = Infinity) => {
       failing = beginning
+      left = times
     },
     sql: {
       exec(query: string, ...bindings: SqlValue[]) {
         said.push(query.slice(0, 40))
-        if (failing !== undefined && query.startsWith(failing)) throw new Error('no room: SQLITE_FULL')
+        if (failing !== undefined && query.startsWith(failing) && left-- > 0)
+          throw new Error('no room: SQLITE_FULL')
         const values = bindings.map(
           (value): SQLInputValue => (value instanceof ArrayBuffer ? new Uint8Array(value) : value),
         )

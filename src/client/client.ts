@@ -1,0 +1,99 @@
+import type { RequestError } from './error.ts'
+import { type MeClient, meClient } from './me.ts'
+import { type CallOptions, type ClientOptions, settingsOf, type WriteOptions } from './options.ts'
+import { pathOf } from './paths.ts'
+import { type SessionClient, sessionClient } from './session.ts'
+import { createTransport, type Transport } from './transport.ts'
+import type { Guest, Health, SessionInfo } from './types.ts'
+
+/** A session that is to be made. */
+export interface NewSession {
+  /** Default: the edge makes one. */
+  readonly sessionId?: string
+  readonly title?: string
+  readonly project?: string
+}
+
+/** The memory of an edge, over HTTP. Keeps no state but its settings; one is enough. */
+export interface Client {
+  /** The caller's conversations. */
+  readonly sessions: SessionsClient
+  /** What all of them share. */
+  readonly me: MeClient
+  /** Callers who have not signed in. */
+  readonly guests: GuestsClient
+  /** One conversation; nothing is sent. @throws ERR_INVALID_ARGUMENT */
+  session(sessionId: string): SessionClient
+  /** Whether the edge is there. Needs no token. */
+  health(options?: CallOptions): Promise<Health>
+}
+
+export interface SessionsClient {
+  /** At most 512 sessions, by id; more of them `after` the last one. */
+  list(options?: CallOptions & { readonly after?: string }): Promise<readonly SessionInfo[]>
+  /** Idempotent where the session's id is given. */
+  create(session?: NewSession, options?: WriteOptions): Promise<SessionInfo>
+  /** @throws ERR_NOT_FOUND */
+  get(sessionId: string, options?: CallOptions): Promise<SessionInfo>
+  /** @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
+  update(
+    sessionId: string,
+    change: Omit<NewSession, 'sessionId'>,
+    options?: WriteOptions,
+  ): Promise<SessionInfo>
+  /** Removes a session and all of its log. Idempotent. */
+  delete(sessionId: string, options?: WriteOptions): Promise<void>
+}
+
+export interface GuestsClient {
+  /** Somebody new. Needs no token, so a token function may call it. */
+  create(options?: WriteOptions): Promise<Guest>
+}
+
+/**
+ * A client of a Plimsoll edge, for browsers, Node 20 and later, and Workers.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ * @example
+ * ```ts
+ * import { toAnthropic } from 'plimsoll'
+ * import { createClient } from 'plimsoll/client'
+ *
+ * const client = createClient({ baseUrl: 'https://memory.example.com', token: () => auth.token() })
+ * const session = client.session('trip')
+ * await session.append({ role: 'user', content: 'When does the train leave?' })
+ * const request = toAnthropic(await session.context())
+ * ```
+ */
+export function createClient(options: ClientOptions): Client {
+  const transport = createTransport(settingsOf(options))
+  const { json } = transport
+  return {
+    sessions: sessionsClient(transport),
+    me: meClient(transport),
+    guests: {
+      create: (options) => json('POST', pathOf('guests'), { ...options, isOpen: true }),
+    },
+    session: (sessionId) => sessionClient(transport, sessionId),
+    health: (options) => json('GET', '/health', { ...options, isOpen: true }),
+  }
+}
+
+function sessionsClient({ get, json }: Transport): SessionsClient {
+  return {
+    list: async (options) =>
+      (await get<{ readonly sessions: readonly SessionInfo[] }>(pathOf('sessions'), options)).sessions,
+    create: (body = {}, options) => json('POST', pathOf('sessions'), { ...options, body }),
+    get: async (sessionId, options) => json('GET', pathOf('sessions', sessionId), options),
+    update: async (sessionId, body, options) =>
+      json('PATCH', pathOf('sessions', sessionId), { ...options, body }),
+    async delete(sessionId, options) {
+      try {
+        await json('DELETE', pathOf('sessions', sessionId), options)
+      } catch (error) {
+        // It was there no more: perhaps since the first try, whose answer was lost.
+        if ((error as RequestError).code !== 'ERR_NOT_FOUND') throw error
+      }
+    },
+  }
+}

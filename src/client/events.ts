@@ -1,0 +1,35 @@
+/**
+ * The data of server-sent events (WHATWG HTML, section 9.2.6), as they come: lines end with LF, CRLF or CR, wherever the network cuts them;
+ * lines of data are joined by newlines; an event that no blank line ended is none. Ends when the signal aborts.
+ */
+export async function* eventsIn(
+  body: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  const stop = (): void => void reader.cancel().catch(() => {})
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted) stop()
+  let rest = ''
+  let data: string[] = []
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      rest += decoder.decode(value, { stream: true })
+      // A carriage return at the end may be the first half of a line's end.
+      const lines = rest.split(/\r\n|\n|\r(?!$)/)
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        if (line === '') {
+          if (data.length > 0) yield data.join('\n')
+          data = []
+        } else if (/^data(?::|$)/.test(line)) data.push(line.slice(5).replace(/^ /, ''))
+      }
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    stop()
+  }
+}

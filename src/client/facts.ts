@@ -1,0 +1,36 @@
+import type { CallOptions, WriteOptions } from './options.ts'
+import { segmentOf } from './paths.ts'
+import type { Transport } from './transport.ts'
+import type { Fact, FactChange, FactInput, FactQuery, Remembered } from './types.ts'
+
+/** What is remembered: of one session, or of the user. */
+export interface FactsClient {
+  /** The live ones in the order in which they show; at most 512. */
+  list(query?: FactQuery & CallOptions): Promise<readonly Fact[]>
+  /** Keeps a fact. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_LIMIT; nothing is written */
+  remember(fact: FactInput, options?: WriteOptions): Promise<Remembered>
+}
+
+export interface SessionFactsClient extends FactsClient {
+  /**
+   * One change: `{ pinned }`, `{ promote: true }`, `{ resolve: true }`, `{ review: 'good' }` or `{ supersede: fact }`.
+   *
+   * @returns the fact as it stands now; of `supersede` the new one
+   * @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT; nothing is written
+   */
+  update(id: string, change: FactChange, options?: WriteOptions): Promise<Fact>
+  /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND: there never was one */
+  forget(id: string, options?: WriteOptions): Promise<void>
+}
+
+export function factsClient({ get, json }: Transport, path: string): SessionFactsClient {
+  return {
+    list: async (query) => (await get<{ readonly facts: readonly Fact[] }>(path, query)).facts,
+    remember: (body, options) => json('POST', path, { ...options, body }),
+    async update(id, body, options) {
+      const at = `${path}/${segmentOf(id)}`
+      return (await json<{ readonly fact: Fact }>('PATCH', at, { ...options, body })).fact
+    },
+    forget: async (id, options) => json('DELETE', `${path}/${segmentOf(id)}`, options),
+  }
+}

@@ -1,0 +1,116 @@
+import type { RequestError } from './error.ts'
+import { type FactsClient, factsClient } from './facts.ts'
+import type { CallOptions, WriteOptions } from './options.ts'
+import { pathOf } from './paths.ts'
+import type { Call, Transport } from './transport.ts'
+import type {
+  Claimed,
+  ListedSkill,
+  ProfileDocument,
+  Recalled,
+  RecallOptions,
+  Skill,
+  SkillQuery,
+  StoredSkill,
+} from './types.ts'
+import { boundTo, type VersionedOptions } from './versions.ts'
+
+/** What all sessions of the caller share. */
+export interface MeClient {
+  /** Documents that are part of every prompt. */
+  readonly profile: ProfileClient
+  /** Instructions that a model loads when it needs them. */
+  readonly skills: SkillsClient
+  /** Preferences and constraints in the user's own word. */
+  readonly facts: FactsClient
+  /** What a query finds among the user's facts, and in the sessions that are named, best first. @throws ERR_INVALID_ARGUMENT */
+  recall(query: string, options?: RecallOptions & CallOptions): Promise<readonly Recalled[]>
+  /** Moves the sessions of a guest, by the guest's token, to the caller, once. Idempotent. @throws ERR_INVALID_ARGUMENT */
+  claim(token: string, options?: WriteOptions): Promise<Claimed>
+}
+
+export interface ProfileClient {
+  /** All documents, by name. */
+  list(options?: CallOptions): Promise<readonly ProfileDocument[]>
+  get(name: string, options?: CallOptions): Promise<ProfileDocument | undefined>
+  /**
+   * @returns its version
+   * @throws ERR_CONFLICT (`version`), ERR_ENTRY_TOO_LARGE (32 KiB), ERR_LIMIT (a 65th document); nothing is written
+   */
+  set(name: string, text: string, options?: VersionedOptions): Promise<string>
+  /** Idempotent. @throws ERR_CONFLICT (`version`) */
+  delete(name: string, options?: VersionedOptions): Promise<void>
+}
+
+export interface SkillsClient {
+  /** A page of the index, by name; more `after` the last one. */
+  list(query?: SkillQuery & CallOptions): Promise<readonly ListedSkill[]>
+  get(name: string, options?: CallOptions): Promise<StoredSkill | undefined>
+  /**
+   * Writes a skill: its parts, or the Markdown of a SKILL.md, whose front matter says the same name.
+   *
+   * @returns its version
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB), ERR_CONFLICT (`version`); nothing is written
+   */
+  set(name: string, skill: Omit<Skill, 'name'> | string, options?: VersionedOptions): Promise<string>
+  /** Idempotent. @throws ERR_CONFLICT (`version`) */
+  delete(name: string, options?: VersionedOptions): Promise<void>
+}
+
+export function meClient(transport: Transport): MeClient {
+  const { get, json } = transport
+  const profile = named<ProfileDocument, string>(transport, 'profile', (text) => ({ body: { text } }))
+  const skills = named<StoredSkill, Omit<Skill, 'name'> | string>(transport, 'skills', (skill, name) =>
+    typeof skill === 'string'
+      ? { raw: { type: 'text/markdown; charset=utf-8', text: skill } }
+      : { body: { ...skill, name } },
+  )
+  return {
+    profile: {
+      ...profile,
+      list: async (options) =>
+        (await get<{ readonly documents: readonly ProfileDocument[] }>(pathOf('me', 'profile'), options))
+          .documents,
+    },
+    skills: {
+      ...skills,
+      list: async (query) =>
+        (await get<{ readonly skills: readonly ListedSkill[] }>(pathOf('me', 'skills'), query)).skills,
+    },
+    facts: factsClient(transport, pathOf('me', 'facts')),
+    async recall(query, { signal, timeoutMs, ...options } = {}) {
+      const call = { signal, timeoutMs, body: { query, ...options } }
+      return (await json<{ readonly items: readonly Recalled[] }>('POST', pathOf('me', 'recall'), call)).items
+    },
+    claim: (token, options) => json('POST', pathOf('me', 'claim'), { ...options, body: { token } }),
+  }
+}
+
+interface Named<Value, Input> {
+  get(name: string, options?: CallOptions): Promise<Value | undefined>
+  set(name: string, input: Input, options?: VersionedOptions): Promise<string>
+  delete(name: string, options?: VersionedOptions): Promise<void>
+}
+
+/** Things of the user's that have names and versions. */
+function named<Value extends { readonly version: string }, Input>(
+  { json }: Transport,
+  kind: string,
+  bodyOf: (input: Input, name: string) => Call,
+): Named<Value, Input> {
+  return {
+    async get(name, options) {
+      try {
+        return await json<Value>('GET', pathOf('me', kind, name), options)
+      } catch (error) {
+        if ((error as RequestError).code === 'ERR_NOT_FOUND') return undefined
+        throw error
+      }
+    },
+    async set(name, input, options) {
+      const call = { ...boundTo(options), ...bodyOf(input, name) }
+      return (await json<Value>('PUT', pathOf('me', kind, name), call)).version
+    },
+    delete: async (name, options) => json('DELETE', pathOf('me', kind, name), boundTo(options)),
+  }
+}

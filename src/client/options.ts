@@ -1,0 +1,160 @@
+import { PlimsollError } from '../ports/errors.ts'
+import { type Host, MOST_MS } from '../ports/host.ts'
+
+/**
+ * Contract: gives the token to send. It is asked at each call, so it may keep one; asked once more, with the token that was refused, when
+ * the edge answers 401, it should give a fresh one.
+ */
+export type Token = (refused?: string) => string | Promise<string>
+
+/** Contract: as the Web's `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+/** As much of the Web's `WebSocket` as is used here. */
+export interface Socket {
+  addEventListener(type: 'open' | 'close', listener: () => void): void
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  close(): void
+}
+
+/** Contract: as the Web's `WebSocket`. */
+export type SocketClass = new (url: string, protocols: string[]) => Socket
+
+/** When a request is sent again. Its op id stays the same, so nothing is done twice. */
+export interface RetryOptions {
+  /** Times that a request is sent again after no answer, a time-out or a status of 500 and above. Default 3. */
+  readonly retries?: number
+  /** The first wait is 0 to so many milliseconds, each further one 0 to double that (full jitter). Default 300. */
+  readonly baseMs?: number
+  /** No wait is longer, in milliseconds. Default 5 000. */
+  readonly capMs?: number
+  /**
+   * Most milliseconds that one call may spend on waits that the edge asks for when it is overloaded or a budget is used up. Default 0: such a
+   * call fails at once, with `retryAfter`.
+   */
+  readonly waitForMs?: number
+}
+
+export interface ClientOptions {
+  /** Where the edge is, for example `https://memory.example.com`. Empty, in a browser: where the page is from. */
+  readonly baseUrl: string
+  /** Sent as a bearer token, and as a subprotocol of the socket. Printable ASCII without spaces. */
+  readonly token: string | Token
+  readonly retry?: RetryOptions
+  /** Milliseconds for one attempt, of a stream until it begins. Default 30 000. */
+  readonly timeoutMs?: number
+  /** Default: the platform's, looked up at each call. */
+  readonly fetch?: Fetch
+  /** Default: the platform's. Node has one from 22 on. */
+  readonly WebSocket?: SocketClass
+  readonly clock?: Pick<Host, 'now' | 'timeout'>
+  /** Contract: a number from 0 up to 1. Default: `Math.random`. */
+  readonly random?: () => number
+  /** Contract: a fresh id, unique for ever, of printable ASCII. Default: UUIDv7. */
+  readonly newId?: () => string
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Ends the call, its waits and its stream; the call rejects with the signal's reason. What was sent may be written all the same. */
+  readonly signal?: AbortSignal | undefined
+  /** Instead of the client's own. */
+  readonly timeoutMs?: number | undefined
+}
+
+/** What every call takes that writes. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * Names the op; repeating it gives the first result. Printable ASCII without spaces, at most 256 characters. Default: a fresh one, which an
+   * error of the call has too.
+   */
+  readonly opId?: string | undefined
+}
+
+/** What a client's parts are made with. */
+export interface Settings {
+  readonly baseUrl: string
+  readonly token: string | Token
+  readonly retry: Required<RetryOptions>
+  readonly timeoutMs: number
+  readonly fetch: Fetch
+  readonly WebSocket: SocketClass | undefined
+  readonly clock: Pick<Host, 'now' | 'timeout'>
+  readonly random: () => number
+  readonly newId: () => string
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function settingsOf(options: ClientOptions): Settings {
+  const { baseUrl, retry, clock = webClock } = options
+  if (!URL.canParse(baseUrl, globalThis.location?.href)) throw invalid('baseUrl', 'is no URL')
+  return {
+    timeoutMs: 30_000,
+    // Looked up at each call, since others may have put their own in its place.
+    fetch: (url, init) => fetch(url, init),
+    WebSocket: globalThis.WebSocket,
+    clock,
+    random: Math.random,
+    newId: () => uuidv7(clock.now()),
+    ...options,
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    retry: { retries: 3, baseMs: 300, capMs: 5_000, waitForMs: 0, ...retry },
+  }
+}
+
+export function invalid(argument: string, reason: string): PlimsollError {
+  return new PlimsollError('ERR_INVALID_ARGUMENT', `client: ${argument} ${reason}`, { argument })
+}
+
+/** Resolves after so many milliseconds. @throws the signal's reason, as soon as it aborts */
+export async function sleep(
+  { clock }: Pick<Settings, 'clock'>,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted()
+  await new Promise<void>((resolve, reject) => {
+    const timeout = clock.timeout(Math.min(ms, MOST_MS))
+    const end = (): void => {
+      timeout.clear()
+      signal?.removeEventListener('abort', end)
+      if (signal?.aborted) reject(signal.reason)
+      else resolve()
+    }
+    timeout.signal.addEventListener('abort', end)
+    signal?.addEventListener('abort', end)
+  })
+}
+
+/** Checks what travels in a header, where fetch would fail as if there were no network. @throws ERR_INVALID_ARGUMENT */
+export function checkPrintable(argument: string, value: string): string {
+  if (/^[!-~]+$/.test(value)) return value
+  throw invalid(argument, 'must be printable ASCII without spaces')
+}
+
+/** Full jitter: anything from nothing to the whole of an exponential wait, so that clients which failed together come back apart. */
+export function backoff(
+  { random, retry: { baseMs, capMs } }: Pick<Settings, 'random' | 'retry'>,
+  attempt: number,
+): number {
+  return random() * Math.min(capMs, baseMs * 2 ** attempt)
+}
+
+const webClock: Settings['clock'] = {
+  now: () => Date.now(),
+  timeout(ms) {
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(), ms)
+    return { signal: controller.signal, clear: () => clearTimeout(timer) }
+  },
+}
+
+/** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 74 random bits. */
+function uuidv7(now: number): string {
+  // Not `randomUUID`, which pages without TLS lack.
+  const bytes = Array.from(crypto.getRandomValues(new Uint8Array(10)), (byte, index) =>
+    index === 0 ? 0x70 | (byte & 0x0f) : index === 2 ? 0x80 | (byte & 0x3f) : byte,
+  )
+  const hex = [now.toString(16).padStart(12, '0'), ...bytes.map((byte) => byte.toString(16).padStart(2, '0'))]
+  return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

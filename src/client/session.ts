@@ -1,0 +1,153 @@
+import type { Context } from '../ports/context.ts'
+import type { Message, MessageInput } from '../ports/message.ts'
+import { type ChatInput, type ChatOptions, type ChatRun, chatRun } from './chat.ts'
+import { type CheckpointClient, checkpointClient } from './checkpoint.ts'
+import { factsClient, type SessionFactsClient } from './facts.ts'
+import { type LiveEvent, live } from './live.ts'
+import type { CallOptions, WriteOptions } from './options.ts'
+import { pack } from './parts.ts'
+import { pathOf, queryOf, segmentOf } from './paths.ts'
+import type { Transport } from './transport.ts'
+import type {
+  AppendResult,
+  Compacted,
+  ContextOptions,
+  Explanation,
+  HistoryOptions,
+  Provider,
+  SessionStart,
+  StartOptions,
+} from './types.ts'
+import { unless } from './versions.ts'
+
+/** One conversation at the edge. Every method rejects as {@link RequestError} says; named here are the codes that are its own. */
+export interface SessionClient {
+  readonly sessionId: string
+  /** What is remembered here, and what the user's sessions share. */
+  readonly facts: SessionFactsClient
+  readonly checkpoint: CheckpointClient
+
+  /**
+   * Writes messages, all or none, durable when it resolves. What is too long for one request travels in parts before.
+   *
+   * @param options.round id of the round to join, for what does not open one. Default: the newest
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND; nothing is written
+   */
+  append(
+    input: MessageInput | readonly MessageInput[],
+    options?: WriteOptions & { readonly round?: string },
+  ): Promise<AppendResult>
+  /** Messages as they show, newest last. @throws ERR_NOT_FOUND */
+  messages(options?: HistoryOptions & CallOptions): Promise<readonly Message[]>
+  /**
+   * What the next model call is given, for the library's renderers: `toAnthropic(await session.context())`.
+   *
+   * @throws ERR_BUDGET_TOO_SMALL (`breakdown`), ERR_TOOL_PENDING (`pending`), ERR_INVALID_ARGUMENT
+   */
+  context(options?: ContextOptions & WriteOptions): Promise<Context>
+  /** Has a summary written now, if there is anything to sum up. */
+  compact(options?: WriteOptions & { readonly newEpoch?: boolean }): Promise<Compacted>
+  /** Hides a message and everything that shows after it. @returns the id of the rewind, for {@link undo} @throws ERR_NOT_FOUND */
+  rewind(message: string, options?: WriteOptions): Promise<string>
+  /** Shows again what a rewind hid; default: the newest that still holds. @returns its id @throws ERR_NOT_FOUND */
+  undo(rewind?: string, options?: WriteOptions): Promise<string>
+  /** What a model should know when this session starts. */
+  start(options?: Omit<StartOptions, 'ifNoneMatch'> & CallOptions): Promise<SessionStart>
+  /** @returns undefined where the start's etag is `ifNoneMatch`: nothing has changed */
+  start(options: StartOptions & CallOptions): Promise<SessionStart | undefined>
+  /** Where every character and every token of the current context comes from. Default: as a request to OpenAI. */
+  explain(options?: CallOptions & { readonly provider?: Provider }): Promise<Explanation>
+  /**
+   * Says something to the agent at the edge, or has a reply made again. The run goes on if this client leaves.
+   *
+   * @example
+   * ```ts
+   * const run = session.chat('Where were we?')
+   * for await (const chunk of run) if (chunk.type === 'text-delta') process.stdout.write(chunk.delta ?? '')
+   * const { text } = await run.result()
+   * ```
+   */
+  chat(input: ChatInput, options?: ChatOptions): ChatRun
+  /** A run from its beginning, one that goes on included. Default: the one that goes on now. */
+  resumeChat(run?: string, options?: CallOptions): ChatRun
+  /** Stops a run, by default the one that goes on now; what it had recorded stays. Idempotent. */
+  stopChat(run?: string, options?: WriteOptions): Promise<void>
+  /**
+   * Calls the listener when something changed, and when the socket that says so opens or closes; until it is closed.
+   *
+   * @returns what closes it
+   * @throws ERR_NOT_CONFIGURED: there is no WebSocket
+   */
+  live(listener: (event: LiveEvent) => void): () => void
+}
+
+/** @throws ERR_INVALID_ARGUMENT: no URL can hold the id */
+export function sessionClient(transport: Transport, sessionId: string): SessionClient {
+  const { get, json, raw, stream, opId, settings } = transport
+  const at = pathOf('sessions', sessionId)
+  const chats = `${at}/chat`
+
+  const rewind = async (body: object, options: WriteOptions | undefined): Promise<string> =>
+    (await json<{ readonly rewind: string }>('POST', `${at}/rewind`, { ...options, body })).rewind
+
+  return {
+    sessionId,
+    facts: factsClient(transport, `${at}/facts`),
+    checkpoint: checkpointClient(transport, `${at}/checkpoint`),
+
+    async append(input, { round, ...options } = {}) {
+      const named = { ...options, opId: opId(options.opId) }
+      const { long, messages } = pack([input].flat(), settings.newId)
+      for (const { id, parts } of long)
+        for (const [place, text] of parts.entries())
+          await json('PUT', `${at}/parts/${segmentOf(id)}/${place}`, {
+            ...options,
+            opId: undefined,
+            raw: { type: 'text/plain; charset=utf-8', text },
+          })
+      return json('POST', `${at}/messages`, { ...named, body: { messages, round } })
+    },
+
+    messages: async (options) =>
+      (await get<{ readonly messages: readonly Message[] }>(`${at}/messages`, options)).messages,
+
+    context: ({ signal, timeoutMs, opId, ...body } = {}) =>
+      json('POST', `${at}/context`, { signal, timeoutMs, opId, body }),
+
+    compact: ({ newEpoch, ...options } = {}) =>
+      json('POST', `${at}/compact`, { ...options, body: { newEpoch } }),
+
+    rewind: (message, options) => rewind({ message }, options),
+    undo: (undo, options) => rewind({ undo: undo ?? true }, options),
+
+    // Its keys are the same everywhere.
+    start: ({ project, query, budgetTokens = {}, ifNoneMatch, ...call }: StartOptions & CallOptions = {}) => {
+      const { total, ...shares } = typeof budgetTokens === 'number' ? { total: budgetTokens } : budgetTokens
+      const path = `${at}/start${queryOf({ project, query, budget: total, ...shares })}`
+      return raw<SessionStart>('GET', path, { ...call, headers: unless(ifNoneMatch) })
+    },
+
+    explain: (options) => get(`${at}/explain`, options),
+
+    chat(input, { body, ...options } = {}) {
+      const named = { ...options, opId: opId(options.opId) }
+      const text = JSON.stringify({ ...body, id: sessionId, ...asked(input, settings.newId) })
+      const call = { ...named, raw: { type: 'application/json', text } }
+      return chatRun(transport, chats, 'current', options, () => stream('POST', chats, call))
+    },
+
+    resumeChat: (run = 'current', options = {}) => chatRun(transport, chats, run, options, undefined),
+    stopChat: async (run = 'current', options = {}) => json('DELETE', `${chats}/${segmentOf(run)}`, options),
+    live: (listener) => live(transport, `${at}/live`, listener),
+  }
+}
+
+/** What the AI SDK's `useChat` sends. Messages have ids, so that one which is sent again is known. */
+function asked(input: ChatInput, newId: () => string): object {
+  if (typeof input === 'string') return asked({ parts: [{ type: 'text', text: input }] }, newId)
+  if ('parts' in input)
+    return { trigger: 'submit-message', messages: [{ id: newId(), role: 'user', ...input }] }
+  const { regenerate } = input
+  const messageId = regenerate === true ? undefined : regenerate
+  return { trigger: 'regenerate-message', messages: [], messageId }
+}

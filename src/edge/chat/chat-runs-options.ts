@@ -1,0 +1,50 @@
+import type { AgentTool, RunOptions } from '../../agent/options.ts'
+import type { Session } from '../../core/session.ts'
+import type { ErrorCode } from '../../ports/errors.ts'
+import type { Host } from '../../ports/host.ts'
+import type { Model } from '../../ports/model.ts'
+import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import type { ModelHooks } from './hooked-model.ts'
+import type { RunStatus } from './run-tables.ts'
+
+/** What of a run of the agent is for the app to choose. */
+export type AgentOptions = Pick<
+  RunOptions,
+  'maxSteps' | 'settings' | 'limits' | 'middleware' | 'timeouts' | 'parallel'
+>
+
+export interface ChatRunsOptions extends ModelHooks {
+  /** The session of the object; asked for at each run. */
+  readonly session: () => Session | Promise<Session>
+  /** Answers. Contract: asked for at each run, before anything is written. @throws ERR_NOT_CONFIGURED where there is none */
+  readonly model: () => Model | Promise<Model>
+  /** The object's own: tables `plimsoll_edge_run` and `plimsoll_edge_chunk` are made in it. */
+  readonly storage: SqlStorageLike
+  /** Tools of the agent. Default: none. */
+  readonly tools?: (session: Session) => readonly AgentTool[]
+  /** As for `runAgent`; asked for at each run. Time limits default to 5 minutes for a call of the model, and of a tool. */
+  readonly run?: () => AgentOptions
+  readonly host?: Host
+  /** Contract: told when `nextWorkAt()` has changed, so that an alarm is set for it. */
+  readonly onWork?: (due: number) => void
+  /** Contract: told of each run that has ended, for a log. Holds no content. */
+  readonly onEnd?: (end: EndedRun) => void
+}
+
+/** What a log may hold of a run. */
+export interface EndedRun {
+  readonly run: string
+  readonly status: Exclude<RunStatus, 'running'>
+  /** Why it failed. */
+  readonly code?: ErrorCode
+  /** Model calls whose reply was recorded. */
+  readonly steps: number
+  /** Bytes of its stream. */
+  readonly size: number
+}
+
+/** A run, and its stream as the AI SDK's clients read it: server-sent events of UI message chunks. */
+export interface RunStream {
+  readonly run: string
+  readonly stream: ReadableStream<Uint8Array>
+}

@@ -1,0 +1,41 @@
+import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+
+/** What was moved from one guest to a user, all of it together. */
+export interface Claimed {
+  /** What each session was called, and what it is called now. */
+  readonly sessions: readonly { readonly from: string; readonly to: string }[]
+  readonly facts: number
+}
+
+const NOTHING: Claimed = { sessions: [], facts: 0 }
+
+/** What a user claimed, by the name of the guest's object: a claim that is repeated is answered as the first one was. */
+export class Claims {
+  readonly #storage: SqlStorageLike
+
+  constructor(storage: SqlStorageLike) {
+    this.#storage = storage
+    storage.sql.exec(
+      'CREATE TABLE IF NOT EXISTS plimsoll_edge_claim (guest TEXT PRIMARY KEY, claimed TEXT NOT NULL) WITHOUT ROWID',
+    )
+  }
+
+  get(guest: string): Claimed {
+    const [row] = this.#storage.sql
+      .exec('SELECT claimed FROM plimsoll_edge_claim WHERE guest = ?', guest)
+      .toArray()
+    return row ? (JSON.parse(row.claimed as string) as Claimed) : NOTHING
+  }
+
+  /** Adds to what was moved from a guest, and gives all of it. */
+  add(guest: string, { sessions = [], facts = 0 }: Partial<Claimed>): Claimed {
+    const before = this.get(guest)
+    const claimed: Claimed = { sessions: [...before.sessions, ...sessions], facts: before.facts + facts }
+    this.#storage.sql.exec(
+      'INSERT OR REPLACE INTO plimsoll_edge_claim VALUES (?, ?)',
+      guest,
+      JSON.stringify(claimed),
+    )
+    return claimed
+  }
+}

@@ -1,0 +1,150 @@
+/** The clients of others, and ours, against a real `wrangler dev`. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { SignJWT } from 'jose'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toUIMessages } from '../../src/ai-sdk/index.ts'
+import { createClient } from '../../src/client/index.ts'
+import type { Message } from '../../src/index.ts'
+import { fromWire } from '../../src/ports/wire.ts'
+import { edgeVariables } from '../edge-variables.ts'
+import { describeClient } from './support/client-suite.ts'
+import { EdgeProcess } from './support/edge-process.ts'
+import { type ModelServer, modelServer } from './support/model-server.ts'
+import { describeUseChat } from './use-chat.ts'
+
+let model: ModelServer
+let edge: EdgeProcess
+
+beforeAll(async () => {
+  model = await modelServer()
+  edge = await EdgeProcess.start({ MODEL_BASE_URL: model.url, MODEL_ID: 'tests' })
+})
+
+afterAll(async () => {
+  await edge?.stop()
+  await model?.close()
+})
+
+let people = 0
+const somebody = (): string => `somebody-${Date.now().toString(36)}-${++people}`
+
+const tokenOf = (userId: string): Promise<string> =>
+  new SignJWT({ tenant: 'acme' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(edgeVariables.JWT_ISSUER)
+    .setAudience(edgeVariables.JWT_AUDIENCE)
+    .setSubject(userId)
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
+
+describeClient('wrangler dev', () => ({
+  user: async (userId) => {
+    model.queue(Array.from({ length: 8 }, () => ({ text: 'It leaves at 9:40.' })))
+    return createClient({ baseUrl: edge.url, token: await tokenOf(userId) })
+  },
+  token: (token) => createClient({ baseUrl: edge.url, token }),
+}))
+
+describeUseChat(
+  'wrangler dev',
+  async (replies) => {
+    model.queue(replies)
+    const Authorization = `Bearer ${await tokenOf(somebody())}`
+    const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(`${edge.url}${path}`, {
+        ...init,
+        headers: { Authorization, 'Content-Type': 'application/json' },
+      })
+    await call('/v1/sessions', { method: 'POST', body: '{"session_id":"trip"}' })
+    const api = `${edge.url}/v1/sessions/trip/chat`
+    return {
+      api,
+      fetch: (input, init) => {
+        const headers = new Headers(init?.headers)
+        headers.set('Authorization', Authorization)
+        return fetch(input, { ...init, headers })
+      },
+      stop: () => call('/v1/sessions/trip/chat/current', { method: 'DELETE' }),
+      reload: async () => {
+        const body = await (await call('/v1/sessions/trip/messages?messages=500')).json()
+        return toUIMessages((fromWire(body) as { messages: Message[] }).messages)
+      },
+    }
+  },
+  { tools: false },
+)
+
+describe("OpenAI's own client against wrangler dev", () => {
+  const open = async (): Promise<OpenAI> =>
+    new OpenAI({ baseURL: `${edge.url}/v1/openai`, apiKey: await tokenOf(somebody()) })
+
+  it('has a memory by base URL alone: each request holds the newest message, the model gets all of them', async () => {
+    const client = await open()
+    model.queue([{ text: 'Noted.' }, { text: 'Turin.' }])
+    const ask = (content: string) =>
+      client.chat.completions.create({ model: 'plimsoll', messages: [{ role: 'user', content }] })
+    expect((await ask('I go to Turin.')).choices[0]?.message.content).toBe('Noted.')
+    const { choices, usage } = await ask('Where do I go?')
+    expect(choices[0]?.message.content).toBe('Turin.')
+    expect(usage?.prompt_tokens).toBeGreaterThan(20)
+  })
+
+  it('streams, and hands calls of tools through and their results back', async () => {
+    const client = await open()
+    model.queue([{ calls: [{ name: 'timetable', input: { to: 'Turin' } }] }, { text: 'At 9:40.' }])
+    const tools = [
+      {
+        type: 'function' as const,
+        function: {
+          name: 'timetable',
+          parameters: { type: 'object', properties: { to: { type: 'string' } } },
+        },
+      },
+    ]
+    const asked = { role: 'user' as const, content: 'When?' }
+    const first = await client.chat.completions
+      .stream({ model: 'plimsoll', tools, messages: [asked] })
+      .finalChatCompletion()
+    const [call] = first.choices[0]?.message.tool_calls ?? []
+    expect(call).toMatchObject({ function: { name: 'timetable' } })
+    const second = await client.chat.completions
+      .stream({
+        model: 'plimsoll',
+        tools,
+        messages: [
+          asked,
+          first.choices[0]?.message as OpenAI.Chat.ChatCompletionMessageParam,
+          { role: 'tool', tool_call_id: call?.id ?? '', content: '9:40' },
+        ],
+      })
+      .finalChatCompletion()
+    expect(second.choices[0]?.message.content).toBe('At 9:40.')
+  })
+
+  it('throws what it knows for tokens that do not hold', async () => {
+    const client = new OpenAI({ baseURL: `${edge.url}/v1/openai`, apiKey: 'nobody', maxRetries: 0 })
+    const asked = client.chat.completions.create({
+      model: 'plimsoll',
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
+    await expect(asked).rejects.toBeInstanceOf(OpenAI.AuthenticationError)
+  })
+})
+
+describe('a client of the Model Context Protocol against wrangler dev', () => {
+  it('remembers by a tool, and reads the start of the session', async () => {
+    const userId = somebody()
+    const client = new Client({ name: 'tests', version: '1' })
+    const requestInit = { headers: { Authorization: `Bearer ${await tokenOf(userId)}` } }
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${edge.url}/mcp`), { requestInit }))
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain('memory_finding')
+    await client.callTool({ name: 'memory_finding', arguments: { text: 'The gate is B7.' } })
+    const { contents } = await client.readResource({ uri: 'plimsoll://session/start' })
+    const [start] = contents
+    expect(JSON.parse(String(start && 'text' in start && start.text))).toMatchObject({ memory_count: 1 })
+    await client.close()
+  })
+})

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { edgeVariables } from '../../edge-variables.ts'
+import { type Started, start } from '../../started.ts'
+
+/** A real `wrangler dev`, with a database of its own on disk. */
+export class EdgeProcess {
+  readonly #process: Started
+  readonly #folder: string
+
+  private constructor(process: Started, folder: string) {
+    this.#process = process
+    this.#folder = folder
+  }
+
+  /** @param variables beside those of `edgeVariables` */
+  static async start(variables: Readonly<Record<string, string>> = {}): Promise<EdgeProcess> {
+    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-edge-'))
+    const vars = Object.entries({ ...edgeVariables, ...variables })
+    const process = await start(
+      globalThis.process.execPath,
+      [
+        'node_modules/wrangler/bin/wrangler.js',
+        ...['dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', folder],
+        '--show-interactive-dev-session=false',
+        ...vars.flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+      ],
+      /Ready on (\S+)/,
+      { WRANGLER_SEND_METRICS: 'false' },
+    )
+    return new EdgeProcess(process, folder)
+  }
+
+  /** Without a slash at its end. */
+  get url(): string {
+    return this.#process.found
+  }
+
+  async stop(): Promise<void> {
+    await this.#process.stop()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { etagOf, versionIn } from '../../../src/ports/etag.ts'
+
+describe('an entity tag', () => {
+  it('is the version in quotes', () => {
+    expect(etagOf('018f2a-7')).toBe('"018f2a-7"')
+    expect(etagOf('a "b" 100%é🚆')).toBe('"a%20%22b%22%20100%25%C3%A9%F0%9F%9A%86"')
+  })
+
+  it('holds any version, as RFC 9110 allows it, and gives it back', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (version) => {
+        const tag = etagOf(version)
+        expect(tag).toMatch(/^"[\x21\x23-\x7e]*"$/)
+        expect(versionIn(tag)).toBe(version)
+        expect(versionIn(` W/${tag} `)).toBe(version)
+      }),
+    )
+  })
+
+  it.each(['', 'a', '"a', '"a"b"', '*', '"a", "b"', '"%ff"', '"%"', '"é"'])('is not %j', (text) => {
+    expect(versionIn(text)).toBeUndefined()
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { type Attempt, EdgeBodies } from '../../everywhere/edge-bodies.ts'
+import { Caller } from './caller.ts'
+import { useDemoModel } from './changed-settings.ts'
+import { changedIn, stateOf } from './rows.ts'
+
+const ATTEMPTS = 800
+/** Callers at once. */
+const LANES = 4
+/** Attempts on one session, so that it stays small. */
+const A_SESSION = 200
+/** Attempts between two looks at what is stored. */
+const A_LOOK = 4
+
+/** Of a lane: its own user, and a session after the other. */
+class Lane {
+  readonly #bodies: EdgeBodies
+  readonly statuses: number[] = []
+  readonly problems: string[] = []
+
+  constructor(seed: number) {
+    this.#bodies = new EdgeBodies(seed)
+  }
+
+  async run(attempts: number): Promise<void> {
+    for (let done = 0; done < attempts; done += A_SESSION) {
+      const caller = new Caller()
+      const session = await caller.session()
+      const { body } = await caller.call<{ fact: { id: string } }>('POST', `/v1/sessions/${session}/facts`, {
+        kind: 'finding',
+        text: 'The 9:40 to Turin is full.',
+      })
+      const attempts = Array.from({ length: A_SESSION }, () =>
+        this.#bodies.next({ session, fact: body.fact.id }),
+      )
+      for (let at = 0; at < A_SESSION; at += A_LOOK)
+        await this.#look(caller, session, attempts.slice(at, at + A_LOOK))
+    }
+  }
+
+  /** Where something was accepted, what was refused is sent again by itself: then nothing at all may change. */
+  async #look(caller: Caller, session: string, attempts: readonly Attempt[]): Promise<void> {
+    let rest = attempts
+    for (let times = 0; rest.length > 0 && times < 8; times++) {
+      const before = await stateOf(caller.user, session)
+      const refused: Attempt[] = []
+      for (const attempt of rest) if ((await this.#send(caller, attempt)) >= 400) refused.push(attempt)
+      if (refused.length === rest.length) {
+        const changed = changedIn(before, await stateOf(caller.user, session))
+        if (changed.length > 0)
+          this.problems.push(`${changed.join()} changed by one of: ${rest.map(shown).join('\n')}`)
+        return
+      }
+      rest = refused
+    }
+  }
+
+  async #send(caller: Caller, attempt: Attempt): Promise<number> {
+    const { method, path, headers, body } = attempt
+    const response = await caller.fetch(method, path, { headers, body })
+    const text = await response.text()
+    const { status } = response
+    this.statuses.push(status)
+    if (status >= 500 || /ERR_INTERNAL|-32603/.test(text))
+      this.problems.push(`${status}: ${shown(attempt)} ${text}`)
+    return status
+  }
+}
+
+function shown({ method, path, headers, body }: Attempt): string {
+  return `${method} ${path} ${JSON.stringify(headers)} ${String(body).slice(0, 300)}`
+}
+
+describe('an edge that is sent anything at all (T31)', () => {
+  it(`refuses or does what ${ATTEMPTS} bodies ask, never fails, and keeps nothing of what it refuses`, {
+    timeout: 180_000,
+  }, async () => {
+    useDemoModel()
+    const seed = Math.trunc(Math.random() * 2 ** 31)
+    const lanes = Array.from({ length: LANES }, (_, index) => new Lane(seed + index))
+    await Promise.all(lanes.map((lane) => lane.run(ATTEMPTS / LANES)))
+    const said = `seed ${seed}`
+    expect(lanes.flatMap(({ problems }) => problems).slice(0, 40), said).toEqual([])
+    const statuses = lanes.flatMap(({ statuses }) => statuses)
+    // It would prove little if nothing got in, or everything.
+    expect(statuses.length, said).toBeGreaterThanOrEqual(ATTEMPTS)
+    expect(statuses.filter((status) => status < 300).length, said).toBeGreaterThan(ATTEMPTS / 20)
+    expect(Object.keys(Object.prototype)).toEqual([])
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+})

@@ -1,0 +1,75 @@
+import { env, runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { Replicas } from '../../../src/edge/objects/replicas.ts'
+
+const MINUTE = 60_000
+
+function inObject(
+  run: (replicas: Replicas, clock: { now: number }, state: DurableObjectState) => Promise<void>,
+) {
+  return runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, state) => {
+    const clock = { now: 1_000 * MINUTE }
+    await run(new Replicas({ storage: state.storage, now: () => clock.now }), clock, state)
+  })
+}
+
+describe('the replicas of a user', () => {
+  it('are told of commits where they pulled lately, the latest first, at most 32, but for the writer', () =>
+    inObject(async (replicas, clock) => {
+      expect(replicas.recent()).toEqual([])
+      for (let at = 0; at < 40; at++) {
+        clock.now += 1
+        replicas.pulled(`s${at}`)
+      }
+      const recent = replicas.recent('s38')
+      expect(recent).toHaveLength(32)
+      expect(recent.slice(0, 3)).toEqual(['s39', 's37', 's36'])
+      clock.now += 10 * MINUTE
+      replicas.pulled('s3')
+      expect(replicas.recent()).toEqual(['s3'])
+      expect(replicas.recent('s3')).toEqual([])
+    }))
+
+  it('are kept in a table of 64, whatever becomes of the object, and forgotten one by one', () =>
+    inObject(async (replicas, clock, { storage }) => {
+      for (let at = 0; at < 100; at++) {
+        clock.now += 1
+        replicas.pulled(`s${at}`)
+      }
+      const rows = storage.sql.exec('SELECT COUNT(*) AS count FROM plimsoll_edge_replica').one()
+      expect(rows.count).toBe(64)
+      const again = new Replicas({ storage, now: () => clock.now })
+      expect(again.recent()).toHaveLength(32)
+      again.forget('s99')
+      again.forget('nobody')
+      expect(again.recent()[0]).toBe('s98')
+    }))
+
+  it('are not written down each time', () =>
+    inObject(async (replicas, clock, { storage }) => {
+      const at = () => storage.sql.exec('SELECT at FROM plimsoll_edge_replica').one().at
+      replicas.pulled('trip')
+      const first = at()
+      clock.now += 9_999
+      replicas.pulled('trip')
+      expect(at()).toBe(first)
+      clock.now += 1
+      replicas.pulled('trip')
+      expect(at()).toBe(clock.now)
+    }))
+
+  it('are told as a hint: what fails is passed over', () =>
+    inObject(async (replicas) => {
+      for (const name of ['a', 'b', 'c', 'writer']) replicas.pulled(name)
+      const told: string[] = []
+      const poke = async (sessionId: string): Promise<void> => {
+        told.push(sessionId)
+        if (sessionId === 'b') throw new Error('asleep')
+      }
+      await replicas.poke(poke, 'writer')
+      expect(told.sort()).toEqual(['a', 'b', 'c'])
+      await replicas.poke(() => {
+        throw new Error('at once')
+      })
+    }))
+})

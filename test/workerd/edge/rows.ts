@@ -1,0 +1,78 @@
+import { env, runInDurableObject } from 'cloudflare:test'
+import { objectName } from '../../../src/edge/objects/object-name.ts'
+import type { User } from './caller.ts'
+
+/** Rows of an object's tables, as text. */
+export interface Rows {
+  readonly [table: string]: string
+}
+
+/** Not state: who asked lately, and what is to be looked after later. */
+const BOOKKEEPING: ReadonlySet<string> = new Set(['plimsoll_edge_replica', 'plimsoll_edge_work'])
+
+export function userObject(user: User): DurableObjectStub {
+  return env.USERS.getByName(objectName(user))
+}
+
+export function sessionObject(user: User, sessionId: string): DurableObjectStub {
+  return env.SESSIONS.getByName(objectName({ ...user, sessionId }))
+}
+
+/** All that an object holds. */
+export function rowsOf(stub: DurableObjectStub): Promise<Rows> {
+  return runInDurableObject(stub, async (_, { storage }) => {
+    const tables = storage.sql
+      .exec(`SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'plimsoll%' ORDER BY name`)
+      .toArray()
+      .map(({ name }) => name as string)
+    const rows = tables.map((table) => [table, textOf(storage.sql.exec(`SELECT * FROM ${table}`))])
+    return { ...Object.fromEntries(rows), alarm: `${await storage.getAlarm()}` }
+  })
+}
+
+/** What is stored of a user, and of one of the user's sessions by itself: without its copy of what is the user's. */
+export async function stateOf(user: User, session: string): Promise<Rows> {
+  const [ofUser, ofSession] = await Promise.all([
+    stateIn(userObject(user), [user.tenant, user.userId, null]),
+    stateIn(sessionObject(user, session), [user.tenant, user.userId, session]),
+  ])
+  return Object.fromEntries([
+    ...Object.entries(ofUser).map(([table, rows]) => [`user ${table}`, rows]),
+    ...Object.entries(ofSession).map(([table, rows]) => [`session ${table}`, rows]),
+  ])
+}
+
+function stateIn(stub: DurableObjectStub, scope: readonly (string | null)[]): Promise<Rows> {
+  return runInDurableObject(stub, (_, { storage: { sql } }) => {
+    const tables = sql
+      .exec(
+        `SELECT name, EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'scope') AS scoped FROM sqlite_master m
+          WHERE type = 'table' AND name LIKE 'plimsoll%'`,
+      )
+      .toArray()
+      .filter(({ name }) => !BOOKKEEPING.has(name as string))
+    // A store that was never asked has no tables.
+    const where = tables.some(({ scoped }) => scoped === 1)
+      ? 'WHERE scope = (SELECT scope FROM plimsoll_scope WHERE name = ?)'
+      : ''
+    return Object.fromEntries(
+      tables.map(({ name, scoped }) => [
+        name,
+        scoped === 1
+          ? textOf(sql.exec(`SELECT * FROM ${name} ${where}`, JSON.stringify(scope)))
+          : textOf(sql.exec(`SELECT * FROM ${name}`)),
+      ]),
+    )
+  })
+}
+
+function textOf(cursor: SqlStorageCursor<Record<string, SqlStorageValue>>): string {
+  return [...cursor.raw()].map((row) => JSON.stringify(row)).join('\n')
+}
+
+/** Tables whose rows differ. */
+export function changedIn(before: Rows, after: Rows): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (table) => (before[table] ?? '') !== (after[table] ?? ''),
+  )
+}

@@ -1,0 +1,123 @@
+/**
+ * `npm start`: the edge on this machine, without account, key or network. What it stores is in `.plimsoll/`, or in `--data DIR`.
+ *
+ * Everybody on this machine is the user `local`, guests are let in, and chats are answered by the scripted demo model. A file `.dev.vars`
+ * may say otherwise, with the variables of docs/deploy.md.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+
+const root = resolve(import.meta.dirname, '../..')
+const HOST = '127.0.0.1'
+const POLL_MS = 100
+
+/** Known to everybody who reads this, so it guards nothing: it is for loopback hosts, where everybody is let in anyway. */
+const GUEST_SECRET = 'for development on a loopback host: no secret'
+
+const QUIET = {
+  // It would ask where on Earth it runs, whether there is a newer version, and tell its maker that it was started.
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_WRITE_LOGS: 'false',
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '8787' },
+      data: { type: 'string', default: '.plimsoll' },
+    },
+  })
+  const port = Number(values.port)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`--port must be 1 to 65535, not ${values.port}.`)
+  await claim(port)
+  buildPage()
+  const edge = spawn(process.execPath, [...program(port, values.data)], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...QUIET },
+  })
+  // It ends what it started itself; this process waits for that.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void edge.kill('SIGTERM'))
+  const ended = once(edge, 'exit')
+  const url = `http://${HOST}:${port}`
+  const isReady = await Promise.race([ready(url), ended.then(() => false)])
+  if (isReady) console.log(greeting(url, values.data))
+  const [code, signal] = (await ended) as [number | null, string | null]
+  process.exitCode = signal === null ? (code ?? 0) : 0
+}
+
+/** Says that a port is taken before anything is started. */
+async function claim(port: number): Promise<void> {
+  const server = createServer().listen(port, HOST)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE')
+      throw new Error(
+        `Port ${port} is taken: perhaps an edge runs there already. Another one: npm start -- --port ${port + 1}`,
+      )
+    throw new Error(`Port ${port} cannot be used (${code}). Another one: npm start -- --port 8787`)
+  }
+  server.close()
+  await once(server, 'close')
+}
+
+/** Makes what the edge serves beside its API. */
+function buildPage(): void {
+  execFileSync('npm', ['run', '--silent', 'build:page'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32', // npm is a .cmd there
+  })
+}
+
+function program(port: number, data: string): readonly string[] {
+  return [
+    resolve(root, 'node_modules/wrangler/bin/wrangler.js'),
+    'dev',
+    ...['--ip', HOST, '--port', String(port), '--inspector-port', '0', '--persist-to', data],
+    ...['--var', 'AUTH:development', '--var', `GUEST_SECRET:${GUEST_SECRET}`],
+    ...['--log-level', 'warn', '--show-interactive-dev-session=false'],
+  ]
+}
+
+/** Resolves when it answers. */
+async function ready(url: string): Promise<true> {
+  for (;;) {
+    try {
+      if ((await fetch(`${url}/health`)).ok) return true
+    } catch {
+      // It does not listen yet.
+    }
+    await wait(POLL_MS)
+  }
+}
+
+function greeting(url: string, data: string): string {
+  return `
+Plimsoll is at ${url}/
+
+  ${url}/         a page with a memory of its own, in the browser
+  ${url}/docs     every route of the edge
+  ${url}/health   whether it runs
+
+You are the user "local"; no token is needed. Chats are answered by a scripted demo, which says so,
+unless .dev.vars names a model (docs/deploy.md). What is stored is in ${data}/. Ctrl-C ends it.
+`
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
