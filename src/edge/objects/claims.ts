@@ -27,15 +27,16 @@ export class Claims {
     return row ? (JSON.parse(row.claimed as string) as Claimed) : NOTHING
   }
 
-  /** Adds to what was moved from a guest, and gives all of it. */
-  add(guest: string, { sessions = [], facts = 0 }: Partial<Claimed>): Claimed {
+  /** Adds to what was moved from a guest; a session that is noted already is noted once. */
+  add(guest: string, { sessions = [], facts = 0 }: Partial<Claimed>): void {
     const before = this.get(guest)
-    const claimed: Claimed = { sessions: [...before.sessions, ...sessions], facts: before.facts + facts }
+    const known = new Set(before.sessions.map(({ to }) => to))
+    const fresh = sessions.filter(({ to }) => !known.has(to))
+    const claimed: Claimed = { sessions: [...before.sessions, ...fresh], facts: before.facts + facts }
     this.#storage.sql.exec(
       'INSERT OR REPLACE INTO plimsoll_edge_claim VALUES (?, ?)',
       guest,
       JSON.stringify(claimed),
     )
-    return claimed
   }
 }

@@ -66,6 +66,11 @@ export class SessionHome {
     this.#parts.replica.poke()
   }
 
+  /** Empties the copy of what the user's sessions share: nobody would tell it what is forgotten once its session is gone. */
+  forgetUser(): Promise<void> {
+    return this.#parts.replica.clear()
+  }
+
   #open(given: string | undefined): Opened {
     const { settings, record } = this.#parts
     const system = given ?? settings.memory.system

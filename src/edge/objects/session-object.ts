@@ -9,7 +9,7 @@ import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Model, Usage } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { Store } from '../../ports/store.ts'
+import type { ScopeStore, Store } from '../../ports/store.ts'
 import { durableObjectStore } from '../../stores/durable-object.ts'
 import { parseChatRequest } from '../chat/chat-request.ts'
 import type { RunStream } from '../chat/chat-runs-options.ts'
@@ -22,6 +22,7 @@ import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { callObject } from './call-object.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
+import { heldScope } from './held-scope.ts'
 import { LiveSockets } from './live-sockets.ts'
 import { moveScope } from './move-scope.ts'
 import { objectName } from './object-name.ts'
@@ -35,7 +36,7 @@ import {
   sessionCalls,
 } from './session-calls.ts'
 import { SessionHome, userOf } from './session-home.ts'
-import { SessionRecords, type SessionScope } from './session-record.ts'
+import { type SessionRecord, SessionRecords, type SessionScope } from './session-record.ts'
 import { appendGiven } from './session-writes.ts'
 import { type SessionSettings, sessionBudgets } from './settings.ts'
 import { TextParts } from './text-parts.ts'
@@ -79,6 +80,12 @@ export interface CompletionAnswer {
 export interface SessionOptions {
   readonly title?: string
   readonly project?: string
+}
+
+/** A session that another object is to take over. */
+export interface ReleasedSession extends SessionOptions {
+  readonly scope: SessionScope
+  readonly id: string
 }
 
 /** Kinds of work beside {@link COMPACT}. */
@@ -145,6 +152,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   #made: SessionSettings | undefined
   #buckets: TokenBuckets | undefined
   #home: SessionHome | undefined
+  #erasing: Promise<void> | undefined
   /** The completion that is under way, for the next one to wait for. */
   #completing: Promise<unknown> = Promise.resolve()
   #isCompleting = false
@@ -361,10 +369,16 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     )
   }
 
-  /** Removes the session and all that is in it; what an end of the object leaves, an alarm finishes. @throws ERR_NOT_FOUND */
-  async erase(scope: SessionScope): Promise<Answer> {
+  /**
+   * Removes the session and all that is in it; what an end of the object leaves, an alarm finishes.
+   *
+   * @param by name of the object of the user who took it over
+   * @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved to another user
+   */
+  async erase(scope: SessionScope, by?: string): Promise<Answer> {
     const record = this.#records.get()
     if (!record || !isSame(record.scope, scope) || record.state === 'copying') throw notFound(scope)
+    if (record.state === 'moving' && record.movingTo !== by) throw moving()
     this.#records.put({ ...record, state: 'erasing' })
     await this.#work.schedule(ERASE, webHost.now())
     await this.#finishErase()
@@ -385,44 +399,62 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#tell()
   }
 
-  /** From now on the session is only read, by whoever takes it over. Idempotent. @throws ERR_NOT_FOUND */
-  async release(scope: SessionScope): Promise<SessionOptions> {
+  /**
+   * From now on the session is only read, by whoever takes it over. Idempotent.
+   *
+   * @param to name of the object of the user who gets it
+   * @throws ERR_NOT_FOUND, ERR_CONFLICT: another user gets it
+   */
+  async release(scope: SessionScope, to: string): Promise<ReleasedSession> {
     const record = this.#records.get()
     if (!record || !isSame(record.scope, scope) || record.state === 'copying' || record.state === 'erasing')
       throw notFound(scope)
+    if (record.movingTo !== undefined && record.movingTo !== to) throw moving()
+    this.#records.put({ ...record, state: 'moving', movingTo: to })
+    await this.#chats.stop('current')
+    // What is under way must not write to what is being copied.
+    this.#home = undefined
     const home = this.#homeOf()
     const info = await home.memory.sessions(home.user).get(scope.sessionId)
-    this.#records.put({ ...record, state: 'moving' })
-    await this.#chats.stop('current')
-    const { project } = record
-    return { title: info?.title ?? '', ...(project !== undefined && { project }) }
+    const { id, project } = record
+    return { scope, id, title: info?.title ?? '', ...(project !== undefined && { project }) }
   }
 
   /**
-   * Takes a session over from another object. Idempotent; where it was not finished, it goes on.
+   * Takes a session over from another object, which released it. Idempotent; where it was not finished, it goes on. It is there once all of it is,
+   * its place on the list included.
    *
-   * @throws ERR_DUPLICATE_ID: a session of that name is there, and was not taken over from there
+   * @throws ERR_DUPLICATE_ID: a session of that name is there, and is not that one
    */
-  async takeOver(scope: SessionScope, from: SessionScope): Promise<void> {
+  async takeOver(scope: SessionScope, released: ReleasedSession): Promise<void> {
     this.#checkName(scope)
-    const movedFrom = objectName(from)
+    const { id: movedFrom, scope: from, title, project } = released
     const record = this.#records.get()
     if (record && record.movedFrom !== movedFrom)
       throw new PlimsollError('ERR_DUPLICATE_ID', `takeOver: there is a session ${scope.sessionId}`, {
         id: scope.sessionId,
       })
     if (record?.state === 'live') return
-    const stub = () => this.env.SESSIONS.getByName(movedFrom)
-    const { title, project } = await callObject(stub, webHost, 'takeOver', (object) => object.release(from))
-    const taken = { scope, movedFrom, createdAt: webHost.now(), ...(project !== undefined && { project }) }
-    this.#records.put({ ...taken, state: 'copying' })
+    const taken: SessionRecord = record ?? {
+      id: webHost.newId(),
+      scope,
+      movedFrom,
+      createdAt: webHost.now(),
+      ...(project !== undefined && { project }),
+      state: 'copying',
+    }
+    if (!record) this.#records.put(taken)
+    const stub = () => this.env.SESSIONS.getByName(objectName(from))
     await moveScope(remoteScope({ stub, scope: from, host: webHost }), this.#local.open(scope), {
-      opId: `move/${objectName(scope)}`,
+      opId: `move/${taken.id}`,
       now: webHost.now,
     })
+    const home = this.#homeOf()
+    const sessions = home.memory.sessions(home.user)
+    await sessions.add(scope.sessionId)
+    if (title) await sessions.title(scope.sessionId, title)
     this.#records.put({ ...taken, state: 'live' })
     this.#home = undefined
-    await this.create(scope, title ? { title } : {})
   }
 
   /** Tells whoever listens that something changed. A hint: whatever becomes of it. */
@@ -474,8 +506,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   #open(scope: SessionScope): SessionHome {
     const record = this.#records.get()
     if (!record || !isSame(record.scope, scope)) throw notFound(scope)
-    if (record.state === 'moving')
-      throw new PlimsollError('ERR_CONFLICT', 'session: it is being moved to another user', { version: null })
+    if (record.state === 'moving') throw moving()
     if (record.state !== 'live') throw notFound(scope)
     return this.#homeOf()
   }
@@ -499,6 +530,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       // Another call may have made it meanwhile.
       if (!this.#records.get())
         this.#records.put({
+          id: webHost.newId(),
           scope,
           ...(project !== undefined && { project }),
           createdAt: webHost.now(),
@@ -513,31 +545,53 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (!record) throw notFound({ userId: '' })
     if (!this.#home) {
       const user = userOf(record.scope)
-      this.#home = new SessionHome({
+      const check = (): void => {
+        if (this.#home === home) return
+        this.#open(record.scope)
+        // Another session has its name now.
+        throw notFound(record.scope)
+      }
+      const open = (scope: Scope): ScopeStore => heldScope(this.#local.open(scope), check)
+      const home: SessionHome = new SessionHome({
         record,
         settings: this.#settings,
-        local: this.#local,
+        local: {
+          open,
+          oldestUnused: () => this.#local.oldestUnused(),
+          removeUnused: (until) => this.#local.removeUnused(until),
+        },
         replica: new UserReplica({
-          local: this.#local.open(user),
+          local: open(user),
           scope: user,
           sessionId: record.scope.sessionId,
           stub: () => this.env.USERS.getByName(objectName(user)),
           host: webHost,
         }),
       })
+      this.#home = home
     }
     return this.#home
   }
 
-  /** Removes what an erase that was begun has left. Idempotent. */
-  async #finishErase(): Promise<void> {
+  /** Removes what an erase that was begun has left. Idempotent, and done once where several ask for it. */
+  #finishErase(): Promise<void> {
+    this.#erasing ??= this.#eraseAll().finally(() => {
+      this.#erasing = undefined
+    })
+    return this.#erasing
+  }
+
+  async #eraseAll(): Promise<void> {
     const record = this.#records.get()
     if (record?.state !== 'erasing') return
     await this.#chats.stop('current')
     this.#chats.clear()
     this.#parts.clear()
+    // What is under way must leave nothing behind.
+    this.#home = undefined
     const home = this.#homeOf()
     await home.memory.sessions(home.user).delete(record.scope.sessionId)
+    await home.forgetUser()
     this.#home = undefined
     this.#records.remove()
     this.#work.cancel(ERASE)
@@ -553,6 +607,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
 function isSame(one: Scope, other: Scope): boolean {
   return one.tenant === other.tenant && one.userId === other.userId && one.sessionId === other.sessionId
+}
+
+function moving(): PlimsollError {
+  return new PlimsollError('ERR_CONFLICT', 'session: it is being moved to another user', { version: null })
 }
 
 /** The same for what is another's and for what is nowhere. */

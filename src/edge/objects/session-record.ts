@@ -5,6 +5,8 @@ export type SessionScope = Scope & { readonly sessionId: string }
 
 /** What an object knows of the session that it holds. */
 export interface SessionRecord {
+  /** Tells it from sessions that had its name before it, or get it after it. */
+  readonly id: string
   readonly scope: SessionScope
   /** Whose facts belong to it beside those of no project. */
   readonly project?: string
@@ -15,7 +17,9 @@ export interface SessionRecord {
    * `erasing`: its rows are being removed, and to whoever asks it is not there.
    */
   readonly state: 'live' | 'copying' | 'moving' | 'erasing'
-  /** Name of the object that it was taken over from. */
+  /** Name of the object of the user who takes it over. */
+  readonly movingTo?: string
+  /** Id of the session that it was taken over from. */
   readonly movedFrom?: string
 }
 

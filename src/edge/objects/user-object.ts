@@ -1,4 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
+import type { Fact } from '../../core/facts/fact.ts'
+import type { Facts } from '../../core/facts/facts.ts'
+import { headOf } from '../../core/text.ts'
 import { createMemory } from '../../create-memory.ts'
 import { webHost } from '../../platform/web.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -14,7 +17,7 @@ import { objectName } from './object-name.ts'
 import type { PullAnswer, PullRequest } from './pull.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from './remote-scope.ts'
 import { Replicas } from './replicas.ts'
-import type { CallMeta } from './session-object.ts'
+import type { CallMeta, SessionObject } from './session-object.ts'
 import type { SessionScope } from './session-record.ts'
 import { type UserSettings, userBudgets } from './settings.ts'
 import { TokenBuckets } from './token-buckets.ts'
@@ -29,7 +32,7 @@ const CHANGES: ReadonlySet<UserCallName> = new Set([
   'deleteSkill',
   'remember',
 ])
-/** What is left of a session's name when it gets another one, in UTF-16 units, and how many of a hash it gets. */
+/** What is left of a session's name when it gets another one, in UTF-16 units, and how many of its id it gets. */
 const LONGEST_NAME = 60
 const SUFFIX = 8
 
@@ -113,52 +116,65 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         removeUnused: async () => 0,
       },
     })
-    for (;;) {
-      const page = await left.sessions(guest).list()
-      for (const { sessionId } of page) {
-        const to = await this.#take(scope, guest, sessionId)
-        claims.add(name, { sessions: [{ from: sessionId, to }] })
-      }
-      // What was moved is on the list no more.
-      if (page.length === 0) break
+    for (let after: string | undefined; ; ) {
+      const page = await left.sessions(guest).list(after === undefined ? {} : { after })
+      for (const { sessionId } of page)
+        await this.#take(scope, { ...guest, sessionId }, (to) =>
+          claims.add(name, { sessions: [{ from: sessionId, to }] }),
+        ).catch(unlessNotFound)
+      after = page.at(-1)?.sessionId
+      if (after === undefined) break
     }
     const { facts } = left.user(guest)
-    let count = 0
-    for (const fact of await facts.list()) {
-      // The user's own word stands: what the user forgot, or said otherwise, is not said again.
-      await user.facts.adopt(fact).catch(unlessOurs)
-      await facts.forget(fact.id)
-      count++
-    }
-    if (count > 0) this.#poke(scope)
-    return answer(claims.add(name, { facts: count }))
+    const errors: unknown[] = []
+    for (const fact of await allOf(facts))
+      try {
+        // What the user forgot is not said again.
+        await user.facts.adopt(fact).catch(unlessNotFound)
+        await facts.forget(fact.id)
+        claims.add(name, { facts: 1 })
+      } catch (error) {
+        errors.push(error)
+      }
+    this.#poke(scope)
+    // What has no room here stays with the guest, rather than nowhere.
+    if (errors.length > 0) throw errors[0]
+    return answer(claims.get(name))
   }
 
-  async #take(scope: Scope, guest: Scope, sessionId: string): Promise<string> {
-    const source: SessionScope = { ...guest, sessionId }
-    for (const name of [
-      sessionId,
-      `${sessionId.slice(0, LONGEST_NAME)}-${objectName(source).slice(-SUFFIX)}`,
-    ]) {
+  /**
+   * Takes over a guest's session, and removes it there.
+   *
+   * @param note told its new name before that: afterwards the guest's list says nothing of it
+   * @throws ERR_NOT_FOUND: it is gone; as its objects
+   */
+  async #take(scope: Scope, source: SessionScope, note: (to: string) => void): Promise<void> {
+    const { sessionId } = source
+    const from = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(source))
+    const by = objectName(scope)
+    const erase = (): Promise<unknown> =>
+      callObject(from, webHost, 'claim', (object) => object.erase(source, by))
+    const released = await callObject(from, webHost, 'claim', (object) => object.release(source, by)).catch(
+      unlessNotFound,
+    )
+    // It is being removed, by the guest or because it was taken.
+    if (!released) return void (await erase())
+    const another = `${headOf(sessionId, LONGEST_NAME)}-${released.id.slice(-SUFFIX)}`
+    for (const name of [sessionId, another]) {
       const target: SessionScope = { ...scope, sessionId: name }
       try {
         await callObject(
           () => this.env.SESSIONS.getByName(objectName(target)),
           webHost,
           'claim',
-          (object) => object.takeOver(target, source),
+          (object) => object.takeOver(target, released),
         )
       } catch (error) {
         if (isPlimsollError(error, 'ERR_DUPLICATE_ID')) continue
         throw error
       }
-      await callObject(
-        () => this.env.SESSIONS.getByName(objectName(source)),
-        webHost,
-        'claim',
-        (object) => object.erase(source),
-      )
-      return name
+      note(name)
+      return void (await erase())
     }
     throw new PlimsollError('ERR_DUPLICATE_ID', `claim: there is a session ${sessionId} already`, {
       id: sessionId,
@@ -214,6 +230,17 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 }
 
-function unlessOurs(error: unknown): void {
-  if (!isPlimsollError(error)) throw error
+/** All live facts. */
+async function allOf(facts: Facts): Promise<readonly Fact[]> {
+  const all: Fact[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await facts.list(after === undefined ? {} : { after })
+    all.push(...page)
+    after = page.at(-1)?.id
+    if (after === undefined) return all
+  }
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
 }

@@ -1,3 +1,5 @@
+import { decide } from '../../core/decide.ts'
+import { sealOp } from '../../core/seal.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { OpResult, Scope, SealedOp } from '../../ports/op.ts'
@@ -58,6 +60,9 @@ const PATIENCE_MS = 5_000
 const MOST_PULLS = 8
 /** Keys that are known to name no register. */
 const MOST_ABSENT = 4_096
+/** The op behind which an emptied copy stands: no home knows it, so that the next pull gets all that there is. */
+const CLEARED = 'replica/cleared'
+
 /**
  * The user's scope inside a session's object. Reads of registers are local and answer what the home would have answered at the last pull;
  * commits go home, and what changed there since comes back in the same answer, so that a writer reads its own writes. What was deleted at home
@@ -127,6 +132,13 @@ export class UserReplica implements ScopeStore {
    */
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
     return (await this.#pull([], { ops, rule: ruleOf(decide) })) ?? []
+  }
+
+  /** Empties the copy. The next pull begins anew. */
+  async clear(): Promise<void> {
+    await this.#local.commit([sealOp({ kind: 'erase', opId: CLEARED })], decide)
+    this.#absent.clear()
+    this.#fresh = undefined
   }
 
   head(): Promise<Head> {

@@ -1,0 +1,35 @@
+import type { ScopeStore } from '../../ports/store.ts'
+
+/**
+ * A scope for as long as it is held. Once `check` throws, every call rejects with that, and reads and writes nothing: so a call that was under
+ * way when its session was removed leaves nothing behind.
+ *
+ * @param scope Contract: a `commit` is written before it first waits for something, as in a Durable Object
+ * @param check Contract: throws what a caller is to be told, when the scope is held no more
+ */
+export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
+  const held = <Result>(call: () => Promise<Result>): Promise<Result> => {
+    try {
+      check()
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return call()
+  }
+  return {
+    commit: (ops, decide) => held(() => scope.commit(ops, decide)),
+    entries: (query) => held(() => scope.entries(query)),
+    head: () => held(() => scope.head()),
+    register: (key) => held(() => scope.register(key)),
+    registers: (prefix, after) => held(() => scope.registers(prefix, after)),
+    indexed: (group, query) => held(() => scope.indexed(group, query)),
+    sums: (groups) => held(() => scope.sums(groups)),
+    changesSince: (seq) => held(() => scope.changesSince(seq)),
+    attach: (attachment, at) => held(() => scope.attach(attachment, at)),
+    attachment: (id) => held(() => scope.attachment(id)),
+    derive: (row, seq) => held(() => scope.derive(row, seq)),
+    derived: (prefix, after) => held(() => scope.derived(prefix, after)),
+    close: () => scope.close(),
+    ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
+  }
+}
