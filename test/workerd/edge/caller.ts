@@ -12,7 +12,7 @@ export interface Answered<Body = unknown> {
 
 /** Who calls the worker under test. */
 export interface User {
-  readonly tenant: string
+  readonly tenant?: string
   readonly userId: string
 }
 

@@ -12,14 +12,11 @@ type Method = (this: { readonly ctx: DurableObjectState }, ...args: unknown[]) =
 
 /** Steps of some objects: the statements that they run, and each call's beginning and end, which is where others wait. */
 export interface Steps {
-  readonly count: number
-  /** The step at which an object was ended; undefined: none was. */
-  readonly ended: string | undefined
+  readonly names: readonly string[]
 }
 
 class Plan implements Steps {
-  count = 0
-  ended: string | undefined
+  readonly names: string[] = []
   readonly #at: number
 
   constructor(at: number) {
@@ -27,9 +24,8 @@ class Plan implements Steps {
   }
 
   step(state: DurableObjectState, name: string): void {
-    if (++this.count !== this.#at) return
-    this.ended = name
-    state.abort(REASON)
+    this.names.push(name)
+    if (this.names.length === this.#at) state.abort(REASON)
   }
 }
 
@@ -44,6 +40,15 @@ export function watch(scopes: readonly Scope[], at = Number.POSITIVE_INFINITY): 
   const plan = new Plan(at)
   for (const scope of scopes) plans.set(objectName(scope), plan)
   return plan
+}
+
+/** Which steps to try: each call's beginning and end, and of the statements as many as there is time for. From 1 on. */
+export function chosen({ names }: Steps, most: number): readonly number[] {
+  const all = names.map((name, index) => ({ place: index + 1, isBorder: / (begins|ends)$/.test(name) }))
+  const borders = all.filter(({ isBorder }) => isBorder)
+  const statements = all.filter(({ isBorder }) => !isBorder)
+  const every = Math.max(1, Math.ceil(statements.length / Math.max(1, most - borders.length)))
+  return [...borders, ...statements.filter((_, index) => index % every === 0)].map(({ place }) => place)
 }
 
 function stepOf(state: DurableObjectState, name: string): void {
@@ -96,7 +101,9 @@ export async function dump(scopes: readonly Scope[]): Promise<string> {
         const all = (query: string): unknown[] => sql.exec(query).toArray()
         if (all(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_log'`).length === 0) return []
         return [
-          all('SELECT name, seq, kind, id, ordinal, round, body, derived FROM plimsoll_log JOIN plimsoll_scope USING (scope) ORDER BY n'),
+          all(
+            'SELECT name, seq, kind, id, ordinal, round, body, derived FROM plimsoll_log JOIN plimsoll_scope USING (scope) ORDER BY n',
+          ),
           all('SELECT scope, sort, seq, places, body FROM plimsoll_register ORDER BY scope, sort'),
           all('SELECT scope, grp, sort, key FROM plimsoll_index ORDER BY scope, grp, sort, key'),
           all('SELECT scope, grp, count, weight FROM plimsoll_sum ORDER BY scope, grp'),

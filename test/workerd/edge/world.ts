@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:test'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import type { SessionScope } from '../../../src/edge/objects/session-record.ts'
 import type { Context } from '../../../src/index.ts'
-import type { Scope } from '../../../src/ports/op.ts'
 import { fromWire } from '../../../src/ports/wire.ts'
-import { type Answered, Caller, fetchWorker } from './caller.ts'
+import { type Answered, Caller, fetchWorker, type User } from './caller.ts'
 
 export const said = (id: string, content: string, role = 'user') => ({ id, role, content, created_at: 0 })
 
@@ -22,11 +22,11 @@ export class World {
     return Object.assign(new World(new Caller({ userId }, token)), { token })
   }
 
-  get user(): Scope {
+  get user(): User {
     return this.caller.user
   }
 
-  scope(sessionId = 'trip'): Scope {
+  scope(sessionId = 'trip'): SessionScope {
     return { ...this.user, sessionId }
   }
 
@@ -52,9 +52,8 @@ export class World {
     return this.call('POST', `/v1/sessions/${session}/messages`, { messages }, key)
   }
 
-  /** Two of them, of which the first is kept with the user. */
   remember(session: string, text: string, kind = 'preference'): Promise<Answered> {
-    const fact = { kind, text, id: `${session}/${text}`, created_at: 0 }
+    const fact = { kind, text, id: `fact-${text.length}`, created_at: 0 }
     return this.call('POST', `/v1/sessions/${session}/facts`, fact, fact.id)
   }
 
