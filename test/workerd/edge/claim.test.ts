@@ -1,5 +1,6 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { objectName } from '../../../src/edge/objects/object-name.ts'
 import { UserReplica } from '../../../src/edge/objects/user-replica.ts'
 import { changeSettings } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
@@ -28,6 +29,26 @@ async function met(): Promise<{
 /** All that the objects of somebody hold: the user's own, and that of the session `trip`. */
 async function allOf({ user }: World): Promise<string> {
   return JSON.stringify([await rowsOf(userObject(user)), await rowsOf(sessionObject(user, 'trip'))])
+}
+
+/** Begins a write, and holds it where it asks for what the user's sessions share. @returns lets it go, and gives the status of its answer */
+async function held(world: World): Promise<() => Promise<number>> {
+  const { refresh } = UserReplica.prototype
+  let isFree = false
+  const waiting = vi.spyOn(UserReplica.prototype, 'refresh').mockImplementation(async function (
+    this: UserReplica,
+    ...options
+  ) {
+    while (!isFree) await scheduler.wait(1)
+    return refresh.apply(this, options)
+  })
+  const writing = world.call('POST', '/v1/sessions/trip/context', { messages: [said('m2', 'And back.')] })
+  while (waiting.mock.calls.length === 0) await scheduler.wait(1)
+  waiting.mockRestore()
+  return async () => {
+    isFree = true
+    return (await writing).status
+  }
 }
 
 const LONG = 'The train to the coast leaves in the morning and comes back at night. '.repeat(40)
@@ -154,23 +175,26 @@ describe('claiming what a guest did', () => {
 
   it('loses nothing that is being written meanwhile: it is moved, or refused', async () => {
     const { guest, ada } = await met()
-    const { refresh } = UserReplica.prototype
-    let isFree = false
-    const waiting = vi.spyOn(UserReplica.prototype, 'refresh').mockImplementation(async function (
-      ...options
-    ) {
-      while (!isFree) await scheduler.wait(1)
-      return refresh.apply(this, options)
-    })
-    const writing = guest.call('POST', '/v1/sessions/trip/context', { messages: [said('m2', 'And back.')] })
-    while (waiting.mock.calls.length === 0) await scheduler.wait(1)
+    const write = await held(guest)
     await ada.claim(guest.token)
-    isFree = true
-    const { status } = await writing
-    waiting.mockRestore()
+    const status = await write()
     const found = await ada.messages()
     expect(found).toEqual(['m1: "Two seats to Turin."', ...(status === 200 ? ['m2: "And back."'] : [])])
     expect(await allOf(guest)).not.toContain('And back')
+  })
+
+  it('is for one user, and nobody writes to or removes what is being moved', async () => {
+    const { guest, ada } = await met()
+    const bob = new World()
+    const write = await held(guest)
+    await guest.stub().release(guest.scope(), objectName(ada.user))
+    expect(await write()).toBe(409)
+    expect((await guest.append('trip', said('m2', 'And back.'))).status).toBe(409)
+    expect((await guest.call('DELETE', '/v1/sessions/trip')).status).toBe(409)
+    expect((await bob.claim(guest.token)).status).toBe(409)
+    expect((await ada.claim(guest.token)).status).toBe(200)
+    expect(await ada.messages()).toEqual(['m1: "Two seats to Turin."'])
+    expect([await bob.claim(guest.token), await bob.listed()]).toMatchObject([{ status: 200 }, []])
   })
 
   it('completes when it is repeated after an object ended at any step (T7)', async () => {

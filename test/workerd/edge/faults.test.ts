@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { Scope } from '../../../src/ports/op.ts'
 import { Caller } from './caller.ts'
-import { dump, sabotage, type Steps, watch } from './saboteur.ts'
+import { dump, type Steps, sabotage, watch } from './saboteur.ts'
 
 /** Rounds of one test; where there are more steps, only some are tried. */
 const MOST_ROUNDS = 48
