@@ -17,7 +17,7 @@ export interface TokenRules extends JWTVerifyOptions {
 }
 
 /**
- * Who a token speaks for. It must hold a finite `exp`, and what the rules say. `principalOf` checks `sub`, and may throw anything to refuse
+ * Who a token speaks for, and until when. It must hold a finite `exp`, and what the rules say. `principalOf` checks `sub`, and may throw anything to refuse
  * the claims.
  *
  * @throws ERR_UNAUTHENTICATED, and the `ERR_OVERLOADED` of a key that cannot be had now
@@ -32,8 +32,9 @@ export async function verifyToken(
   try {
     const { payload } = await jwtVerify(token, key, { clockTolerance: TOLERANCE_SECONDS, ...rules })
     // Required; and JSON reads 1e999 as Infinity: a number, and a date that never comes.
-    if (!Number.isFinite(payload.exp)) throw unauthenticated('exp')
-    return principalOf(payload)
+    const { exp = Number.NaN } = payload
+    if (!Number.isFinite(exp)) throw unauthenticated('exp')
+    return { ...principalOf(payload), expiresAt: exp * 1000 }
   } catch (error) {
     if (isPlimsollError(error, 'ERR_OVERLOADED')) throw error
     throw unauthenticated(reasonOf(error))

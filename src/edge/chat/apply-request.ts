@@ -120,6 +120,8 @@ async function appendNew(
   const newestReply = rest.findLast(({ role }) => role === 'assistant')
   for (const [index, message] of rest.entries()) {
     const isNewest = index === rest.length - 1
+    // A reply that never began, which a chat may show all the same.
+    if (message.parts.length === 0) continue
     if (message.role === 'user' && isNewest) return fromUIMessages([message])[0]
     if (message.role === 'user' || isEmpty) await session.append(fromUIMessages([message]))
     else if (message === newestReply) await appendUIMessages(session, [message])

@@ -74,6 +74,9 @@ function checkMessage(argument: string, message: unknown): UIMessage {
     checkText('chat', `${path}.type`, part.type)
     if (part.type === 'text') checkText('chat', `${path}.text`, part.text)
   })
+  // All of them before any is written.
+  checkJson('chat', `${argument}.parts`, parts)
+  if (metadata !== undefined) checkJson('chat', `${argument}.metadata`, metadata)
   if (role === 'user' && parts.length === 0) throw invalid('chat', `${argument}.parts`, 'must not be empty')
   return {
     id: id as string,

@@ -289,7 +289,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     scope: SessionScope,
     { body, bytes = 0, opId, isRetry, create }: CompletionCall,
   ): Promise<CompletionAnswer> {
-    if (!create) this.#open(scope)
+    if (create) this.#checkName(scope)
+    else this.#open(scope)
     const model = hookedModel(await this.#model(), {
       beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
       afterModel: (usage, tokens) => this.#settle(usage, tokens),
@@ -345,7 +346,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Answers one request of the Model Context Protocol. @throws ERR_NOT_FOUND */
   async mcp(scope: SessionScope, { method, headers, body, create }: McpCall): Promise<Response> {
-    if (!create) this.#open(scope)
+    if (create) this.#checkName(scope)
+    else this.#open(scope)
     const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
     // For what is no request, nothing is made.
     const open = async (): Promise<Session> => {

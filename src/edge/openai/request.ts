@@ -1,6 +1,7 @@
 /** What a client may ask of `POST /v1/openai/chat/completions`. What cannot be honoured is refused by name, never left out in silence. */
 import { z } from '@hono/zod-openapi'
-import { invalid } from '../../core/json.ts'
+import { checkTools } from '../../core/head.ts'
+import { checkJson, invalid } from '../../core/json.ts'
 import type { PlimsollError } from '../../ports/errors.ts'
 import type { Json, ToolSpec } from '../../ports/message.ts'
 import type { ModelSettings } from '../../ports/model.ts'
@@ -130,6 +131,8 @@ export function parseChatRequest(body: unknown): ChatRequest {
   const parsed = ChatCompletionRequest.safeParse(body)
   if (!parsed.success) throw refused(parsed.error)
   const request = parsed.data
+  // What could not be stored is refused before a session is made for it.
+  checkJson(OPERATION, 'messages', request.messages)
   const messages = request.messages.flatMap((message, index) =>
     message.role === 'system' || message.role === 'developer' ? [] : [{ message, index }],
   )
@@ -169,6 +172,7 @@ function toolsOf({ tools, parallel_tool_calls }: ChatCompletionBody): readonly T
     if (specs.findIndex((spec) => spec.name === name) !== index)
       throw invalid(OPERATION, `tools[${index}].function.name`, 'is the name of another tool too')
   })
+  checkTools(OPERATION, specs)
   if (specs.length > 0 && parallel_tool_calls === false)
     throw invalid(
       OPERATION,

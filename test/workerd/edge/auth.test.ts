@@ -28,9 +28,13 @@ describe('in the Workers runtime', () => {
       { ...settings, JWT_JWKS_URL: `${settings.JWT_ISSUER}/jwks` },
       { fetch: async () => Response.json({ keys }) },
     )
-    expect(await authenticate(request(token))).toEqual({ userId: 'ada' })
+    expect(await authenticate(request(token))).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
     const guest = await guests?.issue()
-    expect(await authenticate(request(guest?.token ?? ''))).toEqual({ userId: guest?.userId, isGuest: true })
+    expect(await authenticate(request(guest?.token ?? ''))).toEqual({
+      userId: guest?.userId,
+      isGuest: true,
+      expiresAt: guest?.expiresAt,
+    })
   })
 
   const app = new Hono()

@@ -1,35 +1,40 @@
+import { env, runInDurableObject } from 'cloudflare:test'
 import { onTestFinished } from 'vitest'
 import type { SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
 import { demoModel } from '../../../src/edge/models/demo-model.ts'
 import { webHost } from '../../../src/platform/web.ts'
-import { SessionObject, UserObject } from '../../../worker/objects.ts'
 
 interface Configured<Settings> {
   settings(): Settings
 }
 
-/** Until the test ends, objects that wake have other settings than the worker's. Those that are awake keep theirs. */
-export function changeSettings(changes: {
-  readonly session?: (settings: SessionSettings) => SessionSettings
-  readonly user?: (settings: UserSettings) => UserSettings
-}): void {
-  change(SessionObject.prototype as unknown as Configured<SessionSettings>, changes.session)
-  change(UserObject.prototype as unknown as Configured<UserSettings>, changes.user)
+/** Until the test ends, sessions that wake have other settings than the worker's. Those that are awake keep theirs. */
+export async function changeSessions(change: (settings: SessionSettings) => SessionSettings): Promise<void> {
+  await changed(env.SESSIONS.get(env.SESSIONS.newUniqueId()), change)
+}
+
+/** The same of users. */
+export async function changeUsers(change: (settings: UserSettings) => UserSettings): Promise<void> {
+  await changed(env.USERS.get(env.USERS.newUniqueId()), change)
 }
 
 /** Sessions that wake have the scripted model, since the worker under test has none. */
-export function useDemoModel(): void {
-  changeSettings({ session: (settings) => ({ ...settings, model: demoModel(webHost) }) })
+export function useDemoModel(): Promise<void> {
+  return changeSessions((settings) => ({ ...settings, model: demoModel(webHost) }))
 }
 
-function change<Settings>(
-  prototype: Configured<Settings>,
-  make: ((settings: Settings) => Settings) | undefined,
-): void {
-  if (!make) return
+async function changed<Settings>(
+  stub: DurableObjectStub,
+  change: (settings: Settings) => Settings,
+): Promise<void> {
+  // The class of the worker, which all of its objects share.
+  const prototype = await runInDurableObject(
+    stub,
+    (instance) => Object.getPrototypeOf(instance) as Configured<Settings>,
+  )
   const { settings } = prototype
-  prototype.settings = function (this: unknown) {
-    return make(settings.call(this as Configured<Settings>))
+  prototype.settings = function (this: Configured<Settings>) {
+    return change(settings.call(this))
   }
   onTestFinished(() => {
     prototype.settings = settings

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { UI_MESSAGE_STREAM_HEADERS } from '../../chat/ui-message-stream.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
@@ -56,6 +57,7 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       method: 'delete',
       path: '/v1/sessions/{session}/chat/{run}',
       summary: 'Stops a run (`current`: the one that goes on now); what was recorded before stays',
+      answer: z.object({ stopped: z.boolean() }),
     },
     ({ context, principal, param }) => {
       const scope = sessionScope(principal, param('session'))

@@ -52,7 +52,10 @@ describe('an edge by its settings', () => {
   it('knows users by a secret', async () => {
     const { authenticate, guests } = authenticatorOf(jwt, platform)
     expect(guests).toBeUndefined()
-    expect(await authenticate(request(await signed()))).toEqual({ userId: 'ada' })
+    expect(await authenticate(request(await signed()))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
     expect(await authenticate(request())).toBeUndefined()
     expect(await outcome(authenticate, 'x')).toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
   })
@@ -70,22 +73,38 @@ describe('an edge by its settings', () => {
       },
     )
     const token = await signed({ org: 'acme' }, privateKey, { alg: 'ES256', kid: 'one' })
-    expect(await authenticate(request(token))).toEqual({ tenant: 'acme', userId: 'ada' })
+    expect(await authenticate(request(token))).toEqual({
+      tenant: 'acme',
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
     expect(waited).toHaveLength(1)
   })
 
   it('knows guests alone', async () => {
     const { authenticate, guests } = authenticatorOf({ GUEST_SECRET: SECRET }, platform)
     const { token } = (await guests?.issue()) ?? { token: '' }
-    expect(await authenticate(request(token))).toEqual({ userId: 'guest_id', isGuest: true })
+    expect(await authenticate(request(token))).toEqual({
+      userId: 'guest_id',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
     expect(await outcome(authenticate, await signed())).toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
   })
 
   it('knows users and guests', async () => {
     const { authenticate, guests } = authenticatorOf({ ...jwt, GUEST_SECRET: SECRET }, platform)
     const { token } = (await guests?.issue('acme')) ?? { token: '' }
-    expect(await authenticate(request(token))).toEqual({ tenant: 'acme', userId: 'guest_id', isGuest: true })
-    expect(await authenticate(request(await signed()))).toEqual({ userId: 'ada' })
+    expect(await authenticate(request(token))).toEqual({
+      tenant: 'acme',
+      userId: 'guest_id',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
+    expect(await authenticate(request(await signed()))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
   })
 
   it('lets guests in while the keys of users cannot be read', async () => {
@@ -94,7 +113,11 @@ describe('an edge by its settings', () => {
       { ...platform, fetch: () => expect.unreachable() },
     )
     const { token } = (await guests?.issue()) ?? { token: '' }
-    expect(await authenticate(request(token))).toEqual({ userId: 'guest_id', isGuest: true })
+    expect(await authenticate(request(token))).toEqual({
+      userId: 'guest_id',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
   })
 })
 
@@ -133,6 +156,10 @@ describe('development', () => {
     expect(await authenticate(at('http://localhost/'))).toEqual({ userId: 'local' })
     await expect(authenticate(at('https://memory.example/'))).rejects.toMatchObject(notConfigured)
     for (const url of ['http://localhost/', 'https://memory.example/'])
-      expect(await authenticate(at(url, token))).toEqual({ userId: 'guest_id', isGuest: true })
+      expect(await authenticate(at(url, token))).toEqual({
+        userId: 'guest_id',
+        isGuest: true,
+        expiresAt: expect.any(Number),
+      })
   })
 })

@@ -38,15 +38,28 @@ describe('a guest', () => {
     const one = await issue()
     const two = await issue()
     expect([one.userId, two.userId]).toEqual(['guest_id-1', 'guest_id-2'])
-    expect(await verify(one.token)).toEqual({ userId: 'guest_id-1', isGuest: true })
-    expect(await authenticate(request(two.token))).toEqual({ userId: 'guest_id-2', isGuest: true })
+    expect(await verify(one.token)).toEqual({
+      userId: 'guest_id-1',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
+    expect(await authenticate(request(two.token))).toEqual({
+      userId: 'guest_id-2',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
     expect(await authenticate(request())).toBeUndefined()
   })
 
   it('is of the tenant that was given', async () => {
     const { issue, verify } = guests()
     const { token } = await issue('acme')
-    expect(await verify(token)).toEqual({ tenant: 'acme', userId: 'guest_id-1', isGuest: true })
+    expect(await verify(token)).toEqual({
+      tenant: 'acme',
+      userId: 'guest_id-1',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
     for (const tenant of ['', 'x'.repeat(257), '\ud800'])
       await expect(issue(tenant)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
   })
@@ -103,7 +116,11 @@ describe('a guest', () => {
     ['is of another issuer', { iss: 'https://issuer.example' }],
   ])('is refused where the token %s, though the key is right', async (_, changes) => {
     await expect(guests().verify(await forged(changes))).rejects.toMatchObject(refused)
-    expect(await guests().verify(await forged({}))).toEqual({ userId: 'guest_1', isGuest: true })
+    expect(await guests().verify(await forged({}))).toEqual({
+      userId: 'guest_1',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
   })
 
   it('is refused where the token is of another type', async () => {
@@ -141,8 +158,12 @@ describe('guests and users with one secret', () => {
   it('come through one door', async () => {
     const { issue, authenticate } = guests()
     const door = firstOf(users, authenticate)
-    expect(await door(request(await signed()))).toEqual({ userId: 'ada' })
-    expect(await door(request((await issue()).token))).toEqual({ userId: 'guest_id-1', isGuest: true })
+    expect(await door(request(await signed()))).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
+    expect(await door(request((await issue()).token))).toEqual({
+      userId: 'guest_id-1',
+      isGuest: true,
+      expiresAt: expect.any(Number),
+    })
     expect(await door(request())).toBeUndefined()
     expect(await outcome(door, await signed({ exp: 1 }))).toMatchObject(refused)
   })

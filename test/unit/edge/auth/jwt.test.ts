@@ -25,16 +25,23 @@ const payload = (changes: string): string =>
 
 describe('a token by a shared secret', () => {
   it('is its subject', async () => {
-    expect(await authenticate(request(await signed()))).toEqual({ userId: 'ada' })
+    expect(await authenticate(request(await signed()))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
     expect(await authenticate(request(await signed({ aud: ['https://other.example', AUDIENCE] })))).toEqual({
       userId: 'ada',
+      expiresAt: expect.any(Number),
     })
   })
 
   it('may be sent under any spelling of the scheme', async () => {
     const token = await signed()
     for (const header of [`bearer ${token}`, `BEARER   ${token}`])
-      expect(await authenticate(request(undefined, { Authorization: header }))).toEqual({ userId: 'ada' })
+      expect(await authenticate(request(undefined, { Authorization: header }))).toEqual({
+        userId: 'ada',
+        expiresAt: expect.any(Number),
+      })
   })
 
   it('is nobody where no header is sent, whatever the URL says', async () => {
@@ -129,8 +136,14 @@ describe('a token by a shared secret', () => {
     ] as const) {
       const lenient = jwtAuthenticator({ ...options, secret: SECRET, toleranceSeconds: seconds })
       const [exp, nbf] = holds
-      expect(await outcome(lenient, await signed({ exp: SECONDS + exp }))).toEqual({ userId: 'ada' })
-      expect(await outcome(lenient, await signed({ nbf: SECONDS + nbf }))).toEqual({ userId: 'ada' })
+      expect(await outcome(lenient, await signed({ exp: SECONDS + exp }))).toEqual({
+        userId: 'ada',
+        expiresAt: expect.any(Number),
+      })
+      expect(await outcome(lenient, await signed({ nbf: SECONDS + nbf }))).toEqual({
+        userId: 'ada',
+        expiresAt: expect.any(Number),
+      })
       expect(await outcome(lenient, await signed({ exp: SECONDS + exp - 1 }))).toMatchObject(refused)
       expect(await outcome(lenient, await signed({ nbf: SECONDS + nbf + 1 }))).toMatchObject(refused)
     }
@@ -138,7 +151,10 @@ describe('a token by a shared secret', () => {
 
   it('takes any well-formed subject of up to 256 bytes as it is', async () => {
     for (const sub of ['é'.repeat(128), ' ada ', 'a:b', 'guest', 'Guest_1', '__proto__', '\0', 'Ada\u0301'])
-      expect(await authenticate(request(await signed({ sub })))).toEqual({ userId: sub })
+      expect(await authenticate(request(await signed({ sub })))).toEqual({
+        userId: sub,
+        expiresAt: expect.any(Number),
+      })
   })
 })
 
@@ -150,12 +166,16 @@ describe('the tenant', () => {
     expect(await authenticate(request(await signed({ [claim]: 'acme' })))).toEqual({
       tenant: 'acme',
       userId: 'ada',
+      expiresAt: expect.any(Number),
     })
   })
 
   it('is nobody where no claim was named', async () => {
     const plain = jwtAuthenticator({ ...options, secret: SECRET })
-    expect(await plain(request(await signed({ tenant: 'acme' })))).toEqual({ userId: 'ada' })
+    expect(await plain(request(await signed({ tenant: 'acme' })))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
   })
 
   it.each([undefined, null, '', 7, true, ['acme'], { id: 'acme' }, 'x'.repeat(257)])(
@@ -171,6 +191,7 @@ describe('the tenant', () => {
     expect(await outcome(inherited, await signedText(payload(`,"${name}":"acme"`)))).toEqual({
       tenant: 'acme',
       userId: 'ada',
+      expiresAt: expect.any(Number),
     })
   })
 })
@@ -211,7 +232,10 @@ describe('options that cannot authenticate safely', () => {
   it('are not 32 raw bytes', async () => {
     const secret = crypto.getRandomValues(new Uint8Array(32))
     const binary = jwtAuthenticator({ ...options, secret })
-    expect(await binary(request(await signed({}, secret)))).toEqual({ userId: 'ada' })
+    expect(await binary(request(await signed({}, secret)))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
   })
 })
 

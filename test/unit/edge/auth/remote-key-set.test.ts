@@ -51,7 +51,10 @@ describe('a token by the keys of an issuer', () => {
     const asked = vi.fn(state.answer)
     state.answer = asked
     for (const signer of [rsa, ec, ed])
-      expect(await outcome(authenticate, await token(signer))).toEqual({ userId: 'ada' })
+      expect(await outcome(authenticate, await token(signer))).toEqual({
+        userId: 'ada',
+        expiresAt: expect.any(Number),
+      })
     expect(asked.mock.calls.map(([url, { redirect }]) => [url, redirect])).toEqual([[JWKS, 'manual']])
   })
 
@@ -69,7 +72,10 @@ describe('a token by the keys of an issuer', () => {
     const { authenticate } = issuer([rsa.jwk, { ...stranger.jwk, kid: 'other' }])
     expect(await outcome(authenticate, await token(stranger))).toMatchObject(refused)
     expect(await outcome(authenticate, await signed({}, rsa.key, { alg: 'RS256' }))).toMatchObject(refused)
-    expect(await outcome(authenticate, await token(rsa))).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, await token(rsa))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
   })
 
   it('is refused where it brings its own key or names where to find it', async () => {
@@ -115,12 +121,18 @@ describe('requests for the keys', () => {
 
   it('are made for a key that is new, and it holds from then on', async () => {
     const { state, authenticate } = issuer([rsa.jwk])
-    expect(await outcome(authenticate, await token(rsa))).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, await token(rsa))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
     state.answer = async () => Response.json({ keys: [ec.jwk] })
     state.now += 29_999
     expect(await outcome(authenticate, await token(ec))).toMatchObject(refused)
     state.now += 1
-    expect(await outcome(authenticate, await token(ec))).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, await token(ec))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
     expect(await outcome(authenticate, await token(rsa))).toMatchObject(refused)
     expect(state.calls).toBe(2)
   })
@@ -130,10 +142,10 @@ describe('requests for the keys', () => {
     const good = await token(rsa)
     await outcome(authenticate, good)
     state.now = NOW + 9 * 60_000 - 1
-    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
     expect(state.calls).toBe(1)
     state.now += 1
-    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
     expect(state.calls).toBe(2)
   })
 
@@ -144,7 +156,7 @@ describe('requests for the keys', () => {
     state.answer = down
     for (let second = 540; second < 600; second += 10) {
       state.now = NOW + second * 1000
-      expect(await outcome(authenticate, good)).toEqual({ userId: 'ada' })
+      expect(await outcome(authenticate, good)).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
     }
     expect(state.calls).toBe(3)
     state.now = NOW + 600_000
@@ -156,7 +168,7 @@ describe('requests for the keys', () => {
     const good = await token(rsa)
     await outcome(authenticate, good)
     state.now = NOW - 3_600_000
-    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
     expect(state.calls).toBe(2)
   })
 })
@@ -228,7 +240,7 @@ describe('keys that cannot be read', () => {
     expect(state.calls).toBe(1)
     state.answer = async () => Response.json({ keys: [rsa.jwk] })
     state.now = NOW + 30_000
-    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, good)).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
     expect(state.calls).toBe(2)
   })
 
@@ -241,7 +253,10 @@ describe('keys that cannot be read', () => {
       code: 'ERR_OVERLOADED',
       retryAfter: 30,
     })
-    expect(await outcome(authenticate, await token(rsa))).toEqual({ userId: 'ada' })
+    expect(await outcome(authenticate, await token(rsa))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
   })
 
   describe('since the request that began it was cancelled', () => {

@@ -25,13 +25,16 @@ describe("the token of a WebSocket's upgrade", () => {
       `plimsoll.v1,bearer.${token}`,
       `other, bearer.${token}, plimsoll.v1`,
     ])
-      expect(await authenticate(upgrade(protocols))).toEqual({ userId: 'ada' })
+      expect(await authenticate(upgrade(protocols))).toEqual({ userId: 'ada', expiresAt: expect.any(Number) })
     expect(SOCKET_PROTOCOL).toBe('plimsoll.v1')
   })
 
   it('is in the header, where the client can send one', async () => {
     const headers = { Authorization: `Bearer ${token}` }
-    expect(await authenticate(upgrade('plimsoll.v1', headers))).toEqual({ userId: 'ada' })
+    expect(await authenticate(upgrade('plimsoll.v1', headers))).toEqual({
+      userId: 'ada',
+      expiresAt: expect.any(Number),
+    })
     expect(
       await outcome(authenticate, upgrade(`plimsoll.v1, bearer.${token}`, { Authorization: 'Bearer x' })),
     ).toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
