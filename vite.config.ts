@@ -49,10 +49,12 @@ const workerd = {
 
 // A worker of their own: Cloudflare's agents need Node's modules, which the library must do without.
 const agents = {
+  resolve: source,
   plugins: [cloudflareTest({ wrangler: { configPath: './test/agents/wrangler.toml' } })],
   test: {
     name: 'workerd-agents',
     include: ['test/agents/**/*.test.ts'],
+    testTimeout: 20_000,
   },
 }
 

@@ -8,6 +8,8 @@ export interface Env extends EdgeBindings, AuthSettings, ModelEnv {
   readonly ORIGINS?: string
   /** A rate-limit binding, as a coarse shield. Default: none. */
   readonly SHIELD?: RateLimiter
+  /** Where all objects run and store: `eu`, `us`, `fedramp`, `fedramp-high`. Default: near who made them. Not on one's own machine. */
+  readonly JURISDICTION?: string
   /** The line, in tokens. Default 16 000. */
   readonly BUDGET?: string
   /** Tokens of the line that are kept free for the reply. Default 0. */

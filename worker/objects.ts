@@ -1,4 +1,5 @@
 import {
+  inJurisdiction,
   SessionObject as Session,
   type SessionSettings,
   UserObject as User,
@@ -14,6 +15,10 @@ const DEFAULT_BUDGET = 16_000
 const FACTS_PER_USER = 500
 
 export class SessionObject extends Session<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, inJurisdiction(env, env.JURISDICTION))
+  }
+
   protected settings(): SessionSettings {
     const { env } = this
     const model = () => modelOf(env, { isDevelopment: env.AUTH === 'development' })
@@ -30,6 +35,10 @@ export class SessionObject extends Session<Env> {
 }
 
 export class UserObject extends User<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, inJurisdiction(env, env.JURISDICTION))
+  }
+
   protected settings(): UserSettings {
     const { env } = this
     return {

@@ -1,4 +1,5 @@
 export type { EdgeBindings } from './objects/bindings.ts'
+export { inJurisdiction } from './objects/jurisdiction.ts'
 export { objectName } from './objects/object-name.ts'
 export { SessionObject } from './objects/session-object.ts'
 export type { SessionBudgets, SessionSettings, UserSettings } from './objects/settings.ts'

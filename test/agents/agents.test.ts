@@ -184,7 +184,7 @@ describe('a memory inside an AIChatAgent', () => {
   })
   const texts = (chat: DurableObjectStub<Chat>) =>
     runInDurableObject(chat, ({ messages }) =>
-      messages.map(({ role, parts }) => [role, parts.map((part) => ('text' in part ? part.text : ''))]),
+      messages.map(({ role, parts }) => [role, parts.flatMap((part) => ('text' in part ? part.text : []))]),
     )
 
   it('gives the model its context, turn by turn, while the chat keeps its own messages', async () => {

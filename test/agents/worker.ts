@@ -1,13 +1,20 @@
-/** Agents of Cloudflare's, as an app would write them, with a memory each. */
-import { AIChatAgent } from '@cloudflare/ai-chat'
+/** Agents of Cloudflare's, as an app would write them, with a memory each; and the examples of apps around the edge. */
 import { Agent } from 'agents'
+import type { LanguageModel } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { ChatAgent, type ChatEnv } from '../../examples/edge/chat-agent.ts'
+import type { TripSession, TripUser } from '../../examples/edge/worker.ts'
 import { durableObjectMemory } from '../../src/durable-object.ts'
 import type { AppendOptions, MessageInput, Session } from '../../src/index.ts'
 
-export interface Env {
+export { default, TripSession, TripUser } from '../../examples/edge/worker.ts'
+
+export interface Env extends ChatEnv {
   readonly PLANNERS: DurableObjectNamespace<Planner>
   readonly GUIDES: DurableObjectNamespace<Guide>
   readonly CHATS: DurableObjectNamespace<Chat>
+  readonly SESSIONS: DurableObjectNamespace<TripSession>
+  readonly USERS: DurableObjectNamespace<TripUser>
 }
 
 interface Trip {
@@ -47,28 +54,43 @@ export class Guide extends Planner {
   }
 }
 
-export class Chat extends AIChatAgent<Env> {
-  readonly #memory = durableObjectMemory(this.ctx, { system: 'You are a travel agent.', budget: 16_000 })
-  readonly #session: Session = this.#memory.session({ userId: 'ada', sessionId: 'trip' })
+/** Answers with how much of the conversation a model would be given. */
+const counting = new MockLanguageModelV4({
+  doStream: async ({ prompt }) => {
+    const text = `I see ${prompt.filter(({ role }) => role !== 'system').length}.`
+    return {
+      stream: new ReadableStream({
+        start(controller) {
+          controller.enqueue({ type: 'stream-start', warnings: [] })
+          controller.enqueue({ type: 'text-start', id: '1' })
+          controller.enqueue({ type: 'text-delta', id: '1', delta: text })
+          controller.enqueue({ type: 'text-end', id: '1' })
+          controller.enqueue({
+            type: 'finish',
+            usage: {
+              inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+              outputTokens: { total: 1, text: 1, reasoning: 0 },
+            },
+            finishReason: { unified: 'stop', raw: undefined },
+          })
+          controller.close()
+        },
+      }),
+    }
+  },
+})
 
-  /** Answers with how much of the conversation a model would be given. */
-  override async onChatMessage(): Promise<Response> {
-    const asked = this.messages.at(-1)
-    const content = asked?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') ?? ''
-    await this.#session.append({ role: 'user', content, ...(asked && { id: asked.id }) })
-    const { blocks } = await this.#session.context()
-    const answer = `I see ${blocks.filter(({ from }) => from.length > 0).length}.`
-    await this.#session.append({ role: 'assistant', content: answer })
-    return new Response(answer, { headers: { 'Content-Type': 'text/plain' } })
+/** The example, with a model that needs no server. */
+export class Chat extends ChatAgent<Env> {
+  protected override model(): LanguageModel {
+    return counting
   }
 
   async append(messages: MessageInput | readonly MessageInput[], options?: AppendOptions): Promise<void> {
-    await this.#session.append(messages, options)
+    await this.session.append(messages, options)
   }
 
   async context(): Promise<string> {
-    return JSON.stringify(await this.#session.context())
+    return JSON.stringify(await this.session.context())
   }
 }
-
-export default { fetch: () => new Response('no route', { status: 404 }) }

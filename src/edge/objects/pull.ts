@@ -58,6 +58,11 @@ export function isHeld(key: string, sessionId: string): boolean {
   return !key.startsWith(SESSIONS) || key === SESSIONS + sessionId
 }
 
+/** Whether an op changes what the replicas of other sessions hold: a session's place on the list, they do not. */
+export function isShared({ envelope: { kind, key, target } }: SealedOp, sessionId: string): boolean {
+  return kind === 'erase' || (key ?? target) !== SESSIONS + sessionId
+}
+
 /** Whether keys with that prefix may be those of other sessions. */
 export function mayBeSession(prefix: string): boolean {
   return prefix.startsWith(SESSIONS) || SESSIONS.startsWith(prefix)

@@ -14,7 +14,7 @@ import type { EdgeBindings } from './bindings.ts'
 import { callObject } from './call-object.ts'
 import { Claims } from './claims.ts'
 import { objectName } from './object-name.ts'
-import type { PullAnswer, PullRequest } from './pull.ts'
+import { isShared, type PullAnswer, type PullRequest } from './pull.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from './remote-scope.ts'
 import { Replicas } from './replicas.ts'
 import type { CallMeta, SessionObject } from './session-object.ts'
@@ -93,7 +93,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#check(scope)
     const answered = await answerPull(this.#local.open(scope), request)
     this.#replicas.pulled(request.sessionId)
-    if (request.commit) this.#poke(scope, request.sessionId)
+    const { sessionId, commit } = request
+    if (commit?.ops.some((op) => isShared(op, sessionId))) this.#poke(scope, sessionId)
     return answered
   }
 

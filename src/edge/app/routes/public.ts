@@ -46,7 +46,8 @@ export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
       app.getOpenAPI31Document({
         openapi: '3.1.0',
         info: INFO,
-        servers: [{ url: new URL(context.req.url).origin }],
+        // Where this app is mounted.
+        servers: [{ url: new URL('.', context.req.url).href.replace(/\/$/, '') }],
       }),
     ),
   )
@@ -69,7 +70,7 @@ rapi-doc::part(wrap-request-btn) { flex-wrap: wrap; row-gap: 8px }
 <script type="module" src="${docsScript}"></script>
 </head>
 <body>
-<rapi-doc spec-url="/openapi.json" render-style="read" theme="light" show-header="false" load-fonts="false"
+<rapi-doc spec-url="openapi.json" render-style="read" theme="light" show-header="false" load-fonts="false"
   regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace" primary-color="#0b6e99"
   persist-auth="false" allow-server-selection="false" sort-tags="true"></rapi-doc>
 </body>

@@ -1,0 +1,34 @@
+import { PlimsollError } from '../../ports/errors.ts'
+import type { EdgeBindings } from './bindings.ts'
+
+const KNOWN: readonly string[] = ['eu', 'us', 'fedramp', 'fedramp-high'] satisfies DurableObjectJurisdiction[]
+
+/**
+ * An environment whose objects run and store in one jurisdiction. Give it to `createApp`, and to the constructors of both classes of objects,
+ * which reach each other: an object that is left out would look for the others elsewhere, and find none.
+ *
+ * A name is another object in each jurisdiction, so it is chosen once, before anything is stored. workerd on one's own machine knows none.
+ *
+ * @param jurisdiction `undefined` or empty: wherever the platform puts them
+ * @throws ERR_NOT_CONFIGURED: a jurisdiction that is not known
+ * @example
+ * ```ts
+ * import { inJurisdiction, SessionObject as Session } from 'plimsoll/cloudflare'
+ *
+ * export class SessionObject extends Session<Env> {
+ *   constructor(ctx: DurableObjectState, env: Env) {
+ *     super(ctx, inJurisdiction(env, 'eu'))
+ *   }
+ * }
+ * ```
+ */
+export function inJurisdiction<Env extends EdgeBindings>(env: Env, jurisdiction: string | undefined): Env {
+  if (!jurisdiction) return env
+  if (!KNOWN.includes(jurisdiction))
+    throw new PlimsollError(
+      'ERR_NOT_CONFIGURED',
+      `inJurisdiction: there is none of that name; known are ${KNOWN.join(', ')}`,
+    )
+  const name = jurisdiction as DurableObjectJurisdiction
+  return { ...env, SESSIONS: env.SESSIONS.jurisdiction(name), USERS: env.USERS.jurisdiction(name) }
+}

@@ -1,0 +1,102 @@
+/** What the pages say of the edge, beside the code: nothing is named that is not there, and nothing that is there goes unnamed. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PROBLEMS } from '../../src/edge/app/problem.ts'
+import { createApp } from '../../src/edge/hono.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** Cells of the rows of a page's tables whose first cell is code. */
+function rowsOf(page: string): readonly (readonly string[])[] {
+  return [...page.matchAll(/^\| (`.*) \|$/gm)].map(([, row = '']) => row.split(/ \| /))
+}
+const codeIn = (cell = ''): string => /^`([^`]+)`/.exec(cell)?.[1] ?? ''
+
+describe('errors.md', () => {
+  it('has every code with its status, once', () => {
+    const said = rowsOf(read('docs/errors.md')).map(([code, status]) => [codeIn(code), Number(status)])
+    const known = Object.entries(PROBLEMS).map(([code, { status }]) => [code, status])
+    expect(said).toEqual(known)
+  })
+})
+
+describe('deploy.md', () => {
+  it('has every variable, secret and binding of the worker, and no other', () => {
+    const sources = ['worker/env.ts', 'src/edge/auth/from-env.ts', 'src/edge/models/from-env.ts']
+    const bound = read('src/edge/objects/bindings.ts')
+    const known = [...sources.map(read), bound].flatMap((source) =>
+      [...source.matchAll(/^ {2}readonly ([A-Z][A-Z_]+)\??:/gm)].map(([, name]) => name),
+    )
+    const said = rowsOf(read('docs/deploy.md')).map(([name]) => codeIn(name))
+    expect(said.toSorted()).toEqual(known.toSorted())
+  })
+})
+
+describe('edge.md', () => {
+  const app = createApp(() => ({ objects: {} as never, authenticate: async () => undefined }))
+  // What stands in front of routes has no method; MCP answers all of them.
+  const routes = new Set(
+    app.routes
+      .filter(({ path, method }) => method !== 'ALL' || path.endsWith('/mcp'))
+      .map(({ method, path }) => `${method} ${path}`),
+  )
+
+  it('has every route of the app, and no other', () => {
+    const said = rowsOf(read('docs/edge.md')).flatMap(([methods, path]) =>
+      codeIn(methods)
+        .split(' ')
+        .map((method) => `${method} ${codeIn(path)}`),
+    )
+    expect(said.toSorted()).toEqual([...routes].toSorted())
+  })
+
+  it('says of each route in the OpenAPI document that it is there', async () => {
+    const document = (await (await app.request('/openapi.json', {}, {})).json()) as {
+      readonly paths: Readonly<Record<string, object>>
+    }
+    const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    )
+    expect(described.filter((route) => !routes.has(route))).toEqual([])
+    expect(described.length).toBeGreaterThan(30)
+  })
+})
+
+describe('links between the pages', () => {
+  const pages = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    ...['docs', 'examples'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.md'))
+        .map((file) => join(folder, file)),
+    ),
+  ]
+  const slug = (title: string): string =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-')
+  const headings = (page: string): readonly string[] =>
+    [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slug(title))
+
+  for (const page of pages)
+    it(`lead somewhere from ${page}`, () => {
+      const broken = [...read(page).matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].flatMap(([, link = '']) => {
+        const [path = '', anchor] = link.split('#')
+        const target = path === '' ? page : join(dirname(page), path)
+        try {
+          if (anchor !== undefined && !headings(target).includes(anchor)) return [link]
+          if (anchor === undefined) read(target)
+          return []
+        } catch {
+          return [link]
+        }
+      })
+      expect(broken).toEqual([])
+    })
+})

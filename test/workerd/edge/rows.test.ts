@@ -1,0 +1,168 @@
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { objectName } from '../../../src/edge/cloudflare.ts'
+import { Caller } from './caller.ts'
+
+/** What the platform bills of one call, over all of the objects that it reached. */
+interface Cost {
+  readonly written: number
+  readonly read: number
+  /** Requests to objects. */
+  readonly objects: number
+}
+
+/** What was asked of all objects in this isolate, from now on. */
+class Meter {
+  readonly #undo: (() => void)[] = []
+  #read = 0
+  #written = 0
+  #objects = 0
+
+  constructor(storage: DurableObjectStorage, namespace: DurableObjectNamespace) {
+    const meter = this
+    this.#replace(
+      Object.getPrototypeOf(storage.sql) as SqlStorage,
+      'exec',
+      (exec) =>
+        function (this: SqlStorage, query, ...bindings) {
+          const cursor = exec.call(this, query, ...bindings)
+          // Here and no later, since a cursor can be asked in its own object alone; by then it was read.
+          queueMicrotask(() => {
+            meter.#read += cursor.rowsRead
+            meter.#written += cursor.rowsWritten
+          })
+          return cursor as never
+        },
+    )
+    // An alarm that is set is billed as a row written.
+    this.#replace(
+      Object.getPrototypeOf(storage) as DurableObjectStorage,
+      'setAlarm',
+      (setAlarm) =>
+        function (this: DurableObjectStorage, time, options) {
+          meter.#written++
+          return setAlarm.call(this, time, options)
+        },
+    )
+    // A stub makes one call here, so that each is a request.
+    this.#replace(
+      Object.getPrototypeOf(namespace) as DurableObjectNamespace,
+      'getByName',
+      (getByName) =>
+        function (this: DurableObjectNamespace, name, options) {
+          meter.#objects++
+          return getByName.call(this, name, options)
+        },
+    )
+  }
+
+  async of(call: () => Promise<unknown>): Promise<Cost> {
+    this.#read = 0
+    this.#written = 0
+    this.#objects = 0
+    await call()
+    // What goes on behind the answer belongs to the call too.
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    return { written: this.#written, read: this.#read, objects: this.#objects }
+  }
+
+  end(): void {
+    for (const undo of this.#undo) undo()
+  }
+
+  #replace<Target extends object, Name extends keyof Target>(
+    target: Target,
+    name: Name,
+    make: (original: Target[Name]) => Target[Name],
+  ): void {
+    const original = target[name]
+    target[name] = make(original)
+    this.#undo.push(() => {
+      target[name] = original
+    })
+  }
+}
+
+let meter: Meter
+
+beforeAll(async () => {
+  const stub = env.SESSIONS.getByName('meter')
+  await runInDurableObject(stub, (_, { storage }) => {
+    meter = new Meter(storage, env.SESSIONS as unknown as DurableObjectNamespace)
+  })
+})
+afterAll(() => meter.end())
+
+const CALLS = 20
+const figure = (costs: readonly Cost[], field: keyof Cost): string => {
+  const sorted = costs.map((cost) => cost[field]).toSorted((one, other) => one - other)
+  return `${sorted[Math.floor(sorted.length / 2)]} (${sorted.at(-1)})`
+}
+
+/** Median and most of what `CALLS` calls cost, in a session that has had as many. */
+async function costOf(run: (caller: Caller, path: string, index: number) => Promise<{ status: number }>) {
+  const caller = new Caller()
+  const session = 'trip'
+  const stub = env.SESSIONS.getByName(objectName({ ...caller.user, sessionId: session }))
+  // The demo model, as in development; before the first call, which reads the settings.
+  await runInDurableObject(stub, (object) => {
+    Object.assign(object as object, { env: { ...env, AUTH: 'development' } })
+  })
+  await caller.call('POST', '/v1/sessions', { session_id: session })
+  const path = `/v1/sessions/${session}`
+  const costs: Cost[] = []
+  for (let index = 0; index < 2 * CALLS; index++) {
+    const cost = await meter.of(async () => {
+      const { status } = await run(caller, path, index)
+      expect(status).toBeLessThan(300)
+    })
+    if (index >= CALLS) costs.push(cost)
+  }
+  return { written: figure(costs, 'written'), read: figure(costs, 'read'), objects: figure(costs, 'objects') }
+}
+
+const said = (text: string, role = 'user') => ({ role, content: text })
+const round = (index: number) => [
+  said(`Question ${index}: when does the train to town ${index} leave, and from where?`),
+  said(`Answer ${index}: at ${index} past nine, from platform ${index}.`, 'assistant'),
+]
+
+describe('a call through the whole edge, in rows written and read and in requests to objects', () => {
+  it('costs the figures of docs/deploy.md at the median, and at most', async () => {
+    const figures = {
+      'create a session': await costOf(async (caller, _, index) =>
+        caller.call('POST', '/v1/sessions', { session_id: `new-${index}` }),
+      ),
+      'append one message': await costOf((caller, path, index) =>
+        caller.call('POST', `${path}/messages`, { messages: round(index).slice(0, 1) }),
+      ),
+      'append two messages': await costOf((caller, path, index) =>
+        caller.call('POST', `${path}/messages`, { messages: round(index) }),
+      ),
+      'append two, and a context': await costOf((caller, path, index) =>
+        caller.call('POST', `${path}/context`, { messages: round(index) }),
+      ),
+      'a context': await costOf((caller, path) => caller.call('POST', `${path}/context`, {})),
+      'a chat': await costOf(async (caller, path, index) => {
+        const response = await caller.fetch('POST', `${path}/chat`, {
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ message: `Question ${index}: when does the train leave?` }),
+        })
+        expect(await response.text()).toContain('demo')
+        return response
+      }),
+      'a fact of the session': await costOf((caller, path, index) =>
+        caller.call('POST', `${path}/facts`, { kind: 'finding', text: `Town ${index} has a station.` }),
+      ),
+      'a fact of the user': await costOf((caller, path, index) =>
+        caller.call('POST', `${path}/facts`, { kind: 'preference', text: `A window seat to town ${index}.` }),
+      ),
+      'read messages': await costOf((caller, path) => caller.call('GET', `${path}/messages`)),
+      'keep a checkpoint': await costOf((caller, path, index) =>
+        caller.call('PUT', `${path}/checkpoint`, { value: { step: index } }),
+      ),
+    }
+    console.log(figures)
+  }, 120_000)
+})
