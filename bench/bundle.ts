@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { round } from './stats.ts'
 
 /** What is bundled, as for a browser. */
@@ -9,6 +9,10 @@ export interface Program {
   readonly code: string
   /** Modules that may stay outside: without this it does not bundle for a browser. */
   readonly external?: readonly string[]
+  /** Default: those of browsers. */
+  readonly conditions?: readonly string[]
+  /** Files of `src/`, by the beginnings of their paths in it, in whose place an empty module stands. */
+  readonly without?: readonly string[]
 }
 
 /** All that is downloaded, WebAssembly included. */
@@ -21,7 +25,13 @@ export interface Bundle {
 
 const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
-export async function bundle({ name, code, external = [] }: Program): Promise<Bundle> {
+export async function bundle({
+  name,
+  code,
+  external = [],
+  conditions,
+  without = [],
+}: Program): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: import.meta.dirname },
     alias: {
@@ -29,6 +39,10 @@ export async function bundle({ name, code, external = [] }: Program): Promise<Bu
       'plimsoll/stemmer': source('stemmer.ts'),
       'plimsoll/dexie': source('stores/dexie.ts'),
       'plimsoll/durable-object': source('durable-object.ts'),
+      'plimsoll/hono': source('edge/hono.ts'),
+      'plimsoll/cloudflare': source('edge/cloudflare.ts'),
+      'plimsoll/client': source('client/index.ts'),
+      'plimsoll/mcp': source('mcp/index.ts'),
       plimsoll: source('index.ts'),
     },
     bundle: true,
@@ -38,6 +52,8 @@ export async function bundle({ name, code, external = [] }: Program): Promise<Bu
     loader: { '.wasm': 'file' },
     outdir: 'out',
     external: [...external],
+    ...(conditions && { conditions: [...conditions] }),
+    plugins: [leavingOut(without)],
     metafile: true,
     write: false,
     logLevel: 'error',
@@ -51,6 +67,19 @@ export async function bundle({ name, code, external = [] }: Program): Promise<Bu
     gzipKiB: sum((contents) => gzipSync(contents, { level: 9 }).length),
     minifiedKiB: sum((contents) => contents.length),
     external: [...new Set(outside)].sort(),
+  }
+}
+
+/** Any name can be imported from a module of CommonJS, so that whoever needs what is left out is bundled as it is. */
+function leavingOut(paths: readonly string[]): Plugin {
+  return {
+    name: 'leaving-out',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.ts$/ }, ({ path }) =>
+        paths.some((start) => path.startsWith(source(start)))
+          ? { contents: 'module.exports = {}', loader: 'js' }
+          : undefined,
+      ),
   }
 }
 

@@ -11,6 +11,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'time of a context, 100 to 1 000 000 messages, and broken pairs, beside the peers',
     load: () => import('./context.ts'),
   },
+  edge: {
+    about: 'calls through the whole edge in workerd, beside a raw worker; its chats, counts and size',
+    load: () => import('./edge.ts'),
+  },
   recall: {
     about: 'what recall finds of LoCoMo and of recordings, speed, memory and size, beside MiniSearch',
     load: () => import('./recall.ts'),

@@ -1,7 +1,8 @@
 import { round } from '../stats.ts'
 import type { Goal } from '../table.ts'
-import type { EdgeReport, EdgeRow } from './edge.ts'
+import type { EdgeReport } from './edge.ts'
 import { AGENTS, COMPACTING, OURS, RAW } from './edge-workers.ts'
+import type { EdgeRow } from './turns.ts'
 
 const LEAST_OF_RAW = 0.85
 const LEAST_OF_AGENTS = 1.6

@@ -11,10 +11,13 @@ export interface Fill {
   readonly to: number
 }
 
-/** What calls to one object did since it was last asked, by SQLite's own count. */
+/** What calls to objects did since that was last asked, by SQLite's own count. */
 export interface Counts {
+  /** Of methods of objects. */
   readonly calls: number
   readonly transactions: number
+  /** Times that an alarm was set. */
+  readonly alarms: number
   readonly statements: number
   readonly rowsRead: number
   /** Index entries included. */

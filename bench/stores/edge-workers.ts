@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { BareWorker } from '../../test/kill/bare-workerd.ts'
+import { fillByOrder, type TurnSubject } from './turns.ts'
 
 export const OURS = 'plimsoll'
 export const RAW = 'raw'
@@ -19,8 +20,12 @@ export const BUDGET = 4_600
 /** Armed, and never due. */
 const COMPACT_AFTER = '1000000000000'
 
-export interface EdgeSubject {
-  readonly name: string
+/** Theirs takes what it takes: 100 000 messages show it. */
+const MOST_FOR_AGENTS = 100_000
+/** A call of theirs takes a tenth of a second there, so that more connections would only wait. */
+const ONE_CONNECTION = 1
+
+export interface EdgeSubject extends TurnSubject {
   readonly worker: BareWorker
   /** What one call does. */
   readonly call: string
@@ -28,19 +33,10 @@ export interface EdgeSubject {
 
 /** Bundles the workers into a folder: all subjects, for one process. */
 export async function edgeSubjects(folder: string): Promise<EdgeSubject[]> {
-  await build({
-    entryPoints: ['plimsoll', 'raw', 'agents'].map((name) =>
-      fileURLToPath(new URL(`workers/${name}.ts`, import.meta.url)),
-    ),
-    outdir: folder,
-    bundle: true,
-    format: 'esm',
-    platform: 'browser',
-    conditions: ['workerd', 'worker', 'browser'],
-    target: 'es2022',
-    external: ['cloudflare:workers', 'node:*'],
-    logLevel: 'error',
-  })
+  await bundleWorkers(
+    folder,
+    ['plimsoll', 'raw', 'agents'].map((name) => new URL(`workers/${name}.ts`, import.meta.url)),
+  )
   const ports = await freePorts(5)
   const worker = (name: string, module: string, more: Partial<BareWorker>): BareWorker => ({
     name,
@@ -54,33 +50,57 @@ export async function edgeSubjects(folder: string): Promise<EdgeSubject[]> {
   const ours = { binding: 'SESSIONS', variables: { BUDGET: `${BUDGET}` } }
   // Node's modules, which the agents need, are there unless a flag takes them away.
   const node = { compatibilityFlags: [] }
+  const subject = (
+    name: string,
+    call: string,
+    worker: BareWorker,
+    more: Partial<TurnSubject> = {},
+  ): EdgeSubject => ({
+    name,
+    call,
+    worker,
+    port: worker.port,
+    fill: (session, messages) => fillByOrder(worker.port, session, messages),
+    ...more,
+  })
+  const theirs = { mostMessages: MOST_FOR_AGENTS }
   return [
-    {
-      name: OURS,
-      call: `POST /v1/sessions/:id/context with two messages, budget ${BUDGET} tokens`,
-      worker: worker('plimsoll', 'plimsoll', { className: 'BenchSession', ...ours }),
-    },
-    {
-      name: RAW,
-      call: 'INSERT two rows, SELECT the last 40',
-      worker: worker('raw', 'raw', { className: 'RawLog' }),
-    },
-    {
-      name: AGENTS,
-      call: 'appendMessage twice, history({ newestFirst: true }) for 40',
-      worker: worker('agents', 'agents', node),
-    },
-    {
-      name: COMPACTING,
-      call: 'the same with onCompaction() and compactAfter(1e12)',
-      worker: worker('compacting', 'agents', { ...node, variables: { COMPACT_AFTER } }),
-    },
-    {
-      name: COUNTED,
-      call: `as ${OURS}`,
-      worker: worker('counted', 'plimsoll', { className: 'CountedSession', ...ours }),
-    },
+    subject(
+      OURS,
+      `POST /v1/sessions/:id/context with two messages, budget ${BUDGET} tokens`,
+      worker('plimsoll', 'plimsoll', { className: 'BenchSession', ...ours }),
+    ),
+    subject(RAW, 'INSERT two rows, SELECT the last 40', worker('raw', 'raw', { className: 'RawLog' })),
+    subject(
+      AGENTS,
+      'appendMessage twice, history({ newestFirst: true }) for 40',
+      worker('agents', 'agents', node),
+      theirs,
+    ),
+    subject(
+      COMPACTING,
+      'the same with onCompaction() and compactAfter(1e12)',
+      worker('compacting', 'agents', { ...node, variables: { COMPACT_AFTER } }),
+      { ...theirs, mostConnections: ONE_CONNECTION },
+    ),
+    subject(COUNTED, `as ${OURS}`, worker('counted', 'plimsoll', { className: 'CountedSession', ...ours })),
   ]
+}
+
+/** Bundles workers into a folder, each under the name of its file. */
+export async function bundleWorkers(folder: string, workers: readonly URL[]): Promise<void> {
+  await build({
+    entryPoints: workers.map((url) => fileURLToPath(url)),
+    outdir: folder,
+    entryNames: '[name]',
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    conditions: ['workerd', 'worker', 'browser'],
+    target: 'es2022',
+    external: ['cloudflare:workers', 'node:*'],
+    logLevel: 'error',
+  })
 }
 
 export async function freePorts(count: number): Promise<number[]> {

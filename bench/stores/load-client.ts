@@ -1,6 +1,6 @@
 /**
  * Sends one exchange after the other over some connections and waits for each answer, when told to. In a process of its own and
- * as little as it can be, so that it costs every subject the same. Started by `edge.ts`.
+ * as little as it can be, so that it costs every subject the same. Started by `turns.ts`.
  */
 import { connect, type Socket } from 'node:net'
 import { quantile } from '../stats.ts'
@@ -15,6 +15,8 @@ export interface LoadOrder {
   readonly ms: number
   /** Calls of each connection before the time begins. */
   readonly warmUp: number
+  /** Beside those that HTTP needs. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Load {
@@ -44,8 +46,11 @@ process.on('message', (order: LoadOrder) => {
 })
 process.on('disconnect', () => process.exit())
 
-async function load({ port, session, connections, ms, warmUp }: LoadOrder): Promise<Load> {
-  const head = `POST /v1/sessions/${session}/context HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n`
+async function load({ port, session, connections, ms, warmUp, headers = {} }: LoadOrder): Promise<Load> {
+  const lines = Object.entries({ Host: '127.0.0.1', 'Content-Type': 'application/json', ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+  const head = `POST /v1/sessions/${session}/context HTTP/1.1\r\n${lines}`
   const requests = bodies.map((body) =>
     Buffer.from(`${head}Content-Length: ${Buffer.byteLength(body)}${HEAD_END}${body}`),
   )

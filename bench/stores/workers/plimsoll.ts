@@ -1,20 +1,40 @@
-/** The edge as it is, with a way to fill a session and, in an object of its own, to count what a call does. */
+/**
+ * The memory alone at the edge: one Durable Object a session, and as little HTTP in front of it as there can be, without accounts. With
+ * a way to fill a session and, in objects of their own, to count what a call does.
+ */
+import { DurableObject } from 'cloudflare:workers'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { durableObjectMemory } from '../../../src/durable-object.ts'
-import type { Env } from '../../../worker/env.ts'
-import app from '../../../worker/index.ts'
-import { type ContextRequest, SessionObject } from '../../../worker/session-object.ts'
+import { type MessageInput, type Session, stringifyContext } from '../../../src/index.ts'
 import { type Counts, EXCHANGE_BYTES, type Fill } from '../edge-orders.ts'
 import { exchangeAt } from '../messages.ts'
+import { Counter } from './counter.ts'
 import { answerFill, nameIn } from './fill.ts'
 
-/** As in the edge. */
+interface Env {
+  readonly SESSIONS: DurableObjectNamespace<CountedSession>
+  /** Tokens. */
+  readonly BUDGET: string
+}
+
 const USER = 'local'
 const BATCH = 500
+const MAX_BODY_BYTES = 1024 * 1024
 
-export class BenchSession extends SessionObject {
+export class BenchSession extends DurableObject<Env> {
+  #session: Session | undefined
+
+  /** Text, since objects cross to the worker more slowly. */
+  async context(sessionId: string, messages: readonly MessageInput[]): Promise<string> {
+    const session = this.#open(sessionId)
+    await session.append(messages)
+    return stringifyContext(await session.context())
+  }
+
   async fill(sessionId: string, { from, to }: Fill): Promise<void> {
-    const memory = durableObjectMemory(this.ctx, { budget: Number(this.env.BUDGET) })
-    const session = memory.session({ userId: USER, sessionId })
+    // Another one, so that what is measured begins as after a restart.
+    const session = this.#made(sessionId)
     for (let at = from; at < to; at += BATCH) {
       const batch = Array.from({ length: Math.min(BATCH, to - at) }, (_, index) =>
         exchangeAt(at + index, EXCHANGE_BYTES),
@@ -22,81 +42,52 @@ export class BenchSession extends SessionObject {
       await session.append(batch.flat())
     }
   }
+
+  #open(sessionId: string): Session {
+    this.#session ??= this.#made(sessionId)
+    return this.#session
+  }
+
+  #made(sessionId: string): Session {
+    const memory = durableObjectMemory(this.ctx, { budget: Number(this.env.BUDGET) })
+    return memory.session({ userId: USER, sessionId })
+  }
 }
 
 /** Too slow to be timed. */
 export class CountedSession extends BenchSession {
   readonly #counter: Counter
-  #calls = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const counter = new Counter(ctx.storage)
-    Object.defineProperty(ctx, 'storage', { value: counter.storage })
-    super(ctx, env)
+    const counter = new Counter()
+    super(counter.counted(ctx), env)
     this.#counter = counter
   }
 
-  override context(sessionId: string, request: ContextRequest): Promise<string> {
-    this.#calls++
-    return super.context(sessionId, request)
+  override context(sessionId: string, messages: readonly MessageInput[]): Promise<string> {
+    this.#counter.call()
+    return super.context(sessionId, messages)
   }
 
   counts(): Counts {
-    const counts = { calls: this.#calls, ...this.#counter.take() }
-    this.#calls = 0
-    return counts
+    return this.#counter.take()
   }
 }
 
-/** A storage that notes what is done through it. */
-class Counter {
-  readonly storage: DurableObjectStorage
-  #cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
-  #transactions = 0
+const app = new Hono<{ Bindings: Env }>()
 
-  constructor(real: DurableObjectStorage) {
-    const sql = {
-      exec: (query: string, ...bindings: unknown[]) => {
-        const cursor = real.sql.exec(query, ...bindings)
-        this.#cursors.push(cursor)
-        return cursor
-      },
-    }
-    const transactionSync = <Result>(closure: () => Result): Result => {
-      this.#transactions++
-      return real.transactionSync(closure)
-    }
-    this.storage = { sql, transactionSync } as unknown as DurableObjectStorage
-  }
+app.use('/v1/*', bodyLimit({ maxSize: MAX_BODY_BYTES }))
+app.post('/v1/sessions/:session/context', async ({ req, env, body }) => {
+  const session = req.param('session')
+  const { messages } = await req.json<{ messages: MessageInput[] }>()
+  const context = await env.SESSIONS.getByName(session).context(session, messages)
+  return body(context, 200, { 'Content-Type': 'application/json' })
+})
+app.put('/:session', ({ req, env }) =>
+  answerFill(req.raw, (name, order) => env.SESSIONS.getByName(name).fill(name, order)),
+)
+app.get('/:session', async ({ req, env, json }) =>
+  json(await env.SESSIONS.getByName(nameIn(req.url)).counts()),
+)
 
-  /** A cursor knows its counts only once it was read, so they are summed at the end. */
-  take(): Omit<Counts, 'calls'> {
-    const [cursors, transactions] = [this.#cursors, this.#transactions]
-    this.#cursors = []
-    this.#transactions = 0
-    return {
-      transactions,
-      statements: cursors.length,
-      rowsRead: cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
-      rowsWritten: cursors.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
-    }
-  }
-}
-
-export default {
-  fetch(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> {
-    if (request.method === 'PUT')
-      return answerFill(request, (name, order) => benchObject(env, name).fill(name, order))
-    if (request.method === 'GET') return answerCounts(request, env)
-    return app.fetch(request, env, ctx)
-  },
-}
-
-async function answerCounts(request: Request, env: Env): Promise<Response> {
-  return Response.json(await benchObject(env, nameIn(request.url)).counts())
-}
-
-/** An object of the binding, which in the bench has another class than in the edge. */
-function benchObject(env: Env, name: string): DurableObjectStub<CountedSession> {
-  return (env.SESSIONS as unknown as DurableObjectNamespace<CountedSession>).getByName(name)
-}
+export default app

@@ -1,0 +1,57 @@
+import type { EdgeReport } from '../edge.ts'
+import { round } from '../stats.ts'
+import type { EdgeRow } from '../stores/turns.ts'
+import type { Goal } from '../table.ts'
+import { FULL } from './sizes.ts'
+import { OPEN, RAW, SIGNED } from './subjects.ts'
+
+/** Least share of the raw worker's calls a second. */
+const LEAST_OF_RAW: Readonly<Record<string, number>> = { [OPEN]: 0.85, [SIGNED]: 0.75 }
+const MOST_KIB = 400
+
+/** A subject beside the raw worker, at one size and number of connections. */
+export interface EdgeRatio {
+  readonly subject: string
+  readonly messages: number
+  readonly connections: number
+  /** Of calls a second. */
+  readonly ofRaw: number
+  /** CPU time of a call beside the raw worker's, in microseconds. */
+  readonly moreCpu?: number
+}
+
+export function edgeRatios(rows: readonly EdgeRow[]): EdgeRatio[] {
+  return rows.flatMap((row): EdgeRatio[] => {
+    const { subject, messages, connections, perSecond, cpuMicroseconds } = row
+    const raw = rows.find(
+      (one) => one.subject === RAW && one.messages === messages && one.connections === connections,
+    )
+    if (!raw || subject === RAW) return []
+    return [
+      {
+        subject,
+        messages,
+        connections,
+        ofRaw: round(perSecond / raw.perSecond),
+        ...(cpuMicroseconds !== undefined &&
+          raw.cpuMicroseconds !== undefined && { moreCpu: round(cpuMicroseconds - raw.cpuMicroseconds) }),
+      },
+    ]
+  })
+}
+
+export function edgeGoals({ rows, sizes }: Pick<EdgeReport, 'rows' | 'sizes'>): Goal[] {
+  const speeds = edgeRatios(rows).flatMap(({ subject, messages, connections, ofRaw }): Goal[] => {
+    const least = LEAST_OF_RAW[subject]
+    if (least === undefined) return []
+    const goal = `${subject}, ${messages} messages, c=${connections}: calls/s >= ${least} x ${RAW}`
+    return [{ goal, measured: `${ofRaw} x`, holds: ofRaw >= least }]
+  })
+  const full = sizes.find(({ name }) => name === FULL)
+  const size = full && {
+    goal: `${FULL} <= ${MOST_KIB} KiB gzip`,
+    measured: `${full.gzipKiB} KiB`,
+    holds: full.gzipKiB <= MOST_KIB,
+  }
+  return [...speeds, ...(size ? [size] : [])]
+}
