@@ -1,14 +1,14 @@
 import { webHost } from '../../platform/web.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Answer } from '../objects/answer.ts'
-import { callObject } from '../objects/call-object.ts'
 import { objectName } from '../objects/object-name.ts'
 import type { SessionCallInput, SessionCallName } from '../objects/session-calls.ts'
 import type { CallMeta, SessionObject } from '../objects/session-object.ts'
-import type { SessionScope } from '../objects/session-record.ts'
 import type { UserCallInput, UserCallName } from '../objects/user-calls.ts'
 import type { UserObject } from '../objects/user-object.ts'
 import type { Principal } from '../principal.ts'
+import { callObject } from '../scopes/call-object.ts'
+import type { SessionScope } from '../tables/session-record.ts'
 import type { AppSettings } from './settings.ts'
 
 /** Scope of the caller's own: there is no way to name another user's. */

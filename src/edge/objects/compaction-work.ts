@@ -1,7 +1,7 @@
 import type { CompactOptions, Session } from '../../core/session.ts'
 import type { Json } from '../../ports/message.ts'
-import type { WorkHandler } from './work.ts'
-import type { WorkQueue } from './work-queue.ts'
+import type { WorkHandler } from '../tables/work.ts'
+import type { WorkQueue } from '../tables/work-queue.ts'
 
 /** The kind of work that writes a summary ahead of need. */
 export const COMPACT = 'compact'

@@ -12,8 +12,8 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { explain } from '../../render/explain.ts'
 import type { Provider } from '../../render/lint.ts'
+import type { RefreshFailure } from '../scopes/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
-import type { RefreshFailure } from './user-replica.ts'
 
 /** A message whose JSON was uploaded before, in parts under its id. */
 export interface UploadedMessage {

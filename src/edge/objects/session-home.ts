@@ -3,9 +3,9 @@ import type { Session } from '../../core/session.ts'
 import { createMemory } from '../../create-memory.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
-import type { SessionRecord, SessionScope } from './session-record.ts'
+import type { RefreshFailure, UserReplica } from '../scopes/user-replica.ts'
+import type { SessionRecord, SessionScope } from '../tables/session-record.ts'
 import type { SessionSettings } from './settings.ts'
-import type { RefreshFailure, UserReplica } from './user-replica.ts'
 
 export interface SessionHomeParts {
   readonly record: SessionRecord

@@ -17,16 +17,21 @@ import { hookedModel } from '../chat/hooked-model.ts'
 import { ChatRuns } from '../chat/runs.ts'
 import { type ChatAnswer, completeChat } from '../openai/complete-chat.ts'
 import { eventStream } from '../openai/event-stream.ts'
-import { objectAlarms } from './alarms.ts'
+import { callObject } from '../scopes/call-object.ts'
+import { heldScope } from '../scopes/held-scope.ts'
+import { moveScope } from '../scopes/move-scope.ts'
+import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../scopes/remote-scope.ts'
+import { UserReplica } from '../scopes/user-replica.ts'
+import { objectAlarms } from '../tables/alarms.ts'
+import { type SessionRecord, SessionRecords, type SessionScope } from '../tables/session-record.ts'
+import { TextParts } from '../tables/text-parts.ts'
+import { TokenBuckets } from '../tables/token-buckets.ts'
+import { WorkQueue } from '../tables/work-queue.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
-import { callObject } from './call-object.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
-import { heldScope } from './held-scope.ts'
 import { LiveSockets } from './live-sockets.ts'
-import { moveScope } from './move-scope.ts'
 import { objectName } from './object-name.ts'
-import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from './remote-scope.ts'
 import {
   type Asked,
   CHANGES,
@@ -36,13 +41,8 @@ import {
   sessionCalls,
 } from './session-calls.ts'
 import { SessionHome, userOf } from './session-home.ts'
-import { type SessionRecord, SessionRecords, type SessionScope } from './session-record.ts'
 import { appendGiven } from './session-writes.ts'
 import { type SessionSettings, sessionBudgets } from './settings.ts'
-import { TextParts } from './text-parts.ts'
-import { TokenBuckets } from './token-buckets.ts'
-import { UserReplica } from './user-replica.ts'
-import { WorkQueue } from './work-queue.ts'
 
 /** What goes with a call beside its input. */
 export interface CallMeta {

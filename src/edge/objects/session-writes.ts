@@ -3,8 +3,8 @@ import type { Session } from '../../core/session.ts'
 import type { AppendOptions, AppendResult } from '../../core/writer.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { fromWire } from '../../ports/wire.ts'
+import type { TextParts } from '../tables/text-parts.ts'
 import type { GivenMessage, UploadedMessage } from './session-calls.ts'
-import type { TextParts } from './text-parts.ts'
 
 /**
  * Appends messages, of which some may have been uploaded in parts: these are put together first, and removed once they are in the log.

@@ -2,7 +2,7 @@ import type { AgentTool } from '../../agent/options.ts'
 import type { Session } from '../../core/session.ts'
 import type { CreateMemoryOptions } from '../../create-memory.ts'
 import type { Model } from '../../ports/model.ts'
-import type { Budgets } from './token-buckets.ts'
+import type { Budgets } from '../tables/token-buckets.ts'
 
 /** Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit. */
 export interface SessionBudgets {

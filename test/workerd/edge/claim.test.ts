@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
-import { UserReplica } from '../../../src/edge/objects/user-replica.ts'
+import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import { changeSettings } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'

@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { Replicas } from '../../../src/edge/objects/replicas.ts'
+import { Replicas } from '../../../src/edge/tables/replicas.ts'
 
 const MINUTE = 60_000
 

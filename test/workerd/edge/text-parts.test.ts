@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_PART_BYTES, TextParts } from '../../../src/edge/objects/text-parts.ts'
+import { MAX_PART_BYTES, TextParts } from '../../../src/edge/tables/text-parts.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
 const HOUR = 3_600_000

@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Budgets, TokenBuckets } from '../../../src/edge/objects/token-buckets.ts'
+import { type Budgets, TokenBuckets } from '../../../src/edge/tables/token-buckets.ts'
 import { isPlimsollError } from '../../../src/ports/errors.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 

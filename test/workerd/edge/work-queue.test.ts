@@ -1,8 +1,8 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { objectAlarms } from '../../../src/edge/objects/alarms.ts'
-import type { WorkFailure, WorkHandler, WorkQueueOptions } from '../../../src/edge/objects/work.ts'
-import { WorkQueue } from '../../../src/edge/objects/work-queue.ts'
+import { objectAlarms } from '../../../src/edge/tables/alarms.ts'
+import type { WorkFailure, WorkHandler, WorkQueueOptions } from '../../../src/edge/tables/work.ts'
+import { WorkQueue } from '../../../src/edge/tables/work-queue.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 

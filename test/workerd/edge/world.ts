@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:test'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
-import type { SessionScope } from '../../../src/edge/objects/session-record.ts'
+import type { SessionScope } from '../../../src/edge/tables/session-record.ts'
 import type { Context } from '../../../src/index.ts'
 import { fromWire } from '../../../src/ports/wire.ts'
 import { type Answered, Caller, fetchWorker, type User } from './caller.ts'
