@@ -2,28 +2,21 @@ import { DurableObject } from 'cloudflare:workers'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import type { ContextOptions } from '../../core/call.ts'
-import { checkId } from '../../core/json.ts'
 import type { Session } from '../../core/session.ts'
 import { handleMcpRequest } from '../../mcp/handle-request.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Model, Usage } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { ScopeStore, Store } from '../../ports/store.ts'
-import { durableObjectStore } from '../../stores/durable-object.ts'
 import { parseChatRequest } from '../chat/chat-request.ts'
 import type { RunStream } from '../chat/chat-runs-options.ts'
 import { hookedModel } from '../chat/hooked-model.ts'
 import { ChatRuns } from '../chat/runs.ts'
 import { type ChatAnswer, completeChat } from '../openai/complete-chat.ts'
 import { eventStream } from '../openai/event-stream.ts'
-import { callObject } from '../scopes/call-object.ts'
-import { heldScope } from '../scopes/held-scope.ts'
-import { moveScope } from '../scopes/move-scope.ts'
-import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../scopes/remote-scope.ts'
-import { UserReplica } from '../scopes/user-replica.ts'
+import type { ScopeCall, ScopeHost } from '../scopes/remote-scope.ts'
 import { objectAlarms } from '../tables/alarms.ts'
-import { type SessionRecord, SessionRecords, type SessionScope } from '../tables/session-record.ts'
+import type { SessionScope } from '../tables/session-record.ts'
 import { TextParts } from '../tables/text-parts.ts'
 import { TokenBuckets } from '../tables/token-buckets.ts'
 import { WorkQueue } from '../tables/work-queue.ts'
@@ -40,53 +33,18 @@ import {
   type SessionCallName,
   sessionCalls,
 } from './session-calls.ts'
-import { SessionHome, userOf } from './session-home.ts'
+import type { SessionHome } from './session-home.ts'
+import { SessionLife } from './session-life.ts'
+import type {
+  CallMeta,
+  CompletionAnswer,
+  CompletionCall,
+  McpCall,
+  ReleasedSession,
+  SessionOptions,
+} from './session-rpc.ts'
 import { appendGiven } from './session-writes.ts'
 import { type SessionSettings, sessionBudgets } from './settings.ts'
-
-/** What goes with a call beside its input. */
-export interface CallMeta {
-  /** Names the op; repeating it is a no-op that gives the first result. */
-  readonly opId?: string
-  /** Of the request's body, for the budget of bytes. Default: nothing is written. */
-  readonly bytes?: number
-}
-
-/** A request of the Model Context Protocol; its body is within the limit. */
-export interface McpCall {
-  readonly method: string
-  readonly headers: [string, string][]
-  readonly body?: Uint8Array
-  /** Makes the session if it is not there. */
-  readonly create?: true
-}
-
-/** A request of OpenAI's Chat Completions. */
-export interface CompletionCall extends CallMeta {
-  readonly body: unknown
-  /** Whether the client says that it repeats a request. */
-  readonly isRetry?: true
-  /** Makes the session if it is not there. */
-  readonly create?: true
-}
-
-/** One of the two. */
-export interface CompletionAnswer {
-  readonly json?: string
-  /** Server-sent events. */
-  readonly stream?: ReadableStream<Uint8Array>
-}
-
-export interface SessionOptions {
-  readonly title?: string
-  readonly project?: string
-}
-
-/** A session that another object is to take over. */
-export interface ReleasedSession extends SessionOptions {
-  readonly scope: SessionScope
-  readonly id: string
-}
 
 /** Kinds of work beside {@link COMPACT}. */
 const ATTACHMENTS = 'attachments'
@@ -108,35 +66,49 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   extends DurableObject<Env>
   implements ScopeHost
 {
-  readonly #records = new SessionRecords(this.ctx.storage)
-  readonly #local: Store = durableObjectStore(this.ctx.storage)
   readonly #sockets = new LiveSockets(this.ctx, webHost.now)
   readonly #parts = new TextParts(this.ctx.storage, webHost.now)
+  readonly #life = new SessionLife({
+    storage: this.ctx.storage,
+    name: this.ctx.id.name,
+    settings: () => this.#settings,
+    user: (user) => this.env.USERS.getByName(objectName(user)),
+    session: (scope) => this.env.SESSIONS.getByName(objectName(scope)) as unknown as ScopeHost,
+    stop: async () => {
+      await this.#chats.stop('current')
+    },
+    clear: () => {
+      this.#chats.clear()
+      this.#parts.clear()
+      this.#work.cancel(ERASE)
+      this.#sockets.end()
+    },
+  })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
     alarms: objectAlarms(this.ctx.storage),
     host: webHost,
     handlers: {
-      [COMPACT]: compactionHandler(() => this.#living()?.session()),
+      [COMPACT]: compactionHandler(() => this.#life.living?.session()),
       [CHATS]: async () => {
         this.#chats.runDueWork()
         return this.#chats.nextWorkAt()
       },
       [ERASE]: async () => {
-        await this.#finishErase()
+        await this.#life.finishErase()
         return undefined
       },
       [PARTS]: async () => this.#parts.purge(),
       // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
       [COMPLETIONS]: async () => (this.#isCompleting ? webHost.now() + BEAT_MS : undefined),
-      [ATTACHMENTS]: async () => this.#living()?.memory.runDueWork(),
+      [ATTACHMENTS]: async () => this.#life.living?.memory.runDueWork(),
     },
   })
   readonly #chats = new ChatRuns({
     session: async () => {
-      const home = this.#living()
+      const home = this.#life.living
       await home?.refresh()
-      if (!home) throw notFound({ userId: '' })
+      if (!home) throw new PlimsollError('ERR_NOT_FOUND', 'chat: the session is gone')
       return home.session()
     },
     model: () => this.#model(),
@@ -151,8 +123,6 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   })
   #made: SessionSettings | undefined
   #buckets: TokenBuckets | undefined
-  #home: SessionHome | undefined
-  #erasing: Promise<void> | undefined
   /** The completion that is under way, for the next one to wait for. */
   #completing: Promise<unknown> = Promise.resolve()
   #isCompleting = false
@@ -176,7 +146,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * @throws ERR_RATE_LIMIT, ERR_INVALID_ARGUMENT
    */
   async create(scope: SessionScope, { title, project }: SessionOptions = {}): Promise<Answer> {
-    const home = await this.#ensure(scope, project)
+    const home = await this.#life.ensure(scope, project)
     const sessions = home.memory.sessions(home.user)
     await sessions.add(scope.sessionId)
     if (title !== undefined) await sessions.title(scope.sessionId, title)
@@ -185,10 +155,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** The session as it is listed. @throws ERR_NOT_FOUND */
   async info(scope: SessionScope): Promise<Answer> {
-    const home = this.#open(scope)
+    const home = this.#life.open(scope)
     await home.refresh()
     const { sessionId } = scope
-    const { createdAt = 0 } = this.#records.get() ?? {}
+    const { createdAt = 0 } = this.#life.record ?? {}
     const info = await home.memory.sessions(home.user).get(sessionId)
     const { project } = home
     return answer({
@@ -199,7 +169,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Sets the title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
   async title(scope: SessionScope, { title }: { readonly title: string }): Promise<Answer> {
-    const home = this.#open(scope)
+    const home = this.#life.open(scope)
     const sessions = home.memory.sessions(home.user)
     await sessions.add(scope.sessionId)
     await sessions.title(scope.sessionId, title)
@@ -213,7 +183,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     input: SessionCallInput<Name>,
     { opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
-    const home = this.#open(scope)
+    const home = this.#life.open(scope)
     const changes = CHANGES.has(name)
     if (bytes > 0 && changes) this.#take(bytes)
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
@@ -240,7 +210,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Writes the summary that is needed next; with `newEpoch` it then cuts the window back, whatever its state. @throws ERR_NOT_FOUND */
   async compact(scope: SessionScope, { newEpoch }: { readonly newEpoch?: boolean }): Promise<Answer> {
-    const home = this.#open(scope)
+    const home = this.#life.open(scope)
     await home.refresh()
     const session = home.session()
     const compacted = await session.compact()
@@ -255,7 +225,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     { entry, n, text }: { readonly entry: string; readonly n: number; readonly text: string },
     { bytes = 0 }: CallMeta,
   ): Promise<Answer> {
-    this.#open(scope)
+    this.#life.open(scope)
     this.#budgets.take('bytes', bytes)
     await this.#work.schedule(PARTS, this.#parts.put(entry, n, text))
     return NOTHING
@@ -263,7 +233,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Says something, and streams the reply. @throws ERR_NOT_FOUND, as {@link ChatRuns.start} */
   async chat(scope: SessionScope, body: unknown, { opId, bytes = 0 }: CallMeta): Promise<RunStream> {
-    this.#open(scope)
+    this.#life.open(scope)
     const request = parseChatRequest(body, {
       newId: webHost.newId,
       ...(opId !== undefined && { idempotencyKey: opId }),
@@ -274,13 +244,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** A run's stream from its beginning on. @returns undefined: there is none. @throws ERR_NOT_FOUND: no such session */
   async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
-    this.#open(scope)
+    this.#life.open(scope)
     return this.#chats.resume(run)
   }
 
   /** Stops a run. Idempotent. @throws ERR_NOT_FOUND: no such session */
   async stopChat(scope: SessionScope, run: string): Promise<Answer> {
-    this.#open(scope)
+    this.#life.open(scope)
     return answer({ stopped: await this.#chats.stop(run) })
   }
 
@@ -289,8 +259,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     scope: SessionScope,
     { body, bytes = 0, opId, isRetry, create }: CompletionCall,
   ): Promise<CompletionAnswer> {
-    if (create) this.#checkName(scope)
-    else this.#open(scope)
+    if (create) this.#life.checkName(scope)
+    else this.#life.open(scope)
     const model = hookedModel(await this.#model(), {
       beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
       afterModel: (usage, tokens) => this.#settle(usage, tokens),
@@ -304,7 +274,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         request: body,
         // Asked for once the request holds: for one that is refused, nothing is made.
         session: async (system) => {
-          home = create ? await this.#ensure(scope) : this.#open(scope)
+          home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
           this.#take(bytes)
           await home.refresh()
           return home.session(system)
@@ -346,12 +316,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Answers one request of the Model Context Protocol. @throws ERR_NOT_FOUND */
   async mcp(scope: SessionScope, { method, headers, body, create }: McpCall): Promise<Response> {
-    if (create) this.#checkName(scope)
-    else this.#open(scope)
+    if (create) this.#life.checkName(scope)
+    else this.#life.open(scope)
     const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
     // For what is no request, nothing is made.
     const open = async (): Promise<Session> => {
-      const home = create ? await this.#ensure(scope) : this.#open(scope)
+      const home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
       if (body) this.#take(body.length)
       await home.refresh()
       return home.session()
@@ -363,7 +333,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** A socket that is told of changes. Its scope and its end are in headers, which the Worker alone sets. */
   override async fetch({ headers }: Request): Promise<Response> {
-    this.#open(JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope)
+    this.#life.open(JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope)
     const expires = headers.get('Plimsoll-Expires')
     return this.#sockets.accept(
       expires === null ? undefined : Number(expires),
@@ -378,93 +348,36 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved to another user
    */
   async erase(scope: SessionScope, by?: string): Promise<Answer> {
-    const record = this.#records.get()
-    if (!record || !isSame(record.scope, scope) || record.state === 'copying') throw notFound(scope)
-    if (record.state === 'moving' && record.movingTo !== by) throw moving()
-    this.#records.put({ ...record, state: 'erasing' })
+    this.#life.beginErase(scope, by)
     await this.#work.schedule(ERASE, webHost.now())
-    await this.#finishErase()
+    await this.#life.finishErase()
     return NOTHING
   }
 
-  /** A call of the session's store by another of the user's objects. @throws ERR_NOT_FOUND */
-  async scope(scope: Scope, call: ScopeCall): Promise<unknown> {
-    const record = this.#records.get()
-    if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
-      throw notFound(scope)
-    return answerScopeCall(this.#local.open(record.scope), call)
+  /** As {@link SessionLife.answer}. */
+  scope(scope: Scope, call: ScopeCall): Promise<unknown> {
+    return this.#life.answer(scope, call)
+  }
+
+  /** As {@link SessionLife.release}. */
+  release(scope: SessionScope, to: string): Promise<ReleasedSession> {
+    return this.#life.release(scope, to)
+  }
+
+  /** As {@link SessionLife.takeOver}. */
+  takeOver(scope: SessionScope, released: ReleasedSession): Promise<void> {
+    return this.#life.takeOver(scope, released)
   }
 
   /** Says that what the user's sessions share has changed. A hint. */
   poke(): void {
-    this.#home?.poke()
+    this.#life.awake?.poke()
     this.#tell()
-  }
-
-  /**
-   * From now on the session is only read, by whoever takes it over. Idempotent.
-   *
-   * @param to name of the object of the user who gets it
-   * @throws ERR_NOT_FOUND, ERR_CONFLICT: another user gets it
-   */
-  async release(scope: SessionScope, to: string): Promise<ReleasedSession> {
-    const record = this.#records.get()
-    if (!record || !isSame(record.scope, scope) || record.state === 'copying' || record.state === 'erasing')
-      throw notFound(scope)
-    if (record.movingTo !== undefined && record.movingTo !== to) throw moving()
-    this.#records.put({ ...record, state: 'moving', movingTo: to })
-    await this.#chats.stop('current')
-    // What is under way must not write to what is being copied.
-    this.#home = undefined
-    const home = this.#homeOf()
-    const info = await home.memory.sessions(home.user).get(scope.sessionId)
-    const { id, project } = record
-    return { scope, id, title: info?.title ?? '', ...(project !== undefined && { project }) }
-  }
-
-  /**
-   * Takes a session over from another object, which released it. Idempotent; where it was not finished, it goes on. It is there once all of it is,
-   * its place on the list included.
-   *
-   * @throws ERR_DUPLICATE_ID: a session of that name is there, and is not that one
-   */
-  async takeOver(scope: SessionScope, released: ReleasedSession): Promise<void> {
-    this.#checkName(scope)
-    const { id: movedFrom, scope: from, title, project } = released
-    const record = this.#records.get()
-    if (record && record.movedFrom !== movedFrom)
-      throw new PlimsollError('ERR_DUPLICATE_ID', `takeOver: there is a session ${scope.sessionId}`, {
-        id: scope.sessionId,
-      })
-    if (record?.state === 'live') return
-    const taken: SessionRecord = record ?? {
-      id: webHost.newId(),
-      scope,
-      movedFrom,
-      createdAt: webHost.now(),
-      ...(project !== undefined && { project }),
-      state: 'copying',
-    }
-    if (!record) this.#records.put(taken)
-    const stub = () => this.env.SESSIONS.getByName(objectName(from))
-    await moveScope(remoteScope({ stub, scope: from, host: webHost }), this.#local.open(scope), {
-      opId: `move/${taken.id}`,
-      now: webHost.now,
-    })
-    const home = this.#homeOf()
-    const sessions = home.memory.sessions(home.user)
-    await sessions.add(scope.sessionId)
-    if (title) await sessions.title(scope.sessionId, title)
-    this.#records.put({ ...taken, state: 'live' })
-    this.#home = undefined
   }
 
   /** Tells whoever listens that something changed. A hint: whatever becomes of it. */
   #tell(): void {
-    const scope = this.#records.get()?.scope
-    if (!scope) return
-    const seqOf = async () => (await this.#local.open(scope).head()).seq
-    this.ctx.waitUntil(this.#sockets.tell(seqOf).catch(() => {}))
+    this.ctx.waitUntil(this.#sockets.tell(() => this.#life.seq()).catch(() => {}))
   }
 
   get #settings(): SessionSettings {
@@ -503,119 +416,4 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
     return typeof model === 'function' ? model() : model
   }
-
-  /** The session, which is there. @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved */
-  #open(scope: SessionScope): SessionHome {
-    const record = this.#records.get()
-    if (!record || !isSame(record.scope, scope)) throw notFound(scope)
-    if (record.state === 'moving') throw moving()
-    if (record.state !== 'live') throw notFound(scope)
-    return this.#homeOf()
-  }
-
-  /** The session, if there is one. */
-  #living(): SessionHome | undefined {
-    return this.#records.get()?.state === 'live' ? this.#homeOf() : undefined
-  }
-
-  /** The session, made if it is not there. */
-  async #ensure(scope: SessionScope, project?: string): Promise<SessionHome> {
-    this.#checkName(scope)
-    // What could not be opened must not be made.
-    checkId('session', 'sessionId', scope.sessionId)
-    if (project !== undefined) checkId('session', 'project', project)
-    if (this.#records.get()?.state === 'erasing') await this.#finishErase()
-    if (!this.#records.get()) {
-      const user = userOf(scope)
-      const stub = () => this.env.USERS.getByName(objectName(user))
-      await callObject(stub, webHost, 'create', (object) => object.admit(user))
-      // Another call may have made it meanwhile.
-      if (!this.#records.get())
-        this.#records.put({
-          id: webHost.newId(),
-          scope,
-          ...(project !== undefined && { project }),
-          createdAt: webHost.now(),
-          state: 'live',
-        })
-    }
-    return this.#open(scope)
-  }
-
-  #homeOf(): SessionHome {
-    const record = this.#records.get()
-    if (!record) throw notFound({ userId: '' })
-    if (!this.#home) {
-      const user = userOf(record.scope)
-      const check = (): void => {
-        if (this.#home === home) return
-        this.#open(record.scope)
-        // Another session has its name now.
-        throw notFound(record.scope)
-      }
-      const open = (scope: Scope): ScopeStore => heldScope(this.#local.open(scope), check)
-      const home: SessionHome = new SessionHome({
-        record,
-        settings: this.#settings,
-        local: {
-          open,
-          oldestUnused: () => this.#local.oldestUnused(),
-          removeUnused: (until) => this.#local.removeUnused(until),
-        },
-        replica: new UserReplica({
-          local: open(user),
-          scope: user,
-          sessionId: record.scope.sessionId,
-          stub: () => this.env.USERS.getByName(objectName(user)),
-          host: webHost,
-        }),
-      })
-      this.#home = home
-    }
-    return this.#home
-  }
-
-  /** Removes what an erase that was begun has left. Idempotent, and done once where several ask for it. */
-  #finishErase(): Promise<void> {
-    this.#erasing ??= this.#eraseAll().finally(() => {
-      this.#erasing = undefined
-    })
-    return this.#erasing
-  }
-
-  async #eraseAll(): Promise<void> {
-    const record = this.#records.get()
-    if (record?.state !== 'erasing') return
-    await this.#chats.stop('current')
-    this.#chats.clear()
-    this.#parts.clear()
-    // What is under way must leave nothing behind.
-    this.#home = undefined
-    const home = this.#homeOf()
-    await home.memory.sessions(home.user).delete(record.scope.sessionId)
-    await home.forgetUser()
-    this.#home = undefined
-    this.#records.remove()
-    this.#work.cancel(ERASE)
-    this.#sockets.end()
-  }
-
-  /** What calls this object by another's name is a mistake of ours. @throws ERR_NOT_FOUND */
-  #checkName(scope: SessionScope): void {
-    const { name } = this.ctx.id
-    if (name !== undefined && name !== objectName(scope)) throw notFound(scope)
-  }
-}
-
-function isSame(one: Scope, other: Scope): boolean {
-  return one.tenant === other.tenant && one.userId === other.userId && one.sessionId === other.sessionId
-}
-
-function moving(): PlimsollError {
-  return new PlimsollError('ERR_CONFLICT', 'session: it is being moved to another user', { version: null })
-}
-
-/** The same for what is another's and for what is nowhere. */
-function notFound({ sessionId = '' }: Scope): PlimsollError {
-  return new PlimsollError('ERR_NOT_FOUND', `session: no ${sessionId}`, { id: sessionId })
 }

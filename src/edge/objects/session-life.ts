@@ -1,0 +1,260 @@
+import { checkId } from '../../core/json.ts'
+import { webHost } from '../../platform/web.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { ScopeStore, Store } from '../../ports/store.ts'
+import { durableObjectStore } from '../../stores/durable-object.ts'
+import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import { callObject } from '../scopes/call-object.ts'
+import { heldScope } from '../scopes/held-scope.ts'
+import { moveScope } from '../scopes/move-scope.ts'
+import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../scopes/remote-scope.ts'
+import { type UserHome, UserReplica } from '../scopes/user-replica.ts'
+import { type SessionRecord, SessionRecords, type SessionScope } from '../tables/session-record.ts'
+import { objectName } from './object-name.ts'
+import { SessionHome, userOf } from './session-home.ts'
+import type { ReleasedSession } from './session-rpc.ts'
+import type { SessionSettings } from './settings.ts'
+
+export interface SessionLifeParts {
+  readonly storage: SqlStorageLike
+  /** Of the object; undefined where the runtime does not tell. */
+  readonly name: string | undefined
+  /** Contract: as the object's own. */
+  readonly settings: () => SessionSettings
+  /** Contract: a new stub at each call. */
+  readonly user: (user: Scope) => UserHome & { admit(user: Scope): Promise<void> }
+  readonly session: (scope: SessionScope) => ScopeHost
+  /** Contract: ends all that goes on in the session, so that nothing of it writes any more. */
+  readonly stop: () => Promise<void>
+  /** Contract: removes what the object keeps of the session beside its memory. */
+  readonly clear: () => void
+}
+
+/** The one session that an object holds: made, opened, handed over to another user, erased. To whoever is not its own it is not there. */
+export class SessionLife {
+  readonly #parts: SessionLifeParts
+  readonly #records: SessionRecords
+  readonly #local: Store
+  #home: SessionHome | undefined
+  #erasing: Promise<void> | undefined
+
+  constructor(parts: SessionLifeParts) {
+    this.#parts = parts
+    this.#records = new SessionRecords(parts.storage)
+    this.#local = durableObjectStore(parts.storage)
+  }
+
+  /** What is known of the session, whatever its state. */
+  get record(): SessionRecord | undefined {
+    return this.#records.get()
+  }
+
+  /** The session, if it is there and was used since the object woke. */
+  get awake(): SessionHome | undefined {
+    return this.#home
+  }
+
+  /** The session, if it is there. */
+  get living(): SessionHome | undefined {
+    return this.record?.state === 'live' ? this.#homeOf() : undefined
+  }
+
+  /** @throws ERR_NOT_FOUND: no such session, or another's; ERR_CONFLICT: it is being moved */
+  open(scope: SessionScope): SessionHome {
+    const { state } = this.#own(scope)
+    if (state === 'moving') throw moving()
+    if (state !== 'live') throw notFound(scope)
+    return this.#homeOf()
+  }
+
+  /** The session, made if it is not there. @throws ERR_INVALID_ARGUMENT, ERR_RATE_LIMIT, ERR_CONFLICT; nothing is made */
+  async ensure(scope: SessionScope, project?: string): Promise<SessionHome> {
+    this.checkName(scope)
+    // What could not be opened must not be made.
+    checkId('session', 'sessionId', scope.sessionId)
+    if (project !== undefined) checkId('session', 'project', project)
+    if (this.record?.state === 'erasing') await this.finishErase()
+    if (!this.record) {
+      const user = userOf(scope)
+      await callObject(
+        () => this.#parts.user(user),
+        webHost,
+        'create',
+        (home) => home.admit(user),
+      )
+      // Another call may have made it meanwhile.
+      if (!this.record)
+        this.#records.put({
+          id: webHost.newId(),
+          scope,
+          ...(project !== undefined && { project }),
+          createdAt: webHost.now(),
+          state: 'live',
+        })
+    }
+    return this.open(scope)
+  }
+
+  /** Seq of the newest op; 0: there is none. */
+  async seq(): Promise<number> {
+    const { record } = this
+    return record ? (await this.#local.open(record.scope).head()).seq : 0
+  }
+
+  /** A call of the session's store by another of the user's objects. @throws ERR_NOT_FOUND */
+  async answer(scope: Scope, call: ScopeCall): Promise<unknown> {
+    const { record } = this
+    if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
+      throw notFound(scope)
+    return answerScopeCall(this.#local.open(record.scope), call)
+  }
+
+  /**
+   * From now on the session is only read, by whoever takes it over. Idempotent.
+   *
+   * @param to name of the object of the user who gets it
+   * @throws ERR_NOT_FOUND, ERR_CONFLICT: another user gets it
+   */
+  async release(scope: SessionScope, to: string): Promise<ReleasedSession> {
+    const record = this.#own(scope)
+    if (record.state === 'copying' || record.state === 'erasing') throw notFound(scope)
+    if (record.movingTo !== undefined && record.movingTo !== to) throw moving()
+    this.#records.put({ ...record, state: 'moving', movingTo: to })
+    await this.#parts.stop()
+    // What is under way must not write to what is being copied.
+    this.#home = undefined
+    const home = this.#homeOf()
+    const info = await home.memory.sessions(home.user).get(scope.sessionId)
+    const { id, project } = record
+    return { scope, id, title: info?.title ?? '', ...(project !== undefined && { project }) }
+  }
+
+  /**
+   * Takes a session over from another object, which released it. Idempotent; where it was not finished, it goes on. It is there once all of it is,
+   * its place on the list included.
+   *
+   * @throws ERR_DUPLICATE_ID: a session of that name is there, and is not that one
+   */
+  async takeOver(scope: SessionScope, released: ReleasedSession): Promise<void> {
+    this.checkName(scope)
+    const { id: movedFrom, scope: from, title, project } = released
+    const { record } = this
+    if (record && record.movedFrom !== movedFrom)
+      throw new PlimsollError('ERR_DUPLICATE_ID', `takeOver: there is a session ${scope.sessionId}`, {
+        id: scope.sessionId,
+      })
+    if (record?.state === 'live') return
+    const taken: SessionRecord = record ?? {
+      id: webHost.newId(),
+      scope,
+      movedFrom,
+      createdAt: webHost.now(),
+      ...(project !== undefined && { project }),
+      state: 'copying',
+    }
+    if (!record) this.#records.put(taken)
+    const source = remoteScope({ stub: () => this.#parts.session(from), scope: from, host: webHost })
+    await moveScope(source, this.#local.open(scope), { opId: `move/${taken.id}`, now: webHost.now })
+    const home = this.#homeOf()
+    const sessions = home.memory.sessions(home.user)
+    await sessions.add(scope.sessionId)
+    if (title) await sessions.title(scope.sessionId, title)
+    this.#records.put({ ...taken, state: 'live' })
+    this.#home = undefined
+  }
+
+  /**
+   * From now on the session is there no more; {@link finishErase} removes what it was.
+   *
+   * @param by name of the object of the user who took it over
+   * @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved to another user
+   */
+  beginErase(scope: SessionScope, by?: string): void {
+    const record = this.#own(scope)
+    if (record.state === 'copying') throw notFound(scope)
+    if (record.state === 'moving' && record.movingTo !== by) throw moving()
+    this.#records.put({ ...record, state: 'erasing' })
+  }
+
+  /** Removes what an erase that was begun has left. Idempotent, and done once where several ask for it. */
+  finishErase(): Promise<void> {
+    this.#erasing ??= this.#eraseAll().finally(() => {
+      this.#erasing = undefined
+    })
+    return this.#erasing
+  }
+
+  async #eraseAll(): Promise<void> {
+    const { record } = this
+    if (record?.state !== 'erasing') return
+    await this.#parts.stop()
+    // What is under way must leave nothing behind.
+    this.#home = undefined
+    const home = this.#homeOf()
+    await home.memory.sessions(home.user).delete(record.scope.sessionId)
+    await home.forgetUser()
+    this.#home = undefined
+    this.#records.remove()
+    this.#parts.clear()
+  }
+
+  #homeOf(): SessionHome {
+    const { record } = this
+    if (!record) throw notFound({ userId: '' })
+    if (!this.#home) {
+      const user = userOf(record.scope)
+      const check = (): void => {
+        if (this.#home === home) return
+        this.open(record.scope)
+        // Another session has its name now.
+        throw notFound(record.scope)
+      }
+      const open = (scope: Scope): ScopeStore => heldScope(this.#local.open(scope), check)
+      const home: SessionHome = new SessionHome({
+        record,
+        settings: this.#parts.settings(),
+        local: {
+          open,
+          oldestUnused: () => this.#local.oldestUnused(),
+          removeUnused: (until) => this.#local.removeUnused(until),
+        },
+        replica: new UserReplica({
+          local: open(user),
+          scope: user,
+          sessionId: record.scope.sessionId,
+          stub: () => this.#parts.user(user),
+          host: webHost,
+        }),
+      })
+      this.#home = home
+    }
+    return this.#home
+  }
+
+  /** @throws ERR_NOT_FOUND: there is no session, or it is another's */
+  #own(scope: SessionScope): SessionRecord {
+    const { record } = this
+    if (!record || !isSame(record.scope, scope)) throw notFound(scope)
+    return record
+  }
+
+  /** What calls this object by another's name is a mistake of ours. @throws ERR_NOT_FOUND */
+  checkName(scope: SessionScope): void {
+    const { name } = this.#parts
+    if (name !== undefined && name !== objectName(scope)) throw notFound(scope)
+  }
+}
+
+function isSame(one: Scope, other: Scope): boolean {
+  return one.tenant === other.tenant && one.userId === other.userId && one.sessionId === other.sessionId
+}
+
+function moving(): PlimsollError {
+  return new PlimsollError('ERR_CONFLICT', 'session: it is being moved to another user', { version: null })
+}
+
+/** The same for what is another's and for what is nowhere. */
+function notFound({ sessionId = '' }: Scope): PlimsollError {
+  return new PlimsollError('ERR_NOT_FOUND', `session: no ${sessionId}`, { id: sessionId })
+}

@@ -1,0 +1,46 @@
+/** What crosses between the Worker, or another object, and a session's object. */
+import type { SessionScope } from '../tables/session-record.ts'
+
+/** What goes with a call beside its input. */
+export interface CallMeta {
+  /** Names the op; repeating it is a no-op that gives the first result. */
+  readonly opId?: string
+  /** Of the request's body, for the budget of bytes. Default: nothing is written. */
+  readonly bytes?: number
+}
+
+/** A request of the Model Context Protocol; its body is within the limit. */
+export interface McpCall {
+  readonly method: string
+  readonly headers: [string, string][]
+  readonly body?: Uint8Array
+  /** Makes the session if it is not there. */
+  readonly create?: true
+}
+
+/** A request of OpenAI's Chat Completions. */
+export interface CompletionCall extends CallMeta {
+  readonly body: unknown
+  /** Whether the client says that it repeats a request. */
+  readonly isRetry?: true
+  /** Makes the session if it is not there. */
+  readonly create?: true
+}
+
+/** One of the two. */
+export interface CompletionAnswer {
+  readonly json?: string
+  /** Server-sent events. */
+  readonly stream?: ReadableStream<Uint8Array>
+}
+
+export interface SessionOptions {
+  readonly title?: string
+  readonly project?: string
+}
+
+/** A session that another object is to take over. */
+export interface ReleasedSession extends SessionOptions {
+  readonly scope: SessionScope
+  readonly id: string
+}
