@@ -19,6 +19,8 @@ import type { AppSettings, LogLine } from './settings.ts'
 
 /** Frames of a stack that the log keeps. */
 const MOST_FRAMES = 8
+/** What a class is called, and not a text in place of that. */
+const NAME = /^\w{1,40}$/
 
 /**
  * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
@@ -123,7 +125,8 @@ function guardsFor(settings: AppSettings): Guards {
 /** Where an error was thrown, without its message, which may hold anything. */
 function traceOf(error: Error): string {
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
-  return [error.name, ...frames.slice(0, MOST_FRAMES)].join('\n')
+  const name = NAME.test(error.name) ? error.name : 'Error'
+  return [name, ...frames.slice(0, MOST_FRAMES)].join('\n')
 }
 
 function logFailures(line: LogLine): void {

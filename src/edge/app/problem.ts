@@ -48,7 +48,8 @@ interface StubError {
 
 /** Any error as one of ours. What is not ours is hidden: its message may hold anything. */
 export function asPlimsollError(error: unknown): PlimsollError {
-  if (isPlimsollError(error)) return error
+  // An object may be of another version than the Worker, and have codes that are not known here.
+  if (isPlimsollError(error) && Object.hasOwn(PROBLEMS, error.code)) return error
   const { overloaded, retryable } = (typeof error === 'object' && error !== null ? error : {}) as StubError
   if (overloaded)
     return new PlimsollError('ERR_OVERLOADED', 'the object has more to do than it can', {

@@ -45,8 +45,8 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.rewind,
       answer: z.object({ rewind: z.string() }),
     },
-    ({ context, principal, param, body }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body),
+    ({ context, principal, param, body, bytes }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, { bytes }),
   )
   endpoint(
     app,

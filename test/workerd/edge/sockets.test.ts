@@ -1,0 +1,127 @@
+import { runInDurableObject } from 'cloudflare:test'
+import { SignJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { edgeVariables } from '../../edge-variables.ts'
+import { Caller, fetchWorker, newUser, tokenOf, type User } from './caller.ts'
+import { changedIn, sessionObject, stateOf } from './rows.ts'
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** A socket, and what came over it. */
+async function listening(session: string, token: string) {
+  const response = await fetchWorker(`/v1/sessions/${encodeURIComponent(session)}/live`, {
+    headers: { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': `plimsoll.v1, bearer.${token}` },
+  })
+  const { webSocket: socket, status, headers } = response
+  const frames: string[] = []
+  const closed: number[] = []
+  socket?.addEventListener('message', ({ data }) => void frames.push(String(data)))
+  socket?.addEventListener('close', ({ code }) => void closed.push(code))
+  socket?.accept()
+  return { socket, status, headers, frames, closed }
+}
+
+async function opened(user: User = newUser()) {
+  const caller = new Caller(user)
+  const session = await caller.session()
+  const write = (content: string) =>
+    caller.call('POST', `/v1/sessions/${session}/messages`, { messages: [{ role: 'user', content }] })
+  return { caller, session, write }
+}
+
+function tokenUntil({ tenant, userId }: User, seconds: number): Promise<string> {
+  return new SignJWT({
+    tenant,
+    iss: edgeVariables.JWT_ISSUER,
+    aud: edgeVariables.JWT_AUDIENCE,
+    sub: userId,
+    exp: seconds,
+  })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
+}
+
+describe('a socket', () => {
+  it('hears that its own session changed, never what, and nothing of a session of the same name', async () => {
+    const one = await opened()
+    const stranger = new Caller()
+    await stranger.call('POST', '/v1/sessions', { session_id: one.session })
+    const socket = await listening(one.session, await tokenOf(one.caller.user))
+    const foreign = await listening(one.session, await tokenOf(stranger.user))
+    expect([socket.status, socket.headers.get('Sec-WebSocket-Protocol')]).toEqual([101, 'plimsoll.v1'])
+    await one.write('a secret')
+    await expect.poll(() => socket.frames.length).toBeGreaterThan(0)
+    expect(socket.frames.join()).not.toContain('secret')
+    await pause(100)
+    expect(foreign.frames).toEqual([])
+  })
+
+  it('is refused where the session is another’s or nowhere, with the same words', async () => {
+    const { session } = await opened()
+    const stranger = new Caller()
+    const bodies = await Promise.all(
+      [session, 'nowhere'].map(async (id) => {
+        const response = await stranger.fetch('GET', `/v1/sessions/${id}/live`, {
+          headers: { Upgrade: 'websocket' },
+        })
+        expect([response.status, response.webSocket]).toEqual([404, null])
+        return (await response.text()).replaceAll(id, 'ID').replace(/"request_id":"[^"]*"/, '')
+      }),
+    )
+    expect(bodies[0]).toBe(bodies[1])
+  })
+
+  it('does nothing of what it is sent', async () => {
+    const { caller, session } = await opened()
+    const before = await stateOf(caller.user, session)
+    const { socket, frames, closed } = await listening(session, await tokenOf(caller.user))
+    for (const frame of [
+      '{"type":"append"}',
+      '{',
+      '\0',
+      'x'.repeat(2 ** 20),
+      '__proto__',
+      'PING',
+      'ping ',
+      '',
+    ])
+      socket?.send(frame)
+    socket?.send(new Uint8Array([0xff, 0, 1]))
+    socket?.send('ping')
+    await expect.poll(() => frames).toEqual(['pong'])
+    expect(closed).toEqual([])
+    expect(changedIn(before, await stateOf(caller.user, session))).toEqual([])
+  })
+
+  it('ends with the token that opened it', async () => {
+    const { caller, session, write } = await opened()
+    const soon = Math.trunc(Date.now() / 1000) + 1
+    const brief = await listening(session, await tokenUntil(caller.user, soon))
+    const lasting = await listening(session, await tokenOf(caller.user))
+    await pause(soon * 1000 - Date.now() + 50)
+    await write('after its end')
+    await expect.poll(() => brief.closed).toEqual([4401])
+    expect(brief.frames).toEqual([])
+    await expect.poll(() => lasting.frames.length).toBeGreaterThan(0)
+  })
+
+  it('ends with its session', async () => {
+    const { caller, session } = await opened()
+    const { closed } = await listening(session, await tokenOf(caller.user))
+    await caller.call('DELETE', `/v1/sessions/${session}`)
+    await expect.poll(() => closed).toEqual([4404])
+  })
+
+  it('is one of at most 64 of a session', async () => {
+    const { caller, session } = await opened()
+    const token = await tokenOf(caller.user)
+    const sockets = await Promise.all(Array.from({ length: 66 }, () => listening(session, token)))
+    await expect.poll(() => sockets.flatMap(({ closed }) => closed)).toEqual([4429, 4429])
+    const open = await runInDurableObject(
+      sessionObject(caller.user, session),
+      (_, state) =>
+        state.getWebSockets().filter(({ readyState }) => readyState === WebSocket.READY_STATE_OPEN).length,
+    )
+    expect(open).toBe(64)
+  })
+})
