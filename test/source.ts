@@ -6,6 +6,7 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/cloudflare': 'edge/cloudflare.ts',
   'plimsoll/durable-object': 'durable-object.ts',
   'plimsoll/hono': 'edge/hono.ts',
+  'plimsoll/models': 'edge/models/index.ts',
 }
 
 /** Examples import the library by its name, as apps do. In tests that is the source, so nothing need be built before. */

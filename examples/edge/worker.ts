@@ -39,7 +39,7 @@ export class TripSession extends SessionObject<Env> {
         budget: { contextWindow: 8_000, maxOutputTokens: 500 },
         compaction: {},
       },
-      // In an app of yours: `modelOf(this.env)`, or `aiSdkModel(…)` over any provider of the AI SDK.
+      // In an app of yours: `modelOf(this.env)` of plimsoll/models, or `aiSdkModel(…)` over any provider of the AI SDK.
       model: clerk,
       tools: (session) => [...memoryTools(session), timetable],
       maxSteps: 4,

@@ -7,3 +7,9 @@ declare namespace Cloudflare {
 }
 
 type WorkerEnv = import('../../worker/env.ts').Env
+
+/** Files as text, as Vite gives them. */
+declare module '*?raw' {
+  const text: string
+  export default text
+}

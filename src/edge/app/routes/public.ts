@@ -1,17 +1,19 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { html } from 'hono/html'
 import { PlimsollError } from '../../../ports/errors.ts'
 import { securityHeaders } from '../../auth/security-headers.ts'
 import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
-import { schemas } from '../schemas.ts'
 
 const INFO = {
   title: 'Plimsoll',
   version: '1',
   description: 'Agent memory that never loads past the line: sessions, contexts, facts and chat over HTTP.',
 }
+
+const health = z.looseObject({ status: z.literal('ok') }).openapi({ example: { status: 'ok' } })
 
 /** RapiDoc styles its parts by style attributes; nothing comes from elsewhere. */
 const DOCS_POLICY = {
@@ -32,7 +34,7 @@ const ICON =
 export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
-    { method: 'get', path: '/health', summary: 'Whether the edge runs', answer: schemas.any },
+    { method: 'get', path: '/health', summary: 'Whether the edge runs', answer: health },
     async ({ context }) => answer({ status: 'ok', ...context.var.settings.health }),
   )
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
