@@ -2,7 +2,7 @@ import { evictDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
-import { changeSettings } from './changed-settings.ts'
+import { changeUsers } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'
 import { said, World } from './world.ts'
@@ -159,15 +159,16 @@ describe('claiming what a guest did', () => {
     const { guest, ada } = await met()
     for (const text of ['Window seats.', 'No flights at night.', 'Vegetarian meals only.'])
       await guest.remember('trip', text)
-    const cap = (facts: number): void =>
-      changeSettings({
-        user: (settings) => ({ ...settings, memory: { ...settings.memory, facts: { caps: { facts } } } }),
-      })
-    cap(1)
+    const cap = (facts: number): Promise<void> =>
+      changeUsers((settings) => ({
+        ...settings,
+        memory: { ...settings.memory, facts: { caps: { facts } } },
+      }))
+    await cap(1)
     expect(await ada.claim(guest.token)).toMatchObject({ status: 422, body: { code: 'ERR_LIMIT' } })
     expect(await ada.messages()).toEqual(['m1: "Two seats to Turin."'])
     expect([(await ada.facts()).length, (await guest.facts()).length]).toEqual([1, 2])
-    cap(500)
+    await cap(500)
     await evictDurableObject(userObject(ada.user))
     expect(await ada.claim(guest.token)).toMatchObject({ status: 200, body: { facts: 3 } })
     expect([(await ada.facts()).length, (await guest.facts()).length]).toEqual([3, 0])

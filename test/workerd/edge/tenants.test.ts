@@ -120,7 +120,7 @@ describe('what is somebody else’s (T34)', () => {
       for (const owner of owners.slice(0, 3)) {
         const before = await Promise.all(owners.map(objectsOf))
         // Somebody new in the same tenant, who names the owner's session wherever one can be named.
-        const caller = new Caller({ tenant: owner.caller.user.tenant, userId: `new-${crypto.randomUUID()}` })
+        const caller = new Caller({ ...owner.caller.user, userId: `new-${crypto.randomUUID()}` })
         const { status, text } = await attempt(caller, route, owner.session, owner.fact)
         expect(status).toBeLessThan(500)
         for (const { secret } of owners) expect(text).not.toContain(secret)
@@ -188,9 +188,9 @@ describe('what is somebody else’s (T34)', () => {
         }),
       () => session().mcp(foreign, { method: 'GET', headers: [] }),
       () => session().erase(foreign),
-      () => session().release(foreign),
+      () => session().release(foreign, 'another'),
       () => session().scope(foreign, { method: 'head' } as never),
-      () => session().takeOver(foreign, scope),
+      () => session().takeOver(foreign, { scope, id: 'another' }),
       () =>
         session().fetch('https://session/live', {
           headers: { Upgrade: 'websocket', 'Plimsoll-Scope': encodeURIComponent(JSON.stringify(foreign)) },
