@@ -17,6 +17,8 @@ export interface HistoryOptions {
   readonly messages?: number
   /** Only what shows before this message. */
   readonly before?: string
+  /** Most UTF-16 units of stored messages; the newest step is given in any case. So a page is read in a bounded memory. Default: no limit. */
+  readonly characters?: number
 }
 
 /**
@@ -35,6 +37,8 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
         ? DEFAULT_MESSAGES
         : Infinity
       : checkCount('history', 'messages', options.messages)
+  const characters =
+    options.characters === undefined ? Infinity : checkCount('history', 'characters', options.characters)
   const rewinds = await readRewinds(store)
   let rows: readonly LogRow[] =
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
@@ -47,7 +51,7 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
     const { units } = fold([...rows, ...rewinds], undefined, opener)
     const end = before === undefined ? units.length : placeOf(units, before)
     const shown = units.slice(0, Math.max(0, end))
-    const from = start(shown, rounds, messages)
+    const from = start(shown, { rounds, messages, characters })
     // The first unit may be an opener whose next steps are not read yet.
     if (from > 1 || !older.more) return messagesOf(shown.slice(from))
   }
@@ -113,19 +117,29 @@ function placeOf(units: readonly Unit[], id: string): number {
   return units.findIndex((unit) => unit.row.id === id || unit.results.some((result) => result.row.id === id))
 }
 
-/** First unit of the last so many rounds and messages. */
-function start(units: readonly Unit[], rounds: number, messages: number): number {
+/** First unit of the last so many rounds, messages and characters. */
+function start(
+  units: readonly Unit[],
+  { rounds, messages, characters }: Required<Omit<HistoryOptions, 'before'>>,
+): number {
   let from = units.length
   let seenRounds = 0
   let seenMessages = 0
+  let seenCharacters = 0
   while (from > 0 && seenMessages < messages) {
     const unit = units[from - 1] as Unit
     if (unit.round !== units[from]?.round || from === units.length) seenRounds++
     if (seenRounds > rounds) break
+    seenCharacters += charactersOf(unit)
+    if (seenCharacters > characters && from < units.length) break
     seenMessages += 1 + unit.results.length
     from--
   }
   return from
+}
+
+function charactersOf({ row, results }: Unit): number {
+  return results.reduce((sum, result) => sum + (result.row.body?.length ?? 0), row.body?.length ?? 0)
 }
 
 export function notFound(operation: string, id: string): PlimsollError {

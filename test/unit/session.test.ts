@@ -116,6 +116,23 @@ describe('append', () => {
     expect(shown(await session.history())).toEqual(Array.from({ length: 20 }, (_, index) => `${index}`))
   })
 
+  it('reads back as many messages as fit a number of characters, the newest step whole in any case', async () => {
+    const session = setUp().open()
+    for (let index = 0; index < 30; index++)
+      await session.append({ role: 'user', content: `${index} ${'x'.repeat(index === 25 ? 5_000 : 100)}` })
+    const read = async (characters: number, before?: string) =>
+      (await session.history({ messages: 30, characters, ...(before !== undefined && { before }) })).map(
+        ({ content }) => Number.parseInt(`${content}`, 10),
+      )
+    expect(await read(0)).toEqual([29])
+    expect((await read(1_000)).length).toBeLessThanOrEqual(10)
+    // The long one is where it stops, and what a page of its own begins with.
+    expect(await read(4_000)).toEqual([26, 27, 28, 29])
+    const [first] = await session.history({ messages: 4 })
+    expect(await read(4_000, first?.id)).toEqual([25])
+    expect(await read(20_000)).toHaveLength(30)
+  })
+
   it('refuses what cannot be kept or shown, before anything is written', async () => {
     const session = setUp().open()
     const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)])

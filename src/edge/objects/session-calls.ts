@@ -10,6 +10,7 @@ import type { AppendOptions, AppendResult } from '../../core/writer.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
+import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
 import type { Provider } from '../../render/lint.ts'
 import type { RefreshFailure } from '../scopes/user-replica.ts'
@@ -62,7 +63,7 @@ export const sessionCalls = {
     ),
 
   messages: async ({ session }: Asked, options: HistoryOptions): Promise<Answer> =>
-    answer({ messages: await session.history(options) }),
+    answer({ messages: await session.history({ ...options, characters: PAGE_UNITS }) }),
 
   context: async (
     { session, append, opId, stale }: Asked,

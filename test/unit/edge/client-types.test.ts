@@ -13,7 +13,8 @@ it('shapes of the client are those of the core, both ways', () => {
   expectTypeOf<Client.Rating>().toEqualTypeOf<Core.Rating>()
   expectTypeOf<Client.Remembered>().toEqualTypeOf<Core.Remembered>()
   expectTypeOf<Client.AppendResult>().toEqualTypeOf<Core.AppendResult>()
-  expectTypeOf<Client.HistoryOptions>().toEqualTypeOf<Core.HistoryOptions>()
+  // How much a page may hold, the edge decides.
+  expectTypeOf<Client.HistoryOptions>().toEqualTypeOf<Sent<Core.HistoryOptions, 'characters'>>()
   expectTypeOf<Client.ContextOptions>().toEqualTypeOf<Core.ContextOptions>()
   expectTypeOf<Client.TailSection>().toEqualTypeOf<Core.TailSection>()
   expectTypeOf<Client.Limits>().toEqualTypeOf<Core.Limits>()

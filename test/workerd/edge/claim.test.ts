@@ -1,11 +1,10 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
-import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import { changeUsers } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'
-import { said, World } from './world.ts'
+import { held, said, World } from './world.ts'
 
 const MOST_ROUNDS = 40
 
@@ -29,26 +28,6 @@ async function met(): Promise<{
 /** All that the objects of somebody hold: the user's own, and that of the session `trip`. */
 async function allOf({ user }: World): Promise<string> {
   return JSON.stringify([await rowsOf(userObject(user)), await rowsOf(sessionObject(user, 'trip'))])
-}
-
-/** Begins a write, and holds it where it asks for what the user's sessions share. @returns lets it go, and gives the status of its answer */
-async function held(world: World): Promise<() => Promise<number>> {
-  const { refresh } = UserReplica.prototype
-  let isFree = false
-  const waiting = vi.spyOn(UserReplica.prototype, 'refresh').mockImplementation(async function (
-    this: UserReplica,
-    ...options
-  ) {
-    while (!isFree) await scheduler.wait(1)
-    return refresh.apply(this, options)
-  })
-  const writing = world.call('POST', '/v1/sessions/trip/context', { messages: [said('m2', 'And back.')] })
-  while (waiting.mock.calls.length === 0) await scheduler.wait(1)
-  waiting.mockRestore()
-  return async () => {
-    isFree = true
-    return (await writing).status
-  }
 }
 
 const LONG = 'The train to the coast leaves in the morning and comes back at night. '.repeat(40)
@@ -160,10 +139,7 @@ describe('claiming what a guest did', () => {
     for (const text of ['Window seats.', 'No flights at night.', 'Vegetarian meals only.'])
       await guest.remember('trip', text)
     const cap = (facts: number): Promise<void> =>
-      changeUsers((settings) => ({
-        ...settings,
-        memory: { ...settings.memory, facts: { caps: { facts } } },
-      }))
+      changeUsers((settings) => ({ ...settings, memory: { ...settings.memory, facts: { caps: { facts } } } }))
     await cap(1)
     expect(await ada.claim(guest.token)).toMatchObject({ status: 422, body: { code: 'ERR_LIMIT' } })
     expect(await ada.messages()).toEqual(['m1: "Two seats to Turin."'])

@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:test'
+import { vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import type { SessionScope } from '../../../src/edge/tables/session-record.ts'
 import type { Context } from '../../../src/index.ts'
 import { fromWire } from '../../../src/ports/wire.ts'
@@ -83,5 +85,25 @@ export class World {
 
   claim(token: string): Promise<Answered<{ sessions: { from: string; to: string }[]; facts: number }>> {
     return this.call('POST', '/v1/me/claim', { token })
+  }
+}
+
+/** Begins a write, and holds it where it asks for what the user's sessions share. @returns lets it go, and gives the status of its answer */
+export async function held(world: World): Promise<() => Promise<number>> {
+  const { refresh } = UserReplica.prototype
+  let isFree = false
+  const waiting = vi.spyOn(UserReplica.prototype, 'refresh').mockImplementation(async function (
+    this: UserReplica,
+    ...options
+  ) {
+    while (!isFree) await scheduler.wait(1)
+    return refresh.apply(this, options)
+  })
+  const writing = world.call('POST', '/v1/sessions/trip/context', { messages: [said('m2', 'And back.')] })
+  while (waiting.mock.calls.length === 0) await scheduler.wait(1)
+  waiting.mockRestore()
+  return async () => {
+    isFree = true
+    return (await writing).status
   }
 }

@@ -93,7 +93,8 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     {
       method: 'get',
       path: '/v1/sessions/{session}/messages',
-      summary: 'Messages as they show, whole and uncut, newest last: the last 50 unless it says otherwise',
+      summary:
+        'Messages as they show, whole and uncut, newest last: the last 50 unless it says otherwise, and about 1 MiB',
       query: schemas.history,
       answer: z.object({ messages: z.array(schemas.message) }),
     },

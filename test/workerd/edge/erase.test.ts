@@ -1,0 +1,152 @@
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Model } from '../../../src/index.ts'
+import { changeSessions } from './changed-settings.ts'
+import { rowsOf, sessionObject } from './rows.ts'
+import { chosen, sabotage, watch } from './saboteur.ts'
+import { held, said, World } from './world.ts'
+
+const MOST_ROUNDS = 24
+
+beforeAll(async () => {
+  // What is ended is logged.
+  vi.spyOn(console, 'error').mockReturnValue(undefined)
+  await sabotage()
+})
+
+async function made(): Promise<World> {
+  const world = new World()
+  await world.create()
+  await world.append('trip', said('m1', 'Two seats to Turin.'))
+  return world
+}
+
+/** All that the session's object holds, as text. */
+async function allOf({ user }: World): Promise<string> {
+  return JSON.stringify(await rowsOf(sessionObject(user, 'trip')))
+}
+
+/** Answers when it is let go, with pauses of the object's own, since promises of others do not wake it. */
+function slowModel(): { readonly model: Model; asked: boolean; isFree: boolean } {
+  const state = {
+    asked: false,
+    isFree: false,
+    model: {
+      id: 'slow',
+      async *complete() {
+        state.asked = true
+        while (!state.isFree) await scheduler.wait(1)
+        yield { type: 'text', text: 'The reply of the model.' }
+        yield {
+          type: 'finish',
+          message: { role: 'assistant', content: 'The reply of the model.' },
+          reason: 'stop',
+        }
+      },
+    } as Model,
+  }
+  return state
+}
+
+describe('deleting a session', () => {
+  it('leaves nothing of it in its object, nor of what it had a copy of', async () => {
+    const world = await made()
+    await world.remember('trip', 'Window seats.')
+    await world.remember('trip', 'The station is closed.', 'finding')
+    await world.context()
+    await world.call('PUT', '/v1/sessions/trip/checkpoint', { value: { step: 'booking' } })
+    await world.caller.fetch('PUT', '/v1/sessions/trip/parts/m2/0', {
+      body: '{"role":"user","content":"A part of',
+    })
+    expect(await allOf(world)).toMatch(/Turin.*Window|Window.*Turin/)
+    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(204)
+    expect(await allOf(world)).not.toMatch(/Turin|Window|station|booking|A part/)
+    expect(await world.facts()).toEqual(['Window seats.'])
+    await world.create()
+    expect(await world.messages()).toEqual([])
+    expect(JSON.stringify((await world.context()).blocks)).toContain('Window seats.')
+  })
+
+  it('refuses calls that are under way, which leave nothing to the next session of its name', async () => {
+    const world = await made()
+    const write = await held(world)
+    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(204)
+    expect(await write()).toBe(404)
+    await world.create()
+    expect(await world.messages()).toEqual([])
+    const another = await held(world)
+    await world.call('DELETE', '/v1/sessions/trip')
+    await world.create()
+    expect(await another()).toBe(404)
+    expect([await world.messages(), await world.listed()]).toEqual([[], ['trip']])
+  })
+
+  for (const [door, path, body] of [
+    [
+      'a completion',
+      '/v1/sessions/trip/openai/chat/completions',
+      { model: 'edge', messages: [{ role: 'user', content: 'Hi.' }] },
+    ],
+    ['a chat', '/v1/sessions/trip/chat', { message: 'Hi.' }],
+  ] as const)
+    it(`leaves nothing of the reply that ${door} still waits for`, async () => {
+      const slow = slowModel()
+      await changeSessions((settings) => ({ ...settings, model: slow.model }))
+      const world = await made()
+      await evictDurableObject(world.stub())
+      const replying = world.caller.fetch('POST', path, {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      while (!slow.asked) await scheduler.wait(1)
+      const deleting = world.call('DELETE', '/v1/sessions/trip')
+      await scheduler.wait(20)
+      slow.isFree = true
+      expect((await deleting).status).toBe(204)
+      await (await replying).text()
+      await scheduler.wait(20)
+      expect(await allOf(world)).not.toMatch(/The reply|Hi\.|Turin/)
+      expect(await world.listed()).toEqual([])
+      await world.create()
+      expect(await world.messages()).toEqual([])
+    })
+
+  it('is done once where several ask for it', async () => {
+    const world = await made()
+    const answers = await Promise.all([1, 2, 3].map(() => world.call('DELETE', '/v1/sessions/trip')))
+    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204])
+    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(404)
+  })
+
+  it('is finished by the alarm where its object ended at any step (T7, T10)', async () => {
+    const setup = async (): Promise<World> => {
+      const world = await made()
+      await world.context()
+      return world
+    }
+    const scopesOf = (world: World) => [world.scope(), world.user]
+    const calm = await setup()
+    const steps = watch(scopesOf(calm))
+    await calm.call('DELETE', '/v1/sessions/trip')
+    const names = [...steps.names]
+    let finished = 0
+    for (const at of chosen({ names }, MOST_ROUNDS)) {
+      const world = await setup()
+      const round = `at ${at}, ${names[at - 1]}`
+      watch(scopesOf(world), at)
+      await world.call('DELETE', '/v1/sessions/trip')
+      watch(scopesOf(world))
+      const isThere = (await world.messages()) !== 404
+      const isListed = (await world.listed()).length > 0
+      await runDurableObjectAlarm(world.stub())
+      const left = await allOf(world)
+      expect({ round, listed: await world.listed(), isThere: left.includes('Turin') }).toEqual({
+        round,
+        listed: isThere ? ['trip'] : [],
+        isThere,
+      })
+      if (isListed && !isThere) finished++
+    }
+    expect(finished).toBeGreaterThan(3)
+  }, 60_000)
+})
