@@ -6,7 +6,7 @@ import {
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
 import { modelOf } from '../src/edge/models/index.ts'
-import { extractFacts, lexicalRecall } from '../src/index.ts'
+import { extractFacts, lexicalRecall, type Model } from '../src/index.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
 
@@ -21,7 +21,12 @@ export class SessionObject extends Session<Env> {
 
   protected settings(): SessionSettings {
     const { env } = this
-    const model = () => modelOf(env, { isDevelopment: env.AUTH === 'development' })
+    // Made at the first reply, since most calls need none.
+    let made: Model | undefined
+    const model = (): Model => {
+      made ??= modelOf(env, { isDevelopment: env.AUTH === 'development' })
+      return made
+    }
     return {
       memory: { ...memoryOf(env), compaction: {}, extract: extractFacts },
       model,

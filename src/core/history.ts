@@ -7,6 +7,8 @@ import { checkCount, checkId } from './json.ts'
 import { findOpener, readEntry, readRange, type Slice } from './view.ts'
 
 const DEFAULT_MESSAGES = 50
+/** Rows that are read back at first beside as many messages as are asked for: most conversations need no more. */
+const FIRST_ROWS = 32
 /** Pages that are read back at most to find the step of a late result. */
 const LATE_PAGES = 8
 
@@ -43,17 +45,19 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
   let rows: readonly LogRow[] =
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
   if (before !== undefined && rows.length === 0) throw notFound('history', before)
-  for (;;) {
+  for (let last = FIRST_ROWS + (messages === Infinity ? 0 : messages); ; last = PAGE_ROWS) {
     const first = rows[0]
-    const older = await store.entries({ last: PAGE_ROWS, ...(first && { to: first.id }) })
+    const older = await store.entries({ last, ...(first && { to: first.id }) })
     rows = [...older.rows, ...rows]
     const opener = await findOpener(store, rows)
     const { units } = fold([...rows, ...rewinds], undefined, opener)
     const end = before === undefined ? units.length : placeOf(units, before)
     const shown = units.slice(0, Math.max(0, end))
     const from = start(shown, { rounds, messages, characters })
-    // The first unit may be an opener whose next steps are not read yet.
-    if (from > 1 || !older.more) return messagesOf(shown.slice(from))
+    // Rounds that opened in what was read are whole. Of others, which are longer than most, more is read, and taken as it comes:
+    // the first unit may be an opener whose next steps are not read yet.
+    const isWhole = from > 0 && rows.some(({ id }) => id === shown[from]?.round)
+    if (isWhole || (from > 1 && last >= PAGE_ROWS) || !older.more) return messagesOf(shown.slice(from))
   }
 }
 
