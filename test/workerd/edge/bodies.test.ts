@@ -114,6 +114,14 @@ describe('a body that is too large or not what it says (T32)', () => {
     expect(await changed()).toEqual([])
   })
 
+  it.each(PATHS)('is refused where it is no UTF-8: %s %s', async (...path) => {
+    const { send, changed } = await opened()
+    const response = await send(path, new Uint8Array([0x22, 0xc3, 0x28, 0x22]))
+    expect(response.status).toBe(400)
+    await response.body?.cancel()
+    expect(await changed()).toEqual([])
+  })
+
   it('is refused where its type is another, since a page may send text without asking', async () => {
     const { caller, session, changed } = await opened()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json5', undefined]) {

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { SAMPLES } from '../../everywhere/edge-bodies.ts'
+import { SAMPLES } from '../../everywhere/edge-samples.ts'
 import { Caller, fetchWorker } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
 import { sessionObject, userObject } from './rows.ts'

@@ -1,9 +1,11 @@
 import { env } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { authenticatorOf } from '../../../src/edge/auth/from-env.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import { isPlimsollError } from '../../../src/ports/errors.ts'
-import { SAMPLES } from '../../everywhere/edge-bodies.ts'
-import { Caller, type User } from './caller.ts'
+import { edgeVariables } from '../../edge-variables.ts'
+import { SAMPLES } from '../../everywhere/edge-samples.ts'
+import { Caller, newUser, tokenOf, type User } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
 import { nameOf, owned, type Route } from './routes.ts'
 import { changedIn, type Rows, rowsOf, sessionObject, userObject } from './rows.ts'
@@ -155,6 +157,29 @@ describe('what is somebody else’s (T34)', () => {
     expect((await objectsOf(owner)).flatMap((rows, index) => changedIn(before[index] ?? {}, rows))).toEqual(
       [],
     )
+  })
+
+  it('is taken over by nobody but a user, with the token of a guest of no tenant or the same', async () => {
+    const { guests } = authenticatorOf(edgeVariables)
+    const guestOf = async (tenant?: string) => {
+      const guest = await guests?.issue(tenant)
+      const caller = new Caller({ tenant: '', userId: guest?.userId ?? '' }, guest?.token)
+      await caller.call('POST', '/v1/sessions', { session_id: 'made-by-a-guest' })
+      return { caller, token: guest?.token ?? '' }
+    }
+    const claim = async (caller: Caller, token: string) =>
+      (await caller.call('POST', '/v1/me/claim', { token })).status
+    const [plain, same, other] = [await guestOf(), await guestOf('acme'), await guestOf('other')]
+    const user = new Caller()
+    expect(await claim(plain.caller, same.token)).toBe(400)
+    expect(await claim(user, other.token)).toBe(400)
+    expect(await claim(user, await tokenOf(newUser()))).toBe(400)
+    for (const { caller } of [plain, same, other])
+      expect((await caller.call('GET', '/v1/sessions/made-by-a-guest')).status).toBe(200)
+    expect(await claim(user, plain.token)).toBe(200)
+    expect(await claim(user, same.token)).toBe(200)
+    for (const { caller } of [plain, same])
+      expect((await caller.call('GET', '/v1/sessions/made-by-a-guest')).status).toBe(404)
   })
 
   it('is refused by its own objects, should a Worker ever call them in another’s name', async () => {

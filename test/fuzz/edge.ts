@@ -1,0 +1,166 @@
+/**
+ * `npm run test:fuzz [-- <bodies> [<seed>]]`: sends anything at all to the whole edge in a bare workerd, over loopback. Then: no answer is a
+ * failure of the edge's or takes more than a second, and what is refused has changed nothing of what is stored. It stops by itself.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Attempt, EdgeBodies } from '../everywhere/edge-bodies.ts'
+import type { Target } from '../everywhere/edge-samples.ts'
+import { BareWorkerd, edgeWorker, SESSIONS, USERS } from '../kill/bare-workerd.ts'
+import { freePort } from '../started.ts'
+import { ObjectRows } from './object-rows.ts'
+
+const BODIES = Number(process.argv[2] ?? 20_000)
+const SEED = Number(process.argv[3] ?? Math.trunc(Math.random() * 2 ** 31))
+const LANES = 8
+/** Bodies to one session, so that it stays small. */
+const A_SESSION = 250
+/** Bodies between two looks at what is stored. */
+const A_LOOK = 5
+/** Bodies to one workerd, so that its folder stays small. */
+const A_WORKERD = 20_000
+const SLOW_MS = 1_000
+const HANG_MS = 30_000
+const MOST_PROBLEMS = 20
+/** Refusals of a context that come after its messages were written: what waits or does not fit is in the log then. */
+const AFTER_WRITING = /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded/
+
+const problems: string[] = []
+const statuses = new Map<number, number>()
+let sent = 0
+let slowest = { ms: 0, attempt: '' }
+
+/** A caller of its own, who is a guest, on one session after the other. */
+class Lane {
+  readonly #url: string
+  readonly #bodies: EdgeBodies
+  readonly #rows: ObjectRows
+  #token = ''
+
+  constructor(url: string, folder: string, seed: number) {
+    this.#url = url
+    this.#bodies = new EdgeBodies(seed)
+    this.#rows = new ObjectRows(join(folder, 'objects'), SESSIONS.uniqueKey, USERS.uniqueKey)
+  }
+
+  async run(bodies: number): Promise<void> {
+    for (let left = bodies; left > 0 && problems.length < MOST_PROBLEMS; left -= A_SESSION) {
+      const target = await this.#begin()
+      for (let done = 0; done < Math.min(left, A_SESSION); done += A_LOOK)
+        await this.#look(Array.from({ length: A_LOOK }, () => this.#bodies.next(target)))
+      this.#rows.close()
+    }
+  }
+
+  async #begin(): Promise<Target> {
+    const guest = await this.#post('/v1/guests', undefined)
+    this.#token = guest.token as string
+    const session = `fuzz-${crypto.randomUUID()}`
+    await this.#post('/v1/sessions', { session_id: session })
+    const finding = { kind: 'finding', text: 'The 9:40 to Turin is full.' }
+    const { fact } = await this.#post(`/v1/sessions/${session}/facts`, finding)
+    this.#rows.open([null, guest.user_id as string, session])
+    return { session, fact: (fact as { id: string }).id }
+  }
+
+  async #post(path: string, body: unknown): Promise<Record<string, unknown>> {
+    const response = await fetch(this.#url + path, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(this.#token && { Authorization: `Bearer ${this.#token}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as Record<string, unknown>
+  }
+
+  /** Where something was accepted, what was refused is sent again by itself: then nothing at all may change. */
+  async #look(attempts: readonly Attempt[]): Promise<void> {
+    let rest = attempts
+    for (let times = 0; rest.length > 0 && times < 8; times++) {
+      const before = this.#rows.read()
+      const refused: Attempt[] = []
+      for (const attempt of rest) if (await this.#send(attempt)) refused.push(attempt)
+      if (refused.length === rest.length) {
+        const changed = this.#rows.changedSince(before)
+        if (changed.length > 0) problem(`${changed.join()} changed by one of`, ...rest)
+        return
+      }
+      rest = refused
+    }
+  }
+
+  /** @returns whether it was refused, and so must have changed nothing */
+  async #send(attempt: Attempt): Promise<boolean> {
+    const { method, path, headers, body } = attempt
+    const begun = performance.now()
+    try {
+      const response = await fetch(this.#url + path, {
+        method,
+        headers: { ...headers, Authorization: `Bearer ${this.#token}` },
+        body,
+        signal: AbortSignal.timeout(HANG_MS),
+      })
+      const text = await response.text()
+      const { status } = response
+      if (status >= 500 || /ERR_INTERNAL|-32603/.test(text))
+        problem(`${status} ${text.slice(0, 300)}`, attempt)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      return status >= 400 && !AFTER_WRITING.test(text)
+    } catch (error) {
+      problem(`no answer: ${error}`, attempt)
+      return false
+    } finally {
+      sent++
+      const ms = performance.now() - begun
+      if (ms > slowest.ms) slowest = { ms, attempt: shown(attempt) }
+      if (ms > SLOW_MS) problem(`took ${Math.round(ms)} ms`, attempt)
+    }
+  }
+}
+
+function problem(what: string, ...attempts: readonly Attempt[]): void {
+  if (problems.length < MOST_PROBLEMS) problems.push([what, ...attempts.map(shown)].join('\n  '))
+}
+
+function shown({ method, path, headers, body }: Attempt): string {
+  return `${method} ${path} ${JSON.stringify(headers)} ${String(body).slice(0, 300)}`
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'plimsoll-fuzz-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const port = await freePort()
+const variables = { GUEST_SECRET: 'a secret of this test, of 32 bytes or more' }
+const worker = edgeWorker(folder, port, variables)
+const begun = performance.now()
+for (let done = 0; done < BODIES && problems.length < MOST_PROBLEMS; done += A_WORKERD) {
+  const bodies = Math.min(A_WORKERD, BODIES - done)
+  const edge = new BareWorkerd(folder, [worker])
+  await edge.start()
+  try {
+    const lanes = Array.from(
+      { length: LANES },
+      (_, index) => new Lane(`http://127.0.0.1:${port}`, folder, SEED + done + index),
+    )
+    await Promise.all(lanes.map((lane) => lane.run(Math.ceil(bodies / LANES))))
+  } finally {
+    await edge.kill()
+  }
+  rmSync(join(folder, 'objects'), { recursive: true, force: true })
+  mkdirSync(join(folder, 'objects'))
+  // Its port is free a moment later.
+  await pause(100)
+  const rate = Math.round((sent / (performance.now() - begun)) * 1000)
+  console.log(`${done + bodies} bodies, ${sent} requests, ${rate} a second`)
+}
+const counts = [...statuses]
+  .sort(([one], [other]) => one - other)
+  .map(([status, count]) => `${status}: ${count}`)
+console.log(`seed ${SEED}; statuses ${counts.join(', ')}`)
+console.log(`slowest: ${Math.round(slowest.ms)} ms, ${slowest.attempt}`)
+for (const one of problems) console.error(`\n${one}`)
+process.exitCode = problems.length > 0 ? 1 : 0
