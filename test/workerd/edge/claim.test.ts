@@ -6,7 +6,7 @@ import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'
 import { held, said, World } from './world.ts'
 
-const MOST_ROUNDS = 40
+const MOST_ROUNDS = 32
 
 beforeAll(async () => {
   // What is ended is logged.

@@ -1,5 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import type { Model } from '../../../src/index.ts'
 import { changeSessions } from './changed-settings.ts'
 import { rowsOf, sessionObject } from './rows.ts'
@@ -81,11 +82,32 @@ describe('deleting a session', () => {
     expect([await world.messages(), await world.listed()]).toEqual([[], ['trip']])
   })
 
+  it('refuses what would be written between the removal of its log and its end', async () => {
+    const world = await made()
+    const write = await held(world)
+    const { clear } = UserReplica.prototype
+    let isFree = false
+    const clearing = vi.spyOn(UserReplica.prototype, 'clear').mockImplementation(async function (
+      this: UserReplica,
+    ) {
+      while (!isFree) await scheduler.wait(1)
+      return clear.call(this)
+    })
+    const deleting = world.call('DELETE', '/v1/sessions/trip')
+    while (clearing.mock.calls.length === 0) await scheduler.wait(1)
+    expect(await write()).toBe(404)
+    isFree = true
+    expect((await deleting).status).toBe(204)
+    clearing.mockRestore()
+    expect(await allOf(world)).not.toContain('And back')
+    expect(await world.listed()).toEqual([])
+  })
+
   for (const [door, path, body] of [
     [
       'a completion',
       '/v1/sessions/trip/openai/chat/completions',
-      { model: 'edge', messages: [{ role: 'user', content: 'Hi.' }] },
+      { model: 'slow', messages: [{ role: 'user', content: 'Hi.' }] },
     ],
     ['a chat', '/v1/sessions/trip/chat', { message: 'Hi.' }],
   ] as const)

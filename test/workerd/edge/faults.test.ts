@@ -5,7 +5,7 @@ import { chosen, dump, sabotage, watch } from './saboteur.ts'
 import { said, World } from './world.ts'
 
 /** Rounds of one test; where there are more steps, only some statements are tried. */
-const MOST_ROUNDS = 40
+const MOST_ROUNDS = 24
 
 beforeAll(async () => {
   // What is ended is logged.

@@ -42,13 +42,24 @@ export function watch(scopes: readonly Scope[], at = Number.POSITIVE_INFINITY): 
   return plan
 }
 
-/** Which steps to try: each call's beginning and end, and of the statements as many as there is time for. From 1 on. */
+/** Which steps to try, from 1 on: calls' beginnings and ends above all, and of both these and the statements as many as there is time for. */
 export function chosen({ names }: Steps, most: number): readonly number[] {
   const all = names.map((name, index) => ({ place: index + 1, isBorder: / (begins|ends)$/.test(name) }))
-  const borders = all.filter(({ isBorder }) => isBorder)
-  const statements = all.filter(({ isBorder }) => !isBorder)
-  const every = Math.max(1, Math.ceil(statements.length / Math.max(1, most - borders.length)))
-  return [...borders, ...statements.filter((_, index) => index % every === 0)].map(({ place }) => place)
+  const borders = thinned(
+    all.filter(({ isBorder }) => isBorder),
+    Math.ceil((most * 3) / 4),
+  )
+  const statements = thinned(
+    all.filter(({ isBorder }) => !isBorder),
+    most - borders.length,
+  )
+  return [...borders, ...statements].map(({ place }) => place)
+}
+
+function thinned<Item>(items: readonly Item[], most: number): readonly Item[] {
+  const every = Math.ceil(items.length / most)
+  // From the end, which is where most is at stake.
+  return items.filter((_, index) => (items.length - 1 - index) % every === 0)
 }
 
 function stepOf(state: DurableObjectState, name: string): void {
