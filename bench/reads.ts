@@ -92,12 +92,25 @@ function counting(store: Store, counts: { rows: number; reads: number }): Store 
           const rows = await inner.registers(prefix, after)
           return count(rows, rows.length)
         },
+        async indexed(group, query) {
+          const rows = await inner.indexed(group, query)
+          return count(rows, rows.length)
+        },
+        async sums(groups) {
+          const sums = await inner.sums(groups)
+          return count(sums, sums.size)
+        },
         async changesSince(seq) {
           const changes = await inner.changesSince(seq)
           return count(changes, changes.rows.length + 1)
         },
         attach: (attachment, at) => inner.attach(attachment, at),
         attachment: (id) => inner.attachment(id),
+        derive: (row, seq) => inner.derive(row, seq),
+        async derived(prefix, after) {
+          const rows = await inner.derived(prefix, after)
+          return count(rows, rows.length)
+        },
         close: () => inner.close(),
         ...(inner.watch && { watch: (listener: () => void) => inner.watch?.(listener) ?? (() => {}) }),
       }

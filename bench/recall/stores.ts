@@ -119,7 +119,9 @@ async function rankAll(
     const messages = turns
       .filter(({ conversation }) => conversation === name)
       .map(documentOf)
-      .map(({ text, ...message }): MessageInput => ({ ...message, content: text }))
+      .map(
+        ({ text, role, ...message }): MessageInput => ({ ...message, role: role || 'user', content: text }),
+      )
     await place.append(name, true, inLists(messages, FILL_BATCH))
     const own = asked.filter(({ conversation }) => conversation === name)
     const texts = own.map(({ question }) => question)
@@ -204,7 +206,9 @@ function outputAt(index: number, textAt: (index: number) => string): string {
 async function measureReopens(place: Place, locomo: Locomo, plan: StoresPlan): Promise<Reopen> {
   const documents = messagesFrom(locomo, plan.messages)
   const session = 'long'
-  const messages = documents.map(({ text, ...message }): MessageInput => ({ ...message, content: text }))
+  const messages = documents.map(
+    ({ text, role, ...message }): MessageInput => ({ ...message, role: role || 'user', content: text }),
+  )
   const lists = inLists(messages, FILL_BATCH)
   for (const some of inLists(lists, FILL_LISTS)) await place.append(session, true, some)
   await place.settle(session)

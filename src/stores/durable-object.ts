@@ -39,6 +39,8 @@ const BATCH = 90
 const LAST_PLANE = 0x10_0000
 /** Rows of the log that one statement inserts. */
 const ROWS_AT_ONCE = 5
+/** Sources of a row that one statement inserts. */
+const SOURCES_AT_ONCE = 20
 
 const IS_ENTRY = `kind NOT IN ('put', 'delete', 'erase')`
 const IS_MARK = `kind NOT IN ('message', 'put', 'delete', 'erase')`
@@ -782,8 +784,12 @@ class SqlScope implements ScopeStore {
 
   /** Notes what a row derives from. */
   #link(scope: number, name: string, sources: readonly string[] | undefined, register: 0 | 1): void {
-    for (const source of new Set(sources))
-      this.#database.run('INSERT INTO plimsoll_source VALUES (?, ?, ?, ?)', scope, source, name, register)
+    const rows = [...new Set(sources)].map((source): SqlValue[] => [scope, source, name, register])
+    for (let at = 0; at < rows.length; at += SOURCES_AT_ONCE) {
+      const batch = rows.slice(at, at + SOURCES_AT_ONCE)
+      const values = batch.map(() => '(?, ?, ?, ?)').join()
+      this.#database.run(`INSERT INTO plimsoll_source VALUES ${values}`, ...batch.flat())
+    }
   }
 
   /** A body as its row holds it: whole, or as a number of parts, which are written. */

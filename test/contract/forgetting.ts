@@ -82,6 +82,18 @@ export function describeForgetting(open: Open): void {
       await expectCascade(scope, 'op-9', 9)
     })
 
+    it('reaches what has many sources by each of them', async () => {
+      const scope = await openScope(open)
+      for (const removed of [0, 50, 98]) {
+        const key = `from-${removed}`
+        const sources = names(`${key}/m`, 99)
+        const derived = put(`op-${key}`, key, null, { sources })
+        await scope.commit([append(`said-${removed}`, sources), derived], decide)
+        await scope.commit([remove(`removed-${removed}`, sources[removed] ?? '')], decide)
+      }
+      expect(await scope.registers('')).toEqual([])
+    })
+
     it('reaches through cycles, and 300 links of a chain', async () => {
       const scope = await openScope(open)
       const keys = names('fact/', 300)

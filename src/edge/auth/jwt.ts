@@ -86,7 +86,16 @@ function userOf(claims: JWTPayload, tenantClaim: string | undefined): Principal 
 function bySecret({ secret, algorithms }: JwtOptions) {
   if (secret === undefined) throw notConfigured('a secret or jwks is required')
   if (algorithms !== undefined) throw notConfigured('algorithms are for jwks; a secret is for HS256')
-  return { key: secretBytes('the secret', secret), algorithms: ['HS256'] }
+  const bytes = secretBytes('the secret', secret)
+  // Imported once, since that takes as long as to verify; not its promise, which would belong to one request.
+  let known: CryptoKey | undefined
+  const key = async (): Promise<CryptoKey> => {
+    known ??= await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [
+      'verify',
+    ])
+    return known
+  }
+  return { key, algorithms: ['HS256'] }
 }
 
 function byKeySet(options: JwtOptions, jwks: string | URL) {

@@ -46,9 +46,13 @@ export class LiveSockets {
     })
   }
 
-  /** Tells all sockets that something changed. One whose proof has ended is closed. @param seqOf gives the newest op's; asked where anybody listens */
+  /** Whether nobody listens. */
+  get isEmpty(): boolean {
+    return this.#ctx.getWebSockets().length === 0
+  }
+
+  /** Tells all sockets that something changed. One whose proof has ended is closed. @param seqOf gives the newest op's */
   async tell(seqOf: () => Promise<number>): Promise<void> {
-    if (this.#ctx.getWebSockets().length === 0) return
     const text = JSON.stringify({ type: 'change', seq: await seqOf() })
     const sockets = this.#ctx.getWebSockets()
     const now = this.#now()

@@ -377,6 +377,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Tells whoever listens that something changed. A hint: whatever becomes of it. */
   #tell(): void {
+    if (this.#sockets.isEmpty) return
     this.ctx.waitUntil(this.#sockets.tell(() => this.#life.seq()).catch(() => {}))
   }
 
