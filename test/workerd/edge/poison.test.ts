@@ -98,8 +98,8 @@ describe('a session whose compaction fails', () => {
       return 'They talked of trains to the coast.'
     })
     const world = await made()
-    expect(await talk(world, 0, 24)).toBeGreaterThan(1)
-    expect(state.requests).toBeGreaterThan(4)
+    expect(await talk(world, 0, 36)).toBeGreaterThan(1)
+    expect(state.requests).toBeGreaterThan(3)
     const summaries = await summariesOf(world)
     expect(summaries[0]?.by).toBe('extract')
     expect(summaries.at(-1)?.by).toBe('summariser')
