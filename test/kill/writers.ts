@@ -126,6 +126,8 @@ export class Writer {
   async #answered(kind: Kind, call: Call, response: Response, isAgain: boolean): Promise<boolean> {
     const ledger = this.#ledger
     const answer = (await response.json()) as Answer
+    // Of new facts a user may have so many an hour.
+    if (kind === 'fact' && response.status === 422) return true
     if (response.status !== 200) {
       ledger.problems.push(`${call.id}: status ${response.status} ${JSON.stringify(answer)}`)
       return false
