@@ -31,16 +31,12 @@ export interface Client {
 export interface SessionsClient {
   /** At most 512 sessions, by id; more of them `after` the last one. */
   list(options?: CallOptions & { readonly after?: string }): Promise<readonly SessionInfo[]>
-  /** Idempotent where the session's id is given. */
+  /** Idempotent where the session's id is given; without one, a session of a fresh id. */
   create(session?: NewSession, options?: WriteOptions): Promise<SessionInfo>
   /** @throws ERR_NOT_FOUND */
   get(sessionId: string, options?: CallOptions): Promise<SessionInfo>
   /** @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
-  update(
-    sessionId: string,
-    change: Omit<NewSession, 'sessionId'>,
-    options?: WriteOptions,
-  ): Promise<SessionInfo>
+  update(sessionId: string, change: { readonly title: string }, options?: WriteOptions): Promise<SessionInfo>
   /** Removes a session and all of its log. Idempotent. */
   delete(sessionId: string, options?: WriteOptions): Promise<void>
 }
@@ -79,11 +75,13 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-function sessionsClient({ get, json }: Transport): SessionsClient {
+function sessionsClient({ get, json, settings }: Transport): SessionsClient {
   return {
     list: async (options) =>
       (await get<{ readonly sessions: readonly SessionInfo[] }>(pathOf('sessions'), options)).sessions,
-    create: (body = {}, options) => json('POST', pathOf('sessions'), { ...options, body }),
+    // Named here, so that it is one session however often the request is sent.
+    create: ({ sessionId = settings.newId(), ...body } = {}, options) =>
+      json('POST', pathOf('sessions'), { ...options, body: { sessionId, ...body } }),
     get: async (sessionId, options) => json('GET', pathOf('sessions', sessionId), options),
     update: async (sessionId, body, options) =>
       json('PATCH', pathOf('sessions', sessionId), { ...options, body }),

@@ -46,7 +46,8 @@ export function askSession<Name extends SessionCallName>(
   input: SessionCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  return onSession(settings, scope, (object) => object.call(scope, name, input, meta))
+  const named = once(name, input, meta)
+  return onSession(settings, scope, (object) => object.call(scope, name, input, named))
 }
 
 /** What a user's object answers one of its calls with. */
@@ -57,5 +58,17 @@ export function askUser<Name extends UserCallName>(
   input: UserCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  return onUser(settings, scope, (object) => object.call(scope, name, input, meta))
+  const named = once(name, input, meta)
+  return onUser(settings, scope, (object) => object.call(scope, name, input, named))
+}
+
+/**
+ * The op's name, the same each time that a call is sent: an object may have done what it was asked for, and its answer be lost. Messages
+ * that all have ids need none: whoever sends them again names the op by these. Nor does a fact, which is known by what it says.
+ */
+function once(name: SessionCallName | UserCallName, input: unknown, meta: CallMeta): CallMeta {
+  if (meta.opId !== undefined || name === 'remember') return meta
+  const { messages } = (input ?? {}) as { readonly messages?: unknown }
+  if (Array.isArray(messages) && messages.every(({ id }) => id !== undefined)) return meta
+  return { ...meta, opId: webHost.newId() }
 }

@@ -37,6 +37,7 @@ import type { SessionHome } from './session-home.ts'
 import { SessionLife } from './session-life.ts'
 import type {
   CallMeta,
+  ChatCall,
   CompletionAnswer,
   CompletionCall,
   McpCall,
@@ -55,6 +56,8 @@ const PARTS = 'parts'
 
 /** How often an alarm keeps an object awake whose model is still answering. */
 const BEAT_MS = 30_000
+/** When an erase is tried again that could not be finished, for example since the user's object was not reached. */
+const ERASE_AGAIN_MS = 60_000
 
 /**
  * One session: its log, contexts and chats, and a copy of what its user's sessions share. Its calls are RPC methods of a Durable Object;
@@ -95,8 +98,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         return this.#chats.nextWorkAt()
       },
       [ERASE]: async () => {
-        await this.#life.finishErase()
-        return undefined
+        try {
+          await this.#life.finishErase()
+          return undefined
+        } catch {
+          // Work that fails is given up in the end; what somebody had removed must not stay.
+          return webHost.now() + ERASE_AGAIN_MS
+        }
       },
       [PARTS]: async () => this.#parts.purge(),
       // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
@@ -232,10 +240,14 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /** Says something, and streams the reply. @throws ERR_NOT_FOUND, as {@link ChatRuns.start} */
-  async chat(scope: SessionScope, body: unknown, { opId, bytes = 0 }: CallMeta): Promise<RunStream> {
+  async chat(
+    scope: SessionScope,
+    body: unknown,
+    { opId, bytes = 0, messageId }: ChatCall,
+  ): Promise<RunStream> {
     this.#life.open(scope)
     const request = parseChatRequest(body, {
-      newId: webHost.newId,
+      newId: () => messageId,
       ...(opId !== undefined && { idempotencyKey: opId }),
     })
     this.#take(bytes)
@@ -307,11 +319,18 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     })
     await before
     this.#isCompleting = true
-    await this.#work.schedule(COMPLETIONS, webHost.now() + BEAT_MS)
-    return () => {
+    const free = (): void => {
       this.#isCompleting = false
       end()
     }
+    try {
+      await this.#work.schedule(COMPLETIONS, webHost.now() + BEAT_MS)
+    } catch (error) {
+      // The next one would wait for ever.
+      free()
+      throw error
+    }
+    return free
   }
 
   /** Answers one request of the Model Context Protocol. @throws ERR_NOT_FOUND */

@@ -9,6 +9,12 @@ export interface CallMeta {
   readonly bytes?: number
 }
 
+/** A request of a chat. */
+export interface ChatCall extends CallMeta {
+  /** Of a message that has no id: the same each time that the call is sent. */
+  readonly messageId: string
+}
+
 /** A request of the Model Context Protocol; its body is within the limit. */
 export interface McpCall {
   readonly method: string

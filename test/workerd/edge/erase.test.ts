@@ -1,7 +1,7 @@
-import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
-import type { Model } from '../../../src/index.ts'
+import { type Model, PlimsollError } from '../../../src/index.ts'
 import { changeSessions } from './changed-settings.ts'
 import { rowsOf, sessionObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'
@@ -107,7 +107,7 @@ describe('deleting a session', () => {
     [
       'a completion',
       '/v1/sessions/trip/openai/chat/completions',
-      { model: 'slow', messages: [{ role: 'user', content: 'Hi.' }] },
+      { model: 'plimsoll', messages: [{ role: 'user', content: 'Hi.' }] },
     ],
     ['a chat', '/v1/sessions/trip/chat', { message: 'Hi.' }],
   ] as const)
@@ -138,6 +138,30 @@ describe('deleting a session', () => {
     const answers = await Promise.all([1, 2, 3].map(() => world.call('DELETE', '/v1/sessions/trip')))
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204])
     expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(404)
+  })
+
+  it('is tried by the alarm until it is done, however long the user’s object does not answer', async () => {
+    const world = await made()
+    await world.context()
+    const commit = vi
+      .spyOn(UserReplica.prototype, 'commit')
+      .mockRejectedValue(new PlimsollError('ERR_STORAGE', 'the object was not reached'))
+    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(500)
+    for (let attempt = 0; attempt < 7; attempt++) {
+      await runInDurableObject(world.stub(), (_, { storage }) => {
+        storage.sql.exec('UPDATE plimsoll_edge_work SET due = 0 WHERE due IS NOT NULL')
+        return storage.setAlarm(Date.now() + 60_000)
+      })
+      await runDurableObjectAlarm(world.stub())
+    }
+    expect(await world.listed()).toEqual(['trip'])
+    commit.mockRestore()
+    await runInDurableObject(world.stub(), (_, { storage }) => {
+      storage.sql.exec('UPDATE plimsoll_edge_work SET due = 0 WHERE due IS NOT NULL')
+      return storage.setAlarm(Date.now() + 60_000)
+    })
+    await runDurableObjectAlarm(world.stub())
+    expect(await world.listed()).toEqual([])
   })
 
   it('is finished by the alarm where its object ended at any step (T7, T10)', async () => {

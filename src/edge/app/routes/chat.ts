@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
+import { webHost } from '../../../platform/web.ts'
 import { UI_MESSAGE_STREAM_HEADERS } from '../../chat/ui-message-stream.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
@@ -22,8 +23,9 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     async ({ context, principal, param, body, opId, bytes }) => {
       const scope = sessionScope(principal, param('session'))
+      const call = { ...(opId !== undefined && { opId }), bytes, messageId: webHost.newId() }
       const { run, stream } = await onSession(context.var.settings, scope, (object) =>
-        object.chat(scope, body, { ...(opId !== undefined && { opId }), bytes }),
+        object.chat(scope, body, call),
       )
       return new Response(stream, { headers: { ...UI_MESSAGE_STREAM_HEADERS, 'Plimsoll-Run': run } })
     },

@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { checkId } from '../../../core/json.ts'
+import { webHost } from '../../../platform/web.ts'
 import { chatErrorOf } from '../../openai/chat-error.ts'
 import { EVENT_STREAM_HEADERS } from '../../openai/event-stream.ts'
 import type { AppEnv } from '../app-env.ts'
@@ -34,14 +35,18 @@ async function complete(context: Context<AppEnv>, sessionId: string | undefined)
     sessionId === undefined ? DEFAULT_SESSION : checkId('chat.completions', 'session', sessionId),
   )
   const { value, bytes } = await readJson(req.raw)
-  const opId = req.header('Idempotency-Key')
+  const key = req.header('Idempotency-Key')
+  const isRetry = Number(req.header('X-Stainless-Retry-Count')) > 0
+  // An object whose answer is lost is asked again, and then must not answer anew; a client that repeats a request has no name for it.
+  const fresh = isRetry ? undefined : webHost.newId()
+  const opId = key === undefined ? fresh : checkId('chat.completions', 'Idempotency-Key', key)
   const answered = await onSession(vars.settings, scope, (object) =>
     object.complete(scope, {
       body: value,
       bytes,
       ...(sessionId === undefined && { create: true as const }),
-      ...(opId !== undefined && { opId: checkId('chat.completions', 'Idempotency-Key', opId) }),
-      ...(Number(req.header('X-Stainless-Retry-Count')) > 0 && { isRetry: true }),
+      ...(opId !== undefined && { opId }),
+      ...(isRetry && { isRetry }),
     }),
   )
   const { json, stream } = answered

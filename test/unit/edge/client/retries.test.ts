@@ -21,6 +21,17 @@ describe('a request without an answer', () => {
     expect(waits).toEqual([150, 300])
   })
 
+  it('creates one session, though the app gives it no id', async () => {
+    const session = { session_id: 'op-1', title: '', created_at: 9 }
+    const { client, sent } = scene([offline, json(session)])
+    await client.sessions.create({ title: 'Turin' })
+    expect(sent.map(({ body }) => JSON.parse(body ?? ''))).toEqual(
+      Array(2).fill({ session_id: 'op-1', title: 'Turin' }),
+    )
+    await client.sessions.create({ sessionId: 'trip' })
+    expect(sent.at(-1)?.body).toBe('{"session_id":"trip"}')
+  })
+
   it('is given up after three more, with an error that names the op', async () => {
     const { client, sent, waits } = scene([offline])
     const error = await refused(client.session('trip').append(hello))

@@ -1,0 +1,59 @@
+import { env, evictDurableObject } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../../src/edge/hono.ts'
+import type { User } from './caller.ts'
+import { useDemoModel } from './changed-settings.ts'
+import { World } from './world.ts'
+
+const said = { role: 'user', content: 'Hi.' }
+const DOORS = {
+  'an append': ['messages', { messages: [said] }],
+  'a context': ['context', { messages: [said] }],
+  'a chat': ['chat', { message: said.content }],
+  'a completion': ['openai/chat/completions', { model: 'plimsoll', messages: [said] }],
+} as const
+
+/** The app over the sessions of the worker under test, of which the first answer does not arrive. */
+function losing(user: User) {
+  const lost = Object.assign(new Error('Network connection lost.'), { retryable: true })
+  let calls = 0
+  const SESSIONS = {
+    getByName: (name: string) =>
+      new Proxy(env.SESSIONS.getByName(name), {
+        get:
+          (stub, method) =>
+          async (...args: unknown[]) => {
+            const answer = await (stub as unknown as Record<string | symbol, CallableFunction>)[method]?.(
+              ...args,
+            )
+            if (++calls === 1) throw lost
+            return answer
+          },
+      }),
+  } as unknown as typeof env.SESSIONS
+  const app = createApp(() => ({ objects: { ...env, SESSIONS }, authenticate: async () => user }))
+  return { app, calls: () => calls }
+}
+
+describe('a message without id or key', () => {
+  for (const [name, [path, body]] of Object.entries(DOORS))
+    it(`is written once, though the answer of its session’s object is lost: ${name}`, async () => {
+      await useDemoModel()
+      const world = new World()
+      await world.create()
+      await evictDurableObject(world.stub())
+      const { app, calls } = losing(world.user)
+      const init = {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }
+      const response = await app.request(`/v1/sessions/trip/${path}`, init, {})
+      await response.text()
+      expect([response.status, calls()]).toEqual([200, 2])
+      const messages = (await world.messages()) as readonly string[]
+      expect(messages.filter((one) => one.endsWith('"Hi."') || one.includes('"text":"Hi."'))).toHaveLength(1)
+      // Of the model's replies, too, there is one.
+      expect(messages.length).toBeLessThan(3)
+    })
+})
