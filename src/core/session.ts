@@ -23,6 +23,7 @@ import type { FactQuery } from './facts/fact-lists.ts'
 import type { Remembered } from './facts/place-fact.ts'
 import type { Rating } from './facts/review.ts'
 import { messagesOf } from './fold.ts'
+import { hashText } from './hash.ts'
 import { checkTools } from './head.ts'
 import { type HistoryOptions, notFound, readFromMessage, readHistory, readRewinds } from './history.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
@@ -43,6 +44,7 @@ import { readSource, type SourceOptions, type SourcePage } from './source.ts'
 import type { StartOptions } from './start/start-options.ts'
 import type { SessionStart } from './start/start-payload.ts'
 import { utf8Length } from './text.ts'
+import { readEntry } from './view.ts'
 import {
   type AppendOptions,
   type AppendResult,
@@ -271,26 +273,36 @@ export class Session<State = unknown> {
   /**
    * Hides a message and everything that shows after it, to edit or regenerate from there. The log keeps all of it.
    *
+   * @param options.opId repeating it gives the first result. Default: fresh
    * @returns the id of the rewind, for {@link undo}
-   * @throws ERR_NOT_FOUND
+   * @throws ERR_NOT_FOUND; ERR_DUPLICATE_ID: the op was an undo
    */
-  rewind(id: string): Promise<string> {
+  rewind(id: string, { opId }: { readonly opId?: string } = {}): Promise<string> {
     return this.#enqueue(async () => {
       checkId('rewind', 'id', id)
+      const name = this.#rewindName('rewind', opId)
+      const done = await this.#rewindOf(name, opId)
+      if (done && 'undo' in done) throw duplicate('rewind', name)
+      if (done) return done.id
       await this.#builder.view.refresh()
       const hides = await readFromMessage(this.#store, this.#builder.view, id)
-      return this.#mark({ type: 'rewind', id: this.#host.newId(), hides })
+      return this.#mark({ type: 'rewind', id: name, hides })
     })
   }
 
   /**
    * Shows again what a rewind hid. Default: the newest rewind that still holds.
    *
+   * @param options.opId repeating it gives the first result. Default: fresh
    * @returns the id of the rewind that was taken back
-   * @throws ERR_NOT_FOUND
+   * @throws ERR_NOT_FOUND; ERR_DUPLICATE_ID: the op was a rewind
    */
-  undo(rewind?: string): Promise<string> {
+  undo(rewind?: string, { opId }: { readonly opId?: string } = {}): Promise<string> {
     return this.#enqueue(async () => {
+      const name = this.#rewindName('undo', opId)
+      const done = await this.#rewindOf(name, opId)
+      if (done && 'hides' in done) throw duplicate('undo', name)
+      if (done) return done.undo
       const marks = (await readRewinds(this.#store)).flatMap(
         (row) => (markIn(row) as RewindMark | undefined) ?? [],
       )
@@ -301,7 +313,7 @@ export class Session<State = unknown> {
           ? held.at(-1)
           : held.find((mark) => mark.id === checkId('undo', 'rewind', rewind))
       if (!target) throw notFound('undo', rewind ?? 'a rewind')
-      await this.#mark({ type: 'rewind', id: this.#host.newId(), undo: target.id })
+      await this.#mark({ type: 'rewind', id: name, undo: target.id })
       return target.id
     })
   }
@@ -567,6 +579,18 @@ export class Session<State = unknown> {
     this.#index(result.messages.length)
     if (this.#listeners.size > 0) await this.#look().catch(ignore)
     return result
+  }
+
+  /** Id of the mark that an op writes. */
+  #rewindName(operation: string, opId: string | undefined): string {
+    return opId === undefined ? this.#host.newId() : `rewind/${hashText(checkId(operation, 'opId', opId))}`
+  }
+
+  /** What an op wrote before; it cannot have written anything before it had a name. */
+  async #rewindOf(name: string, opId: string | undefined): Promise<RewindMark | undefined> {
+    if (opId === undefined) return undefined
+    const row = await readEntry(this.#store, name)
+    return row && (markIn(row) as RewindMark | undefined)
   }
 
   async #mark(entry: RewindMark): Promise<string> {

@@ -340,6 +340,22 @@ describe('history', () => {
 })
 
 describe('rewind and undo', () => {
+  it('do once what is asked for twice under one op id', async () => {
+    const { open } = setUp()
+    const session = open()
+    for (const id of ['one', 'two', 'three']) await session.append({ id, role: 'user', content: id })
+    const shown = async () => (await session.history()).map(({ id }) => id)
+    const first = await session.rewind('three', { opId: 'a' })
+    expect(await session.rewind('three', { opId: 'a' })).toBe(first)
+    const second = await session.rewind('two', { opId: 'b' })
+    expect(await session.undo(undefined, { opId: 'c' })).toBe(second)
+    expect(await session.undo(undefined, { opId: 'c' })).toBe(second)
+    expect(await shown()).toEqual(['one', 'two'])
+    expect(await failing(session.undo(undefined, { opId: 'a' }))).toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+    expect(await failing(session.rewind('one', { opId: 'c' }))).toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+    expect(await open().undo(undefined, { opId: 'c' })).toBe(second)
+  })
+
   it('hide a message and all after it, and bring them back', async () => {
     const session = setUp().open()
     await session.addExchange('One', 'First answer')

@@ -75,13 +75,14 @@ export const sessionCalls = {
   },
 
   rewind: async (
-    { session }: Asked,
+    { session, opId }: Asked,
     { message, undo }: { readonly message?: string; readonly undo?: string | true },
   ): Promise<Answer> => {
     if ((message === undefined) === (undo === undefined))
       throw invalid('rewind', 'message', 'or undo must be given, and not both')
-    if (message !== undefined) return answer({ rewind: await session.rewind(message) })
-    return answer({ rewind: await session.undo(undo === true ? undefined : undo) })
+    const once = opId === undefined ? {} : { opId }
+    if (message !== undefined) return answer({ rewind: await session.rewind(message, once) })
+    return answer({ rewind: await session.undo(undo === true ? undefined : undo, once) })
   },
 
   facts: async ({ session }: Asked, query: FactQuery): Promise<Answer> =>

@@ -45,8 +45,11 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.rewind,
       answer: z.object({ rewind: z.string() }),
     },
-    ({ context, principal, param, body, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, { bytes }),
+    ({ context, principal, param, body, opId, bytes }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, {
+        ...(opId !== undefined && { opId }),
+        bytes,
+      }),
   )
   endpoint(
     app,
