@@ -25,7 +25,8 @@ const NAME = /^\w{1,40}$/
 /**
  * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
  *
- * Every refusal is RFC 9457 problem details with a stable code and a request id; nothing that a client sent is in it or in the log.
+ * Every refusal is RFC 9457 problem details with a stable code and a request id; of what a client sent there is at most an
+ * id in it, and nothing in the log.
  *
  * @param configure Contract: what the app needs, by the environment of a Worker; asked once for each environment. What it throws is
  *   answered, request by request.
@@ -124,7 +125,12 @@ function guardsFor(settings: AppSettings): Guards {
 
 /** Where an error was thrown, without its message, which may hold anything. */
 function traceOf(error: Error): string {
-  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  const { stack = '', message } = error
+  // Its lines may look like frames.
+  const frames = stack
+    .slice(stack.indexOf(message) + message.length)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
   const name = NAME.test(error.name) ? error.name : 'Error'
   return [name, ...frames.slice(0, MOST_FRAMES)].join('\n')
 }

@@ -128,12 +128,12 @@ function idIn(value: string | undefined, name: string): string | undefined {
 /** The version that a tag names. @throws ERR_INVALID_ARGUMENT: no tag, or several */
 export function tagIn(header: string, name: string): string {
   const version = versionIn(header)
-  if (version === undefined) throw invalid('the request', name, 'must be one entity tag, or *')
+  if (version === undefined) throw invalid('the request', name, 'must be one entity tag')
   return checkId('the request', name, version)
 }
 
 function expectedIn(match: string | undefined, noneMatch: string | undefined): string | null | undefined {
-  if (match !== undefined && match !== '*') return tagIn(match, 'If-Match')
+  if (match !== undefined) return tagIn(match, 'If-Match')
   return noneMatch === '*' ? null : undefined
 }
 

@@ -54,6 +54,11 @@ const COMPLETIONS = 'completions'
 const ERASE = 'erase'
 const PARTS = 'parts'
 
+/** Completions of one session that wait for another: each of them holds its request in memory. */
+const MOST_WAITING = 8
+/** Seconds. */
+const RETRY_AFTER = 5
+
 /** How often an alarm keeps an object awake whose model is still answering. */
 const BEAT_MS = 30_000
 /** When an erase is tried again that could not be finished, for example since the user's object was not reached. */
@@ -134,6 +139,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /** The completion that is under way, for the next one to wait for. */
   #completing: Promise<unknown> = Promise.resolve()
   #isCompleting = false
+  /** Completions that wait for that. */
+  #waiting = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -312,12 +319,18 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Waits for the completion that is under way. @returns what ends the caller's own turn */
   async #turn(): Promise<() => void> {
+    if (this.#waiting >= MOST_WAITING)
+      throw new PlimsollError('ERR_OVERLOADED', 'chat.completions: too many wait in this session already', {
+        retryAfter: RETRY_AFTER,
+      })
     const before = this.#completing
     let end = (): void => {}
     this.#completing = new Promise<void>((resolve) => {
       end = resolve
     })
+    this.#waiting++
     await before
+    this.#waiting--
     this.#isCompleting = true
     const free = (): void => {
       this.#isCompleting = false
@@ -341,7 +354,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     // For what is no request, nothing is made.
     const open = async (): Promise<Session> => {
       const home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
-      if (body) this.#take(body.length)
+      if (body) this.#take(body.length, requestsIn(body))
       await home.refresh()
       return home.session()
     }
@@ -420,9 +433,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     }
   }
 
-  /** Counts a write. @throws ERR_RATE_LIMIT */
-  #take(bytes: number): void {
-    this.#budgets.takeAll({ appends: 1, bytes })
+  /** Counts a write, or several that come together. @throws ERR_RATE_LIMIT, ERR_LIMIT */
+  #take(bytes: number, appends = 1): void {
+    this.#budgets.takeAll({ appends, bytes })
   }
 
   /** What a call of the model took, in place of what was foretold of it. */
@@ -435,5 +448,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const { model } = this.#settings
     if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
     return typeof model === 'function' ? model() : model
+  }
+}
+
+/** Requests in a body of the Model Context Protocol, which may be a batch. What is none of JSON is refused where it is read. */
+function requestsIn(body: Uint8Array): number {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(body))
+    return Array.isArray(parsed) ? Math.max(1, parsed.length) : 1
+  } catch {
+    return 1
   }
 }

@@ -5,6 +5,7 @@ import { headOf } from '../../core/text.ts'
 import { createMemory } from '../../create-memory.ts'
 import { webHost } from '../../platform/web.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import { durableObjectStore } from '../../stores/durable-object.ts'
@@ -13,10 +14,12 @@ import { callObject } from '../scopes/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../scopes/pull.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../scopes/remote-scope.ts'
 import type { UserHome } from '../scopes/user-replica.ts'
+import { objectAlarms } from '../tables/alarms.ts'
 import { Claims } from '../tables/claims.ts'
 import { Replicas } from '../tables/replicas.ts'
 import type { SessionScope } from '../tables/session-record.ts'
 import { TokenBuckets } from '../tables/token-buckets.ts'
+import { WorkQueue } from '../tables/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { objectName } from './object-name.ts'
@@ -33,6 +36,15 @@ const CHANGES: ReadonlySet<UserCallName> = new Set([
   'deleteSkill',
   'remember',
 ])
+/** The kind of work that finishes a claim. */
+const CLAIM = 'claim'
+const CLAIM_AGAIN_MS = 60_000
+
+interface ClaimWork {
+  readonly user: Scope
+  readonly guest: Scope
+}
+
 /** What is left of a session's name when it gets another one, in UTF-16 units, and how many of its id it gets. */
 const LONGEST_NAME = 60
 const SUFFIX = 8
@@ -49,9 +61,31 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 {
   readonly #local: Store = durableObjectStore(this.ctx.storage)
   readonly #replicas = new Replicas({ storage: this.ctx.storage, now: webHost.now })
+  readonly #work = new WorkQueue({
+    storage: this.ctx.storage,
+    alarms: objectAlarms(this.ctx.storage),
+    host: webHost,
+    handlers: {
+      [CLAIM]: async (payload) => {
+        const { user, guest } = payload as unknown as ClaimWork
+        await this.#move(user, guest)
+        return undefined
+      },
+    },
+  })
   #made: UserSettings | undefined
   #buckets: TokenBuckets | undefined
   #memory: UserMemory | undefined
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    // Work that is owed, and an alarm that is not there: it was used up by a run that did not end.
+    ctx.waitUntil(this.#work.ensureArmed())
+  }
+
+  override alarm(): Promise<void> {
+    return this.#work.run()
+  }
 
   /** Contract: what the user's memory is made with; asked at its first call after the object woke. */
   protected abstract settings(): UserSettings
@@ -103,9 +137,22 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    * Moves the sessions and facts of a guest to this user; a session whose name is taken gets another one. Idempotent: repeating it moves what is
    * left, and answers with all that was ever moved.
    *
-   * @throws as the objects that are moved: then some may have been, and repeating it goes on
+   * @throws as the objects that are moved: then some may have been; repeating it goes on, and so does an alarm, some times from a minute later on
    */
   async claim(scope: Scope, guest: Scope): Promise<Answer> {
+    this.#check(scope)
+    const key = objectName(guest)
+    const payload = { user: { ...scope }, guest: { ...guest } } satisfies ClaimWork as Json
+    // What an end of this object or a failure leaves half moved, an alarm finishes.
+    await this.#work.schedule(CLAIM, webHost.now() + CLAIM_AGAIN_MS, { key, payload })
+    const answered = await this.#move(scope, guest)
+    this.#work.cancel(CLAIM, key)
+    // Nobody need be woken for it.
+    await this.#work.run()
+    return answered
+  }
+
+  async #move(scope: Scope, guest: Scope): Promise<Answer> {
     const { user } = this.#open(scope)
     const from = (): DurableObjectStub<UserObject> => this.env.USERS.getByName(objectName(guest))
     const claims = new Claims(this.ctx.storage)

@@ -42,11 +42,6 @@ export class Replicas {
     })
   }
 
-  /** Forgets a session, for example when it is deleted. Idempotent. */
-  forget(sessionId: string): void {
-    this.#rows('DELETE FROM plimsoll_edge_replica WHERE session = ?', sessionId)
-  }
-
   /** Sessions that pulled within ten minutes, the latest first, at most 32. @param but not this one: it knows what it wrote itself */
   recent(but?: string): readonly string[] {
     return this.#rows(

@@ -34,6 +34,22 @@ describe('a budget that is used up (T37)', () => {
   })
   const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms)
 
+  it('counts each request of a batch of MCP', async () => {
+    await changeSessions((settings) => ({ ...settings, budgets: { appendsPerMinute: 5 } }))
+    const caller = new Caller()
+    const session = await caller.session()
+    const batch = (size: number) =>
+      caller.call(
+        'POST',
+        `/v1/sessions/${session}/mcp`,
+        Array.from({ length: size }, () => finding),
+        MCP,
+      )
+    expect((await batch(3)).status).toBe(200)
+    expect((await batch(3)).status).toBe(429)
+    expect((await batch(2)).status).toBe(200)
+  })
+
   it.each([
     ['messages', (path: string) => ['POST', `${path}/messages`, hi] as const],
     ['contexts', (path: string) => ['POST', `${path}/context`, hi] as const],

@@ -1,6 +1,8 @@
-import { evictDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { SessionObject } from '../../../src/edge/cloudflare.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import { PlimsollError } from '../../../src/index.ts'
 import { changeUsers } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'
@@ -148,6 +150,28 @@ describe('claiming what a guest did', () => {
     await evictDurableObject(userObject(ada.user))
     expect(await ada.claim(guest.token)).toMatchObject({ status: 200, body: { facts: 3 } })
     expect([(await ada.facts()).length, (await guest.facts()).length]).toEqual([3, 0])
+  })
+
+  it('is finished by an alarm where nobody repeats it', async () => {
+    const { guest, ada } = await met()
+    await guest.remember('trip', 'Window seats.')
+    const failing = vi
+      .spyOn(SessionObject.prototype, 'takeOver')
+      .mockRejectedValueOnce(new PlimsollError('ERR_STORAGE', 'sql: it failed'))
+    expect((await ada.claim(guest.token)).status).toBe(500)
+    failing.mockRestore()
+    await evictDurableObject(userObject(ada.user))
+    await runInDurableObject(userObject(ada.user), async (_, { storage }) => {
+      storage.sql.exec('UPDATE plimsoll_edge_work SET due = 0')
+      await storage.setAlarm(Date.now() + 3_600_000)
+    })
+    await runDurableObjectAlarm(userObject(ada.user))
+    expect(await ada.messages()).toEqual(['m1: "Two seats to Turin."'])
+    expect([(await ada.facts()).length, await guest.listed()]).toEqual([1, []])
+    const owed = await runInDurableObject(userObject(ada.user), (_, { storage }) =>
+      storage.sql.exec('SELECT kind FROM plimsoll_edge_work').toArray(),
+    )
+    expect(owed).toEqual([])
   })
 
   it('loses nothing that is being written meanwhile: it is moved, or refused', async () => {

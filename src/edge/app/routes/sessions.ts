@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
+import { webHost } from '../../../platform/web.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readText } from '../body.ts'
 import { endpoint } from '../endpoint.ts'
@@ -29,7 +30,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.session,
       status: 201,
     },
-    ({ context, principal, body: { sessionId = crypto.randomUUID(), ...options } }) => {
+    ({ context, principal, opId = webHost.newId(), body: { sessionId = opId, ...options } }) => {
       const scope = sessionScope(principal, sessionId)
       return onSession(context.var.settings, scope, (object) => object.create(scope, options))
     },
