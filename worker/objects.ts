@@ -11,8 +11,8 @@ import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
 
 const DEFAULT_BUDGET = 16_000
-/** So that a copy of them in each session stays small. */
-const FACTS_PER_USER = 500
+/** Of a user, and of a session, so that a session's copy of the user's stays small. */
+const MOST_FACTS = 500
 
 export class SessionObject extends Session<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
@@ -47,7 +47,7 @@ export class UserObject extends User<Env> {
   protected settings(): UserSettings {
     const { env } = this
     return {
-      memory: { ...memoryOf(env), facts: { caps: { facts: FACTS_PER_USER } } },
+      memory: memoryOf(env),
       budgets: {
         ...limit('sessionsPerHour', env.SESSIONS_PER_HOUR),
         ...limit('bytesPerDay', env.BYTES_PER_DAY),
@@ -63,6 +63,7 @@ function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM, RECALL }: Env): SessionSe
       maxOutputTokens: Number(MAX_OUTPUT_TOKENS ?? 0),
     },
     ...(SYSTEM !== undefined && { system: SYSTEM }),
+    facts: { caps: { facts: MOST_FACTS } },
     ...(RECALL !== 'off' && { recall: lexicalRecall({ stemmer: englishStemmer }) }),
   }
 }

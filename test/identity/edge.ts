@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import type { MessageInput } from '../../src/index.ts'
 import { fromWire, type Problem, toWire } from '../../src/ports/wire.ts'
+import { EdgeProcess } from '../e2e/support/edge-process.ts'
 import { edgeVariables } from '../edge-variables.ts'
-import { type Started, start } from '../started.ts'
 import type { Replay } from './steps.ts'
 
 /** What a request may have, less room for what is around the messages. */
@@ -14,35 +11,15 @@ const MOST_MESSAGES = 100
 
 /** The worker in `wrangler dev`, over HTTP. Its budget and system text are those with which it was started. */
 export class EdgeSide {
-  readonly #worker: Started
-  readonly #folder: string
+  readonly #process: EdgeProcess
 
-  private constructor(worker: Started, folder: string) {
-    this.#worker = worker
-    this.#folder = folder
+  private constructor(process: EdgeProcess) {
+    this.#process = process
   }
 
   static async start({ budget, system }: { budget: number; system: string | undefined }): Promise<EdgeSide> {
-    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-edge-'))
-    const args = ['dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', folder]
-    const { JWT_SECRET, JWT_ISSUER, JWT_AUDIENCE } = edgeVariables
-    const vars = [
-      ...Object.entries({ JWT_SECRET, JWT_ISSUER, JWT_AUDIENCE }).map(([name, value]) => `${name}:${value}`),
-      `BUDGET:${budget}`,
-      ...(system === undefined ? [] : [`SYSTEM:${system}`]),
-    ]
-    const worker = await start(
-      process.execPath,
-      [
-        'node_modules/wrangler/bin/wrangler.js',
-        ...args,
-        '--show-interactive-dev-session=false',
-        ...vars.flatMap((value) => ['--var', value]),
-      ],
-      /Ready on (\S+)/,
-      { WRANGLER_SEND_METRICS: 'false' },
-    )
-    return new EdgeSide(worker, folder)
+    const variables = { BUDGET: `${budget}`, ...(system !== undefined && { SYSTEM: system }) }
+    return new EdgeSide(await EdgeProcess.start(variables))
   }
 
   /** One request a call, with all that was written since the one before; contexts in the library's own names, as the browser has them. */
@@ -61,14 +38,13 @@ export class EdgeSide {
     return answers
   }
 
-  async stop(): Promise<void> {
-    await this.#worker.stop()
-    rmSync(this.#folder, { recursive: true, force: true })
+  stop(): Promise<void> {
+    return this.#process.stop()
   }
 
   /** The answer as JSON in the library's own names; of a refusal, its code and message. */
   async #post(token: string, path: string, body: object): Promise<string> {
-    const response = await fetch(this.#worker.found + path, {
+    const response = await fetch(this.#process.url + path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
       body: JSON.stringify(toWire(body)),
@@ -81,7 +57,7 @@ export class EdgeSide {
 }
 
 function tokenOf(userId: string): Promise<string> {
-  return new SignJWT()
+  return new SignJWT({ [edgeVariables.JWT_TENANT_CLAIM]: 'identity' })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(edgeVariables.JWT_ISSUER)
     .setAudience(edgeVariables.JWT_AUDIENCE)

@@ -42,9 +42,13 @@ export function edgeWorker(
   port: number,
   variables: Readonly<Record<string, string>> = {},
 ): BareWorker {
+  // The page is no part of this.
+  const assets = join(folder, 'assets')
+  mkdirSync(assets, { recursive: true })
+  const options = ['--dry-run', '--env', '', '--assets', assets, '--outdir', folder]
   const built = spawnSync(
     process.execPath,
-    [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'deploy', '--dry-run', '--outdir', folder],
+    [join(root, 'node_modules/wrangler/bin/wrangler.js'), 'deploy', ...options],
     { cwd: root, encoding: 'utf8' },
   )
   if (built.status !== 0) throw new Error(`wrangler could not bundle the worker:\n${built.stderr}`)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { edgeVariables } from '../../edge-variables.ts'
@@ -17,12 +17,29 @@ export class EdgeProcess {
   /** @param variables beside those of `edgeVariables` */
   static async start(variables: Readonly<Record<string, string>> = {}): Promise<EdgeProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-edge-'))
+    // The page is no part of this, and need not be built.
+    const assets = join(folder, 'assets')
+    mkdirSync(assets)
     const vars = Object.entries({ ...edgeVariables, ...variables })
     const process = await start(
       globalThis.process.execPath,
       [
         'node_modules/wrangler/bin/wrangler.js',
-        ...['dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', folder],
+        ...[
+          'dev',
+          '--env',
+          '',
+          '--assets',
+          assets,
+          '--ip',
+          '127.0.0.1',
+          '--port',
+          '0',
+          '--inspector-port',
+          '0',
+          '--persist-to',
+          folder,
+        ],
         '--show-interactive-dev-session=false',
         ...vars.flatMap(([name, value]) => ['--var', `${name}:${value}`]),
       ],

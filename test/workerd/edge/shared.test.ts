@@ -78,6 +78,23 @@ describe('what sessions of a user share', () => {
     expect((await world.remember('trip', 'No flights at night.')).status).toBe(200)
   })
 
+  it('has room for 500 facts, by whichever door they come', async () => {
+    const world = await met()
+    const remember = (path: string, index: number) => {
+      const words = Array.from({ length: 6 }, (_, word) => ((index + 1) * 7_919 * (word + 3)).toString(36))
+      // What is older than an hour is not counted as new.
+      return world.call('POST', path, { kind: 'preference', text: words.join(' '), created_at: 0 })
+    }
+    for (let index = 0; index < 500; index += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, more) => remember('/v1/me/facts', index + more)))
+    for (const path of ['/v1/me/facts', '/v1/sessions/trip/facts'])
+      expect({ path, ...(await remember(path, 1_000)) }).toMatchObject({
+        path,
+        status: 422,
+        body: { code: 'ERR_LIMIT', limit: 500 },
+      })
+  }, 30_000)
+
   it('is read the same, whatever becomes of hints and objects, as by sessions that always ask (T20)', async () => {
     const act = fc.record({
       session: fc.constantFrom('trip', 'home'),

@@ -1,4 +1,4 @@
-import { runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { edgeVariables } from '../../edge-variables.ts'
@@ -103,6 +103,22 @@ describe('a socket', () => {
     await expect.poll(() => brief.closed).toEqual([4401])
     expect(brief.frames).toEqual([])
     await expect.poll(() => lasting.frames.length).toBeGreaterThan(0)
+  })
+
+  it('sleeps with its object, and hears what changes after that and until when its token holds (T20)', async () => {
+    const { caller, session, write } = await opened()
+    const soon = Math.trunc(Date.now() / 1000) + 2
+    const lasting = await listening(session, await tokenOf(caller.user))
+    const brief = await listening(session, await tokenUntil(caller.user, soon))
+    await evictDurableObject(sessionObject(caller.user, session))
+    await write('after it slept')
+    await expect.poll(() => [lasting.frames.length, brief.frames.length]).toEqual([1, 1])
+    await evictDurableObject(sessionObject(caller.user, session))
+    lasting.socket?.send('ping')
+    await expect.poll(() => lasting.frames.at(-1)).toBe('pong')
+    await pause(soon * 1000 - Date.now() + 50)
+    await write('after its end')
+    await expect.poll(() => [lasting.frames.length, brief.closed]).toEqual([3, [4401]])
   })
 
   it('ends with its session', async () => {
