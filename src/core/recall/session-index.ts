@@ -1,6 +1,6 @@
 import type { Message } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
-import type { LogRow, ScopeStore } from '../../ports/store.ts'
+import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { hiddenBy } from '../fold.ts'
 import { readRewinds } from '../history.ts'
 import { parseBody } from '../json.ts'
@@ -16,6 +16,8 @@ const PREFIX = 'recall/'
 const LONGEST_HEADER = 1_024
 /** Digits of a place in a block's key, so that keys sort as numbers. */
 const DIGITS = 15
+/** Messages from the end of a log within which its last block is looked for. */
+const FAR_BACK = 4 * BLOCK
 /** What a message is found by that was forgotten: nothing. */
 const NO_TERMS = '[0,0,0,""]'
 
@@ -58,9 +60,16 @@ export class SessionIndex {
     return { index: this.#index, hidden: hiddenBy(await readRewinds(this.#parts.store)) }
   }
 
-  /** Keeps what is in no block yet, as far as it fills one; off the hot path. */
+  /** Keeps what is in no block yet, as far as it fills one; off the hot path. What was not read yet for a search stays unread. */
   async keep(): Promise<void> {
+    const end = this.#seq === 0 ? await this.#openEnd() : undefined
+    // With what was forgotten meanwhile all blocks are gone.
+    if (end && (await end.#advance()) && end.#kept > 0) return end.#write()
     await this.#refresh()
+    return this.#write()
+  }
+
+  async #write(): Promise<void> {
     while (this.waits) {
       const end = this.#blockEnd()
       const bytes = this.#encode(end)
@@ -68,6 +77,24 @@ export class SessionIndex {
       if (!(await this.#parts.store.derive({ key: keyOf(this.#kept), bytes }, this.#seq))) return
       this.#kept = end
     }
+  }
+
+  /** An index to write further blocks with, which holds the last block alone: in a long log, those before it are many. */
+  async #openEnd(): Promise<SessionIndex | undefined> {
+    const { store } = this.#parts
+    const { ordinal } = await store.head()
+    let last: DerivedRow | undefined
+    for (let after = keyOf(Math.max(0, ordinal - FAR_BACK)); ; after = last.key) {
+      const row = (await store.derived(PREFIX, after)).at(-1)
+      if (!row) break
+      last = row
+    }
+    if (!last) return undefined
+    const end = new SessionIndex(this.#parts)
+    const place = placeOf(last.key)
+    end.#index.leave(place)
+    end.#kept = place
+    return end.#take(last) ? end : undefined
   }
 
   async #refresh(): Promise<void> {
@@ -103,21 +130,25 @@ export class SessionIndex {
 
   /** Loads blocks, each of which goes on where the one before ends. @returns the seq of the log before that */
   async #load(): Promise<number> {
-    const { store, id } = this.#parts
+    const { store } = this.#parts
     const { seq: known } = await store.head()
     for (let after: string | undefined; ; ) {
       const rows = await store.derived(PREFIX, after)
-      for (const { key, bytes } of rows) {
-        const { kind, seq } = headerIn(bytes)
-        const block = bytes.subarray(headerOf(kind, seq).length)
-        if (key !== keyOf(this.#kept) || kind !== id || !this.#index.load(block)) return known
-        this.#kept = this.#index.size
-        this.#seq = seq
-        while (this.#seqs.length < this.#kept) this.#seqs.push(seq)
-      }
+      for (const row of rows) if (!this.#take(row)) return known
       after = rows.at(-1)?.key
       if (after === undefined) return known
     }
+  }
+
+  /** Takes a block that goes on where the index ends. False: it does not, or is of another kind. */
+  #take({ key, bytes }: DerivedRow): boolean {
+    const { kind, seq } = headerIn(bytes)
+    const block = bytes.subarray(headerOf(kind, seq).length)
+    if (key !== keyOf(this.#kept) || kind !== this.#parts.id || !this.#index.load(block)) return false
+    this.#kept = this.#index.size
+    this.#seq = seq
+    while (this.#seqs.length < this.#kept) this.#seqs.push(seq)
+    return true
   }
 
   /** Place after the block that comes next: where an op ends, so that reading on after its seq leaves nothing out. */
@@ -177,6 +208,11 @@ function keptTerms({ id, derived }: LogRow, kind: string): string | undefined {
 
 function keyOf(place: number): string {
   return `${PREFIX}${String(place).padStart(DIGITS, '0')}`
+}
+
+/** Place of a block's first message. */
+function placeOf(key: string): number {
+  return Number(key.slice(PREFIX.length))
 }
 
 /** What a block begins with: how its terms were made, and the seq of the op that it ends with. */

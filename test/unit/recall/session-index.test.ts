@@ -115,6 +115,67 @@ describe('blocks of words', () => {
     expect(await wordsFound(index, [0, 300, 777, 1_199])).toEqual([0, 300, 777, 1_199])
   })
 
+  it('are written with no more read than the last of them, by whoever searches nothing', async () => {
+    const store = mapStore()
+    const first = openSession(store)
+    for (let at = 0; at < 4_000; at += 100) await first.append(numbered(at, at + 100))
+    await first.history()
+    let blocks = 0
+    let rows = 0
+    const counted = changedStore(store, (inner) => ({
+      derived: async (prefix, after) => {
+        const page = await inner.derived(prefix, after)
+        blocks += page.length
+        return page
+      },
+      changesSince: async (seq) => {
+        const changes = await inner.changesSince(seq)
+        rows += changes.rows.length
+        return changes
+      },
+    }))
+    const session = openSession(counted)
+    for (let at = 4_000; at < 4_300; at += 50) await session.append(numbered(at, at + 50))
+    await session.history()
+    expect(blocks).toBeLessThan(5)
+    expect(rows).toBeLessThan(2 * BLOCK + 300)
+    expect((await blocksOf(store)).map(({ key }) => Number(key.split('/')[1]))).toEqual(
+      Array.from({ length: 16 }, (_, index) => index * BLOCK),
+    )
+    const index = indexOf(store.open(SCOPE))
+    expect((await index.read()).index.size).toBe(4_300)
+    const some = [0, 2_000, 3_999, 4_000, 4_299]
+    expect(await wordsFound(index, some)).toEqual(some)
+  })
+
+  it('are written anew from the first one where something was deleted meanwhile', async () => {
+    const store = mapStore()
+    const scope = store.open(SCOPE)
+    const session = openSession(store)
+    for (let at = 0; at < 1_500; at += 100) await session.append(numbered(at, at + 100))
+    await session.history()
+    let isDeleted = false
+    const racing = changedStore(store, (inner) => ({
+      derived: async (prefix, after) => {
+        const page = await inner.derived(prefix, after)
+        // The last block was found, and what follows it is read next.
+        if (after !== undefined && page.length === 0 && !isDeleted) {
+          isDeleted = true
+          await scope.commit([deleting('m3')], decide)
+        }
+        return page
+      },
+    }))
+    await session.append(numbered(1_500, 1_600))
+    await indexOf(racing.open(SCOPE)).keep()
+    expect(isDeleted).toBe(true)
+    const index = indexOf(scope)
+    const { index: read } = await index.read()
+    expect(read.size).toBe(1_600)
+    expect(await wordsFound(index, [2, 3, 4, 1_000, 1_599])).toEqual([2, 4, 1_000, 1_599])
+    expect(read.documents).toBe(1_599)
+  })
+
   it('of more than one page are all loaded', async () => {
     const store = mapStore()
     const scope = store.open(SCOPE)
