@@ -63,6 +63,7 @@ describe('what sessions of a user share', () => {
     const world = await met()
     await world.remember('trip', 'Window seats.')
     await evictDurableObject(world.stub())
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
     const failing = vi.spyOn(UserObject.prototype, 'pull').mockRejectedValue(new Error('out of order'))
     expect((await world.append('trip', said('trip/2', 'And back.'))).status).toBe(200)
     const { blocks, receipt } = await world.context()
