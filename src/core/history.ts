@@ -7,8 +7,9 @@ import { checkCount, checkId } from './json.ts'
 import { findOpener, readEntry, readRange, type Slice } from './view.ts'
 
 const DEFAULT_MESSAGES = 50
-/** Rows that are read back at first beside as many messages as are asked for: most conversations need no more. */
+/** Rows that are read back at first beside as many messages as are asked for, or are in so many rounds: most conversations need no more. */
 const FIRST_ROWS = 32
+const ROWS_A_ROUND = 4
 /** Pages that are read back at most to find the step of a late result. */
 const LATE_PAGES = 8
 
@@ -45,7 +46,8 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
   let rows: readonly LogRow[] =
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
   if (before !== undefined && rows.length === 0) throw notFound('history', before)
-  for (let last = FIRST_ROWS + (messages === Infinity ? 0 : messages); ; last = PAGE_ROWS) {
+  const expected = Math.min(messages, ROWS_A_ROUND * rounds)
+  for (let last = Math.min(FIRST_ROWS + expected, PAGE_ROWS); ; last = PAGE_ROWS) {
     const first = rows[0]
     const older = await store.entries({ last, ...(first && { to: first.id }) })
     rows = [...older.rows, ...rows]
