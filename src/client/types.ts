@@ -24,6 +24,7 @@ export interface AppendResult {
   readonly mismatch: boolean
 }
 
+/** A page ends before about 1 MiB, however many are asked for; the newest step is in it in any case. What is older is `before` its first message. */
 export interface HistoryOptions {
   /** The last so many rounds. */
   readonly rounds?: number
