@@ -1,6 +1,6 @@
 import type { Message } from '../ports/message.ts'
 import type { EpochMark, SummaryMark } from '../ports/op.ts'
-import type { EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
+import type { EntriesQuery, EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../ports/store.ts'
 import { type Conversation, fold, grow } from './fold.ts'
 import { HEAD_KEY } from './head.ts'
@@ -310,7 +310,7 @@ export async function readPast(
   id: string,
 ): Promise<(Slice & { readonly epoch: CurrentEpoch; readonly rewinds: readonly LogRow[] }) | undefined> {
   const after = async (kinds: readonly EntryKind[]): Promise<string | undefined> =>
-    (await store.entries({ from: id, first: 2, kinds })).rows[1]?.id
+    (await store.entries({ after: id, first: 1, kinds })).rows[0]?.id
   let to = await after(['message', 'rewind'])
   let row = await lastEpoch(store, lane, to)
   if (!row) {
@@ -364,15 +364,12 @@ export async function readEntry(store: Reads, id: string): Promise<LogRow | unde
 /** All entries from one to another, page by page. */
 export async function readRange(store: Reads, from: string | undefined, to?: string): Promise<LogRow[]> {
   const rows: LogRow[] = []
-  for (let at = from; ; ) {
-    const page = await store.entries({
-      first: PAGE_ROWS,
-      ...(at !== undefined && { from: at }),
-      ...(to !== undefined && { to }),
-    })
-    rows.push(...(rows.length > 0 ? page.rows.slice(1) : page.rows))
-    if (!page.more) return rows
-    at = page.rows.at(-1)?.id
+  for (let start: EntriesQuery = from === undefined ? {} : { from }; ; ) {
+    const page = await store.entries({ ...start, first: PAGE_ROWS, ...(to !== undefined && { to }) })
+    rows.push(...page.rows)
+    const last = page.rows.at(-1)
+    if (!page.more || !last) return rows
+    start = { after: last.id }
   }
 }
 
@@ -451,7 +448,7 @@ async function rangesBefore(
   if (opener && opener.ordinal > 1)
     gaps.push({ from: oldest, to: await before(opener), first: 1, last: opener.ordinal - 1 })
   if (start <= last) {
-    const from = opener && (await store.entries({ from: opener.id, first: 2, kinds })).rows[1]
+    const from = opener && (await store.entries({ after: opener.id, first: 1, kinds })).rows[0]
     gaps.push({ from: from?.id ?? oldest, to: await before(first), first: start, last })
   }
   return gaps

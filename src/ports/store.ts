@@ -119,9 +119,14 @@ export interface Page {
   readonly more: boolean
 }
 
-/** Entries (rows of kind `message` and `mark`) from `from` (inclusive) to `to` (exclusive), both by id. */
+/**
+ * Entries (rows of kind `message` and `mark`) from `from` (inclusive) to `to` (exclusive), both by id. Who reads page by page goes on
+ * with `after`: a page from an entry may hold nothing but this entry, where the next one is long.
+ */
 export interface EntriesQuery {
   readonly from?: string
+  /** In place of `from`, exclusive. */
+  readonly after?: string
   readonly to?: string
   /** Only the last so many of what matches; at most and by default {@link PAGE_ROWS}. */
   readonly last?: number

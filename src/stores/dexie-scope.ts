@@ -148,7 +148,7 @@ export class DexieScope {
   }
 
   async entries(reader: Reader, query: EntriesQuery): Promise<Page> {
-    const { from, to, last, first, kinds } = query
+    const { after, from = after, to, last, first, kinds } = query
     const page = new PageFill(first ?? last)
     if (kinds?.length === 0 || page.full) return { rows: [], more: page.full }
     return reader.read(['head', 'log'], async (requests) => {
@@ -174,11 +174,14 @@ export class DexieScope {
       const ended = await scan(
         requests,
         fromIndex
-          ? new Range<StoredRow>(log.index('[mark+seq]'), start.slice(0, 2), end.slice(0, 2), ({ seq }) => [
-              scope,
-              seq,
-            ])
-          : new Range<StoredRow>(log, start, end, keyOf),
+          ? new Range<StoredRow>(
+              log.index('[mark+seq]'),
+              start.slice(0, 2),
+              end.slice(0, 2),
+              ({ seq }) => [scope, seq],
+              after !== undefined,
+            )
+          : new Range<StoredRow>(log, start, end, keyOf, after !== undefined),
         backwards,
         Math.min(first ?? last ?? PAGE_ROWS, rowsAtOnce(row)),
         (stored) => {
@@ -389,9 +392,8 @@ export class DexieScope {
           return true
         },
       )
-      while (rows.at(-1)?.seq === next) rows.pop()
       if (next === undefined) this.#learn(row, rows, after === 0)
-      return { rows, head, more: next !== undefined }
+      return { rows: rows.filter(({ seq }) => seq !== next), head, more: next !== undefined }
     })
   }
 

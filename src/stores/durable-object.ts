@@ -215,13 +215,15 @@ class SqlScope implements ScopeStore {
     }
   }
 
-  async entries({ from, to, last, first, kinds }: EntriesQuery = {}): Promise<Page> {
+  async entries({ from, after, to, last, first, kinds }: EntriesQuery = {}): Promise<Page> {
     const page = new PageFill(first ?? last)
     if (kinds?.length === 0) return { rows: [], more: page.full }
     const scope = this.#find()
-    const start = from === undefined ? firstOf(scope) : this.#placeOf(scope, from)
+    const begin = after ?? from
+    const place = begin === undefined ? firstOf(scope) : this.#placeOf(scope, begin)
     const end = to === undefined ? firstOf(scope + 1) : this.#placeOf(scope, to)
-    if (start === undefined || end === undefined) return { rows: [], more: false }
+    if (place === undefined || end === undefined) return { rows: [], more: false }
+    const start = after === undefined ? place : place + 1
     const order = first === undefined ? 'DESC' : 'ASC'
     const rows =
       kinds?.includes('message') === false
@@ -327,8 +329,7 @@ class SqlScope implements ScopeStore {
       }
       rows.push(row)
     }
-    while (rows.at(-1)?.seq === next) rows.pop()
-    return { rows, head, more: next !== undefined }
+    return { rows: rows.filter(({ seq }) => seq !== next), head, more: next !== undefined }
   }
 
   async attach({ id, mediaType, bytes }: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {

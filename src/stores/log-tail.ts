@@ -50,15 +50,14 @@ export class LogTail {
 
   /** What a query finds, if all that it asks for is here. */
   entries(query: EntriesQuery): Page | undefined {
-    const { from, to, first } = query
     const whole = this.#after === 0
-    if (from === undefined && first !== undefined && !whole) return undefined
-    const placeOf = (id: string): number => this.#rows.findLastIndex((row) => row.id === id && isEntry(row))
-    const start = from === undefined ? 0 : placeOf(from)
-    const end = to === undefined ? this.#rows.length : placeOf(to)
-    if (start < 0 || end < 0) return undefined
-    const page = pageOfEntries(this.#rows, start, end, query)
-    return page.more || whole || from !== undefined ? page : undefined
+    const isOpen = query.after === undefined && query.from === undefined
+    if (isOpen && query.first !== undefined && !whole) return undefined
+    const page = pageOfEntries(this.#rows, query, (id) => {
+      const place = this.#rows.findLastIndex((row) => row.id === id && isEntry(row))
+      return place < 0 ? undefined : place
+    })
+    return page?.more || whole || !isOpen ? page : undefined
   }
 
   /** The page of rows after a seq, if they are all here. */

@@ -135,12 +135,8 @@ class MapScopeStore implements ScopeStore {
   }
 
   async entries(query: EntriesQuery = {}): Promise<Page> {
-    const { from, to } = query
     const { log, entries } = this.#scope
-    const start = from === undefined ? 0 : entries.get(from)
-    const end = to === undefined ? log.length : entries.get(to)
-    if (start === undefined || end === undefined) return { rows: [], more: false }
-    return pageOfEntries(log, start, end, query)
+    return pageOfEntries(log, query, (id) => entries.get(id)) ?? { rows: [], more: false }
   }
 
   async head(): Promise<Head> {

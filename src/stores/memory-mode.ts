@@ -69,7 +69,7 @@ export class MemoryModeScope {
 
   async entries(query: EntriesQuery = {}): Promise<Page> {
     await this.#seeded
-    const { from, to, first } = query
+    const { first, after, from = after, to } = query
     for (const id of [from, to])
       if (id !== undefined && (await this.#memory.entries({ from: id, first: 1 })).rows.length === 0)
         this.#need(0)

@@ -29,17 +29,17 @@ export class PageFill {
   }
 }
 
-/**
- * What a query finds between two places of a log.
- *
- * @param start place of `from`, or of the first row; `end` of `to`, or behind the last.
- */
+/** What a query finds in a log; undefined: one of its entries is not there. */
 export function pageOfEntries(
   log: readonly LogRow[],
-  start: number,
-  end: number,
-  { last, first, kinds }: EntriesQuery,
-): Page {
+  { from, after, to, last, first, kinds }: EntriesQuery,
+  placeOf: (id: string) => number | undefined,
+): Page | undefined {
+  const begin = after ?? from
+  const place = begin === undefined ? 0 : placeOf(begin)
+  const end = to === undefined ? log.length : placeOf(to)
+  if (place === undefined || end === undefined) return undefined
+  const start = after === undefined ? place : place + 1
   const page = new PageFill(first ?? last)
   const wanted = (row: LogRow): boolean => isEntry(row) && (!kinds || kinds.some((kind) => kind === row.kind))
   const take = (index: number): boolean => {

@@ -18,7 +18,14 @@ export function describeReads(open: Open): void {
       const scope = await openScope(open)
       await writeMixed(scope)
       for (const id of ['nobody', 'key', 'op-1', 'gone', '__proto__', ''])
-        for (const query of [{ from: id }, { to: id }, { from: id, to: 'm3' }, { from: 'm1', to: id }])
+        for (const query of [
+          { from: id },
+          { after: id },
+          { to: id },
+          { from: id, to: 'm3' },
+          { after: id, first: 2 },
+          { from: 'm1', to: id },
+        ])
           expect(await scope.entries(query), JSON.stringify(query)).toEqual({ rows: [], more: false })
     })
 
@@ -58,6 +65,10 @@ export function describeReads(open: Open): void {
       expect(await read({ from: 'm2', first: 9 })).toEqual(['m2 m3', true])
       expect(await read({ from: 'm4', first: 9 })).toEqual(['m4', true])
       expect(await read({ from: 'm5', first: 9 })).toEqual(['m5', false])
+      expect(await read({ from: 'm3', first: 9 })).toEqual(['m3', true])
+      expect(await read({ after: 'm3', first: 9 })).toEqual(['m4', true])
+      expect(await read({ after: 'm4', first: 9 })).toEqual(['m5', false])
+      expect(await read({ after: 'm5', first: 9 })).toEqual(['', false])
       expect(await read({ last: 9 })).toEqual(['m5', true])
       expect(await read({ to: 'm5', last: 9 })).toEqual(['m4', true])
       expect(await read({ to: 'm4', last: 9 })).toEqual(['m2 m3', true])
@@ -251,23 +262,21 @@ function queries(): EntriesQuery[] {
     ['epoch', 'rewind'],
     ['summary'],
   ]
-  const ends = [undefined, 'm1', 'm2', 'e1', 'm5', 'e3']
-  return ends.flatMap((from) =>
-    ends.flatMap((to) =>
+  const ids = ['m1', 'm2', 'e1', 'm5', 'e3']
+  const starts: EntriesQuery[] = [{}, ...ids.flatMap((id) => [{ from: id }, { after: id }])]
+  const ends: EntriesQuery[] = [{}, ...ids.map((to) => ({ to }))]
+  return starts.flatMap((start) =>
+    ends.flatMap((end) =>
       limits.flatMap((limit) =>
-        kinds.map((kind) => ({
-          ...limit,
-          ...(from !== undefined && { from }),
-          ...(to !== undefined && { to }),
-          ...(kind && { kinds: kind }),
-        })),
+        kinds.map((kind) => ({ ...limit, ...start, ...end, ...(kind && { kinds: kind }) })),
       ),
     ),
   )
 }
 
-function expected(all: readonly LogRow[], { from, to, first, last, kinds }: EntriesQuery): Page {
-  const start = from === undefined ? 0 : all.findIndex(({ id }) => id === from)
+function expected(all: readonly LogRow[], { from, after, to, first, last, kinds }: EntriesQuery): Page {
+  const place = all.findIndex(({ id }) => id === (after ?? from))
+  const start = after !== undefined ? place + 1 : from !== undefined ? place : 0
   const end = to === undefined ? all.length : all.findIndex(({ id }) => id === to)
   const found = all
     .slice(start, Math.max(start, end))

@@ -84,6 +84,7 @@ const QUERIES: readonly EntriesQuery[] = [
   { kinds: ['summary'], first: 1 },
   ...NAMES.flatMap((id) => [
     { from: id, first: 2 },
+    { after: id, first: 2 },
     { to: id, last: 2 },
     { from: id, to: 'b' },
   ]),

@@ -11,6 +11,9 @@ export interface Attempt {
   readonly body: string | Uint8Array<ArrayBuffer>
 }
 
+/** In an answer: a failure of the edge's that is told over MCP, or after the answer was begun. */
+export const FAILED = /ERR_INTERNAL|"code":-32603/
+
 const ROUTES = Object.keys(SAMPLES)
 /** Routes whose bodies are text of another kind. */
 const MEDIA: { readonly [route: string]: string } = {

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Attempt, EdgeBodies } from '../everywhere/edge-bodies.ts'
+import { type Attempt, EdgeBodies, FAILED } from '../everywhere/edge-bodies.ts'
 import type { Target } from '../everywhere/edge-samples.ts'
 import { BareWorkerd, edgeWorker, SESSIONS, USERS } from '../kill/bare-workerd.ts'
 import { freePort } from '../started.ts'
@@ -22,12 +22,16 @@ const A_LOOK = 5
 /** Bodies to one workerd, so that its folder stays small. */
 const A_WORKERD = 20_000
 const SLOW_MS = 1_000
-const HANG_MS = 30_000
+/** What is not answered by then ends the run, and is printed with what was under way beside it. */
+const HANG_MS = 10_000
 const MOST_PROBLEMS = 20
 /** Refusals of a context that come after its messages were written: what waits or does not fit is in the log then. */
 const AFTER_WRITING = /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded/
 
 const problems: string[] = []
+/** Not answered yet. */
+const underWay = new Set<Attempt>()
+let hangs = false
 const statuses = new Map<number, number>()
 let sent = 0
 let slowest = { ms: 0, attempt: '' }
@@ -46,16 +50,16 @@ class Lane {
   }
 
   async run(bodies: number): Promise<void> {
-    for (let left = bodies; left > 0 && problems.length < MOST_PROBLEMS; left -= A_SESSION) {
+    for (let left = bodies; left > 0 && goesOn(); left -= A_SESSION) {
       const target = await this.#begin()
-      for (let done = 0; done < Math.min(left, A_SESSION); done += A_LOOK)
+      for (let done = 0; done < Math.min(left, A_SESSION) && goesOn(); done += A_LOOK)
         await this.#look(Array.from({ length: A_LOOK }, () => this.#bodies.next(target)))
       this.#rows.close()
     }
   }
 
   async #begin(): Promise<Target> {
-    const guest = await this.#post('/v1/guests', undefined)
+    const guest = await this.#post('/v1/guests', {})
     this.#token = guest.token as string
     const session = `fuzz-${crypto.randomUUID()}`
     await this.#post('/v1/sessions', { session_id: session })
@@ -66,22 +70,17 @@ class Lane {
   }
 
   async #post(path: string, body: unknown): Promise<Record<string, unknown>> {
-    const response = await fetch(this.#url + path, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        ...(this.#token && { Authorization: `Bearer ${this.#token}` }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return (await response.json()) as Record<string, unknown>
+    const headers = { 'Content-Type': 'application/json' }
+    const attempt = { route: path, method: 'POST', path, headers, body: JSON.stringify(body) }
+    const { status, text } = await this.#answer(attempt)
+    if (status >= 400) throw new Error(`${path}: ${status} ${text}`)
+    return JSON.parse(text)
   }
 
   /** Where something was accepted, what was refused is sent again by itself: then nothing at all may change. */
   async #look(attempts: readonly Attempt[]): Promise<void> {
     let rest = attempts
-    for (let times = 0; rest.length > 0 && times < 8; times++) {
+    for (let times = 0; rest.length > 0 && times < 8 && goesOn(); times++) {
       const before = this.#rows.read()
       const refused: Attempt[] = []
       for (const attempt of rest) if (await this.#send(attempt)) refused.push(attempt)
@@ -96,31 +95,40 @@ class Lane {
 
   /** @returns whether it was refused, and so must have changed nothing */
   async #send(attempt: Attempt): Promise<boolean> {
-    const { method, path, headers, body } = attempt
     const begun = performance.now()
+    const { status, text } = await this.#answer(attempt)
+    const ms = performance.now() - begun
+    sent++
+    if (ms > slowest.ms) slowest = { ms, attempt: shown(attempt) }
+    if (ms > SLOW_MS) problem(`took ${Math.round(ms)} ms`, attempt)
+    if (status >= 500 || FAILED.test(text)) problem(`${status} ${text.slice(0, 300)}`, attempt)
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    return status >= 400 && !AFTER_WRITING.test(text)
+  }
+
+  async #answer(attempt: Attempt): Promise<{ readonly status: number; readonly text: string }> {
+    const { method, path, headers, body } = attempt
+    underWay.add(attempt)
     try {
       const response = await fetch(this.#url + path, {
         method,
-        headers: { ...headers, Authorization: `Bearer ${this.#token}` },
+        headers: { ...headers, ...(this.#token && { Authorization: `Bearer ${this.#token}` }) },
         body,
         signal: AbortSignal.timeout(HANG_MS),
       })
-      const text = await response.text()
-      const { status } = response
-      if (status >= 500 || /ERR_INTERNAL|-32603/.test(text))
-        problem(`${status} ${text.slice(0, 300)}`, attempt)
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      return status >= 400 && !AFTER_WRITING.test(text)
+      return { status: response.status, text: await response.text() }
     } catch (error) {
-      problem(`no answer: ${error}`, attempt)
-      return false
+      if (!hangs) problem(`no answer: ${error}; under way:`, ...underWay)
+      hangs = true
+      throw error
     } finally {
-      sent++
-      const ms = performance.now() - begun
-      if (ms > slowest.ms) slowest = { ms, attempt: shown(attempt) }
-      if (ms > SLOW_MS) problem(`took ${Math.round(ms)} ms`, attempt)
+      underWay.delete(attempt)
     }
   }
+}
+
+function goesOn(): boolean {
+  return !hangs && problems.length < MOST_PROBLEMS
 }
 
 function problem(what: string, ...attempts: readonly Attempt[]): void {
@@ -136,8 +144,9 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const port = await freePort()
 const variables = { GUEST_SECRET: 'a secret of this test, of 32 bytes or more' }
 const worker = edgeWorker(folder, port, variables)
+console.log(`seed ${SEED}`)
 const begun = performance.now()
-for (let done = 0; done < BODIES && problems.length < MOST_PROBLEMS; done += A_WORKERD) {
+for (let done = 0; done < BODIES && goesOn(); done += A_WORKERD) {
   const bodies = Math.min(A_WORKERD, BODIES - done)
   const edge = new BareWorkerd(folder, [worker])
   await edge.start()
@@ -147,6 +156,8 @@ for (let done = 0; done < BODIES && problems.length < MOST_PROBLEMS; done += A_W
       (_, index) => new Lane(`http://127.0.0.1:${port}`, folder, SEED + done + index),
     )
     await Promise.all(lanes.map((lane) => lane.run(Math.ceil(bodies / LANES))))
+  } catch (error) {
+    if (!hangs) throw error
   } finally {
     await edge.kill()
   }
@@ -160,7 +171,7 @@ for (let done = 0; done < BODIES && problems.length < MOST_PROBLEMS; done += A_W
 const counts = [...statuses]
   .sort(([one], [other]) => one - other)
   .map(([status, count]) => `${status}: ${count}`)
-console.log(`seed ${SEED}; statuses ${counts.join(', ')}`)
+console.log(`statuses ${counts.join(', ')}`)
 console.log(`slowest: ${Math.round(slowest.ms)} ms, ${slowest.attempt}`)
 for (const one of problems) console.error(`\n${one}`)
 process.exitCode = problems.length > 0 ? 1 : 0

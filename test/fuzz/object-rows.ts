@@ -60,7 +60,7 @@ export class ObjectRows {
     for (const name of readdirSync(folder)) {
       const file = join(folder, name)
       if (!/^[0-9a-f]+\.sqlite$/.test(name) || this.#others.has(file)) continue
-      const database = new DatabaseSync(file, { readOnly: true })
+      const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
       if (has(database, scope)) return { database, scope }
       database.close()
       this.#others.add(file)

@@ -16,6 +16,7 @@ import {
   type ToolSpec,
   utf8Bound,
 } from '../../src/index.ts'
+import { PAGE_UNITS } from '../../src/ports/store.ts'
 import { changedStore } from './support/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
@@ -344,6 +345,53 @@ describe('storage that fails', () => {
     expect(state.failed).toBe(true)
     await session.append(answer('next'))
     expect(shown(await session.context({ preview: true }))).toEqual(shown(await cold(inner)))
+  })
+})
+
+describe('messages longer than a page of the store', () => {
+  const LONG = 'x'.repeat(PAGE_UNITS)
+  /** Fails instead of reading for ever: loops that await what is there already let nobody else in. */
+  function bounded(store: Store): Store {
+    let reads = 0
+    return meddled(store, {
+      reading: () => {
+        if (++reads > 200) throw new Error('it reads without end')
+      },
+    })
+  }
+  const limits = { budget: PAGE_UNITS * 4 }
+
+  it('are read after the entry with which a window begins', async () => {
+    const store = bounded(mapStore())
+    const session = open(store, limits)
+    await session.append([user('u1'), answer('a1')])
+    await session.context()
+    await session.append([user('u2', LONG), answer('a2'), user('u3')])
+    expect(shown(await open(store, limits).context())).toEqual(['u1', 'a1', 'u2', 'a2', 'u3'])
+  })
+
+  it('are named as left out, where they follow the message that opened the round', async () => {
+    const store = bounded(mapStore())
+    const small = { budget: 40_000 }
+    const session = open(store, small)
+    const steps = Array.from({ length: 90 }, (_, step) =>
+      answer(`s${step}`, 'y'.repeat(step === 0 ? PAGE_UNITS : 1_000)),
+    )
+    await session.append([user('u1'), ...steps])
+    const { receipt, blocks } = await open(store, small).context()
+    expect(blocks.flatMap(({ from }) => from)).toContain('u1')
+    expect(receipt.omitted.map(({ from }) => from)).toEqual(['s0'])
+    const again = await open(store, small).context()
+    expect(again.receipt.omitted).toEqual(receipt.omitted)
+  })
+
+  it('stand after the newest message of a context that is explained', async () => {
+    const store = bounded(mapStore())
+    const session = open(store, limits)
+    await session.append([user('u1'), answer('a1')])
+    const sent = await session.context()
+    await session.append(user('u2', LONG))
+    expect(shown((await open(store, limits).contextAt('a1')).context)).toEqual(shown(sent))
   })
 })
 

@@ -11,6 +11,8 @@ export const DEMO_MODEL_ID = 'demo'
 /** Said in every reply, so that nobody takes it for a language model's. */
 export const DEMO_NOTICE = 'This is a scripted demo: no language model was called.'
 
+/** Most UTF-16 units of what somebody said that are looked through for what is asked. */
+const LONGEST_READ = 4_000
 /** Most characters of what somebody said that are repeated. */
 const LONGEST_QUOTE = 300
 
@@ -84,7 +86,7 @@ function callFor(
 ): { readonly name: string; readonly input: Json } | undefined {
   const newest = conversation(context).at(-1)
   if (newest?.role !== 'user') return undefined
-  const said = textOf({ content: newest.parts })
+  const said = headOf(textOf({ content: newest.parts }), LONGEST_READ)
   for (const { tool, asks, inputOf } of RULES) {
     const what = tools.some(({ name }) => name === tool) && asks.exec(said)?.[1]
     if (what) return { name: tool, input: inputOf(what.trim()) }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Attempt, EdgeBodies } from '../../everywhere/edge-bodies.ts'
+import { type Attempt, EdgeBodies, FAILED } from '../../everywhere/edge-bodies.ts'
 import { SAMPLES } from '../../everywhere/edge-samples.ts'
 import { Caller } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
@@ -68,8 +68,7 @@ class Lane {
     const text = await response.text()
     const { status } = response
     this.statuses.push(status)
-    if (status >= 500 || /ERR_INTERNAL|-32603/.test(text))
-      this.problems.push(`${status}: ${shown(attempt)} ${text}`)
+    if (status >= 500 || FAILED.test(text)) this.problems.push(`${status}: ${shown(attempt)} ${text}`)
     return status >= 400 && !AFTER_WRITING.test(text)
   }
 }

@@ -51,6 +51,16 @@ describe('the demo model', () => {
     expect(answer).toContain(DEMO_NOTICE)
   })
 
+  it('looks for a wish in the first 4 000 characters alone, so that no text keeps it searching', async () => {
+    const session = sessionOf()
+    const tools = memoryTools(session)
+    const wish = 'Remember that the gate is B7.'
+    await runAgent({ input: `${'x '.repeat(2_000)}${wish}`, model, session, tools })
+    expect(await session.facts()).toEqual([])
+    await runAgent({ input: `${'x '.repeat(1_000)}${wish}`, model, session, tools })
+    expect(await session.facts()).toHaveLength(1)
+  })
+
   it('looks up what it is asked for', async () => {
     const session = sessionOf()
     await session.remember({ kind: 'finding', text: 'The gate of flight LX12 is B7.' })
