@@ -15,6 +15,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'calls through the whole edge in workerd, beside a raw worker; its chats, counts and size',
     load: () => import('./edge.ts'),
   },
+  encrypted: {
+    about: 'calls over the store that encrypts, in workerd and in Chromium, beside the same in the clear',
+    load: () => import('./encrypted.ts'),
+  },
   recall: {
     about: 'what recall finds of LoCoMo and of recordings, speed, memory and size, beside MiniSearch',
     load: () => import('./recall.ts'),

@@ -12,6 +12,7 @@ export const START = 1_000
 export type Durability = 'strict' | 'relaxed'
 
 export const OURS = 'plimsoll'
+export const ENCRYPTED = 'plimsoll, encrypted'
 /** One transaction that reads and writes the same rows, through Dexie's API. */
 export const SAME_JOB = 'Dexie, the same job'
 /** Two rows into a table with the same indexes. */

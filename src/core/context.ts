@@ -89,8 +89,8 @@ export interface ContextAt {
   readonly context: Context
   /** Whether the epoch's prefix hash was met: what is shown is what was sent, its tail aside. */
   readonly verified: boolean
-  /** Why it was not: a message or the head behind it was forgotten, or the log no longer gives the same bytes. */
-  readonly reason?: 'forgotten' | 'mismatch'
+  /** Why it was not: a message or the head behind it was forgotten or cannot be decrypted, or the log no longer gives the same bytes. */
+  readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
 }
 
 /** A context with the window that it shows. */
@@ -317,8 +317,13 @@ export class ContextBuilder {
     const { blocks } = show(measure.layout(then), past.rows, mark)
     const hash = hashPrefix(mark.head, blocks)
     if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
-    const forgotten = value === undefined || past.rows.some((row) => row.body === null)
-    return { context, verified: false, reason: forgotten ? 'forgotten' : 'mismatch' }
+    const behind = [register, ...past.rows]
+    const reason = behind.some((row) => row?.unreadable)
+      ? 'unreadable'
+      : behind.some((row) => (row?.body ?? null) === null)
+        ? 'forgotten'
+        : 'mismatch'
+    return { context, verified: false, reason }
   }
 
   /** What the head of an epoch holds of long-term memory. */

@@ -144,7 +144,7 @@ export interface Call {
 
 export interface Unshown {
   readonly row: LogRow
-  readonly reason: 'rewound' | 'forgotten' | 'orphan' | 'duplicate' | 'empty'
+  readonly reason: 'rewound' | 'forgotten' | 'unreadable' | 'orphan' | 'duplicate' | 'empty'
   /** Ordinal of the message that opened its round. */
   readonly opened: number
 }
@@ -171,7 +171,7 @@ function foldRow(
   }
   const message = open(row)
   if (!message) {
-    unshown.push({ row, reason: 'forgotten', opened })
+    unshown.push({ row, reason: row.unreadable ? 'unreadable' : 'forgotten', opened })
     return true
   }
   if (message.role === 'tool') {

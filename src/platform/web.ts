@@ -3,6 +3,7 @@ import type { AbortSignalLike, Controller, Host, Timeout } from '../ports/host.t
 
 /** Of the Web's own functions, the one for base64: it takes a text of which each character is a byte. */
 declare function btoa(binary: string): string
+declare function atob(text: string): string
 
 /** Of the Web's own functions, those for time. */
 declare function setTimeout(run: () => void, ms: number): unknown
@@ -54,4 +55,17 @@ export function base64(bytes: Uint8Array): string {
   for (let at = 0; at < bytes.length; at += CHUNK)
     binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
   return btoa(binary)
+}
+
+/** RFC 4648, section 5, without padding. */
+export function base64url(bytes: Uint8Array): string {
+  return base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** What {@link base64} gave. @throws DOMException: it is none */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text)
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)
+  return bytes
 }

@@ -71,6 +71,8 @@ export type OmitReason =
   | 'empty'
   | 'rewound'
   | 'forgotten'
+  /** It cannot be decrypted. */
+  | 'unreadable'
 
 /** Messages that are not shown. `from` and `to` are the first and the last of them, in the order of the log. */
 export interface Omitted {

@@ -5,6 +5,8 @@ export type ErrorCode =
   | 'ERR_CONTEXT_TOO_LARGE'
   /** The tables of a counter could not be loaded. */
   | 'ERR_COUNTER_UNAVAILABLE'
+  /** What is stored cannot be decrypted: another key wrote it, or it is not what was written. Nothing was written over it. */
+  | 'ERR_DECRYPT'
   | 'ERR_DUPLICATE_ID'
   | 'ERR_ENTRY_TOO_LARGE'
   /** The edge: the request's origin is not on the list. */

@@ -161,9 +161,11 @@ export interface LogRow {
   /** Applied epochs and summaries: its place in the chain of its slot, from 1. */
   readonly chain?: number
   readonly sources?: readonly string[]
-  /** Opaque. `null` when it was forgotten, or the row has none. */
+  /** Opaque. `null` when it was forgotten, or the row has none, or it is {@link unreadable}. */
   readonly body: string | null
   readonly derived?: string
+  /** Only from a store that encrypts: there is a body, which cannot be decrypted. */
+  readonly unreadable?: true
 }
 
 /** Whether a row holds an entry, rather than the record of a put, delete or erase. */
@@ -179,8 +181,10 @@ export interface RegisterRow {
   readonly sources?: readonly string[]
   /** Where it stands in the indexes. */
   readonly index?: readonly IndexEntry[]
-  /** Opaque. `null` when it was deleted. */
+  /** Opaque. `null` when it was deleted, or it is {@link unreadable}. */
   readonly body: string | null
+  /** Only from a store that encrypts: there is a body, which cannot be decrypted. */
+  readonly unreadable?: true
 }
 
 /** A register's place in a group. */

@@ -72,6 +72,12 @@ const seeds: readonly Seed[] = [
   { folder: 'src/mcp', code: `export * from '../agent/run.ts'`, reports: [imports] },
   { folder: 'src/client', code: `export * from '../core/target.ts'`, reports: [imports, outsideProject] },
   { folder: 'src/client', code: `export { readFileSync } from 'node:fs'`, reports: [imports] },
+  {
+    folder: 'src/encrypted',
+    code: `export * from '../stores/target.ts'`,
+    reports: [imports, outsideProject],
+  },
+  { folder: 'src/encrypted', code: `export { readFileSync } from 'node:fs'`, reports: [imports] },
   { folder: 'src/edge', code: `export * from '../index.ts'`, reports: [imports] },
   { folder: 'src/edge/app/routes', code: `export * from '../../../index.ts'`, reports: [imports] },
   { folder: 'src/edge/objects', code: `export * from '../../cli/main.ts'`, reports: [imports] },

@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
-import type { Reads, Store } from '../../src/ports/store.ts'
+import { PAGE_UNITS, type Reads, type Store } from '../../src/ports/store.ts'
 import { accepted, append, mark, type Open, put, readAll, remove, SCOPE } from './samples.ts'
 
 export interface DescribeStoreOptions {
   /** Opens the same data again, as after the end of the process. Without it the store need not be durable. */
   readonly reopen?: (store: Store) => Promise<Store>
+  /**
+   * For a store that keeps texts and bytes in another form, for example encrypted: how long it is, in UTF-16 units and in bytes. Pages are limited by
+   * what is kept. Default: as long as what was given.
+   */
+  readonly kept?: { readonly body: (units: number) => number; readonly bytes: (bytes: number) => number }
+}
+
+/** The most of which two fill a page, in a store that keeps it in a form of that length. */
+export function halfPage(length: (given: number) => number = (given) => given): number {
+  let half = PAGE_UNITS / 2
+  while (length(half) > PAGE_UNITS / 2) half--
+  return half
 }
 
 export function describeAbilities(open: Open, { reopen }: DescribeStoreOptions): void {

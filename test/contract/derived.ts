@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import { type DerivedRow, PAGE_UNITS, type ScopeStore } from '../../src/ports/store.ts'
-import type { DescribeStoreOptions } from './abilities.ts'
+import { type DescribeStoreOptions, halfPage } from './abilities.ts'
 import { append, erase, IDS, mark, type Open, openScope, put, readAll, remove, SCOPE } from './samples.ts'
 
-export function describeDerived(open: Open, { reopen }: DescribeStoreOptions): void {
+export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptions): void {
   describe('what is derived', () => {
     it('comes back byte for byte, of every size and under any key', async () => {
       const scope = await openScope(open)
@@ -58,7 +58,7 @@ export function describeDerived(open: Open, { reopen }: DescribeStoreOptions): v
 
     it('is given in pages of so many bytes, and of one row where that alone has more', async () => {
       const scope = await openScope(open)
-      const half = PAGE_UNITS / 2
+      const half = halfPage(kept?.bytes)
       const sizes = { a: half, b: half, c: 1, d: half - 1, e: half + 1, f: PAGE_UNITS + 1, g: 0, h: 7 }
       const rows = Object.entries(sizes).map(([key, size]) => derived(key, size))
       for (const row of rows) await scope.derive(row, 0)

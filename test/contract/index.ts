@@ -28,7 +28,7 @@ export type { DescribeStoreOptions } from './abilities.ts'
 export function describeStore(name: string, open: Open, options: DescribeStoreOptions = {}): void {
   describe(`the ${name} store`, () => {
     describeCommits(open)
-    describeReads(open)
+    describeReads(open, options)
     describeRegisters(open)
     describeIndexes(open, options)
     describeForgetting(open)

@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import type { EntriesQuery, EntryKind, LogRow, ScopeStore } from '../../src/ports/store.ts'
 import { isEntry, PAGE_ROWS, PAGE_UNITS, type Page } from '../../src/ports/store.ts'
+import { type DescribeStoreOptions, halfPage } from './abilities.ts'
 import { append, erase, mark, names, type Open, openScope, put, readLog, remove } from './samples.ts'
 
-export function describeReads(open: Open): void {
+export function describeReads(open: Open, { kept }: DescribeStoreOptions): void {
   describe('entries', () => {
     it('gives the rows of every query, oldest first', async () => {
       const scope = await openScope(open)
@@ -51,7 +52,7 @@ export function describeReads(open: Open): void {
 
     it('says whether it ended at a limit, of rows or of what they hold', async () => {
       const scope = await openScope(open)
-      const half = 'x'.repeat(PAGE_UNITS / 2)
+      const half = 'x'.repeat(halfPage(kept?.body))
       const large = 'y'.repeat(PAGE_UNITS + 1)
       const bodies = { m1: 'short', m2: half, m3: half, m4: large, m5: 'short' }
       for (const [id, body] of Object.entries(bodies))

@@ -1,5 +1,6 @@
 /** The page that `browser.ts` and the bench of recall drive. */
 import { measureAppends, measureCalls } from './appends.ts'
+import { measureEncrypted } from './encrypted.ts'
 import { measureImports } from './imports.ts'
 import { fillLog, measureEnds, measureReopens } from './reads.ts'
 import { appendRecalled, rankRecalled, recallFirst, settleRecalled } from './recall.ts'
@@ -7,6 +8,7 @@ import { appendRecalled, rankRecalled, recallFirst, settleRecalled } from './rec
 export const page = {
   measureAppends,
   measureCalls,
+  measureEncrypted,
   measureReopens,
   fillLog,
   measureEnds,

@@ -1,5 +1,6 @@
 import type { Session } from '../../../src/core/session.ts'
 import { createMemory } from '../../../src/create-memory.ts'
+import type { Store } from '../../../src/ports/store.ts'
 import { type DexieStore, dexieStore } from '../../../src/stores/dexie.ts'
 import { exchangeAt } from '../messages.ts'
 import { BUDGET, type Durability, EXCHANGE_BYTES } from '../page-orders.ts'
@@ -16,7 +17,7 @@ export function openOurs(name: string, durability: Durability, rounds?: number):
   return { store, session: openSession(store, rounds) }
 }
 
-export function openSession(store: DexieStore, rounds?: number): Session {
+export function openSession(store: Store, rounds?: number): Session {
   const window = rounds === undefined ? {} : { window: { max: { rounds }, keep: { rounds } } }
   return createMemory({ store, budget: BUDGET, ...window }).session(SCOPE)
 }

@@ -5,7 +5,10 @@
 import { DurableObject } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { durableObjectMemory } from '../../../src/durable-object.ts'
+import { createMemory } from '../../../src/create-memory.ts'
+import { durableObjectStore } from '../../../src/durable-object.ts'
+import { encryptedStore } from '../../../src/encrypted/encrypted-store.ts'
+import { secretKeys } from '../../../src/encrypted/secret-keys.ts'
 import { type MessageInput, type Session, stringifyContext } from '../../../src/index.ts'
 import { type Counts, EXCHANGE_BYTES, type Fill } from '../edge-orders.ts'
 import { exchangeAt } from '../messages.ts'
@@ -16,6 +19,8 @@ interface Env {
   readonly SESSIONS: DurableObjectNamespace<CountedSession>
   /** Tokens. */
   readonly BUDGET: string
+  /** Encrypts, if it is there. */
+  readonly MEMORY_KEY?: string
 }
 
 const USER = 'local'
@@ -49,8 +54,10 @@ export class BenchSession extends DurableObject<Env> {
   }
 
   #made(sessionId: string): Session {
-    const memory = durableObjectMemory(this.ctx, { budget: Number(this.env.BUDGET) })
-    return memory.session({ userId: USER, sessionId })
+    const { BUDGET, MEMORY_KEY } = this.env
+    const plain = durableObjectStore(this.ctx.storage)
+    const store = MEMORY_KEY === undefined ? plain : encryptedStore(plain, secretKeys(MEMORY_KEY))
+    return createMemory({ store, budget: Number(BUDGET) }).session({ userId: USER, sessionId })
   }
 }
 

@@ -3,6 +3,7 @@ import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { lowerTrust } from '../message.ts'
+import { checkReadable } from '../registers/register.ts'
 import { type Fact, factIn, factKey } from './fact.ts'
 import {
   ascending,
@@ -62,7 +63,7 @@ export class FactPlan {
     const key = factKey(id)
     const change = this.#changes.get(key)
     if (change) return change.fact
-    if (!this.#rows.has(key)) this.#rows.set(key, await this.#store.register(key))
+    if (!this.#rows.has(key)) this.#rows.set(key, checkReadable(await this.#store.register(key)))
     const row = this.#rows.get(key)
     return row && (factIn(row) ?? null)
   }

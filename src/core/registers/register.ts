@@ -53,10 +53,16 @@ export interface RegisterChange<Value> extends WriteOptions {
 }
 
 export async function readRegister<Value>(store: ScopeStore, key: string): Promise<Register<Value>> {
-  const row = await store.register(key)
+  const row = checkReadable(await store.register(key))
   const value = row && ((valueIn(row) as Value | null | undefined) ?? undefined)
   const base = row?.version ?? null
   return { value, version: value === undefined ? null : base, base, row }
+}
+
+/** A register that nobody can read must not be taken for one that is not there, and written over. @throws ERR_DECRYPT */
+export function checkReadable(row: RegisterRow | undefined): RegisterRow | undefined {
+  if (!row?.unreadable) return row
+  throw new PlimsollError('ERR_DECRYPT', `register: ${row.key} cannot be decrypted`, { id: row.key })
 }
 
 /**
@@ -64,7 +70,7 @@ export async function readRegister<Value>(store: ScopeStore, key: string): Promi
  * changes, nothing is written.
  *
  * @returns the version that is there now; `null`: nothing is
- * @throws ERR_CONFLICT (`version`): another version than `ifVersion` is there, or others wrote {@link TRIES} times in a row; ERR_NOT_FOUND:
+ * @throws ERR_DECRYPT: what is there cannot be read, and is not written over; ERR_CONFLICT (`version`): another version than `ifVersion` is there, or others wrote {@link TRIES} times in a row; ERR_NOT_FOUND:
  *   it was deleted for ever. Nothing is written
  */
 export async function changeRegister<Value>(

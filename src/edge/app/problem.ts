@@ -14,6 +14,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, Kind>> = {
   ERR_CONFLICT: { status: 409, title: 'Others changed it' },
   ERR_CONTEXT_TOO_LARGE: { status: 422, title: 'The context is above its limit' },
   ERR_COUNTER_UNAVAILABLE: { status: 503, title: 'The token counter could not be loaded' },
+  ERR_DECRYPT: { status: 500, title: 'What is stored cannot be decrypted' },
   ERR_DUPLICATE_ID: { status: 409, title: 'The id names something else' },
   ERR_ENTRY_TOO_LARGE: { status: 413, title: 'Too large' },
   ERR_FORBIDDEN: { status: 403, title: 'Not from this origin' },

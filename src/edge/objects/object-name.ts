@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { base64 } from '../../platform/web.ts'
+import { base64url } from '../../platform/web.ts'
 import type { Scope } from '../../ports/op.ts'
 
 /**
@@ -23,6 +23,5 @@ const names = new Map<string, string>()
 const MOST_NAMES = 1_024
 
 function hashed(tuple: string): string {
-  const digest = base64(sha256(utf8ToBytes(tuple)))
-  return `v1.${digest.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
+  return `v1.${base64url(sha256(utf8ToBytes(tuple)))}`
 }

@@ -1,6 +1,7 @@
 import { hashText } from '../../core/hash.ts'
 import { invalid } from '../../core/json.ts'
 import type { Session } from '../../core/session.ts'
+import { fromBase64 } from '../../platform/web.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { MediaPart, Message, MessageInput, Part } from '../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
@@ -175,7 +176,7 @@ async function attachPicture(
 
 function bytesOf(text: string): Uint8Array | undefined {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+    return fromBase64(text)
   } catch {
     return undefined
   }

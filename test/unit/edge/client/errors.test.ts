@@ -39,6 +39,7 @@ const all: { readonly [Code in ErrorCode]: readonly [number, ErrorDetails] } = {
   ERR_RATE_LIMIT: [429, { retryAfter: 60 }],
   ERR_STORAGE: [500, {}],
   ERR_STORAGE_FULL: [507, {}],
+  ERR_DECRYPT: [500, {}],
   ERR_STORAGE_LOST: [500, {}],
   ERR_TIMEOUT: [504, { limit: 30_000 }],
   ERR_TOOL_PENDING: [409, { pending: [{ entry: 'm2', callId: 'call_1', name: 'find' }] }],

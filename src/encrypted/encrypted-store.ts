@@ -1,0 +1,145 @@
+import { PlimsollError } from '../ports/errors.ts'
+import type { Scope } from '../ports/op.ts'
+import type { Store } from '../ports/store.ts'
+import { EncryptedScope } from './encrypted-scope.ts'
+import { KeyRing } from './key-ring.ts'
+import type { KeyInfo, KeyOwner, Keys } from './keys.ts'
+import type { Place } from './sealed.ts'
+
+/** Scopes whose keys are kept in memory. */
+const MOST_RINGS = 256
+/** Rows that are told of once. */
+const MOST_TOLD = 1_000
+/** NIST SP 800-38D allows 2^32 random nonces under one key; this stays far below it. */
+const ROWS_PER_KEY = 2 ** 24
+
+/** Something that cannot be decrypted. */
+export interface Unreadable {
+  readonly scope: Scope
+  /** `message`, `epoch`, `summary`, `rewind`, `put` (a register) or `attachment`. */
+  readonly kind: Place['kind']
+  /** Of the entry or the attachment, or the key of the register. */
+  readonly id: string
+}
+
+export interface EncryptedStoreOptions {
+  /**
+   * Told of each row that cannot be decrypted, once: another key wrote it, it was moved here from elsewhere, or its bytes changed. Messages
+   * are left out of contexts then, with the reason `unreadable`; a register rejects with `ERR_DECRYPT` where it is asked for by name. The rest
+   * stays readable.
+   */
+  readonly onUnreadable?: (row: Unreadable) => void
+  /**
+   * What becomes of scopes that were written before anything was encrypted. `refuse` (the default): their calls reject with `ERR_DECRYPT`.
+   * `keep`: they stay in the clear, and new ones are encrypted; export, erase and import one to encrypt it.
+   */
+  readonly plain?: 'refuse' | 'keep'
+  /** Rows after which a scope gets another data key, 1 or more. Default 2^24. */
+  readonly rowsPerKey?: number
+}
+
+export interface EncryptedStore extends Store {
+  /**
+   * Whether the keys open what is stored of a user, before anything else is read. `new`: nothing is encrypted yet. Idempotent.
+   *
+   * @throws ERR_DECRYPT: they do not, for example since the passphrase is another one
+   */
+  unlock(user: KeyOwner): Promise<'opened' | 'new'>
+  /** What is written to a scope from now on is encrypted under another data key; what is there stays as it is, and readable. */
+  rotate(scope: Scope): Promise<void>
+  /**
+   * Wraps the data keys of scopes by other keys, for example of a new passphrase: no row is written again. Repeat it after a failure; until all
+   * are done, open the store with `eachOf(new, old)`. Name the user's own scope first.
+   *
+   * @throws ERR_DECRYPT: one of the scopes does not open; those before it are done
+   */
+  rewrap(scopes: Iterable<Scope> | AsyncIterable<Scope>, keys: Keys): Promise<void>
+}
+
+/**
+ * A store over another one, which then holds ciphertext: texts of messages, summaries, facts, profile and skills, checkpoints, attachments,
+ * and what is derived from them, under AES-256-GCM. Each scope has data keys of its own, which the user's key wraps; each row is bound to
+ * its place. It gives what `Store` asks for but `snapshot`.
+ *
+ * What still shows: ids, times in ids, keys of registers (names of profile documents and skills), sizes, counts, order, who wrote which op, and
+ * places in lists. Names of lists are stored as hashes.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function encryptedStore(
+  store: Store,
+  keys: Keys,
+  { onUnreadable, plain = 'refuse', rowsPerKey = ROWS_PER_KEY }: EncryptedStoreOptions = {},
+): EncryptedStore {
+  if (plain !== 'refuse' && plain !== 'keep') throw invalid('plain', 'must be refuse or keep')
+  if (!Number.isInteger(rowsPerKey) || rowsPerKey < 1 || rowsPerKey > ROWS_PER_KEY)
+    throw invalid('rowsPerKey', `must be a whole number from 1 to ${ROWS_PER_KEY}`)
+  const rings = new Map<string, KeyRing>()
+  const told = new Set<string>()
+
+  const ringOf = (scope: Scope): KeyRing => {
+    const name = nameOf(scope)
+    let ring = rings.get(name)
+    if (ring) return ring
+    const { sessionId, ...user } = scope
+    const kept = async (): Promise<KeyInfo | undefined> =>
+      sessionId === undefined || !keys.keepsInfo ? undefined : infoOf(user)
+    ring = new KeyRing({ scope, store: store.open(scope), keys, kept })
+    if (rings.size >= MOST_RINGS) rings.delete(rings.keys().next().value as string)
+    rings.set(name, ring)
+    return ring
+  }
+
+  const tell = (scope: Scope, { kind, id }: Pick<Place, 'kind' | 'id'>): void => {
+    const name = JSON.stringify([nameOf(scope), kind, id])
+    if (!onUnreadable || told.has(name)) return
+    if (told.size >= MOST_TOLD) told.clear()
+    told.add(name)
+    onUnreadable({ scope, kind, id })
+  }
+
+  const open = (scope: Scope): EncryptedScope =>
+    new EncryptedScope({
+      scope,
+      store: store.open(scope),
+      ring: ringOf(scope),
+      rowsPerKey,
+      keepsPlain: plain === 'keep',
+      onUnreadable: (row) => tell(scope, row),
+    })
+
+  /** Info of the user's own scope, which is the first to get a key. */
+  const infoOf = async (user: KeyOwner): Promise<KeyInfo | undefined> => {
+    const ring = ringOf(user)
+    await ring.ready()
+    if (ring.info === undefined && !ring.isPlain) await open(user).ensureKey()
+    return ring.info
+  }
+
+  return {
+    open,
+    oldestUnused: () => store.oldestUnused(),
+    removeUnused: (until) => store.removeUnused(until),
+    unlock: async (user) => {
+      const ring = ringOf(user)
+      await ring.load()
+      return (await ring.current()) ? 'opened' : 'new'
+    },
+    rotate: (scope) => open(scope).rotate(),
+    rewrap: async (scopes, to) => {
+      let kept: KeyInfo | undefined
+      for await (const scope of scopes) {
+        const { info } = await open(scope).rewrap(to, to.keepsInfo ? kept : undefined)
+        kept ??= info
+      }
+    },
+  }
+}
+
+function nameOf({ tenant, userId, sessionId }: Scope): string {
+  return JSON.stringify([tenant ?? null, userId, sessionId ?? null])
+}
+
+function invalid(argument: string, reason: string): PlimsollError {
+  return new PlimsollError('ERR_INVALID_ARGUMENT', `encryptedStore: ${argument} ${reason}`, { argument })
+}

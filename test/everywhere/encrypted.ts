@@ -1,0 +1,475 @@
+/** What every store gives when its texts are encrypted, on each platform. */
+import { describe, expect, it } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import {
+  type EncryptedStore,
+  type EncryptedStoreOptions,
+  eachOf,
+  encryptedStore,
+  type Keys,
+  passphraseKeys,
+  secretKeys,
+  type Unreadable,
+} from '../../src/encrypted/index.ts'
+import {
+  createMemory,
+  extractFacts,
+  lexicalRecall,
+  type Memory,
+  type Scope,
+  type Store,
+} from '../../src/index.ts'
+import type { Attachment, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
+import { append, bodyOf, erase, mark, put, readLog, SCOPE } from '../contract/samples.ts'
+
+const HEAD = 'p1.'.length + 11 + 1
+const NONCE_AND_TAG = 12 + 16
+
+/** How long what is encrypted is in the store. A body of one byte a character has `null` and a line break before it. */
+export const KEPT = {
+  body: (units: number) => HEAD + 4 * Math.ceil((NONCE_AND_TAG + 5 + units) / 3),
+  bytes: (bytes: number) => HEAD + NONCE_AND_TAG + bytes,
+}
+
+export const KEYS: Keys = secretKeys('a secret of this test, of 32 bytes or more')
+const OTHER_KEYS = secretKeys('another secret of this test, of 32 bytes')
+const USER = { tenant: 'acme', userId: 'ada' }
+
+interface Changes {
+  readonly log?: (row: LogRow) => LogRow
+  readonly register?: (row: RegisterRow) => RegisterRow
+  readonly attachment?: (found: Attachment) => Attachment
+}
+
+/** A store below, of which somebody changed what it gives. */
+function tampered(
+  store: Store,
+  { log = (row) => row, register = (row) => row, attachment = (found) => found }: Changes,
+): Store {
+  return {
+    oldestUnused: () => store.oldestUnused(),
+    removeUnused: (until) => store.removeUnused(until),
+    open: (scope) => {
+      const inner = store.open(scope)
+      const changed: Partial<ScopeStore> = {
+        entries: async (query) => {
+          const page = await inner.entries(query)
+          return { ...page, rows: page.rows.map(log) }
+        },
+        changesSince: async (seq) => {
+          const changes = await inner.changesSince(seq)
+          return { ...changes, rows: changes.rows.map(log) }
+        },
+        register: async (key) => {
+          const row = await inner.register(key)
+          return row && register(row)
+        },
+        attachment: async (id) => {
+          const found = await inner.attachment(id)
+          return found && attachment(found)
+        },
+      }
+      return new Proxy(inner, {
+        get: (target, name) => {
+          const own = Object.hasOwn(changed, name) ? changed : target
+          const value: unknown = Reflect.get(own, name)
+          return typeof value === 'function' ? value.bind(own) : value
+        },
+      })
+    },
+  }
+}
+
+/** One character of the ciphertext is another one. */
+function flipped(body: string, at: number): string {
+  return `${body.slice(0, at)}${body[at] === 'A' ? 'B' : 'A'}${body.slice(at + 1)}`
+}
+
+async function codeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => 'resolved',
+    (error: { code?: string }) => error.code,
+  )
+}
+
+/** All that a store gives of scopes, as one text. */
+async function textOf(store: Store, scopes: readonly Scope[]): Promise<string> {
+  const found: unknown[] = []
+  for (const scope of scopes) {
+    const opened = store.open(scope)
+    found.push(await readLog(opened), await opened.registers(''))
+    for (const { key, bytes } of await opened.derived(''))
+      found.push(key, Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  }
+  return JSON.stringify(found)
+}
+
+/** @param open a fresh, empty store each time */
+export function describeEncrypted(name: string, open: () => Store): void {
+  const encrypt = (store: Store, options?: EncryptedStoreOptions, keys = KEYS): EncryptedStore =>
+    encryptedStore(store, keys, options)
+  /** Two messages, a mark and a register. */
+  const filled = async (): Promise<Store> => {
+    const store = open()
+    await encrypt(store)
+      .open(SCOPE)
+      .commit(
+        [
+          append('op-1', ['m1', 'm2'], { derived: ['d1', 'd2'] }),
+          mark('op-2', 'epoch', 'e1'),
+          put('op-3', 'key', null),
+        ],
+        decide,
+      )
+    return store
+  }
+  const bodiesOf = async (store: Store): Promise<readonly (string | null)[]> =>
+    (await store.open(SCOPE).entries()).rows.map(({ body }) => body)
+  const read = async (
+    store: Store,
+    changes: Changes = {},
+    options: EncryptedStoreOptions = {},
+    keys = KEYS,
+  ) => {
+    const told: Unreadable[] = []
+    const onUnreadable = (row: Unreadable) => told.push(row)
+    const scope = encrypt(tampered(store, changes), { ...options, onUnreadable }, keys).open(SCOPE)
+    const { rows } = await scope.entries()
+    return { told: told.map(({ kind, id }) => `${kind} ${id}`), bodies: rows.map(({ body }) => body), rows }
+  }
+
+  describe(`an encrypted ${name}`, () => {
+    it('holds no text, term or name of a list of what a conversation leaves behind', async () => {
+      const store = open()
+      const memory = memoryOver(encrypt(store))
+      const session = memory.session(SCOPE)
+      await session.append({ role: 'user', content: 'I prefer CANARY seats. Always book CANARY trains.' })
+      await session.remember({ kind: 'preference', text: 'Likes CANARY.', project: 'CANARY' })
+      await memory.user(USER).profile.set('about', 'CANARY')
+      await session.checkpoint.set({ step: 'CANARY' })
+      await memory.sessions(USER).title('trip', 'CANARY')
+      for (let round = 0; round < 12; round++)
+        await session.addExchange(`Question ${round} of CANARY? ${'x '.repeat(600)}`, 'The answer is CANARY.')
+      const context = await session.context()
+      expect(JSON.stringify(context.blocks)).toContain('CANARY')
+      await session.recall('CANARY')
+      expect((await textOf(store, [USER, SCOPE])).toLowerCase()).not.toContain('canary')
+      expect((await textOf(encrypt(store), [USER, SCOPE])).toLowerCase()).toContain('canary')
+    })
+
+    it('gives the same contexts as a store in the clear', async () => {
+      const run = async (store: Store): Promise<unknown> => {
+        const session = memoryOver(store).session(SCOPE)
+        for (let round = 0; round < 12; round++) {
+          await session.append(
+            [
+              { id: `u${round}`, role: 'user', content: `I prefer seat ${round}. ${'y '.repeat(500)}` },
+              { id: `a${round}`, role: 'assistant', content: 'Noted.' },
+            ],
+            { opId: `op-${round}` },
+          )
+          await session.context()
+        }
+        const { hash, receipt } = await session.context()
+        return {
+          hash,
+          receipt,
+          past: await session.contextAt('a3'),
+          recalled: await session.recall('seat 4'),
+        }
+      }
+      expect(await run(encrypt(open()))).toEqual(await run(open()))
+    })
+
+    it('reports what was changed, and goes on reading the rest (T40)', async () => {
+      const store = await filled()
+      const places = ['p1.'.length + 2, HEAD + 1, HEAD + 20, HEAD + 60]
+      for (const at of places) {
+        const log = (row: LogRow): LogRow =>
+          row.id === 'm1' ? { ...row, body: flipped(`${row.body}`, at) } : row
+        const { told, bodies, rows } = await read(store, { log })
+        expect([told, bodies]).toEqual([['message m1'], [null, bodyOf('m2'), bodyOf('e1')]])
+        expect(rows[0]).toMatchObject({ id: 'm1', unreadable: true })
+      }
+      for (const body of ['', 'p1.', 'in the clear', '{"role":"user"}', `p1.${'A'.repeat(11)}.!`])
+        expect(
+          (await read(store, { log: (row) => ({ ...row, body: row.id === 'm1' ? body : row.body }) })).told,
+        ).toEqual(['message m1'])
+      const short = (row: LogRow): LogRow => ({
+        ...row,
+        body: `${row.body}`.slice(0, row.id === 'm2' ? -4 : undefined),
+      })
+      expect((await read(store, { log: short })).told).toEqual(['message m2'])
+    })
+
+    it('reports what stands in another place: row, op, kind, session, user, tenant (T40)', async () => {
+      const store = await filled()
+      const [one, two, three] = await bodiesOf(store)
+      const swap = (row: LogRow): LogRow => ({ ...row, body: { m1: two, m2: one }[row.id] ?? row.body })
+      expect((await read(store, { log: swap })).told).toEqual(['message m1', 'message m2'])
+      const asOp = (row: LogRow): LogRow => ({ ...row, opId: row.id === 'm1' ? 'op-9' : row.opId })
+      expect((await read(store, { log: asOp })).told).toEqual(['message m1'])
+      const asMessage = (row: LogRow): LogRow => ({
+        ...row,
+        body: row.id === 'm1' ? (three ?? null) : row.body,
+      })
+      expect((await read(store, { log: asMessage })).told).toEqual(['message m1'])
+      // With the wrapped keys of the first one, as somebody who can write the database would put them there.
+      const keyRow = await store.open(SCOPE).register('encryption/keys')
+      for (const scope of [
+        { ...SCOPE, sessionId: 'other' },
+        { ...SCOPE, userId: 'eve' },
+        { ...SCOPE, tenant: 'other' },
+        { userId: 'ada', sessionId: 'trip' },
+        USER,
+      ]) {
+        const target = open()
+        await encrypt(target)
+          .open(scope)
+          .commit([append('op-1', ['m1', 'm2'])], decide)
+        const moved = tampered(target, { register: () => keyRow as RegisterRow })
+        expect(
+          await codeOf(
+            encrypt(moved)
+              .open(scope)
+              .commit([append('op-9', ['m9'])], decide),
+          ),
+        ).toBe('ERR_DECRYPT')
+      }
+    })
+
+    it('leaves out of a context what cannot be read, and says so', async () => {
+      const store = open()
+      const session = memoryOver(encrypt(store)).session(SCOPE)
+      await session.append([
+        { id: 'u1', role: 'user', content: 'One.' },
+        { id: 'a1', role: 'assistant', content: 'Two.' },
+        { id: 'u2', role: 'user', content: 'Three.' },
+      ])
+      const log = (row: LogRow): LogRow => ({ ...row, body: row.id === 'a1' ? 'p1.x' : row.body })
+      const { blocks, receipt } = await memoryOver(encrypt(tampered(store, { log })))
+        .session(SCOPE)
+        .context()
+      expect(blocks.flatMap(({ from }) => from)).toEqual(['u1', 'u2'])
+      expect(receipt.omitted).toEqual([{ from: 'a1', to: 'a1', count: 1, reason: 'unreadable' }])
+    })
+
+    it('tells of each row that cannot be read once, and that a past context is not what was sent', async () => {
+      const store = open()
+      const session = memoryOver(encrypt(store)).session(SCOPE)
+      await session.append([
+        { id: 'u1', role: 'user', content: 'One.' },
+        { id: 'a1', role: 'assistant', content: 'Two.' },
+      ])
+      await session.context()
+      const told: Unreadable[] = []
+      const log = (row: LogRow): LogRow => ({ ...row, body: row.id === 'u1' ? 'p1.x' : row.body })
+      const encrypted = encrypt(tampered(store, { log }), { onUnreadable: (row) => told.push(row) })
+      expect(await memoryOver(encrypted).session(SCOPE).contextAt('a1')).toMatchObject({
+        verified: false,
+        reason: 'unreadable',
+      })
+      await memoryOver(encrypted).session(SCOPE).history()
+      expect(told).toEqual([{ scope: SCOPE, kind: 'message', id: 'u1' }])
+    })
+
+    it('writes over no register that cannot be read', async () => {
+      const store = open()
+      await memoryOver(encrypt(store)).user(USER).profile.set('about', 'Likes tea.')
+      const register = (row: RegisterRow): RegisterRow =>
+        row.key === 'encryption/keys' ? row : { ...row, body: flipped(`${row.body}`, HEAD + 5) }
+      const { profile } = memoryOver(encrypt(tampered(store, { register }))).user(USER)
+      expect(await codeOf(profile.get('about'))).toBe('ERR_DECRYPT')
+      expect(await codeOf(profile.set('about', 'Likes coffee.'))).toBe('ERR_DECRYPT')
+      expect((await memoryOver(encrypt(store)).user(USER).profile.get('about'))?.text).toBe('Likes tea.')
+    })
+
+    it('refuses every call with another key, and writes nothing', async () => {
+      const store = await filled()
+      const locked = encrypt(store, {}, OTHER_KEYS)
+      expect(await codeOf(locked.unlock(USER))).toBe('resolved')
+      const scope = locked.open(SCOPE)
+      expect(await codeOf(scope.commit([append('op-9', ['m9'])], decide))).toBe('ERR_DECRYPT')
+      expect(await codeOf(scope.indexed('group'))).toBe('ERR_DECRYPT')
+      expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual([null, null, null])
+      expect((await read(store)).bodies).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
+    })
+
+    it('goes on after a rotation with another data key, and reads what was written before', async () => {
+      const store = await filled()
+      const encrypted = encrypt(store)
+      const others = encrypt(store).open(SCOPE)
+      await others.entries()
+      await encrypted.rotate(SCOPE)
+      await encrypted.open(SCOPE).commit([append('op-4', ['m3'])], decide)
+      // Who had the keys in memory finds the new one, and may write under the old one.
+      expect((await others.entries()).rows.map(({ body }) => body)).toEqual(
+        ['m1', 'm2', 'e1', 'm3'].map(bodyOf),
+      )
+      await others.commit([append('op-5', ['m4'])], decide)
+      expect((await read(store)).bodies).toEqual(['m1', 'm2', 'e1', 'm3', 'm4'].map(bodyOf))
+      const ids = (await bodiesOf(store)).map((body) => body?.slice(3, HEAD - 1))
+      expect(ids[3]).not.toBe(ids[0])
+      expect(new Set(ids).size).toBe(2)
+    })
+
+    it('gets another data key by itself after so many rows', async () => {
+      const store = open()
+      const scope = encrypt(store, { rowsPerKey: 4 }).open(SCOPE)
+      for (let op = 0; op < 9; op++) await scope.commit([append(`op-${op}`, [`m${op}`])], decide)
+      const keys = (await bodiesOf(store)).map((body) => body?.slice(3, HEAD - 1))
+      expect(new Set(keys).size).toBe(3)
+      expect((await read(store)).bodies).toEqual(Array.from({ length: 9 }, (_, op) => bodyOf(`m${op}`)))
+    })
+
+    it('is opened by other keys after they wrapped the data keys, and no row changed', async () => {
+      const store = await filled()
+      const before = await bodiesOf(store)
+      await encrypt(store).rewrap([USER, SCOPE], OTHER_KEYS)
+      expect(await bodiesOf(store)).toEqual(before)
+      expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
+      expect((await read(store)).told).toHaveLength(3)
+      const either = encrypt(store, {}, eachOf(KEYS, OTHER_KEYS))
+      expect((await either.open(SCOPE).entries()).rows.map(({ body }) => body)).toEqual(
+        ['m1', 'm2', 'e1'].map(bodyOf),
+      )
+    })
+
+    it('loses its data keys with an erase: what a backup holds of the rows opens no more', async () => {
+      const store = await filled()
+      const [body = null] = await bodiesOf(store)
+      const scope = encrypt(store).open(SCOPE)
+      await scope.commit([erase('op-4')], decide)
+      await scope.commit([append('op-5', ['m1'])], decide)
+      const log = (row: LogRow): LogRow => ({ ...row, opId: 'op-1', body })
+      expect((await read(store, { log })).told).toEqual(['message m1'])
+      expect((await read(store)).bodies).toEqual([bodyOf('m1')])
+      await scope.commit([erase('op-6'), append('op-7', ['m2'])], decide)
+      const kept = await store.open(SCOPE).register('encryption/keys')
+      expect(JSON.parse(`${kept?.body}`)).toHaveLength(1)
+      expect(await scope.register('encryption/keys')).toBeUndefined()
+    })
+
+    it('keeps what two writers write at the same time, each with keys of its own in memory', async () => {
+      const store = open()
+      const writers = [encrypt(store), encrypt(store), encrypt(store)].map((one) => one.open(SCOPE))
+      await Promise.all(
+        writers.map(async (scope, writer) => {
+          for (let op = 0; op < 10; op++)
+            expect(
+              await scope.commit([append(`w${writer}/${op}`, [`m${writer}/${op}`])], decide),
+            ).toMatchObject([{ status: 'accepted' }])
+        }),
+      )
+      const { bodies, told } = await read(store)
+      expect([bodies.length, told]).toEqual([30, []])
+    })
+
+    it('writes nothing under a key that somebody else erased', async () => {
+      const store = await filled()
+      const [one, other] = [encrypt(store).open(SCOPE), encrypt(store).open(SCOPE)]
+      await one.commit([append('op-4', ['m3'])], decide)
+      await other.commit([erase('op-5')], decide)
+      await other.commit([append('op-6', ['m4'])], decide)
+      await one.commit([append('op-7', ['m5'])], decide)
+      expect((await read(store)).bodies).toEqual(['m4', 'm5'].map(bodyOf))
+    })
+
+    it('takes a repeated erase for what it is, and keeps what was written since', async () => {
+      const store = await filled()
+      const scope = encrypt(store).open(SCOPE)
+      await scope.commit([erase('op-4')], decide)
+      await scope.commit([append('op-5', ['m9'])], decide)
+      expect(await scope.commit([erase('op-4'), append('op-6', ['m8'])], decide)).toMatchObject([
+        { repeated: true },
+        { status: 'accepted' },
+      ])
+      expect((await read(store)).bodies).toEqual(['m9', 'm8'].map(bodyOf))
+    })
+
+    it('refuses what was written in the clear, or leaves it so where the app says that', async () => {
+      const store = open()
+      await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+      expect(await codeOf(encrypt(store).open(SCOPE).entries())).toBe('ERR_DECRYPT')
+      expect(
+        await codeOf(
+          encrypt(store)
+            .open(SCOPE)
+            .commit([append('op-2', ['m2'])], decide),
+        ),
+      ).toBe('ERR_DECRYPT')
+      const keeping = encrypt(store, { plain: 'keep' })
+      await keeping.open(SCOPE).commit([append('op-2', ['m2'])], decide)
+      expect(await bodiesOf(store)).toEqual(['m1', 'm2'].map(bodyOf))
+      await keeping.open({ ...SCOPE, sessionId: 'new' }).commit([append('op-1', ['m1'])], decide)
+      expect(await textOf(store, [{ ...SCOPE, sessionId: 'new' }])).not.toContain('body of')
+    })
+
+    it('writes no body that no op has, since nobody encrypted it', async () => {
+      const scope = encrypt(open()).open(SCOPE)
+      const call = scope.commit([append('op-1', ['m1'])], (ops, rows) => {
+        const decision = decide(ops, rows)
+        return { ...decision, log: decision.log.map((row) => ({ ...row, body: 'in the clear' })) }
+      })
+      expect(await codeOf(call)).toBe('ERR_INVALID_ARGUMENT')
+      expect(await scope.head()).toMatchObject({ seq: 0 })
+      expect(await codeOf(scope.commit([put('op-2', 'encryption/keys', null)], decide))).toBe(
+        'ERR_INVALID_ARGUMENT',
+      )
+    })
+
+    it('keeps attachments encrypted, bound to their id and type', async () => {
+      const store = open()
+      const scope = encrypt(store).open(SCOPE)
+      const bytes = Uint8Array.from('CANARY '.repeat(50_000), (one) => one.charCodeAt(0))
+      const picture = { id: 'p1', mediaType: 'image/png', bytes }
+      expect(await scope.attach(picture, 1)).toBe('stored')
+      expect(await scope.attach(picture, 1)).toBe('kept')
+      const stored = await store.open(SCOPE).attachment('p1')
+      expect(String.fromCharCode(...(stored?.bytes ?? []).slice(0, 1_000))).not.toContain('CANARY')
+      expect(await encrypt(store).open(SCOPE).attachment('p1')).toEqual(picture)
+      const asText = tampered(store, { attachment: (found) => ({ ...found, mediaType: 'text/html' }) })
+      expect(await codeOf(encrypt(asText).open(SCOPE).attachment('p1'))).toBe('ERR_DECRYPT')
+      await scope.commit([append('op-1', ['m1'])], decide)
+      expect(await codeOf(encrypt(store, {}, OTHER_KEYS).open(SCOPE).attachment('p1'))).toBe('ERR_DECRYPT')
+    })
+
+    it('is opened by a passphrase, whose parameters are stored and which is not', async () => {
+      const store = open()
+      const keys = passphraseKeys('correct horse battery staple')
+      const first = memoryOver(encrypt(store, {}, keys)).session(SCOPE)
+      await first.append({ role: 'user', content: 'Hello.' })
+      const again = encrypt(store, {}, passphraseKeys('correct horse battery staple'))
+      expect(await again.unlock(USER)).toBe('opened')
+      expect((await memoryOver(again).session(SCOPE).history()).map(({ content }) => content)).toEqual([
+        'Hello.',
+      ])
+      expect(await codeOf(encrypt(store, {}, passphraseKeys('wrong')).unlock(USER))).toBe('ERR_DECRYPT')
+      expect(await textOf(store, [USER, SCOPE])).not.toContain('horse')
+      const infos = await Promise.all(
+        [USER, SCOPE].map(async (scope) => (await store.open(scope).register('encryption/keys'))?.body),
+      )
+      // One salt for all of a user's scopes, so that it is derived once.
+      expect(new Set(infos.flatMap((body) => /"salt":"([^"]+)"/.exec(`${body}`)?.[1] ?? body)).size).toBe(1)
+      const newer = passphraseKeys('a new one', { iterations: 700_000 })
+      await again.rewrap([USER, SCOPE], newer)
+      const opened = encrypt(store, {}, passphraseKeys('a new one', { iterations: 700_000 }))
+      expect(await opened.unlock(USER)).toBe('opened')
+      expect((await memoryOver(opened).session(SCOPE).history()).map(({ content }) => content)).toEqual([
+        'Hello.',
+      ])
+      expect(await codeOf(encrypt(store, {}, keys).unlock(USER))).toBe('ERR_DECRYPT')
+    })
+  })
+}
+
+function memoryOver(store: Store): Memory {
+  return createMemory({
+    store,
+    budget: 3_000,
+    clock: () => 1_790_000_000_000,
+    recall: lexicalRecall(),
+    extract: extractFacts,
+    compaction: {},
+  })
+}

@@ -1,0 +1,30 @@
+import { env, evictDurableObject } from 'cloudflare:test'
+import { encryptedStore } from '../../src/encrypted/index.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { describeStore } from '../contract/index.ts'
+import { describeDifferential } from '../everywhere/differential.ts'
+import { describeEncrypted, KEPT, KEYS } from '../everywhere/encrypted.ts'
+import { ObjectStore } from './object-store.ts'
+
+const below = new WeakMap<Store, ObjectStore>()
+const newStore = (): ObjectStore => new ObjectStore(env.SESSIONS.get(env.SESSIONS.newUniqueId()))
+
+function encrypted(inner: ObjectStore = newStore()): Store {
+  const store = encryptedStore(inner, KEYS)
+  below.set(store, inner)
+  return store
+}
+
+function again(store: Store): Store {
+  return encrypted(new ObjectStore((below.get(store) as ObjectStore).stub))
+}
+
+describeStore('encrypted Durable Object', () => encrypted(), {
+  kept: KEPT,
+  reopen: async (store) => {
+    await evictDurableObject((below.get(store) as ObjectStore).stub)
+    return again(store)
+  },
+})
+describeDifferential('encrypted Durable Object', () => encrypted(), { again, runs: 20 })
+describeEncrypted('Durable Object', newStore)
