@@ -1,5 +1,6 @@
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
+import { NO_SEAL, type ObjectSeal } from '../tables/object-seal.ts'
 
 /** What became of a run. */
 export type RunStatus =
@@ -49,11 +50,16 @@ const ROW_BYTES = 2 ** 18
 /** The rows of an object's runs and of what they streamed. All calls are synchronous. */
 export class RunTables {
   readonly #storage: SqlStorageLike
+  readonly #seal: () => ObjectSeal
   #ready = false
 
-  /** @throws ERR_STORAGE, ERR_STORAGE_FULL from every call where SQLite failed */
-  constructor(storage: SqlStorageLike) {
+  /**
+   * @param seal asked at each call. Default: nothing is encrypted
+   * @throws ERR_STORAGE, ERR_STORAGE_FULL from every call where SQLite failed
+   */
+  constructor(storage: SqlStorageLike, seal: () => ObjectSeal = () => NO_SEAL) {
     this.#storage = withStorageErrors(storage)
+    this.#seal = seal
   }
 
   transaction<Result>(closure: () => Result): Result {
@@ -122,8 +128,9 @@ export class RunTables {
   write(place: number, at: number, bytes: Uint8Array): void {
     const [from] = range(place)
     for (let done = 0; done < bytes.length; done += ROW_BYTES) {
-      const row = bytes.slice(done, done + ROW_BYTES)
-      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', from + at + done, row.buffer)
+      const n = from + at + done
+      const row = Uint8Array.from(this.#seal().seal(bytes.subarray(done, done + ROW_BYTES), `chunk ${n}`))
+      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', n, row.buffer)
     }
   }
 
@@ -136,7 +143,7 @@ export class RunTables {
       from + at,
     )
     if (!row) return undefined
-    const bytes = new Uint8Array(row.bytes as ArrayBuffer).slice(from + at - (row.n as number))
+    const bytes = this.#open(row).slice(from + at - (row.n as number))
     return bytes.length > 0 ? bytes : undefined
   }
 
@@ -144,11 +151,15 @@ export class RunTables {
   sizeOf(place: number): number {
     const [from, to] = range(place)
     const [row] = this.#all(
-      'SELECT n, length(bytes) AS size FROM plimsoll_edge_chunk WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      'SELECT n, bytes FROM plimsoll_edge_chunk WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
       from,
       to,
     )
-    return row ? (row.n as number) - from + (row.size as number) : 0
+    return row ? (row.n as number) - from + this.#open(row).length : 0
+  }
+
+  #open({ n, bytes }: SqlRow): Uint8Array {
+    return this.#seal().open(new Uint8Array(bytes as ArrayBuffer), `chunk ${n}`)
   }
 
   #one(where: string, ...bindings: SqlValue[]): RunRow | undefined {

@@ -2,9 +2,8 @@ import type { ScopeStore } from '../../ports/store.ts'
 
 /**
  * A scope for as long as it is held. Once `check` throws, every call rejects with that, and reads and writes nothing: so a call that was under
- * way when its session was removed leaves nothing behind.
+ * way when its session was removed leaves nothing behind. A commit that had to wait is checked once more when it is decided.
  *
- * @param scope Contract: a `commit` is written before it first waits for something, as in a Durable Object
  * @param check Contract: throws what a caller is to be told, when the scope is held no more
  */
 export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
@@ -17,7 +16,13 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
     return call()
   }
   return {
-    commit: (ops, decide) => held(() => scope.commit(ops, decide)),
+    commit: (ops, decide) =>
+      held(() =>
+        scope.commit(ops, (given, rows) => {
+          check()
+          return decide(given, rows)
+        }),
+      ),
     entries: (query) => held(() => scope.entries(query)),
     head: () => held(() => scope.head()),
     register: (key) => held(() => scope.register(key)),

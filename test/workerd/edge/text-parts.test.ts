@@ -1,6 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NO_SEAL, objectSeal } from '../../../src/edge/tables/object-seal.ts'
 import { MAX_PART_BYTES, TextParts } from '../../../src/edge/tables/text-parts.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
@@ -17,20 +18,30 @@ const codeOf = (run: () => unknown): unknown => {
   }
 }
 
-function withParts<Result>(
-  run: (parts: TextParts, clock: TestClock, storage: DurableObjectStorage) => Result,
-): Promise<Result> {
-  return inObject((storage) => {
-    const clock = new TestClock()
-    return run(new TextParts(storage, clock.now), clock, storage)
-  })
-}
+const sealed = objectSeal(['a secret of this test, of 32 bytes or more'], {
+  userId: 'ada',
+  sessionId: 'trip',
+})
 
-describe('parts of a long text', () => {
+describe.each([
+  ['in the clear', NO_SEAL],
+  ['encrypted', sealed],
+])('parts of a long text, %s', (_, seal) => {
+  const partsOver = (storage: DurableObjectStorage, now: () => number): TextParts =>
+    new TextParts(storage, now, () => seal)
+  function withParts<Result>(
+    run: (parts: TextParts, clock: TestClock, storage: DurableObjectStorage) => Result,
+  ): Promise<Result> {
+    return inObject((storage) => {
+      const clock = new TestClock()
+      return run(partsOver(storage, clock.now), clock, storage)
+    })
+  }
+
   it('are put together in their order, whatever the order in which they came, also after an eviction', async () => {
     const object = newObject()
     await inObject((storage) => {
-      const parts = new TextParts(storage, () => 0)
+      const parts = partsOver(storage, () => 0)
       parts.put('m1', 2, 'c"}')
       parts.put('m1', 0, '{"a')
       parts.put('m2', 0, 'other')
@@ -38,7 +49,7 @@ describe('parts of a long text', () => {
     }, object)
     await evictDurableObject(object)
     await inObject((storage) => {
-      const parts = new TextParts(storage, () => 0)
+      const parts = partsOver(storage, () => 0)
       expect(parts.take('m1', 3)).toBe('{"a":"bc"}')
       expect(parts.take('m1', 3)).toBe('{"a":"bc"}')
       expect(parts.take('m2', 1)).toBe('other')
