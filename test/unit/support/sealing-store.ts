@@ -33,7 +33,9 @@ function sealed({ envelope, bodies, derived }: SealedOp): SealedOp {
   return {
     envelope,
     bodies: bodies.map(seal),
-    ...(derived && { derived: derived.map((text, place) => (text === undefined ? text : seal(text, place))) }),
+    ...(derived && {
+      derived: derived.map((text, place) => (text === undefined ? text : seal(text, place))),
+    }),
   }
 }
 
