@@ -15,7 +15,6 @@ import {
 import { checkTitle } from '../sessions.ts'
 import { utf8Length } from '../text.ts'
 import {
-  type AttachmentLine,
   FORMAT,
   type HeaderLine,
   type MarkLine,

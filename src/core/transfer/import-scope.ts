@@ -31,7 +31,7 @@ import {
   type TransferPart,
 } from './format.ts'
 import { kindOf, type Owner } from './known-registers.ts'
-import { type FileRow, placeRows } from './place-ops.ts'
+import { type FileRow, type Misplaced, placeRows } from './place-rows.ts'
 import type { ImportReport } from './report.ts'
 import { attachmentsOf } from './rows.ts'
 
@@ -225,10 +225,18 @@ export class ScopeImport {
     const rows = this.#rows.splice(0, count)
     this.#units = 0
     if (rows.length === 0) return
+    // Nothing is written, not even that there is such a session, before it is known that the first of them have a place.
+    if (!this.#hasWritten) await this.#commitRows(rows, false)
     await this.#attach()
     await this.#begin()
-    const { store, report } = this.#parts
-    const emptied = this.#emptied.splice(0)
+    await this.#commitRows(rows, true)
+    this.#there = rows.at(-1)?.row.seq ?? this.#there
+    this.#parts.report.written('log', rows.length)
+  }
+
+  /** @throws ERR_INVALID_ARGUMENT: a row has no place in the log; ERR_CONFLICT: others wrote to it */
+  async #commitRows(rows: readonly FileRow[], isWritten: boolean): Promise<void> {
+    const { store } = this.#parts
     const ops = [
       ...carriers({ log: rows.map(({ row }) => row) }),
       // Ids, rounds and ops that the store is to look for.
@@ -237,21 +245,19 @@ export class ScopeImport {
         ...(row.round === undefined ? [] : [carrier(row.opId, { round: row.round })]),
       ]),
     ]
-    let problem: { readonly line: number; readonly reason: string } | undefined
+    let problem: Misplaced | undefined
     let isMoved = false
     await store.commit(ops, (given, read) => {
       isMoved = read.head.seq !== this.#there
-      if (isMoved) return nothingWritten([])
-      const placed = placeRows(rows, read)
-      problem = 'reason' in placed ? placed : undefined
-      if ('reason' in placed) return nothingWritten([])
-      return followed(given, read, { ...placed, emptied: [...(placed.emptied ?? []), ...emptied] })
+      const placed = isMoved ? undefined : placeRows(rows, read)
+      problem = placed && 'reason' in placed ? placed : undefined
+      if (!placed || 'reason' in placed || !isWritten) return nothingWritten([])
+      return followed(given, read, { ...placed, emptied: [...(placed.emptied ?? []), ...this.#emptied] })
     })
     if (isMoved)
       throw new PlimsollError('ERR_CONFLICT', 'import: others write to what is imported: import it again')
     if (problem) throw invalid('import', `lines[${problem.line}]`, problem.reason)
-    this.#there = rows.at(-1)?.row.seq ?? this.#there
-    report.written('log', rows.length)
+    if (isWritten) this.#emptied = []
   }
 
   async #takeRegister(line: RegisterLine, number: number, operation: string): Promise<void> {

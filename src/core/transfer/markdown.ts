@@ -58,9 +58,27 @@ function messageText({ id, message }: MessageLine, isHidden: boolean): string {
   return `\n## ${role} (${notes.join(', ')})\n\n${parts.join('\n')}`
 }
 
-/** As ISO 8601, unless it lies beyond what a date can be (ECMA-262, section 21.4.1.1). */
+/** A time in UTC as ISO 8601 writes it, to the minute; what lies outside of four-digit years as it is. */
 function timeText(time: number): string {
-  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)
+  const minutes = Math.floor(time / 60_000)
+  const days = Math.floor(minutes / 1_440)
+  // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days: years begin in March.
+  const shifted = days + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const ofEra = shifted - era * 146_097
+  const yearOfEra = Math.floor(
+    (ofEra - Math.floor(ofEra / 1_460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365,
+  )
+  const ofYear = ofEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const place = Math.floor((5 * ofYear + 2) / 153)
+  const day = ofYear - Math.floor((153 * place + 2) / 5) + 1
+  const month = place < 10 ? place + 3 : place - 9
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  if (year < 0 || year > 9_999) return String(time)
+  const ofDay = minutes - days * 1_440
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+  return `${date} ${two(Math.floor(ofDay / 60))}:${two(ofDay % 60)} UTC`
 }
 
 function partText(part: Part): string {
