@@ -26,7 +26,10 @@ async function live(store: Store): Promise<void> {
   const session = memory.session({ ...ADA, sessionId: 'trip' })
   const bytes = Uint8Array.from({ length: 1_200_000 }, (_, at) => (at * 7) % 256)
   const picture = await session.attach({ mediaType: 'image/png', bytes })
-  await session.append({ role: 'user', content: [{ type: 'text', text: '海👩‍👩‍👧\u2028'.repeat(60_000) }, picture] })
+  await session.append({
+    role: 'user',
+    content: [{ type: 'text', text: '海👩‍👩‍👧\u2028'.repeat(60_000) }, picture],
+  })
   for (let round = 0; round < 12; round++) {
     await session.append({ role: 'user', content: `Round ${round}: ${'so much '.repeat(20)}` })
     await session.append({ role: 'assistant', content: 'Yes.' })
