@@ -48,7 +48,6 @@ export async function* foreignLines(
   sessions: AsyncIterable<ForeignSession> | Iterable<ForeignSession>,
   leftOut: LeftOut,
 ): AsyncGenerator<TransferLine> {
-  let lines = 2
   yield headerOf('user', TRANSFER_PARTS)
   yield { type: 'user' }
   for await (const { sessionId, title = '', messages } of sessions) {
@@ -64,17 +63,12 @@ export async function* foreignLines(
         continue
       }
       time = message.createdAt
-      if (seq++ === 0) {
-        yield sessionLine(sessionId, { title: title.slice(0, 200), createdAt: time })
-        lines++
-      }
+      if (seq++ === 0) yield sessionLine(sessionId, { title: title.slice(0, 200), createdAt: time })
       const { id, ...body } = message
       round = message.role === 'user' ? id : (round ?? id)
       yield { type: 'message', seq, opId: id, round, id, message: body as unknown as Json }
-      lines++
     }
   }
-  yield { type: 'end', lines }
 }
 
 /** One message in the shapes of OpenAI, LangChain, mem0 and their like. Throws an error that says what is wrong with it. */

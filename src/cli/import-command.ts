@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path'
 import { checkId } from '../core/json.ts'
-import { type TransferLine, textsOf } from '../core/transfer/format.ts'
+import { fileOf, type TransferLine } from '../core/transfer/format.ts'
 import { createMemory } from '../create-memory.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import { mapStore } from '../stores/map.ts'
@@ -45,11 +45,14 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
   }
   const counts = { sessions: 0, messages: 0 }
   const write = await writerTo(to, file, io)
-  for await (const line of foreignLines(sessions, leftOut)) {
-    if (line.type === 'session') counts.sessions++
-    if (line.type === 'message') counts.messages++
-    await write.line(line)
+  const counted = async function* (): AsyncGenerator<TransferLine> {
+    for await (const line of foreignLines(sessions, leftOut)) {
+      if (line.type === 'session') counts.sessions++
+      if (line.type === 'message') counts.messages++
+      yield line
+    }
   }
+  for await (const text of fileOf(counted())) await write.text(text)
   await write.close()
   io.err(`plimsoll: ${counts.messages} messages of ${counts.sessions} sessions, ${left} left out\n`)
   return left > 0 ? 1 : 0
@@ -77,9 +80,7 @@ async function checkExport(lines: AsyncIterable<string>, where: string, io: Io):
 async function writerTo(to: string | undefined, file: string, io: Io) {
   if (to === undefined)
     return {
-      line: async (line: TransferLine) => {
-        for (const text of textsOf(line)) io.out(text)
-      },
+      text: async (text: string) => io.out(text),
       close: async () => {},
     }
   if (to === file) throw new UsageError(`import: ${to} is named twice, and would be overwritten`)
@@ -87,9 +88,7 @@ async function writerTo(to: string | undefined, file: string, io: Io) {
     throw new UsageError(`cannot write ${to}: ${error.message}`)
   })
   return {
-    line: async (line: TransferLine) => {
-      for (const text of textsOf(line)) await writer.write(text.slice(0, -1))
-    },
+    text: (text: string) => writer.write(text.slice(0, -1)),
     close: () => writer.close(),
   }
 }

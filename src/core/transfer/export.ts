@@ -4,7 +4,7 @@ import type { Store } from '../../ports/store.ts'
 import { invalid, isPlainObject } from '../json.ts'
 import type { SessionInfo, Sessions } from '../sessions.ts'
 import { exportScope } from './export-scope.ts'
-import { FORMAT, TRANSFER_PARTS, type TransferLine, type TransferPart, textsOf, VERSION } from './format.ts'
+import { FORMAT, fileOf, TRANSFER_PARTS, type TransferLine, type TransferPart, VERSION } from './format.ts'
 import { markdownOf } from './markdown.ts'
 
 export interface ExportOptions {
@@ -33,7 +33,7 @@ export function exportOf(
   const wanted = checkParts('export', (options as ExportOptions).parts)
   return format === 'markdown'
     ? markdownOf(linesOf(parts, scope, wanted), (sessionId) => parts.store.open({ ...scope, sessionId }))
-    : jsonlOf(linesOf(parts, scope, wanted))
+    : fileOf(linesOf(parts, scope, wanted))
 }
 
 /** Parts in their own order, each once. @throws ERR_INVALID_ARGUMENT */
@@ -61,43 +61,32 @@ export function sessionLine(sessionId: string, info: Partial<SessionInfo> = {}):
   }
 }
 
-async function* jsonlOf(lines: AsyncIterable<TransferLine>): AsyncGenerator<string, void, undefined> {
-  for await (const line of lines) yield* textsOf(line)
-}
-
 async function* linesOf(
   { store, sessions, host }: ExportParts,
   { sessionId, ...user }: Scope,
   parts: readonly TransferPart[],
 ): AsyncGenerator<TransferLine> {
-  let lines = 0
-  const counted = async function* (some: AsyncIterable<TransferLine> | Iterable<TransferLine>) {
-    for await (const line of some) {
-      lines++
-      yield line
-    }
-  }
   const session = async function* (id: string, info: SessionInfo | undefined) {
-    yield* counted([sessionLine(id, info)])
+    yield sessionLine(id, info)
     const scope = store.open({ ...user, sessionId: id })
     try {
-      yield* counted(exportScope({ store: scope, owner: 'session', parts, host }))
+      yield* exportScope({ store: scope, owner: 'session', parts, host })
     } finally {
       await scope.close()
     }
   }
   if (sessionId !== undefined) {
-    yield* counted([headerOf('session', parts)])
+    yield headerOf('session', parts)
     yield* session(sessionId, await sessions.get(sessionId))
-  } else {
-    yield* counted([headerOf('user', parts), { type: 'user' }])
-    yield* counted(exportScope({ store: store.open(user), owner: 'user', parts, host }))
-    for (let after: string | undefined; ; ) {
-      const page = await sessions.list(after === undefined ? {} : { after })
-      for (const info of page) yield* session(info.sessionId, info)
-      after = page.at(-1)?.sessionId
-      if (after === undefined) break
-    }
+    return
   }
-  yield { type: 'end', lines }
+  yield headerOf('user', parts)
+  yield { type: 'user' }
+  yield* exportScope({ store: store.open(user), owner: 'user', parts, host })
+  for (let after: string | undefined; ; ) {
+    const page = await sessions.list(after === undefined ? {} : { after })
+    for (const info of page) yield* session(info.sessionId, info)
+    after = page.at(-1)?.sessionId
+    if (after === undefined) return
+  }
 }

@@ -94,11 +94,14 @@ export interface AttachmentLine {
 /** The last line: without it the file is not whole. */
 export interface EndLine {
   readonly type: 'end'
-  /** Lines before this one, those of parts not counted one by one. */
+  /** Lines before this one. */
   readonly lines: number
 }
 
 export type LogLine = MessageLine | MarkLine | RecordLine
+/** What belongs to one scope. */
+export type ScopeLine = LogLine | RegisterLine | AttachmentLine
+
 export type TransferLine =
   | HeaderLine
   | UserLine
@@ -107,6 +110,17 @@ export type TransferLine =
   | RegisterLine
   | AttachmentLine
   | EndLine
+
+/** The texts of lines, and the last line of a file. */
+export async function* fileOf(lines: AsyncIterable<TransferLine>): AsyncGenerator<string, void, undefined> {
+  let count = 0
+  for await (const line of lines)
+    for (const text of textsOf(line)) {
+      count++
+      yield text
+    }
+  yield* textsOf({ type: 'end', lines: count })
+}
 
 /** A line's text with its end; of a longer one those of its parts: `{ "type": "part", "n", "of", "text" }`, from 1. */
 export function* textsOf(line: TransferLine): Generator<string> {

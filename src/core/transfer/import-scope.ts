@@ -27,7 +27,7 @@ import {
   isLogLine,
   type LogLine,
   type RegisterLine,
-  type TransferLine,
+  type ScopeLine,
   type TransferPart,
 } from './format.ts'
 import { kindOf, type Owner } from './known-registers.ts'
@@ -104,18 +104,18 @@ export class ScopeImport {
    * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID (another attachment under that id), ERR_CONFLICT: a session's log
    *   is not what the file's goes on from
    */
-  async take(line: TransferLine, number: number): Promise<void> {
+  async take(line: ScopeLine, number: number): Promise<void> {
     const operation = operationOf(number)
     if (isLogLine(line)) await this.#takeRow(line, number, operation)
     else if (line.type === 'register') await this.#takeRegister(line, number, operation)
-    else if (line.type === 'attachment') await this.#takeAttachment(line, number, operation)
-    else throw invalid(operation, 'type', `must not be ${line.type} here`)
+    else await this.#takeAttachment(line, number, operation)
   }
 
   /** Writes what waits: all lines of the scope were taken, or as many as there are for now. */
   async flush(): Promise<void> {
     await this.#writeRows(this.#rows.length)
     await this.#writeRegisters()
+    await this.#attach()
   }
 
   async #takeRow(line: LogLine, number: number, operation: string): Promise<void> {

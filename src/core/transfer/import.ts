@@ -1,5 +1,5 @@
 import type { Counter } from '../../ports/counter.ts'
-import { isPlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -9,9 +9,9 @@ import { invalid, isPlainObject } from '../json.ts'
 import type { Recall } from '../recall/lexical-recall.ts'
 import type { Sessions } from '../sessions.ts'
 import { checkLine } from './check-line.ts'
-import type { HeaderLine, SessionLine, TransferLine } from './format.ts'
+import type { HeaderLine, ScopeLine, SessionLine, TransferLine } from './format.ts'
 import { ScopeImport } from './import-scope.ts'
-import { readLines } from './read-lines.ts'
+import { type ReadLine, readLines } from './read-lines.ts'
 import { type Imported, ImportReport } from './report.ts'
 
 /** How far the labels of a file are believed. */
@@ -53,117 +53,166 @@ export async function importInto(
   chunks: AsyncIterable<string> | Iterable<string>,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  const run = new FileImport(parts, scope, checkTrustOption(options))
+  const { store, sessions } = parts
+  const most = checkTrustOption(options)
+  const report = new ImportReport()
+  const { sessionId: own, ...user } = scope
+  const open = (session: SessionLine | undefined): ImportSection => {
+    const sessionId = session && (own ?? session.sessionId)
+    // One that was listed nowhere held nothing that anybody said.
+    const list = async (): Promise<void> => {
+      if (sessionId !== undefined && session?.createdAt !== undefined) await sessions.add(sessionId, session)
+    }
+    const to = new ScopeImport({
+      ...parts,
+      store: store.open({ ...user, ...(sessionId !== undefined && { sessionId }) }),
+      owner: sessionId === undefined ? 'user' : 'session',
+      ...(sessionId !== undefined && { sessionId }),
+      most,
+      report,
+      onWrite: list,
+    })
+    return {
+      sessionId,
+      take: (line, number) => to.take(line, number),
+      // One that holds nothing is listed too.
+      done: async () => {
+        await to.flush()
+        await list()
+      },
+    }
+  }
+  await importFile(chunks, own === undefined ? 'user' : 'session', report, open)
+  return report.result
+}
+
+/** Where the lines of one scope go. */
+export interface ImportSection {
+  /** Undefined: the user's own. */
+  readonly sessionId: string | undefined
+  /** @throws ERR_CONFLICT with the session's id: its log is not what the file's goes on from */
+  take(line: ScopeLine, number: number): Promise<void>
+  /** Called when all lines of the scope were taken. @throws as {@link take} */
+  done(): Promise<void>
+}
+
+/**
+ * Reads a file, and hands the lines of each scope to where they go.
+ *
+ * @param target whether it is imported into a user, or into one session
+ * @param open Contract: where the lines of the user's own scope, or of a session, go
+ */
+export async function importFile(
+  chunks: AsyncIterable<string> | Iterable<string>,
+  target: 'user' | 'session',
+  report: ImportReport,
+  open: (session: SessionLine | undefined) => ImportSection,
+): Promise<void> {
+  const run = new FileImport(target, report, open)
   for await (const read of readLines('import', chunks))
-    await run.take(checkLine(`import: lines[${read.number}]`, read), read.number)
-  return run.end()
+    await inLine(read.number, () => run.take(checkLine(operationOf(read.number), read), read))
+  run.end()
 }
 
 /** One run over the lines of a file. */
 class FileImport {
-  readonly #parts: ImportParts
-  readonly #scope: Scope
-  readonly #most: Trust
-  readonly #report = new ImportReport()
+  readonly #target: 'user' | 'session'
+  readonly #report: ImportReport
+  readonly #open: (session: SessionLine | undefined) => ImportSection
   #header: HeaderLine | undefined
   /** The scope that the lines belong to now; `skipped`: its log cannot be gone on with. */
-  #current: { readonly to: ScopeImport; readonly done: () => Promise<void> } | 'skipped' | undefined
-  #session: SessionLine | undefined
-  #lines = 0
+  #current: ImportSection | 'skipped' | undefined
   #hasEnded = false
 
-  constructor(parts: ImportParts, scope: Scope, most: Trust) {
-    this.#parts = parts
-    this.#scope = scope
-    this.#most = most
+  constructor(
+    target: 'user' | 'session',
+    report: ImportReport,
+    open: (session: SessionLine | undefined) => ImportSection,
+  ) {
+    this.#target = target
+    this.#report = report
+    this.#open = open
   }
 
-  async take(line: TransferLine, number: number): Promise<void> {
-    const operation = `import: lines[${number}]`
-    if (this.#hasEnded) throw invalid(operation, 'type', 'must not follow the end')
+  async take(line: TransferLine, { number, before }: ReadLine): Promise<void> {
+    const operation = operationOf(number)
+    const misplaced = (): PlimsollError => invalid(operation, 'type', `must not be ${line.type} here`)
+    if (this.#hasEnded) throw misplaced()
     if (!this.#header) {
       if (line.type !== 'export')
         throw invalid(operation, 'type', 'must be export: the file begins with what it is')
-      this.#check(line, operation)
+      if (line.of === 'user' && this.#target === 'session')
+        throw invalid(operation, 'of', 'is user: import it without a sessionId')
       this.#header = line
-    } else if (line.type === 'end') {
-      if (line.lines !== this.#lines)
-        throw invalid(operation, 'lines', `is ${line.lines}, and there were ${this.#lines}`)
-      this.#hasEnded = true
-      await this.#close()
-    } else if (line.type === 'user') {
-      if (this.#current || this.#header.of !== 'user')
-        throw invalid(operation, 'type', 'must not be user here')
-      const { tenant, userId } = this.#scope
-      this.#open({ ...(tenant !== undefined && { tenant }), userId })
-    } else if (line.type === 'session') {
-      if (this.#header.of === 'session' ? this.#current : !this.#current)
-        throw invalid(operation, 'type', 'must not be session here')
-      await this.#close()
-      this.#open({ ...this.#scope, sessionId: this.#scope.sessionId ?? line.sessionId }, line)
-    } else {
-      await this.#pass(line, number, operation)
+      return
     }
-    this.#lines++
+    switch (line.type) {
+      case 'export':
+        throw misplaced()
+      case 'user':
+        if (this.#current || this.#header.of !== 'user') throw misplaced()
+        this.#current = this.#open(undefined)
+        return
+      case 'session':
+        if (this.#header.of === 'session' ? this.#current : !this.#current) throw misplaced()
+        await this.#close()
+        this.#current = this.#open(line)
+        return
+      case 'end':
+        if (line.lines !== before)
+          throw invalid(operation, 'lines', `is ${line.lines}, and there were ${before}`)
+        await this.#close()
+        this.#hasEnded = true
+        return
+      default:
+        if (this.#current === undefined) throw misplaced()
+        if (this.#current === 'skipped') this.#report.skip(number, 'its session has another log')
+        else await this.#guard(this.#current, (section) => section.take(line, number))
+    }
   }
 
   /** @throws ERR_INVALID_ARGUMENT: the file is not whole */
-  end(): Imported {
+  end(): void {
     if (!this.#hasEnded) throw invalid('import', 'lines', 'end before the end of the file: it is not whole')
-    return this.#report.result
   }
 
-  #check({ of }: HeaderLine, operation: string): void {
-    if (of === 'user' && this.#scope.sessionId !== undefined)
-      throw invalid(operation, 'of', 'is user: import it without a sessionId')
+  async #close(): Promise<void> {
+    if (this.#current && this.#current !== 'skipped')
+      await this.#guard(this.#current, (section) => section.done())
   }
 
-  async #pass(line: TransferLine, number: number, operation: string): Promise<void> {
-    if (this.#current === undefined) throw invalid(operation, 'type', 'must be user or session here')
-    if (this.#current === 'skipped') {
-      this.#report.skip(number, 'its session has another log')
-      return
-    }
+  /** Of several sessions the others go on where one has another log. */
+  async #guard(section: ImportSection, run: (section: ImportSection) => Promise<void>): Promise<void> {
     try {
-      await this.#current.to.take(line, number)
+      await run(section)
     } catch (error) {
-      // Of several sessions the others go on.
-      const sessionId = this.#session?.sessionId
+      const { sessionId } = section
       const isOne = this.#header?.of === 'session' || sessionId === undefined
       if (isOne || !isPlimsollError(error, 'ERR_CONFLICT') || error.id !== sessionId) throw error
       this.#report.conflict({ part: 'log', sessionId })
       this.#current = 'skipped'
     }
   }
+}
 
-  #open(scope: Scope, session?: SessionLine): void {
-    const { store, sessions } = this.#parts
-    const { sessionId } = scope
-    const scopeStore = store.open(scope)
-    const list = async (): Promise<void> => {
-      // One that was listed nowhere held nothing that anybody said.
-      if (sessionId !== undefined && session?.createdAt !== undefined) await sessions.add(sessionId, session)
-    }
-    this.#session = session
-    const to = new ScopeImport({
-      ...this.#parts,
-      store: scopeStore,
-      owner: sessionId === undefined ? 'user' : 'session',
-      ...(sessionId !== undefined && { sessionId }),
-      most: this.#most,
-      report: this.#report,
-      onWrite: list,
+/** Says in which line an argument is that is refused. */
+async function inLine(number: number, run: () => Promise<void>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (!isPlimsollError(error) || error.argument === undefined || error.argument.startsWith('lines'))
+      throw error
+    const { code, message, size, limit, id } = error
+    throw new PlimsollError(code, message, {
+      cause: error,
+      argument: `lines[${number}].${error.argument}`,
+      ...(size !== undefined && { size }),
+      ...(limit !== undefined && { limit }),
+      ...(id !== undefined && { id }),
     })
-    const done = async (): Promise<void> => {
-      await to.flush()
-      // One that holds nothing is listed too.
-      await list()
-    }
-    this.#current = { to, done }
   }
+}
 
-  async #close(): Promise<void> {
-    const current = this.#current
-    if (current && current !== 'skipped') await current.done()
-  }
+function operationOf(number: number): string {
+  return `import: lines[${number}]`
 }

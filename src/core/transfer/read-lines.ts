@@ -7,6 +7,8 @@ import { MOST_LINE_BYTES, MOST_WHOLE_UNITS } from './format.ts'
 export interface ReadLine {
   /** Its number from 1 on; of one that came in parts, that of the last of these. */
   readonly number: number
+  /** Lines before it that are not empty. */
+  readonly before: number
   readonly value: { readonly type: string; readonly [field: string]: unknown }
 }
 
@@ -28,13 +30,15 @@ export async function* readLines(
   const parts: string[] = []
   let units = 0
   let number = 0
+  let before = -1
   for await (const text of linesIn(operation, chunks)) {
     number++
     if (text.trim() === '') continue
+    before++
     const value = parse(operation, number, text)
     if (value.type !== 'part') {
       if (parts.length > 0) throw invalid(operation, placeOf(number), 'must be the next part')
-      yield { number, value }
+      yield { number, before, value }
       continue
     }
     const { n, of, text: part } = value
@@ -44,7 +48,7 @@ export async function* readLines(
     units += part.length
     if (units > MOST_WHOLE_UNITS) throw tooLarge(operation, number, units, MOST_WHOLE_UNITS)
     if (n < (of as number)) continue
-    yield { number, value: parse(operation, number, parts.join('')) }
+    yield { number, before, value: parse(operation, number, parts.join('')) }
     parts.length = 0
     units = 0
   }

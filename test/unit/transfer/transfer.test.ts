@@ -241,6 +241,11 @@ describe('an import is refused, with the number of the line,', () => {
     ['where ids repeat', [said(1, 'a'), said(2, 'a', { opId: 'op-b' })], /lines\[4\] repeats id a/],
     ['where ops repeat', [said(1, 'a'), said(2, 'b', { opId: 'op-a' })], /lines\[4\] repeats op op-a/],
     ['where numbers leave a gap', [said(1, 'a'), said(3, 'b')], /lines\[4\] has seq 3 after 1/],
+    [
+      'where one number has two ops',
+      [said(1, 'a'), said(1, 'b', { round: 'a' })],
+      /lines\[4\] is of another op/,
+    ],
     ['where a round was never opened', [said(1, 'a', { round: 'x' })], /lines\[3\] joins round x/],
     [
       'where a message opens a round within another',
@@ -408,6 +413,41 @@ describe('an import into what is there', () => {
       await expect(load(store, TRIP, lines)).rejects.toMatchObject({ code: 'ERR_CONFLICT', id: 'trip' })
       expect(await readAll(store.open(TRIP))).toEqual(before)
     }
+  })
+
+  it('leaves one alone of which the file has a part of an op only', async () => {
+    const whole = file(said(1, 'a'), said(1, 'b', { opId: 'op-a', round: 'a' }), said(2, 'c'))
+    for (const rows of [
+      [said(1, 'a'), said(2, 'c')],
+      [said(1, 'a'), said(2, 'c'), said(3, 'd')],
+      [said(1, 'a'), said(3, 'd')],
+    ]) {
+      const store = mapStore()
+      await load(store, TRIP, whole)
+      const before = await readAll(store.open(TRIP))
+      await expect(load(store, TRIP, file(...rows))).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+      expect(await readAll(store.open(TRIP))).toEqual(before)
+    }
+  })
+
+  it('empties what was emptied with what it derives from', async () => {
+    const rewind = { type: 'rewind', seq: 2, opId: 'r', base: null, sources: ['a'], id: 'r' }
+    const store = mapStore()
+    await load(
+      store,
+      TRIP,
+      file(said(1, 'a'), { ...rewind, mark: { type: 'rewind', id: 'r', hides: ['a'] } }),
+    )
+    await load(
+      store,
+      TRIP,
+      file({ ...said(1, 'a'), message: undefined }, rewind, { type: 'delete', seq: 3, opId: 'd', id: 'a' }),
+    )
+    const { rows } = await store.open(TRIP).entries()
+    expect(rows.map(({ id, body }) => [id, body])).toEqual([
+      ['a', null],
+      ['r', null],
+    ])
   })
 
   it('goes on with the other sessions of a user', async () => {
@@ -625,7 +665,8 @@ describe('trust', () => {
     expect((await memoryOf(own).user(ADA).facts.list()).map(({ text }) => text)).toEqual(['Never fly.'])
     // Whoever imports into what the file was made of lowers nothing.
     const before = await readAll(source.open(TRIP))
-    await load(source, ADA, lines, { trust: 'import' })
+    const same = await load(source, ADA, lines, { trust: 'import' })
+    expect([same.conflicts.count, same.parts.log.written]).toEqual([0, 0])
     expect(await readAll(source.open(TRIP))).toEqual(before)
   })
 })
