@@ -32,6 +32,7 @@ import {
 } from './format.ts'
 import { kindOf, type Owner } from './known-registers.ts'
 import { type FileRow, type Misplaced, placeRows } from './place-rows.ts'
+import { inLine } from './read-lines.ts'
 import type { ImportReport } from './report.ts'
 import { attachmentsOf } from './rows.ts'
 
@@ -105,7 +106,10 @@ export class ScopeImport {
    *   is not what the file's goes on from
    */
   async take(line: ScopeLine, number: number): Promise<void> {
-    const operation = operationOf(number)
+    await inLine(number, () => this.#take(line, number, operationOf(number)))
+  }
+
+  async #take(line: ScopeLine, number: number, operation: string): Promise<void> {
     if (isLogLine(line)) await this.#takeRow(line, number, operation)
     else if (line.type === 'register') await this.#takeRegister(line, number, operation)
     else await this.#takeAttachment(line, number, operation)

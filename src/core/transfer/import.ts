@@ -1,5 +1,5 @@
 import type { Counter } from '../../ports/counter.ts'
-import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, type PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -11,7 +11,7 @@ import type { Sessions } from '../sessions.ts'
 import { checkLine } from './check-line.ts'
 import type { HeaderLine, ScopeLine, SessionLine, TransferLine } from './format.ts'
 import { ScopeImport } from './import-scope.ts'
-import { type ReadLine, readLines } from './read-lines.ts'
+import { inLine, type ReadLine, readLines } from './read-lines.ts'
 import { type Imported, ImportReport } from './report.ts'
 
 /** How far the labels of a file are believed. */
@@ -192,24 +192,6 @@ class FileImport {
       this.#report.conflict({ part: 'log', sessionId })
       this.#current = 'skipped'
     }
-  }
-}
-
-/** Says in which line an argument is that is refused. */
-async function inLine(number: number, run: () => Promise<void>): Promise<void> {
-  try {
-    await run()
-  } catch (error) {
-    if (!isPlimsollError(error) || error.argument === undefined || error.argument.startsWith('lines'))
-      throw error
-    const { code, message, size, limit, id } = error
-    throw new PlimsollError(code, message, {
-      cause: error,
-      argument: `lines[${number}].${error.argument}`,
-      ...(size !== undefined && { size }),
-      ...(limit !== undefined && { limit }),
-      ...(id !== undefined && { id }),
-    })
   }
 }
 

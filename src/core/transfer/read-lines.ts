@@ -1,4 +1,4 @@
-import { PlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { invalid, isPlainObject } from '../json.ts'
 import { utf8Length } from '../text.ts'
 import { MOST_LINE_BYTES, MOST_WHOLE_UNITS } from './format.ts'
@@ -15,6 +15,24 @@ export interface ReadLine {
 /** Where a value stands in the file, for messages of errors. */
 export function placeOf(number: number, field?: string): string {
   return field === undefined ? `lines[${number}]` : `lines[${number}].${field}`
+}
+
+/** Says in which line an argument is that is refused. */
+export async function inLine(number: number, run: () => Promise<void>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (!isPlimsollError(error) || error.argument === undefined || error.argument.startsWith('lines'))
+      throw error
+    const { code, message, size, limit, id } = error
+    throw new PlimsollError(code, message, {
+      cause: error,
+      argument: `lines[${number}].${error.argument}`,
+      ...(size !== undefined && { size }),
+      ...(limit !== undefined && { limit }),
+      ...(id !== undefined && { id }),
+    })
+  }
 }
 
 /**

@@ -129,7 +129,11 @@ describe('the lines of an export', () => {
   })
 
   it('hold what was written while they were read, unless something was forgotten', async () => {
-    for (const isForgotten of [false, true]) {
+    for (const [isForgotten, isBefore] of [
+      [false, false],
+      [false, true],
+      [true, true],
+    ]) {
       const store = mapStore()
       const session = memoryOf(store).session(TRIP)
       await session.append({ role: 'user', content: 'First.', id: 'first' })
@@ -137,13 +141,13 @@ describe('the lines of an export', () => {
       let reads = 0
       const writing = changedStore(store, (inner) => ({
         registers: async (...args) => {
-          const page = await inner.registers(...args)
+          const page = isBefore ? [] : await inner.registers(...args)
           if (reads++ === 0 && args[0] === '') {
             await session.append({ role: 'user', content: 'Second.', id: 'second' })
             await session.checkpoint.set({ step: 2 })
             if (isForgotten) await store.open(TRIP).commit([remove('forget', 'first')], decide)
           }
-          return page
+          return isBefore ? inner.registers(...args) : page
         },
       }))
       const reading = linesOf(writing, TRIP)
@@ -158,9 +162,11 @@ describe('the lines of an export', () => {
   })
 
   it('end with ERR_STORAGE at a row that is not as it was written', async () => {
-    const store = mapStore()
-    await store.open(TRIP).commit([append('op', ['a'])], decide)
-    await expect(linesOf(store, TRIP)).rejects.toMatchObject({ code: 'ERR_STORAGE', id: 'a' })
+    for (const body of ['no JSON', '{ "role": "user" }']) {
+      const store = mapStore()
+      await store.open(TRIP).commit([append('op', ['a'], { bodies: [body] })], decide)
+      await expect(linesOf(store, TRIP)).rejects.toMatchObject({ code: 'ERR_STORAGE', id: 'a' })
+    }
   })
 
   it('can be read as Markdown, in which nothing that was said looks like a heading', async () => {
@@ -306,6 +312,13 @@ describe('an import is refused, with the number of the line,', () => {
       expect(await empty(store)).toBe(true)
     })
 
+  it('where anything follows the end', async () => {
+    const lines = [...file(said(1, 'a')), `${JSON.stringify(said(2, 'b'))}\n`]
+    await expect(load(mapStore(), TRIP, lines)).rejects.toMatchObject({
+      message: expect.stringMatching(/lines\[5\]: type must not be message here/),
+    })
+  })
+
   it('where the file breaks off, after what stands before that was written', async () => {
     const store = mapStore()
     const lines = file(said(1, 'a'), said(2, 'b'))
@@ -338,8 +351,15 @@ describe('an import is refused, with the number of the line,', () => {
   it('that a newer version wrote, that is no export, or that belongs elsewhere', async () => {
     const newer = `${JSON.stringify({ ...header('session'), v: 2 })}\n`
     await expect(load(mapStore(), TRIP, [newer])).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
-    for (const lines of [['{"type":"user"}\n'], ['role,content\n'], [`${JSON.stringify(header('user'))}\n`]])
-      await expect(load(mapStore(), TRIP, lines)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    for (const [line, message] of [
+      ['{"type":"user"}', /begins with what it is/],
+      ['role,content', /is not JSON/],
+      [JSON.stringify(header('user')), /without a sessionId/],
+    ] as const)
+      await expect(load(mapStore(), TRIP, [`${line}\n`])).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: expect.stringMatching(message),
+      })
     for (const options of [{ trust: 'web' }, 7])
       await expect(load(mapStore(), TRIP, file(), options as never)).rejects.toMatchObject({
         code: 'ERR_INVALID_ARGUMENT',
