@@ -10,8 +10,9 @@ function streamed(text: string, size: number): Response {
   return new Response(
     new ReadableStream({
       pull(controller) {
-        if (at >= bytes.length) controller.close()
-        else controller.enqueue(bytes.slice(at, (at += size)))
+        if (at >= bytes.length) return controller.close()
+        controller.enqueue(bytes.slice(at, at + size))
+        at += size
       },
     }),
   )
