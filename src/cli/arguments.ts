@@ -114,8 +114,10 @@ export interface ImportCommandOptions {
   readonly session?: string
   /** Absent: as the first line says. */
   readonly from?: (typeof FORMATS)[number]
-  /** Where to write the export. Absent: standard output. */
+  /** Where to write the export. Absent: standard output, unless it is sent. */
   readonly to?: string
+  /** An edge to which the export is sent, and the token of who gets it. */
+  readonly edge?: { readonly url: string; readonly token: string | undefined }
 }
 
 export type Arguments =
@@ -192,6 +194,8 @@ import: of the file or (-) of standard input
                        (default: as the first line says)
   --session <id>       the session of messages that belong to none (default: the file's name)
   --to <path>          write the export there (default: standard output)
+  --url <address>      send it to an edge instead
+  --token <token>      of the user who gets it (default: the variable PLIMSOLL_TOKEN)
 
 all
   -h, --help           this text
@@ -244,6 +248,8 @@ const IMPORT = {
   from: { type: 'string' },
   session: { type: 'string' },
   to: { type: 'string' },
+  url: { type: 'string' },
+  token: { type: 'string' },
 } as const
 const TWICE = { ...BUILD, twice: { type: 'boolean' } } as const
 
@@ -381,7 +387,11 @@ function parseStart(argv: readonly string[]): StartCommandOptions {
 
 function parseImport(argv: readonly string[]): ImportCommandOptions {
   const { values, positionals } = parse(argv, IMPORT)
-  const { session, to } = values
+  const { session, to, url, token } = values
+  if (url !== undefined && to !== undefined) throw new UsageError('import: --url goes without --to')
+  if (url === undefined && token !== undefined) throw new UsageError('import: --token goes with --url')
+  if (url !== undefined && !/^https?:\/\//.test(url))
+    throw new UsageError(`import: --url takes an address of http or https, not "${url}"`)
   const from = oneOf('from', values.from, FORMATS)
   return {
     command: 'import',
@@ -389,6 +399,7 @@ function parseImport(argv: readonly string[]): ImportCommandOptions {
     ...(session !== undefined && { session }),
     ...(from && { from }),
     ...(to !== undefined && { to }),
+    ...(url !== undefined && { edge: { url, token } }),
   }
 }
 

@@ -1,6 +1,8 @@
 import { basename, extname } from 'node:path'
+import { createClient } from '../client/client.ts'
 import { checkId } from '../core/json.ts'
 import { fileOf, type TransferLine } from '../core/transfer/format.ts'
+import type { Imported } from '../core/transfer/report.ts'
 import { createMemory } from '../create-memory.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import { mapStore } from '../stores/map.ts'
@@ -11,20 +13,26 @@ import type { Io } from './io.ts'
 import { reportLine } from './recordings.ts'
 import { isRecord } from './transcript.ts'
 
+/** Milliseconds that an edge has for a file. */
+const SEND_MS = 600_000
+
 /**
- * Turns a log of another program into an export, which `memory.import` reads, on standard output or in a file; of an export it says whether
- * it can be read. Resolves to the exit status: 1 if something was left out, or the export cannot be read.
+ * Turns a log of another program into an export, which `memory.import` reads, on standard output, in a file or to an edge; of an
+ * export that is sent nowhere it says whether it can be read. Resolves to the exit status: 1 if something was left out, or the export cannot be read.
  */
 export async function importCommand(options: ImportCommandOptions, io: Io): Promise<number> {
-  const { file, to } = options
+  const { file, to, edge } = options
   const isInput = file === '-'
   if (!isInput) await readable([file], io)
   const where = isInput ? 'standard input' : file
-  const report = reportLine(io)
+  const unreadable = reportLine(io)
   const lines = isInput ? io.input() : io.lines(file)
   const ahead = new Ahead(lines)
   const from = options.from ?? formatOf(await ahead.first())
-  if (from === 'plimsoll') return checkExport(ahead.lines(), where, io)
+  if (from === 'plimsoll')
+    return edge
+      ? send(`${await textOf(ahead.lines())}\n`, edge, where, io)
+      : checkExport(ahead.lines(), where, io)
   const name = options.session ?? sessionOf(isInput ? 'input' : file)
   let sessions: readonly ForeignSession[]
   try {
@@ -40,11 +48,14 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
   let left = 0
   const leftOut = (line: number, error: unknown): void => {
     left++
-    if (from === 'jsonl') report({ file: where, line }, error)
+    if (from === 'jsonl') unreadable({ file: where, line }, error)
     else io.err(`plimsoll: ${where} message ${line}: ${(error as Error).message}\n`)
   }
   const counts = { sessions: 0, messages: 0 }
-  const write = await writerTo(to, file, io)
+  const texts: string[] = []
+  const write = edge
+    ? { text: async (text: string) => void texts.push(text), close: async () => {} }
+    : await writerTo(to, file, io)
   const counted = async function* (): AsyncGenerator<TransferLine> {
     for await (const line of foreignLines(sessions, leftOut)) {
       if (line.type === 'session') counts.sessions++
@@ -55,7 +66,35 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
   for await (const text of fileOf(counted())) await write.text(text)
   await write.close()
   io.err(`plimsoll: ${counts.messages} messages of ${counts.sessions} sessions, ${left} left out\n`)
-  return left > 0 ? 1 : 0
+  const status = edge ? await send(texts.join(''), edge, where, io) : 0
+  return left > 0 ? 1 : status
+}
+
+/** Sends an export to an edge, and says what became of it. */
+async function send(
+  text: string,
+  { url, token = '' }: NonNullable<ImportCommandOptions['edge']>,
+  where: string,
+  io: Io,
+): Promise<number> {
+  const { PLIMSOLL_TOKEN = '' } = io.env
+  if (token === '' && PLIMSOLL_TOKEN === '')
+    throw new UsageError('import: --url needs --token, or the variable PLIMSOLL_TOKEN')
+  try {
+    const client = createClient({ baseUrl: url, token: token || PLIMSOLL_TOKEN, fetch: io.fetch })
+    return report(await client.me.import(text, { timeoutMs: SEND_MS }), where, io)
+  } catch (error) {
+    if (!isPlimsollError(error)) throw error
+    io.err(`plimsoll: ${where}: ${error.code}: ${error.message}\n`)
+    return 1
+  }
+}
+
+function report({ parts, conflicts, skipped }: Imported, where: string, io: Io): number {
+  const written = Object.entries(parts).map(([part, { written }]) => `${part} ${written}`)
+  io.out(`${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}\n`)
+  for (const { line, reason } of skipped.first) io.err(`plimsoll: ${where} line ${line}: ${reason}\n`)
+  return conflicts.count + skipped.count > 0 ? 1 : 0
 }
 
 /** Imports an export into a memory of its own, which says whether it can be. */
@@ -65,11 +104,7 @@ async function checkExport(lines: AsyncIterable<string>, where: string, io: Io):
   }
   try {
     const memory = createMemory({ store: mapStore(), budget: 16_000 })
-    const { parts, conflicts, skipped } = await memory.import({ userId: 'user' }, withEnds())
-    const written = Object.entries(parts).map(([part, { written }]) => `${part} ${written}`)
-    io.out(`${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}\n`)
-    for (const { line, reason } of skipped.first) io.err(`plimsoll: ${where} line ${line}: ${reason}\n`)
-    return conflicts.count + skipped.count > 0 ? 1 : 0
+    return report(await memory.import({ userId: 'user' }, withEnds()), where, io)
   } catch (error) {
     if (!isPlimsollError(error)) throw error
     io.err(`plimsoll: ${where}: ${error.message}\n`)

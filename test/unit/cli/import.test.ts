@@ -141,4 +141,33 @@ describe('plimsoll import', () => {
     const bad = await plimsoll(['import', 'e.jsonl'], { 'e.jsonl': out.replace('"seq":1', '"seq":0') })
     expect(bad).toMatchObject({ status: 1, out: '', err: expect.stringMatching(/lines\[4\]: seq must be/) })
   })
+
+  test('sends it to an edge, under the token of who gets it', async () => {
+    const sent: { readonly url: string; readonly token: string | null; readonly body: unknown }[] = []
+    const part = { written: 1, there: 0 }
+    const answered = { parts: { log: part, facts: part, profile: part, checkpoint: part } }
+    const none = { count: 0, first: [] }
+    const fetch = async (url: string, init: RequestInit = {}) => {
+      sent.push({ url, token: new Headers(init.headers).get('authorization'), body: init.body })
+      return new Response(JSON.stringify({ ...answered, conflicts: none, skipped: none }))
+    }
+    const file = { '-': jsonl({ role: 'user', content: 'Hi.' }) }
+    const { out } = await plimsoll(['import', '-'], file)
+    const argv = ['import', '-', '--url', 'https://edge.test']
+    const first = await plimsoll([...argv, '--token', 'secret'], file, undefined, { fetch })
+    expect(first).toMatchObject({ status: 0, out: expect.stringContaining('log 1, facts 1') })
+    const env = { PLIMSOLL_TOKEN: 'other' }
+    await plimsoll(argv, { '-': out }, undefined, { fetch, env })
+    expect(sent.map(({ url, token }) => [url, token])).toEqual([
+      ['https://edge.test/v1/me/import', 'Bearer secret'],
+      ['https://edge.test/v1/me/import', 'Bearer other'],
+    ])
+    expect(sent.map(({ body }) => String(body).trim())).toEqual([out.trim(), out.trim()])
+    const refusing = async () => new Response('no', { status: 401 })
+    const refused = await plimsoll([...argv, '--token', 'x'], file, undefined, { fetch: refusing })
+    expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('ERR_UNAUTHENTICATED') })
+    for (const more of [[], ['--token', 'x', '--to', 'y'], ['--url', 'ftp://x', '--token', 'x']])
+      expect(await plimsoll([...argv, ...more], file)).toMatchObject({ status: 2, out: '' })
+    expect(await plimsoll(['import', '-', '--token', 'x'], file)).toMatchObject({ status: 2 })
+  })
 })
