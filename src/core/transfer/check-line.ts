@@ -159,6 +159,12 @@ const positive: Check = (operation, argument, value) => {
   if (typeof value !== 'number' || !(value > 0)) throw invalid(operation, argument, 'must be above 0')
 }
 
+/** A message under that name would be taken for a summary. */
+const summaryId: Check = (operation, argument, value) => {
+  if (!checkId(operation, argument, value).startsWith(SUMMARY_ID))
+    throw invalid(operation, argument, `must begin with ${SUMMARY_ID}`)
+}
+
 const HIDING: Fields = { hides: ids }
 const FIELDS: { readonly [type in MarkLine['type']]: Fields } = {
   rewind: { undo: checkId },
@@ -174,8 +180,8 @@ const FIELDS: { readonly [type in MarkLine['type']]: Fields } = {
       squeeze: optional(object({ from: checkId, tokens: checkCount })),
     }),
     calibration: optional(positive),
-    summary: optional(checkId),
-    withheld: optional(checkId),
+    summary: optional(summaryId),
+    withheld: optional(summaryId),
     remembers: optional(isTrue),
     head: checkId,
     prefixHash: checkId,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/core/decide.ts'
+import { hashJson } from '../../../src/core/hash.ts'
 import {
   type CreateMemoryOptions,
   createMemory,
@@ -14,6 +15,7 @@ import { append, readAll, remove } from '../../contract/samples.ts'
 import { changedStore } from '../support/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
+const HEAD = { system: '', memory: 'Something.', tools: '', trust: 'user' }
 const ADA = { userId: 'ada' }
 const TRIP = { userId: 'ada', sessionId: 'trip' }
 const OTHER = { userId: 'bob', sessionId: 'trip' }
@@ -283,6 +285,11 @@ describe('an import is refused, with the number of the line,', () => {
       /lines\[3\]: value is not what/,
     ],
     ['for an epoch of another lane', [epoch({ lane: 'b' })], /lines\[3\]: mark\.lane/],
+    [
+      'for an epoch with a message in place of a summary',
+      [epoch({ summary: 'm1' })],
+      /lines\[3\]: mark\.summary/,
+    ],
     ['for an epoch without a head', [epoch({ head: undefined })], /lines\[3\]: mark\.head/],
     ['for a line of no type', [{ seq: 1 }], /lines\[3\] must be an object with a type/],
     ['for a line of an unknown type', [{ type: 'secret' }], /lines\[3\]: type is none/],
@@ -633,6 +640,90 @@ describe('an import into what is there', () => {
     expect((await load(store, ADA, lines)).skipped.count).toBe(1)
     expect((await load(store, ADA, lines)).skipped.count).toBe(1)
     expect((await memory.user(ADA).profile.list()).length).toBe(64)
+  })
+})
+
+describe('marks of a file', () => {
+  it('that say what no writer would have said leave a session that can be read and goes on', async () => {
+    const { lane } = await memoryOf(mapStore()).session(TRIP).context({ preview: true })
+    const ids = fc.constantFrom('m1', 'm2', 'm4', 'm6', 'm7', 'nobody', 'epoch/1', 'summary/1')
+    const maybe = fc.option(ids, { nil: null })
+    const count = fc.integer({ min: 0, max: 9 })
+    const epochs = fc
+      .record({
+        windowFrom: maybe,
+        seen: maybe,
+        readFrom: fc.option(ids, { nil: undefined }),
+        cuts: fc.record(
+          {
+            oldBefore: ids,
+            capOpener: fc.constant(true),
+            foldOpener: fc.constant(true),
+            squeeze: fc.record({ from: ids, tokens: count }),
+          },
+          { requiredKeys: [] },
+        ),
+        calibration: fc.constantFrom(undefined, 0.01, 1, 2),
+        summary: fc.constantFrom(undefined, 'summary/1', 'summary/2'),
+        withheld: fc.constantFrom(undefined, 'summary/1', 'summary/2'),
+        remembers: fc.constantFrom(undefined, true),
+        head: fc.constantFrom('h', hashJson(HEAD)),
+      })
+      .map((more) => ({
+        ...{ type: 'epoch', id: 'epoch/1', lane, cause: 'start', prefixHash: 'p', v: 1 },
+        ...more,
+      }))
+    const summaries = fc
+      .record({
+        from: fc.option(ids, { nil: undefined }),
+        skipped: fc.option(count, { nil: undefined }),
+        upto: ids,
+        seen: ids,
+        count,
+        of: count,
+        apart: fc.option(fc.record({ from: ids, count }), { nil: undefined }),
+        trust: fc.constantFrom('system', 'web'),
+      })
+      .map((more) => ({
+        ...{ type: 'summary', id: 'summary/1', lane, text: 'So it was.', carry: '', pinned: 'Never fly.' },
+        ...{ lost: { count: 0, first: [] }, by: 'm', spent: 1, at: 0 },
+        ...more,
+      }))
+    const rewinds = fc
+      .array(ids)
+      .map((hides) => ({ type: 'rewind', id: 'rewind', hides: hides as readonly string[] }))
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(epochs, summaries, rewinds), { maxLength: 3 }), async (marks) => {
+        const turns = [1, 2, 3].map((seq) => said(seq, `m${seq}`, {}, { content: 'so much '.repeat(400) }))
+        const unique = [...new Map(marks.map((mark) => [mark.id, mark])).values()]
+        const lines = unique.map((mark, at) => ({
+          ...{ type: mark.type, seq: 4 + at, opId: `mark-${at}`, base: null, id: mark.id, mark },
+          ...('lane' in mark && { lane: mark.lane }),
+        }))
+        const store = mapStore()
+        const after = 4 + unique.length
+        await load(
+          store,
+          TRIP,
+          file(
+            ...turns,
+            ...lines,
+            said(after, 'm6'),
+            said(after + 1, 'm7'),
+            register(`head/${hashJson(HEAD)}`, HEAD),
+          ),
+        )
+        const session = memoryOf(store).session(TRIP)
+        for (const content of ['And now?', 'And then? '.repeat(300)]) {
+          await session.append({ role: 'user', content })
+          const { blocks, receipt } = await session.context()
+          expect(JSON.stringify(blocks)).toContain(content.trim().slice(0, 40))
+          expect(receipt.used).toBeLessThanOrEqual(4_000)
+        }
+        expect((await session.history()).length).toBeGreaterThan(1)
+      }),
+      runs(300),
+    )
   })
 })
 
