@@ -99,6 +99,10 @@ export type { PinnedItem, RecalledItem, SkillItem } from './core/start/start-ite
 export type { StartOptions } from './core/start/start-options.ts'
 export type { SessionStart } from './core/start/start-payload.ts'
 export type { Overflow } from './core/start/start-sections.ts'
+export type { ExportOptions } from './core/transfer/export.ts'
+export type { TransferPart } from './core/transfer/format.ts'
+export type { ImportOptions, ImportTrust } from './core/transfer/import.ts'
+export type { ImportConflict, Imported, ImportedPart, SkippedLine } from './core/transfer/report.ts'
 export type {
   AppendOptions,
   AppendResult,

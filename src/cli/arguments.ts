@@ -4,6 +4,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 export type Provider = 'openai' | 'anthropic'
 export const PROVIDERS = ['openai', 'anthropic'] as const
 export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
+export const FORMATS = ['plimsoll', 'jsonl', 'json'] as const
 export const POLICIES = ['plimsoll', 'full', 'rounds', 'messages', 'tokens'] as const
 export type CounterName = (typeof COUNTERS)[number]
 export type PolicyName = (typeof POLICIES)[number]
@@ -104,6 +105,21 @@ export interface StartCommandOptions {
   readonly ifNoneMatch?: string
 }
 
+/** A log of another program, to be turned into an export; or an export, to be checked. */
+export interface ImportCommandOptions {
+  readonly command: 'import'
+  /** `-` is standard input. */
+  readonly file: string
+  /** The session of messages that belong to none. Absent: as the file is called. */
+  readonly session?: string
+  /** Absent: as the first line says. */
+  readonly from?: (typeof FORMATS)[number]
+  /** Where to write the export. Absent: standard output, unless it is sent. */
+  readonly to?: string
+  /** An edge to which the export is sent, and the token of who gets it. */
+  readonly edge?: { readonly url: string; readonly token: string | undefined }
+}
+
 export type Arguments =
   | ReplayOptions
   | CrashOptions
@@ -112,6 +128,7 @@ export type Arguments =
   | LintOptions
   | TwiceOptions
   | StartCommandOptions
+  | ImportCommandOptions
   | { readonly command: 'help' }
   | { readonly command: 'version' }
 
@@ -129,6 +146,7 @@ usage
   plimsoll lint <requests.jsonl...>          check rendered requests against their provider's rules
   plimsoll lint --twice <file.jsonl...>      check that contexts depend on nothing but the log
   plimsoll start <memory.jsonl>              print what a session would start with, as JSON
+  plimsoll import <file>                     turn another program's log into an export that memory.import reads
 
 replay, explain, diff, lint --twice: one conversation a line:
 { "id", "format": "openai" | "anthropic", "messages", "system"? }
@@ -170,12 +188,21 @@ start: one thing a line, of the file or (-) of standard input: { "type": "fact",
   --now <time>         an ISO 8601 time; its UTC day says what is due and what has ended (default: today)
   --if-none-match <e>  print nothing if the start's etag is that one
 
+import: of the file or (-) of standard input
+  --from <format>      jsonl (a message a line: { "role", "content", "timestamp"? }), json (one user's file:
+                       { "messages" } or { "conversations" }) or plimsoll (an export, which is checked)
+                       (default: as the first line says)
+  --session <id>       the session of messages that belong to none (default: the file's name)
+  --to <path>          write the export there (default: standard output)
+  --url <address>      send it to an edge instead
+  --token <token>      of the user who gets it (default: the variable PLIMSOLL_TOKEN)
+
 all
   -h, --help           this text
   -v, --version        the version
 
 exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, lint found a problem, a
-killed agent differs, or a start does not fit; 2 bad arguments
+killed agent differs, a start does not fit, or an import left something out; 2 bad arguments
 `
 
 const ABOUT = {
@@ -217,9 +244,16 @@ const START = {
   now: { type: 'string' },
   'if-none-match': { type: 'string' },
 } as const
+const IMPORT = {
+  from: { type: 'string' },
+  session: { type: 'string' },
+  to: { type: 'string' },
+  url: { type: 'string' },
+  token: { type: 'string' },
+} as const
 const TWICE = { ...BUILD, twice: { type: 'boolean' } } as const
 
-const COMMANDS = 'say replay, explain, diff, lint or start'
+const COMMANDS = 'say replay, explain, diff, lint, start or import'
 
 /** Throws {@link UsageError} for anything that it does not understand. */
 export function parseArguments(argv: readonly string[]): Arguments {
@@ -238,6 +272,8 @@ export function parseArguments(argv: readonly string[]): Arguments {
       return rest.includes('--twice') ? parseTwice(rest) : parseLint(rest)
     case 'start':
       return parseStart(rest)
+    case 'import':
+      return parseImport(rest)
     case undefined:
       throw new UsageError(`no command: ${COMMANDS}`)
     default:
@@ -346,6 +382,24 @@ function parseStart(argv: readonly string[]): StartCommandOptions {
     ...(counter && { counter }),
     ...(now !== undefined && { now }),
     ...(ifNoneMatch !== undefined && { ifNoneMatch }),
+  }
+}
+
+function parseImport(argv: readonly string[]): ImportCommandOptions {
+  const { values, positionals } = parse(argv, IMPORT)
+  const { session, to, url, token } = values
+  if (url !== undefined && to !== undefined) throw new UsageError('import: --url goes without --to')
+  if (url === undefined && token !== undefined) throw new UsageError('import: --token goes with --url')
+  if (url !== undefined && !/^https?:\/\//.test(url))
+    throw new UsageError(`import: --url takes an address of http or https, not "${url}"`)
+  const from = oneOf('from', values.from, FORMATS)
+  return {
+    command: 'import',
+    file: onlyFile('import', positionals),
+    ...(session !== undefined && { session }),
+    ...(from && { from }),
+    ...(to !== undefined && { to }),
+    ...(url !== undefined && { edge: { url, token } }),
   }
 }
 

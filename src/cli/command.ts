@@ -3,6 +3,7 @@ import { HELP, parseArguments, UsageError } from './arguments.ts'
 import { crashCommand } from './crash-command.ts'
 import { diffCommand } from './diff.ts'
 import { explainCommand } from './explain.ts'
+import { importCommand } from './import-command.ts'
 import type { Io } from './io.ts'
 import { lintCommand } from './lint.ts'
 import { replayCommand } from './replay-command.ts'
@@ -26,6 +27,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
         return await diffCommand(options, io)
       case 'explain':
         return await explainCommand(options, io)
+      case 'import':
+        return await importCommand(options, io)
       case 'lint':
         return await lintCommand(options, io)
       case 'replay':

@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import type { Fetch } from '../client/options.ts'
 
 /** What the command does to the outside, injected so that tests need neither processes nor files. */
 export interface Io {
@@ -16,6 +17,8 @@ export interface Io {
   lines(path: string): AsyncIterable<string>
   /** Contract: the lines of standard input, as {@link lines}. */
   input(): AsyncIterable<string>
+  /** Contract: as the platform's. */
+  readonly fetch: Fetch
   /** Contract: replaces the file; rejects when it cannot be written. */
   create(path: string): Promise<LineWriter>
 }
@@ -35,6 +38,7 @@ export const nodeIo: Io = {
     err: process.stderr.isTTY ? process.stderr.columns : undefined,
   },
   env: process.env,
+  fetch: (url, init) => fetch(url, init),
   size: async (path) => {
     const stats = await stat(path)
     if (stats.isDirectory()) throw new Error(`${path} is a directory`)

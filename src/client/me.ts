@@ -2,9 +2,12 @@ import type { RequestError } from './error.ts'
 import { type FactsClient, factsClient } from './facts.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
 import { pathOf } from './paths.ts'
+import { exportLines, importText } from './transfer.ts'
 import type { Call, Transport } from './transport.ts'
 import type {
   Claimed,
+  ExportOptions,
+  Imported,
   ListedSkill,
   ProfileDocument,
   Recalled,
@@ -27,6 +30,19 @@ export interface MeClient {
   recall(query: string, options?: RecallOptions & CallOptions): Promise<readonly Recalled[]>
   /** Moves the sessions of a guest, by the guest's token, to the caller, once. Idempotent. @throws ERR_INVALID_ARGUMENT */
   claim(token: string, options?: WriteOptions): Promise<Claimed>
+  /**
+   * All that is stored of the caller, sessions included, as JSON lines, each with its end, as it comes.
+   *
+   * @throws ERR_INTERRUPTED: it broke off, and is not whole
+   */
+  export(options?: ExportOptions & CallOptions): AsyncGenerator<string, void, undefined>
+  /**
+   * Imports what an export gave. What is there already is left, and what differs is reported. Idempotent: after any error, send the same
+   * again. A large file may take longer than a call's time limit: give it a longer one.
+   *
+   * @throws ERR_INVALID_ARGUMENT (with the line), ERR_ENTRY_TOO_LARGE, ERR_RATE_LIMIT; what stands before that is written
+   */
+  import(text: string, options?: CallOptions): Promise<Imported>
 }
 
 export interface ProfileClient {
@@ -82,6 +98,8 @@ export function meClient(transport: Transport): MeClient {
       const call = { signal, timeoutMs, body: { query, ...options } }
       return (await json<{ readonly items: readonly Recalled[] }>('POST', pathOf('me', 'recall'), call)).items
     },
+    export: (options) => exportLines(transport, options),
+    import: (text, options) => importText(transport, text, options),
     claim: (token, options) => json('POST', pathOf('me', 'claim'), { ...options, body: { token } }),
   }
 }

@@ -57,8 +57,7 @@ function checkAttachment(
 ): { readonly attachment: Attachment; readonly part: MediaPart } {
   if (!isPlainObject(input)) throw invalid('attach', 'attachment', 'must be an object')
   const { bytes, tokens } = input as AttachmentInput
-  const mediaType = checkText('attach', 'mediaType', input.mediaType)
-  if (!MEDIA_TYPE.test(mediaType)) throw invalid('attach', 'mediaType', 'must be like image/png')
+  const mediaType = checkMediaType('attach', input.mediaType)
   if (!(bytes instanceof Uint8Array || bytes instanceof ArrayBuffer))
     throw invalid('attach', 'bytes', 'must be a Uint8Array or an ArrayBuffer')
   const size = bytes.byteLength
@@ -85,9 +84,17 @@ function checkAttachment(
   }
 }
 
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkMediaType(operation: string, value: unknown): string {
+  const mediaType = checkText(operation, 'mediaType', value)
+  if (!MEDIA_TYPE.test(mediaType)) throw invalid(operation, 'mediaType', 'must be like image/png')
+  return mediaType
+}
+
 /** RFC 6838, section 4.2, with parameters. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(;[ -~]{0,256})?$/
 
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+/** Whether two hold the same. */
+export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }

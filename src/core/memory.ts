@@ -15,6 +15,9 @@ import type { Recall } from './recall/lexical-recall.ts'
 import type { CheckpointOptions } from './registers/checkpoint.ts'
 import { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
+import { type ExportOptions, exportOf } from './transfer/export.ts'
+import { type ImportOptions, importInto } from './transfer/import.ts'
+import type { Imported } from './transfer/report.ts'
 
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
@@ -58,6 +61,36 @@ export interface Memory<State = unknown> {
   sessions(user: Omit<Scope, 'sessionId'>): Sessions
   /** What all sessions of a user share: facts, profile, skills, settings. Cheap: nothing is read before its first call. */
   user(user: Omit<Scope, 'sessionId'>): User
+  /**
+   * What is stored of a user, or of one session where the scope names one: JSON lines, each with its end, which {@link import} reads back, or
+   * Markdown for reading. JSON lines hold messages and marks with their ids, order, ops, trust and sources, what was forgotten as such,
+   * registers with their versions, and the attachments that messages name. No line is longer than 1 MiB; a page is read at a time. The same
+   * content gives the same bytes, under another user too.
+   *
+   * @throws ERR_INVALID_ARGUMENT, at once; while it is read, ERR_CONFLICT: something was forgotten meanwhile, so export again
+   * @example
+   * ```ts
+   * for await (const line of memory.export({ userId: 'ada' })) await file.write(line)
+   * ```
+   */
+  export(scope: Scope, options?: ExportOptions): AsyncGenerator<string, void, undefined>
+  /**
+   * Reads what {@link export} gave, as lines or as chunks of any size, into a user, or into a session: that of the scope, or where it names
+   * none, that of the file. Where nothing is there, the log becomes the same, number by number. Where a part is there, the rest is added, so a
+   * run that broke off is gone on with by repeating it, and a newer export of the same log is added to an older one; a whole one writes nothing.
+   * Of registers that are there with another content, those that are there stay, and are counted as conflicts.
+   *
+   * Each line is checked before anything of it is written; what stands before a line that is refused is written.
+   *
+   * @param lines strings that give the file when they are put together, the ends of its lines included
+   * @throws ERR_INVALID_ARGUMENT (with the line, from 1; or the file is not whole), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (the session has another
+   *   log, or others write to it), ERR_DUPLICATE_ID (an attachment), ERR_UPGRADE_REQUIRED
+   */
+  import(
+    scope: Scope,
+    lines: AsyncIterable<string> | Iterable<string>,
+    options?: ImportOptions,
+  ): Promise<Imported>
   /**
    * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is waiting. Sooner after a call that
    * leaves work behind, which is `session.attach`.
@@ -111,6 +144,15 @@ export function createCore<State>({
     user: (user) => userOf(checkUser('user', user)),
     nextWorkAt: () => nextWorkAt(store),
     runDueWork: () => runDueWork(store, host),
+    export: (given, options) => {
+      const scope = checkScope('export', given)
+      return exportOf({ store, sessions: sessions(scope), host }, scope, options)
+    },
+    import: async (given, lines, options) => {
+      const scope = checkScope('import', given)
+      const parts = { store, sessions: sessions(scope), host, counter, recall, facts }
+      return importInto(parts, scope, lines, options)
+    },
     session: (scope, { project } = {}) => {
       const { sessionId = DEFAULT_SESSION, ...user } = checkScope('session', scope)
       const list = sessions(user)

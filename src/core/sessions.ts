@@ -3,11 +3,12 @@ import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore, Store } from '../ports/store.ts'
 import { decide } from './decide.ts'
-import { checkId, checkText } from './json.ts'
+import { checkId, checkText, invalid } from './json.ts'
 import { changeRegister } from './registers/register.ts'
 import { sealOp, valueIn } from './seal.ts'
 
-const PREFIX = 'session/'
+/** What the keys of sessions begin with, in the user's scope. */
+export const SESSION = 'session/'
 const LONGEST_TITLE = 200
 
 export interface SessionInfo {
@@ -40,8 +41,8 @@ export class Sessions {
   /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
   async list({ after }: ListOptions = {}): Promise<readonly SessionInfo[]> {
     if (after !== undefined) checkId('list', 'after', after)
-    for (let last = after === undefined ? undefined : PREFIX + after; ; ) {
-      const rows = await this.#registers.registers(PREFIX, last)
+    for (let last = after === undefined ? undefined : SESSION + after; ; ) {
+      const rows = await this.#registers.registers(SESSION, last)
       const found = rows.flatMap((row) => infoIn(row) ?? [])
       last = rows.at(-1)?.key
       // A page may hold nothing but sessions that were deleted.
@@ -51,19 +52,14 @@ export class Sessions {
 
   /** Undefined where there is none, or it was deleted. @throws ERR_INVALID_ARGUMENT */
   async get(sessionId: string): Promise<SessionInfo | undefined> {
-    const row = await this.#registers.register(PREFIX + checkId('get', 'sessionId', sessionId))
+    const row = await this.#registers.register(SESSION + checkId('get', 'sessionId', sessionId))
     return row && infoIn(row)
   }
 
   /** Sets a session's title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
   async title(sessionId: string, title: string): Promise<void> {
     checkId('title', 'sessionId', sessionId)
-    if (checkText('title', 'title', title).length > LONGEST_TITLE)
-      throw new PlimsollError(
-        'ERR_INVALID_ARGUMENT',
-        `title: title must be at most ${LONGEST_TITLE} characters`,
-        { argument: 'title' },
-      )
+    checkTitle('title', 'title', title)
     await this.#change(sessionId, (info) => {
       if (!info) throw new PlimsollError('ERR_NOT_FOUND', `title: no session ${sessionId}`, { id: sessionId })
       return { ...info, title }
@@ -79,9 +75,10 @@ export class Sessions {
     await this.#change(sessionId, () => null)
   }
 
-  /** Lists a session, unless it is listed. */
-  async add(sessionId: string): Promise<void> {
-    await this.#change(sessionId, (info) => info ?? { sessionId, title: '', createdAt: this.#host.now() })
+  /** Lists a session, unless it is listed. @param given what was said of it elsewhere */
+  async add(sessionId: string, given: Partial<Omit<SessionInfo, 'sessionId'>> = {}): Promise<void> {
+    const { title = '', createdAt = this.#host.now() } = given
+    await this.#change(sessionId, (info) => info ?? { sessionId, title, createdAt })
   }
 
   /** Compare-and-set on a session's register. `null` takes it off the list. */
@@ -91,10 +88,18 @@ export class Sessions {
   ): Promise<void> {
     await changeRegister(this.#registers, this.#host, {
       operation: 'sessions',
-      key: PREFIX + sessionId,
+      key: SESSION + sessionId,
       change,
     })
   }
+}
+
+/** A title of at most 200 characters. @throws ERR_INVALID_ARGUMENT */
+export function checkTitle(operation: string, argument: string, value: unknown): string {
+  const title = checkText(operation, argument, value)
+  if (title.length > LONGEST_TITLE)
+    throw invalid(operation, argument, `must be at most ${LONGEST_TITLE} characters`)
+  return title
 }
 
 function infoIn(row: RegisterRow): SessionInfo | undefined {

@@ -3,7 +3,7 @@ import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput } from '../ports/message.ts'
 import type { Op, OpResult } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
-import { countMessage } from './count.ts'
+import { derivedOf } from './derived.ts'
 import type { FactInput } from './facts/check-fact.ts'
 import type { Remembered } from './facts/place-fact.ts'
 import type { PrepareFacts } from './facts/prepare-facts.ts'
@@ -14,7 +14,6 @@ import { checkMessage } from './message.ts'
 import { isRepeated, look, once, wasWritten } from './once.ts'
 import type { Policy } from './policy.ts'
 import type { Recall } from './recall/lexical-recall.ts'
-import { termsField } from './recall/session-index.ts'
 import type { Checkpoint } from './registers/checkpoint.ts'
 import { conflict, deleted, readRegister, TRIES } from './registers/register.ts'
 import { type AppendOp, answersFromOutside, partByRound, partId } from './rounds.ts'
@@ -220,7 +219,9 @@ export class Writer<State> {
       const { appends, checkpoint, facts } = prepared
       const ops = [...appends, ...checkpoint, ...facts]
       if (this.#seq === undefined) await this.#register()
-      const sealed = ops.map((op) => sealOp(op, (message) => this.#derived(message)))
+      const sealed = ops.map((op) =>
+        sealOp(op, (message) => derivedOf(message, this.#policy.counter, this.#recall)),
+      )
       const results = sealed.length === 0 ? [] : await this.#store.commit(sealed, once)
       const repeated = prepared.isWritten || wasWritten(results)
       if (repeated || results.every(({ status }) => status === 'accepted'))
@@ -324,16 +325,6 @@ export class Writer<State> {
     await this.#view.refresh()
     this.see()
     return this.#round
-  }
-
-  /** What travels with a message, so that a later reader need not make it again: its tokens, and what it is found by. */
-  #derived(message: Message): string {
-    const { counter } = this.#policy
-    const recall = this.#recall
-    return JSON.stringify({
-      [counter.id]: countMessage(counter, message),
-      ...(recall && { [termsField(recall.id)]: recall.termsOf(message) }),
-    })
   }
 
   /** The messages that were written: of a repeated write, those of the first. */

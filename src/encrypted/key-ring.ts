@@ -218,7 +218,7 @@ export class KeyRing {
   async #unwrap({ id, info, wrapped }: StoredKey): Promise<OpenKey> {
     const { scope, keys } = this.#parts
     try {
-      const bytes = fromBase64(wrapped)
+      const bytes = fromBase64(wrapped) ?? new Uint8Array()
       const raw = await keys.unwrap(ownerOf(scope), { info, bytes }, placeOf(scope, id))
       if (raw.length !== 2 * KEY_BYTES) throw new Error('of another size')
       return await openKey(id, raw)

@@ -70,7 +70,7 @@ async function derive(
 ): Promise<CryptoKey> {
   const base = await crypto.subtle.importKey('raw', typed, 'PBKDF2', false, ['deriveKey'])
   return crypto.subtle.deriveKey(
-    { name: 'PBKDF2', hash: 'SHA-256', salt: fromBase64(salt), iterations },
+    { name: 'PBKDF2', hash: 'SHA-256', salt: fromBase64(salt) ?? new Uint8Array(), iterations },
     base,
     { name: 'AES-GCM', length: 256 },
     false,

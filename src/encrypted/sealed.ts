@@ -9,6 +9,7 @@ export const FORMAT = 'p1'
 export const KEY_ID_LENGTH = 11
 const HEAD_LENGTH = FORMAT.length + KEY_ID_LENGTH + 2
 
+const NOTHING = new Uint8Array()
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -54,7 +55,7 @@ export function keyOf(text: string): string | undefined {
 /** @throws ERR_DECRYPT */
 export function openText({ id, key }: DataKey, place: Place, text: string): Promise<string> {
   return opening(place, async () =>
-    decoder.decode(await decrypt(key, bound(id, place), fromBase64(text.slice(HEAD_LENGTH)))),
+    decoder.decode(await decrypt(key, bound(id, place), fromBase64(text.slice(HEAD_LENGTH)) ?? NOTHING)),
   )
 }
 

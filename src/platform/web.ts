@@ -1,7 +1,7 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
 import type { AbortSignalLike, Controller, Host, Timeout } from '../ports/host.ts'
 
-/** Of the Web's own functions, the one for base64: it takes a text of which each character is a byte. */
+/** Of the Web's own functions, those for base64: they take and give a text of which each character is a byte. */
 declare function btoa(binary: string): string
 declare function atob(text: string): string
 
@@ -24,7 +24,14 @@ let random = new Uint8Array()
 let taken = 0
 
 /** The host of every platform with Web standards: browsers, Workers, Node. */
-export const webHost: Host = { now: () => Date.now(), newId: uuidv7, timeout, controller }
+export const webHost: Host = {
+  now: () => Date.now(),
+  newId: uuidv7,
+  timeout,
+  controller,
+  toBase64: base64,
+  fromBase64,
+}
 
 function timeout(ms: number): Timeout {
   const controller = new AbortController()
@@ -62,8 +69,12 @@ export function base64url(bytes: Uint8Array): string {
   return base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** What {@link base64} gave. @throws DOMException: it is none */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+/** Characters of base64, whose padding ends it. */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+/** RFC 4648, section 4; undefined: it is no base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined
   const binary = atob(text)
   const bytes = new Uint8Array(binary.length)
   for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)

@@ -26,6 +26,10 @@ export interface ScopeStore {
   /**
    * In one transaction: reads what {@link Rows} asks for, calls `decide`, writes the decision. Results are in the order
    * of `ops`; a conflict or a rejection is a value and does not stop the other ops.
+   *
+   * All bodies and derived columns of what is written travel in `ops`, and `decide` takes them from the ops that it is given: a store that
+   * wraps another one may seal them before the transaction, and opens them again in what reads return. So it passes other bodies on than
+   * it was given; what a transaction reads has bodies as they are stored.
    */
   commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]>
   /** Rows of the log in its order, oldest first, whatever the query. Unknown ids give no rows. */
@@ -266,7 +270,11 @@ export interface Decision {
   readonly used: readonly string[]
 }
 
-/** Contract: pure and synchronous; treats bodies as opaque; never throws for an op that is well-formed. */
+/**
+ * Contract: pure and synchronous; treats bodies as opaque; never throws for an op that is well-formed. A body or a derived column that it
+ * has written is one of `ops`: of the op and the id that the row has, or for a register of the op of its version and of its key. It is not
+ * what the caller held when it made the ops, since a store in between may have sealed them.
+ */
 export type Decide = (ops: readonly SealedOp[], rows: Rows) => Decision
 
 /** The ids and keys that an op names, for a store that has to fetch them before it can decide. */

@@ -114,6 +114,18 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
     sessions: pick(next, ['all', ['a', 'b']]),
     first: 5,
   }),
+  'POST /v1/me/import': (next) => {
+    const id = `i${next() % 16}`
+    const message = { role: 'user', content: 'Imported.', createdAt: 0, trust: 'user' }
+    const lines = [
+      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log'] },
+      { type: 'user' },
+      { type: 'session', sessionId: `imported-${id}`, title: 'Imported', createdAt: 0 },
+      { type: 'message', seq: 1, opId: id, round: id, id, message },
+      { type: 'end', lines: 4 },
+    ]
+    return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  },
   'POST /v1/me/claim': () => ({ token: 'a.b.c' }),
   'POST /v1/openai/chat/completions': completion,
   'POST /v1/sessions/{session}/openai/chat/completions': completion,

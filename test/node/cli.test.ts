@@ -38,7 +38,7 @@ describe('arguments', () => {
     [['replay', 'a.jsonl', '--rounds', '5', '--keep', '6'], '--keep 6 is more than --rounds 5'],
     [['replay', 'missing.jsonl'], 'cannot read missing.jsonl'],
     [['replay'], 'name at least one file'],
-    [['rewind'], 'unknown command "rewind": say replay, explain, diff, lint or start'],
+    [['rewind'], 'unknown command "rewind": say replay, explain, diff, lint, start or import'],
     [['--bugdet'], 'unknown command "--bugdet"'],
     [['lint'], 'lint: name at least one file of requests'],
     [['lint', 'a.jsonl', '--budget', '8000'], "Unknown option '--budget'"],

@@ -4,7 +4,7 @@ import { checkId, checkText, invalid, isPlainObject } from '../json.ts'
 import { checkLabel, checkTime, isTrusted } from '../message.ts'
 import { codePoints, utf8Length, visible } from '../text.ts'
 import type { Fact, FactKind } from './fact.ts'
-import { firstReview } from './review.ts'
+import { checkReview, firstReview } from './review.ts'
 
 /** A fact as an app hands it over. */
 export interface FactInput {
@@ -133,6 +133,43 @@ export function settleFact(
   const pinned = draft.pinned ?? (draft.kind === 'constraint' && isTrusted(trust))
   const fact: Fact = { ...draft, pinned, confidence: draft.confidence ?? (isTrusted(trust) ? 1 : 0.7), trust }
   checkSize(operation, at, fact)
+  return fact
+}
+
+/** What a fact has that its writer did not say, but for what depends on its kind. */
+const NOTED = ['status', 'supersededBy', 'promotedFrom', 'review'] as const
+const STORED: readonly string[] = [
+  ...['id', 'kind', 'title', 'text', 'project', 'pinned', 'priority', 'confidence', 'trust', 'sources'],
+  ...['supersedes', 'createdAt', 'reviewAt', 'expiresAt', ...NOTED],
+]
+const OPTIONAL: readonly string[] = ['project', 'supersedes', 'expiresAt', ...NOTED]
+
+/**
+ * Checks a fact as it is stored.
+ *
+ * @param isShared whether it is to stand in a user's own scope
+ * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
+ */
+export function checkStoredFact(operation: string, id: string, value: unknown, isShared: boolean): Fact {
+  if (!isPlainObject(value)) throw invalid(operation, 'value', 'must be a fact')
+  for (const name of Object.keys(value))
+    if (!STORED.includes(name)) throw invalid(operation, `value.${name}`, 'is nothing that a fact has')
+  for (const name of STORED)
+    if (!OPTIONAL.includes(name) && value[name] === undefined)
+      throw invalid(operation, `value.${name}`, 'must be there')
+  const fact = value as unknown as Fact
+  const draft = checkFact(operation, 'value', fact as FactInput, { id, now: 0 })
+  for (const name of ['id', 'title', 'text'] as const)
+    if (fact[name] !== (name === 'id' ? id : draft[name]))
+      throw invalid(operation, `value.${name}`, 'is not as a fact has it')
+  settleFact(operation, 'value', draft, draft.trust, isShared)
+  const { status, supersededBy, promotedFrom, review } = fact
+  const isStatus =
+    fact.kind === 'blocker' ? ['open', 'resolved'].includes(status ?? '') : status === undefined
+  if (!isStatus) throw invalid(operation, 'value.status', 'is none that a fact of that kind has')
+  if (supersededBy !== undefined) checkFactId(operation, 'value.supersededBy', supersededBy)
+  if (promotedFrom !== undefined) checkLabel(operation, 'value.promotedFrom', promotedFrom)
+  if (review !== undefined) checkReview(operation, 'value.review', review)
   return fact
 }
 

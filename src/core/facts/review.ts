@@ -64,17 +64,18 @@ export function reviewed(fact: Fact, rating: Rating, now: number, schedule: Revi
   return {
     ...rest,
     reviewAt: checkTime('review', 'schedule().reviewAt', reviewAt),
-    ...(review !== undefined && { review: checkState(review) }),
+    ...(review !== undefined && { review: checkReview('review', 'schedule().review', review) }),
   }
 }
 
-function checkState(review: Json): Json {
-  const state = checkJson('review', 'schedule().review', review)
+/** The state of a schedule. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkReview(operation: string, argument: string, review: unknown): Json {
+  const state = checkJson(operation, argument, review)
   const size = utf8Length(JSON.stringify(state))
   if (size > MAX_STATE_BYTES)
     throw new PlimsollError(
       'ERR_ENTRY_TOO_LARGE',
-      `review: the state of the schedule has ${size} bytes, more than ${MAX_STATE_BYTES}`,
+      `${operation}: the state of the schedule has ${size} bytes, more than ${MAX_STATE_BYTES}`,
       { size, limit: MAX_STATE_BYTES },
     )
   return state

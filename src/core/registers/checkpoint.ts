@@ -7,7 +7,8 @@ import { checkJson, invalid } from '../json.ts'
 import { checkSize } from './limit.ts'
 import { changeRegister, readRegister, type WriteOptions } from './register.ts'
 
-const KEY = 'checkpoint'
+/** Key of the checkpoint. */
+export const CHECKPOINT = 'checkpoint'
 /** Largest checkpoint, in UTF-8 bytes of its JSON. */
 const MAX_BYTES = 32 * 1024
 
@@ -68,7 +69,7 @@ export class Checkpoint<State = unknown> {
   }: {
     readonly default?: State | (() => State)
   } = {}): Promise<Checkpointed<State | undefined>> {
-    const { value, version } = await readRegister<Json>(this.#store, KEY)
+    const { value, version } = await readRegister<Json>(this.#store, CHECKPOINT)
     return { value: await this.#valueOf('get', value, fallback), version }
   }
 
@@ -116,28 +117,23 @@ export class Checkpoint<State = unknown> {
     await changeRegister<Json>(this.#store, this.#host, {
       ...options,
       operation: 'delete',
-      key: KEY,
+      key: CHECKPOINT,
       change: () => null,
     })
   }
 
   /** A value as it is kept. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
   async check(operation: string, value: unknown): Promise<Json> {
-    const text = JSON.stringify(checkJson(operation, KEY, value))
-    if (text === 'null') throw invalid(operation, KEY, 'must not be null: delete it')
-    checkSize(operation, KEY, text, MAX_BYTES)
-    if (!this.#schema) return JSON.parse(text) as Json
-    const fitting = await this.#fit(operation, JSON.parse(text))
-    const kept = JSON.stringify(checkJson(operation, KEY, fitting))
-    checkSize(operation, KEY, kept, MAX_BYTES)
-    return JSON.parse(kept) as Json
+    const given = checkKept(operation, value)
+    if (given === null) throw invalid(operation, CHECKPOINT, 'must not be null: delete it')
+    return this.#schema ? checkKept(operation, await this.#fit(operation, given)) : given
   }
 
   /** What keeping a checked value would write, for a commit together with others. A conflict means: prepare again. */
   async prepare(value: Json, { ifVersion, opId }: WriteOptions & { readonly opId: string }): Promise<Op> {
-    const { version, base } = await readRegister<Json>(this.#store, KEY)
+    const { version, base } = await readRegister<Json>(this.#store, CHECKPOINT)
     const isExpected = ifVersion === undefined || ifVersion === version
-    return { kind: 'put', opId, key: KEY, base: isExpected ? base : ifVersion, value }
+    return { kind: 'put', opId, key: CHECKPOINT, base: isExpected ? base : ifVersion, value }
   }
 
   async #change(
@@ -148,7 +144,7 @@ export class Checkpoint<State = unknown> {
     const version = await changeRegister<Json>(this.#store, this.#host, {
       ...options,
       operation,
-      key: KEY,
+      key: CHECKPOINT,
       change: async (before) => {
         const after = await change(before)
         if (before === undefined) await this.#register()
@@ -177,12 +173,19 @@ export class Checkpoint<State = unknown> {
   }
 }
 
+/** A value as it is kept, whatever the app's schema says. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkKept(operation: string, value: unknown): Json {
+  const text = JSON.stringify(checkJson(operation, CHECKPOINT, value))
+  checkSize(operation, CHECKPOINT, text, MAX_BYTES)
+  return JSON.parse(text) as Json
+}
+
 /** As the paths of other arguments: `checkpoint.items[0].id`. */
 function pathOf({ path = [] }: StandardIssue): string {
   return path.reduce<string>((before, segment) => {
     const key = typeof segment === 'object' ? segment.key : segment
     return typeof key === 'number' ? `${before}[${key}]` : `${before}.${String(key)}`
-  }, KEY)
+  }, CHECKPOINT)
 }
 
 /** Whoever is given a default may go on to change it. */

@@ -1,10 +1,13 @@
 import type { Host } from '../../ports/host.ts'
+import type { IndexEntry } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import { invalid } from '../json.ts'
 import { limitReached } from './limit.ts'
 import { changeRegister, readRegister } from './register.ts'
 import { checkSkillName } from './skill.ts'
 
-const KEY = 'skills/loaded'
+/** Key of the list of skills that a session shows. */
+export const LOADED_SKILLS = 'skills/loaded'
 /** Group of the one register that says which skills are loaded. */
 const LOADED = 'skills/loaded'
 /** Most skills that are loaded in one session. */
@@ -32,7 +35,7 @@ export class LoadedSkills {
 
   /** In the order in which they were loaded. A skill that was deleted since is still named. */
   async list(): Promise<readonly string[]> {
-    const { value = [] } = await readRegister<readonly string[]>(this.#store, KEY)
+    const { value = [] } = await readRegister<readonly string[]>(this.#store, LOADED_SKILLS)
     return value
   }
 
@@ -59,12 +62,24 @@ export class LoadedSkills {
   ): Promise<void> {
     await changeRegister<readonly string[]>(this.#store, this.#host, {
       operation,
-      key: KEY,
-      index: (names) => names.map((order) => ({ group: LOADED, order })),
+      key: LOADED_SKILLS,
+      index: loadedIndex,
       change: async (before = []) => {
         const after = await change(before)
         return after.length === 0 ? null : after
       },
     })
   }
+}
+
+/** Names of loaded skills as they are stored. @throws ERR_INVALID_ARGUMENT */
+export function checkLoaded(operation: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value) || value.length > MOST_LOADED)
+    throw invalid(operation, 'names', `must be a list of at most ${MOST_LOADED} names`)
+  return value.map((name: unknown) => checkSkillName(operation, name))
+}
+
+/** Where the list stands: once for each of its names. */
+export function loadedIndex(names: readonly string[]): readonly IndexEntry[] {
+  return names.map((order) => ({ group: LOADED, order }))
 }

@@ -6,11 +6,12 @@ import { utf8Length } from '../text.ts'
 import { checkSize, limitReached } from './limit.ts'
 import { changeRegister, readRegister, type WriteOptions } from './register.ts'
 
-const PREFIX = 'profile/'
+/** What the keys of documents begin with. */
+export const PROFILE = 'profile/'
 /** Group of all documents, by name. */
 export const DOCUMENTS = 'profile'
 /** Most documents of one user. */
-const MOST_DOCUMENTS = 64
+export const MOST_DOCUMENTS = 64
 /** Longest name, in UTF-8 bytes. */
 const LONGEST_NAME = 128
 /** Largest text, in UTF-8 bytes. */
@@ -52,7 +53,7 @@ export class Profile {
 
   /** @throws ERR_INVALID_ARGUMENT */
   async get(name: string): Promise<ProfileDocument | undefined> {
-    const { row } = await readRegister(this.#store, keyOf('get', name))
+    const { row } = await readRegister(this.#store, profileKey('get', name))
     return row && documentIn(row)
   }
 
@@ -63,7 +64,7 @@ export class Profile {
    * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`), ERR_LIMIT (a 65th document); nothing is written
    */
   async set(name: string, text: string, options: WriteOptions = {}): Promise<string> {
-    const key = keyOf('set', name)
+    const key = profileKey('set', name)
     const value = checkDocument('set', text)
     return this.#change('set', key, options, () => value)
   }
@@ -80,7 +81,7 @@ export class Profile {
     change: (text: string) => string | Promise<string>,
     options: Pick<WriteOptions, 'opId'> = {},
   ): Promise<string> {
-    const key = keyOf('update', name)
+    const key = profileKey('update', name)
     return this.#change('update', key, options, async (before) =>
       checkDocument('update', await change(before?.text ?? '')),
     )
@@ -88,7 +89,7 @@ export class Profile {
 
   /** Removes a document. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`) */
   async delete(name: string, options: WriteOptions = {}): Promise<void> {
-    const key = keyOf('delete', name)
+    const key = profileKey('delete', name)
     await changeRegister<StoredDocument>(this.#store, this.#host, {
       ...options,
       operation: 'delete',
@@ -103,7 +104,7 @@ export class Profile {
     options: WriteOptions,
     change: (before: StoredDocument | undefined) => StoredDocument | Promise<StoredDocument>,
   ): Promise<string> {
-    const order = key.slice(PREFIX.length)
+    const order = key.slice(PROFILE.length)
     const version = await changeRegister<StoredDocument>(this.#store, this.#host, {
       ...options,
       operation,
@@ -123,16 +124,18 @@ export class Profile {
   }
 }
 
-function keyOf(operation: string, name: string): string {
+/** The key of a document. @throws ERR_INVALID_ARGUMENT */
+export function profileKey(operation: string, name: string): string {
   checkText(operation, 'name', name)
   if (name === '') throw invalid(operation, 'name', 'must not be empty')
   if (utf8Length(name) > LONGEST_NAME)
     throw invalid(operation, 'name', `must be at most ${LONGEST_NAME} bytes`)
   if (CONTROL.test(name)) throw invalid(operation, 'name', 'must be one line without control characters')
-  return PREFIX + name
+  return PROFILE + name
 }
 
-function checkDocument(operation: string, text: unknown): StoredDocument {
+/** What is stored of a document. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkDocument(operation: string, text: unknown): StoredDocument {
   const checked = checkText(operation, 'text', text)
   checkSize(operation, 'text', checked, MAX_TEXT_BYTES)
   return { text: checked }
@@ -140,5 +143,5 @@ function checkDocument(operation: string, text: unknown): StoredDocument {
 
 function documentIn(row: RegisterRow): ProfileDocument | undefined {
   const stored = valueIn(row) as unknown as StoredDocument | null | undefined
-  return stored ? { name: row.key.slice(PREFIX.length), text: stored.text, version: row.version } : undefined
+  return stored ? { name: row.key.slice(PROFILE.length), text: stored.text, version: row.version } : undefined
 }

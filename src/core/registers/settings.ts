@@ -4,7 +4,8 @@ import type { ScopeStore } from '../../ports/store.ts'
 import { checkCount, invalid, isPlainObject } from '../json.ts'
 import { changeRegister, readRegister } from './register.ts'
 
-const KEY = 'settings'
+/** Key of the settings. */
+export const SETTINGS = 'settings'
 
 /** How many tokens the start of a session may take. */
 export interface BudgetTokens {
@@ -30,7 +31,7 @@ const DEFAULTS: Settings = { v: 1, budget_tokens: { total: 3000, pins: 1500, ski
 
 /** The settings of a user's scope, which are written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED */
 export async function readSettings(store: ScopeStore, host: Host): Promise<Settings> {
-  const { value } = await readRegister<Settings>(store, KEY)
+  const { value } = await readRegister<Settings>(store, SETTINGS)
   return value === undefined
     ? change(store, host, 'settings', (settings) => settings)
     : known('settings', value)
@@ -59,7 +60,7 @@ async function change(
   let after = DEFAULTS
   await changeRegister<Settings>(store, host, {
     operation,
-    key: KEY,
+    key: SETTINGS,
     change: (before) => {
       after = changed(before === undefined ? DEFAULTS : known(operation, before))
       return after
@@ -71,6 +72,17 @@ async function change(
 function known(operation: string, settings: Settings): Settings {
   if (settings.v === 1) return settings
   throw new PlimsollError('ERR_UPGRADE_REQUIRED', `${operation}: a newer version wrote the settings`)
+}
+
+/** Settings as they are stored. @throws ERR_INVALID_ARGUMENT, ERR_UPGRADE_REQUIRED */
+export function checkSettings(operation: string, value: unknown): Settings {
+  if (!isPlainObject(value)) throw invalid(operation, 'settings', 'must be an object')
+  const { v: _, ...patch } = known(operation, value as unknown as Settings)
+  const { budget_tokens = {} } = checkPatch(patch)
+  for (const name of Object.keys(DEFAULTS.budget_tokens))
+    if (!Object.hasOwn(budget_tokens, name))
+      throw invalid(operation, `budget_tokens.${name}`, 'must be there')
+  return value as unknown as Settings
 }
 
 function checkPatch(patch: SettingsPatch): SettingsPatch {

@@ -8,8 +8,9 @@ import { valueIn } from '../seal.ts'
 import { changeRegister, readRegister, TRIES, type WriteOptions } from './register.ts'
 import { checkSkill, checkSkillName, type Skill, type SkillEntry } from './skill.ts'
 
-const ENTRY = 'skill/'
-const TEXT = 'skill-text/'
+/** What the keys of skills begin with, and those of their texts. */
+export const SKILL = 'skill/'
+export const SKILL_TEXT = 'skill-text/'
 /** Group of all skills, by name; its sum has the tokens of their entries. */
 export const SKILLS = 'skill'
 
@@ -65,7 +66,7 @@ export class Skills {
     if (after !== undefined) checkSkillName('list', after, 'after')
     const rows = await this.#store.indexed(SKILLS, {
       ...(first !== undefined && { first: checkCount('list', 'first', first) }),
-      ...(after !== undefined && { after: { order: after, key: ENTRY + after } }),
+      ...(after !== undefined && { after: { order: after, key: SKILL + after } }),
     })
     return rows.flatMap((row) => listedIn(row) ?? [])
   }
@@ -74,9 +75,9 @@ export class Skills {
   async get(name: string): Promise<StoredSkill | undefined> {
     checkSkillName('get', name)
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const { value, version } = await readRegister<StoredEntry>(this.#store, ENTRY + name)
+      const { value, version } = await readRegister<StoredEntry>(this.#store, SKILL + name)
       if (value === undefined || version === null) return undefined
-      const stored = await readRegister<StoredText>(this.#store, TEXT + name)
+      const stored = await readRegister<StoredText>(this.#store, SKILL_TEXT + name)
       // Two reads: they belong together unless the skill was written in between.
       if (stored.value !== undefined && stored.version === value.textVersion)
         return { name, description: value.description, ...stored.value, version }
@@ -113,7 +114,7 @@ export class Skills {
     const version = await changeRegister<StoredEntry>(this.#store, this.#host, {
       ...options,
       operation: 'set',
-      key: ENTRY + name,
+      key: SKILL + name,
       index: () => [{ group: SKILLS, order: name, weight }],
       change: async (before, _, opId) => {
         const isSameText = before !== undefined && (await this.#isText(name, body))
@@ -131,19 +132,19 @@ export class Skills {
     await changeRegister<StoredEntry>(this.#store, this.#host, {
       ...options,
       operation: 'delete',
-      key: ENTRY + name,
+      key: SKILL + name,
       change: () => null,
       beside: async (_, opId) => [await this.#putText(name, opId, null)],
     })
   }
 
   async #isText(name: string, body: StoredText): Promise<boolean> {
-    const { value } = await readRegister<StoredText>(this.#store, TEXT + name)
+    const { value } = await readRegister<StoredText>(this.#store, SKILL_TEXT + name)
     return value?.text === body.text && value.frontMatter === body.frontMatter
   }
 
   async #putText(name: string, opId: string, body: StoredText | null): Promise<Op> {
-    const key = TEXT + name
+    const key = SKILL_TEXT + name
     const { base } = await readRegister<StoredText>(this.#store, key)
     return { kind: 'put', opId: textId(opId), key, base, value: body === null ? null : { ...body } }
   }

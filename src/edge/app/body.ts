@@ -16,11 +16,7 @@ export interface Body<Value> {
 
 /** The bytes of a body, counted by ourselves: what a header says of its length is only a claim. @throws ERR_ENTRY_TOO_LARGE */
 export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promise<Uint8Array> {
-  const encoding = request.headers.get('Content-Encoding')
-  if (encoding !== null && encoding !== 'identity')
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'the body: no encoding is read', {
-      argument: 'Content-Encoding',
-    })
+  checkEncoding(request)
   const claimed = Number(request.headers.get('Content-Length') ?? 0)
   if (claimed > limit) throw tooLarge(claimed, limit)
   const chunks: Uint8Array[] = []
@@ -45,6 +41,23 @@ export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promi
     at += chunk.length
   }
   return bytes
+}
+
+/** A body of text of any length, piece by piece. @throws ERR_INVALID_ARGUMENT (not UTF-8) */
+export async function* readChunks(request: Request): AsyncGenerator<string, void, undefined> {
+  checkEncoding(request)
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  const reader = request.body?.getReader()
+  try {
+    for (;;) {
+      const { done, value } = (await reader?.read().catch(brokenOff)) ?? { done: true, value: undefined }
+      yield decoded(decoder, value)
+      if (done) return
+    }
+  } finally {
+    // What is left of it is not read.
+    await reader?.cancel().catch(() => {})
+  }
 }
 
 /** A body of text. @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (not UTF-8) */
@@ -76,9 +89,20 @@ function parse(text: string): unknown {
   }
 }
 
+function checkEncoding(request: Request): void {
+  const encoding = request.headers.get('Content-Encoding')
+  if (encoding === null || encoding === 'identity') return
+  throw invalid('no encoding is read', 'Content-Encoding')
+}
+
 function decode(bytes: Uint8Array): string {
+  return decoded(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }), bytes, false)
+}
+
+/** The next piece of a text; its end, where there are no bytes. */
+function decoded(decoder: TextDecoder, bytes: Uint8Array | undefined, stream = bytes !== undefined): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+    return decoder.decode(bytes, { stream })
   } catch (cause) {
     throw invalid('it is not UTF-8', 'body', cause)
   }

@@ -15,6 +15,7 @@ import { guestRoutes, meRoutes } from './routes/me.ts'
 import { openaiRoutes } from './routes/openai.ts'
 import { publicRoutes } from './routes/public.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { transferRoutes } from './routes/transfer.ts'
 import type { AppSettings, LogLine } from './settings.ts'
 
 /** Frames of a stack that the log keeps. */
@@ -82,6 +83,7 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     chatRoutes,
     liveRoutes,
     meRoutes,
+    transferRoutes,
     openaiRoutes,
     mcpRoutes,
   ])

@@ -250,6 +250,9 @@ export const schemas = {
     sessions: z.union([z.literal('all'), z.array(id)]).optional(),
     first: z.number().optional(),
   }),
+  exportQuery: z.object({
+    parts: list.pipe(z.array(z.enum(['log', 'facts', 'profile', 'checkpoint']))).optional(),
+  }),
   claim: z.strictObject({ token: z.string().max(8192) }),
   problem: z
     .looseObject({

@@ -2,7 +2,7 @@ import type { Memory } from '../../core/memory.ts'
 import type { Session } from '../../core/session.ts'
 import { createMemory } from '../../create-memory.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { Store } from '../../ports/store.ts'
+import type { ScopeStore, Store } from '../../ports/store.ts'
 import type { RefreshFailure, UserReplica } from '../scopes/user-replica.ts'
 import type { SessionRecord, SessionScope } from '../tables/session-record.ts'
 import type { SessionSettings } from './settings.ts'
@@ -44,6 +44,11 @@ export class SessionHome {
 
   get memory(): Memory {
     return this.#open(undefined).memory
+  }
+
+  /** The session's own rows. */
+  get store(): ScopeStore {
+    return this.#store.open(this.scope)
   }
 
   get project(): string | undefined {

@@ -3,9 +3,11 @@ import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import type { ContextOptions } from '../../core/call.ts'
 import type { Session } from '../../core/session.ts'
+import { exportScope } from '../../core/transfer/export-scope.ts'
+import type { TransferPart } from '../../core/transfer/format.ts'
 import { handleMcpRequest } from '../../mcp/handle-request.ts'
 import { webHost } from '../../platform/web.ts'
-import { PlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Model, Usage } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
 import { parseChatRequest } from '../chat/chat-request.ts'
@@ -46,6 +48,7 @@ import type {
 } from './session-rpc.ts'
 import { appendGiven } from './session-writes.ts'
 import { type SessionSettings, sessionBudgets } from './settings.ts'
+import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 
 /** Kinds of work beside {@link COMPACT}. */
 const ATTACHMENTS = 'attachments'
@@ -244,6 +247,47 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#budgets.take('bytes', bytes)
     await this.#work.schedule(PARTS, this.#parts.put(entry, n, text))
     return NOTHING
+  }
+
+  /** The lines of the session. @throws ERR_NOT_FOUND */
+  async exportLines(
+    scope: SessionScope,
+    parts: readonly TransferPart[],
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { store } = this.#life.open(scope)
+    return lineStream(exportScope({ store, owner: 'session', parts, host: webHost }))
+  }
+
+  /**
+   * Imports lines of the session, which is made if it is not there.
+   *
+   * @throws ERR_RATE_LIMIT, as `memory.import`
+   */
+  async importLines(scope: SessionScope, call: ImportCall): Promise<ImportAnswer> {
+    const { lines, isOther, ...given } = call
+    const isNew = this.#life.record === undefined
+    const home = await this.#life.ensure(scope)
+    this.#budgets.take('bytes', lines.length)
+    const { sessionId } = scope
+    const { store } = home
+    const { memory } = this.#settings
+    const list = (): Promise<void> => home.memory.sessions(home.user).add(sessionId, given)
+    let answered: ImportAnswer
+    try {
+      answered = await importLines(
+        { store, owner: 'session', sessionId, memory, onWrite: list },
+        { lines, isOther },
+      )
+    } catch (error) {
+      // One of that name was removed, and its log is not to come back.
+      if (isNew && isPlimsollError(error, 'ERR_CONFLICT')) await this.erase(scope)
+      throw error
+    }
+    await list()
+    const due = await home.memory.nextWorkAt()
+    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
+    this.#tell()
+    return answered
   }
 
   /** Says something, and streams the reply. @throws ERR_NOT_FOUND, as {@link ChatRuns.start} */

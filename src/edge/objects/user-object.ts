@@ -2,6 +2,8 @@ import { DurableObject } from 'cloudflare:workers'
 import type { Fact } from '../../core/facts/fact.ts'
 import type { Facts } from '../../core/facts/facts.ts'
 import { headOf } from '../../core/text.ts'
+import { exportScope } from '../../core/transfer/export-scope.ts'
+import type { TransferPart } from '../../core/transfer/format.ts'
 import { createMemory } from '../../create-memory.ts'
 import { webHost } from '../../platform/web.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -26,6 +28,7 @@ import { objectName } from './object-name.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
 import { type UserSettings, userBudgets } from './settings.ts'
+import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 
 /** Calls after which the sessions' copies are old. */
@@ -106,6 +109,24 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     ) => Promise<Answer>
     const answered = await call(memory, input, opId)
     if (CHANGES.has(name)) this.#poke(scope)
+    return answered
+  }
+
+  /** The lines of the user's own scope. @throws ERR_NOT_FOUND */
+  async exportLines(scope: Scope, parts: readonly TransferPart[]): Promise<ReadableStream<Uint8Array>> {
+    this.#check(scope)
+    const store = this.#local.open(scope)
+    return lineStream(exportScope({ store, owner: 'user', parts, host: webHost }))
+  }
+
+  /** Imports lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, as `memory.import` */
+  async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
+    this.#check(scope)
+    this.#budgets.take('bytes', call.lines.length)
+    const { memory } = this.#settings
+    const target = { store: this.#local.open(scope), owner: 'user' as const, memory, onWrite: async () => {} }
+    const answered = await importLines(target, call)
+    this.#poke(scope)
     return answered
   }
 

@@ -1,7 +1,6 @@
 import { hashText } from '../../core/hash.ts'
 import { invalid } from '../../core/json.ts'
 import type { Session } from '../../core/session.ts'
-import { fromBase64 } from '../../platform/web.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { MediaPart, Message, MessageInput, Part } from '../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
@@ -176,7 +175,7 @@ async function attachPicture(
 
 function bytesOf(text: string): Uint8Array | undefined {
   try {
-    return fromBase64(text)
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
   } catch {
     return undefined
   }

@@ -1,7 +1,7 @@
 import { nothingWritten } from '../../core/all-or-none.ts'
+import { carriers, followed } from '../../core/transfer/follow.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import type { Collected } from './collect.ts'
-import { carriers, followed } from './follow.ts'
 import { type Place, START } from './pull.ts'
 
 /** What was pulled, and where the replica stood then. */
@@ -44,14 +44,15 @@ export async function applyPull(
     ordinal: 0,
     body: null,
   }
-  await local.commit(carriers(rows.keys()), (_, read) => {
+  const registers = [...rows.values()]
+  await local.commit(carriers({ registers }), (ops, read) => {
     const { seq } = read.head
     // What changed up to a place holds for all that stand before it.
     const fits = seq === since.seq || (seq > since.seq && seq < place.seq)
     isDone = fits || (!isReset && seq >= place.seq && names.length === 0)
     if (!fits || (seq === 0 && place.seq === 0)) return nothingWritten([])
     const isNew = isReset || place.seq > seq
-    return followed(read, { erase: isReset, log: isNew ? [marker] : [], registers: [...rows.values()] })
+    return followed(ops, read, { erase: isReset, log: isNew ? [marker] : [], registers })
   })
   return isDone
 }

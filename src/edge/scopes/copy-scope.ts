@@ -1,17 +1,8 @@
 import { nothingWritten } from '../../core/all-or-none.ts'
-import { slotOf } from '../../core/decide.ts'
-import { messageIn } from '../../core/seal.ts'
+import { carriers, type Followed, followed } from '../../core/transfer/follow.ts'
+import { attachmentsOf, emptiedIn, marksOf } from '../../core/transfer/rows.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Message } from '../../ports/message.ts'
-import {
-  isEntry,
-  type LogRow,
-  type MarkRow,
-  PAGE_UNITS,
-  type RegisterRow,
-  type ScopeStore,
-} from '../../ports/store.ts'
-import { carriers, type Followed, followed } from './follow.ts'
+import { type LogRow, PAGE_UNITS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 
 export interface CopyOptions {
   /** Contract: Unix milliseconds; for attachments alone. */
@@ -106,7 +97,7 @@ class Copy {
       await this.#attach(used)
       const emptied = new Set([...this.#emptied.splice(0), ...rows.flatMap(emptiedIn)])
       const at = this.#at
-      await this.#write(at, [], { log: rows, marks: marksOf(rows), emptied: [...emptied], used })
+      await this.#write(at, { log: rows, marks: marksOf(rows), emptied: [...emptied], used })
       for (const { kind, id } of rows) if (kind === 'put') this.#keys.add(id)
       this.#at = last.seq
     }
@@ -121,7 +112,7 @@ class Copy {
       batch = []
       units = 0
       const emptied = rows.flatMap(({ key, body }) => (body === null ? key : []))
-      if (rows.length > 0) await this.#write(this.#at, rows, { registers: rows, emptied })
+      if (rows.length > 0) await this.#write(this.#at, { registers: rows, emptied })
     }
     for (let after: string | undefined; ; ) {
       const page = await this.#from.registers('', after)
@@ -153,11 +144,11 @@ class Copy {
     }
   }
 
-  async #write(at: number, registers: readonly RegisterRow[], what: Followed): Promise<void> {
+  async #write(at: number, what: Followed): Promise<void> {
     let isMoved = false
-    await this.#to.commit(carriers(registers.map(({ key }) => key)), (_, rows) => {
+    await this.#to.commit(carriers(what), (ops, rows) => {
       isMoved = rows.head.seq !== at
-      return isMoved ? nothingWritten([]) : followed(rows, what)
+      return isMoved ? nothingWritten([]) : followed(ops, rows, what)
     })
     if (isMoved) throw conflict('others write to the copy')
   }
@@ -166,33 +157,6 @@ class Copy {
 /** What never changes of a row. */
 function nameOf({ body: _, derived: __, ...row }: LogRow): string {
   return JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1)))
-}
-
-/** What a row says is deleted. */
-function emptiedIn(row: LogRow): readonly string[] {
-  return row.kind === 'delete' || (isEntry(row) && row.body === null) ? [row.id] : []
-}
-
-function marksOf(rows: readonly LogRow[]): readonly MarkRow[] {
-  return rows.flatMap(({ kind, lane, id, seq, chain }) => {
-    const slot = kind === 'epoch' || kind === 'summary' ? slotOf(kind, lane) : undefined
-    return slot === undefined || chain === undefined ? [] : [{ slot, id, seq, chain }]
-  })
-}
-
-function attachmentsOf(row: LogRow): readonly string[] {
-  const content = row.kind === 'message' ? contentOf(row) : undefined
-  if (content === undefined || typeof content === 'string') return []
-  return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
-}
-
-/** A message that nobody can read any more is copied as it is. */
-function contentOf(row: LogRow): Message['content'] | undefined {
-  try {
-    return messageIn(row)?.content
-  } catch {
-    return undefined
-  }
 }
 
 function conflict(reason: string): PlimsollError {

@@ -68,5 +68,6 @@ export function sealText({ seal, overhead }: ObjectSeal, text: string, place: st
 /** As {@link ObjectSeal.open}, for a text. @throws ERR_DECRYPT */
 export function openText({ open, overhead }: ObjectSeal, text: string, place: string): string {
   if (overhead === 0 || text.charCodeAt(0) !== MARK) return text
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(open(fromBase64(text.slice(1)), place))
+  const bytes = open(fromBase64(text.slice(1)) ?? Uint8Array.of(MARK), place)
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }

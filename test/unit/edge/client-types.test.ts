@@ -34,6 +34,8 @@ it('shapes of the client are those of the core, both ways', () => {
   >()
   expectTypeOf<Client.Explanation>().toEqualTypeOf<Core.Explanation>()
   expectTypeOf<Client.Span>().toEqualTypeOf<Core.Span>()
+  expectTypeOf<Client.Imported>().toEqualTypeOf<Core.Imported>()
+  expectTypeOf<Client.ExportOptions>().toEqualTypeOf<Sent<Core.ExportOptions, 'format'>>()
   expectTypeOf<Client.Source>().toEqualTypeOf<Core.Source>()
 })
 

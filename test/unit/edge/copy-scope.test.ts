@@ -15,6 +15,7 @@ import { histories } from '../support/histories.ts'
 import { Household, happenings } from '../support/household.ts'
 import { runs } from '../support/runs.ts'
 import { Scene, TOOLS } from '../support/scene.ts'
+import { sealingStore } from '../support/sealing-store.ts'
 import { lost, Namespace, waitingHost } from './namespace.ts'
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -164,6 +165,19 @@ describe('a copy of a scope', () => {
         },
       ),
       runs(300),
+    )
+  }, 60_000)
+
+  it('writes what a store in between made of the bodies, which seals them', async () => {
+    await fc.assert(
+      fc.asyncProperty(batches, fc.constantFrom(1, 512), async (all, pages) => {
+        const [source, target] = [sealingStore(mapStore()), sealingStore(mapStore())]
+        for (const ops of all) await write(source.open(SCOPE), ops)
+        const to = target.open(TARGET)
+        await copyScope(shortPages(source, pages).open(SCOPE), to, options)
+        expect(await everything(to)).toEqual(await everything(source.open(SCOPE)))
+      }),
+      runs(100),
     )
   }, 60_000)
 

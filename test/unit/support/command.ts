@@ -4,9 +4,14 @@ import type { Io } from '../../../src/cli/io.ts'
 type Files = { readonly [path: string]: string }
 
 /** The command over files in memory, `-` being standard input. Files in the folder `sealed/` cannot be written. */
-export async function plimsoll(argv: readonly string[], files: Files = {}, columns?: number) {
+export async function plimsoll(
+  argv: readonly string[],
+  files: Files = {},
+  columns?: number,
+  own: Partial<Io> = {},
+) {
   const { io, said } = filesIo(files, columns)
-  const status = await run(argv, io)
+  const status = await run(argv, { ...io, ...own })
   return { status, ...said() }
 }
 
@@ -24,6 +29,9 @@ export function filesIo(files: Files, columns?: number) {
     },
     columns: { out: columns, err: undefined },
     env: {},
+    fetch: async () => {
+      throw new Error('no network')
+    },
     size: async (path) => {
       const text = files[path]
       if (text === undefined) throw new Error('no such file')

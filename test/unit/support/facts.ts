@@ -45,6 +45,8 @@ function hostOf(clock: { readonly now: number }): Host {
     newId: () => `id-${String(++ids).padStart(8, '0')}`,
     timeout: unused,
     controller: unused,
+    toBase64: unused,
+    fromBase64: unused,
   }
 }
 

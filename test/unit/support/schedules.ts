@@ -13,6 +13,7 @@ import {
   type Store,
   type SummaryMark,
 } from '../../../src/index.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import { changedStore } from './changed-store.ts'
 import { scope } from './compacting.ts'
 import { rewindAt, undoIfAny } from './scene.ts'
@@ -222,6 +223,7 @@ export class Schedule {
 
 /** The clock stands still: what is slow is slow by the schedule. */
 const host: Host = {
+  ...webHost,
   now: () => 0,
   newId: () => '',
   timeout: () => ({

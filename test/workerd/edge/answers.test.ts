@@ -1,5 +1,6 @@
 import { Validator } from '@cfworker/json-schema'
 import { describe, expect, it } from 'vitest'
+import { SAMPLES } from '../../everywhere/edge-samples.ts'
 import { type Answered, Caller, fetchWorker } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
 import { document, nameOf, type Route } from './routes.ts'
@@ -76,6 +77,7 @@ describe('an answer', () => {
       ['GET', '/v1/me/skills'],
       ['GET', '/v1/me/skills/{name}'],
       ['POST', '/v1/me/recall', { query: 'Turin seats', sessions: 'all' }],
+      ['POST', '/v1/me/import', SAMPLES['POST /v1/me/import']?.(() => 0, { session, fact: '' })],
       ['POST', '/v1/me/claim', { token: guest.token }],
       ['DELETE', `${inSession}/chat/{run}`],
     ]

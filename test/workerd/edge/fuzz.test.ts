@@ -15,8 +15,8 @@ const A_SESSION = 200
 /** Attempts between two looks at what is stored. */
 const A_LOOK = 5
 
-/** Refusals of a context that come after its messages were written: what waits or does not fit is in the log then. */
-const AFTER_WRITING = /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded/
+/** Refusals that come after something was written: a context that waits or does not fit, lines of an import before the one that is refused. */
+const AFTER_WRITING = /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded|"detail":"import: lines/
 
 /** Of a lane: its own user, and a session after the other. */
 class Lane {

@@ -1,0 +1,201 @@
+import { basename, extname } from 'node:path'
+import { createClient } from '../client/client.ts'
+import { checkId } from '../core/json.ts'
+import { fileOf, type TransferLine } from '../core/transfer/format.ts'
+import type { Imported } from '../core/transfer/report.ts'
+import { createMemory } from '../create-memory.ts'
+import { isPlimsollError } from '../ports/errors.ts'
+import { mapStore } from '../stores/map.ts'
+import { type ImportCommandOptions, UsageError } from './arguments.ts'
+import { readable } from './files.ts'
+import { type ForeignMessage, type ForeignSession, foreignLines, sessionsIn } from './foreign.ts'
+import type { Io } from './io.ts'
+import { reportLine } from './recordings.ts'
+import { isRecord } from './transcript.ts'
+
+/** Milliseconds that an edge has for a file. */
+const SEND_MS = 600_000
+
+/**
+ * Turns a log of another program into an export, which `memory.import` reads, on standard output, in a file or to an edge; of an
+ * export that is sent nowhere it says whether it can be read. Resolves to the exit status: 1 if something was left out, or the export cannot be read.
+ */
+export async function importCommand(options: ImportCommandOptions, io: Io): Promise<number> {
+  const { file, to, edge } = options
+  const isInput = file === '-'
+  if (!isInput) await readable([file], io)
+  const where = isInput ? 'standard input' : file
+  const unreadable = reportLine(io)
+  const lines = isInput ? io.input() : io.lines(file)
+  const ahead = new Ahead(lines)
+  const from = options.from ?? formatOf(await ahead.first())
+  if (from === 'plimsoll')
+    return edge
+      ? send(`${await textOf(ahead.lines())}\n`, edge, where, io)
+      : checkExport(ahead.lines(), where, io)
+  const name = options.session ?? sessionOf(isInput ? 'input' : file)
+  let sessions: readonly ForeignSession[]
+  try {
+    checkId('import', 'session', name)
+    sessions =
+      from === 'jsonl'
+        ? [{ sessionId: name, messages: messagesIn(ahead.lines(), (line, error) => leftOut(line, error)) }]
+        : sessionsIn(JSON.parse(await textOf(ahead.lines())), name)
+  } catch (error) {
+    io.err(`plimsoll: ${where}: ${(error as Error).message}\n`)
+    return 1
+  }
+  let left = 0
+  const leftOut = (line: number, error: unknown): void => {
+    left++
+    if (from === 'jsonl') unreadable({ file: where, line }, error)
+    else io.err(`plimsoll: ${where} message ${line}: ${(error as Error).message}\n`)
+  }
+  const counts = { sessions: 0, messages: 0 }
+  const texts: string[] = []
+  const write = edge
+    ? { text: async (text: string) => void texts.push(text), close: async () => {} }
+    : await writerTo(to, file, io)
+  const counted = async function* (): AsyncGenerator<TransferLine> {
+    for await (const line of foreignLines(sessions, leftOut)) {
+      if (line.type === 'session') counts.sessions++
+      if (line.type === 'message') counts.messages++
+      yield line
+    }
+  }
+  for await (const text of fileOf(counted())) await write.text(text)
+  await write.close()
+  io.err(`plimsoll: ${counts.messages} messages of ${counts.sessions} sessions, ${left} left out\n`)
+  const status = edge ? await send(texts.join(''), edge, where, io) : 0
+  return left > 0 ? 1 : status
+}
+
+/** Sends an export to an edge, and says what became of it. */
+async function send(
+  text: string,
+  { url, token = '' }: NonNullable<ImportCommandOptions['edge']>,
+  where: string,
+  io: Io,
+): Promise<number> {
+  const { PLIMSOLL_TOKEN = '' } = io.env
+  if (token === '' && PLIMSOLL_TOKEN === '')
+    throw new UsageError('import: --url needs --token, or the variable PLIMSOLL_TOKEN')
+  try {
+    const client = createClient({ baseUrl: url, token: token || PLIMSOLL_TOKEN, fetch: io.fetch })
+    return report(await client.me.import(text, { timeoutMs: SEND_MS }), where, io)
+  } catch (error) {
+    if (!isPlimsollError(error)) throw error
+    io.err(`plimsoll: ${where}: ${error.code}: ${error.message}\n`)
+    return 1
+  }
+}
+
+function report({ parts, conflicts, skipped }: Imported, where: string, io: Io): number {
+  const written = Object.entries(parts).map(([part, { written }]) => `${part} ${written}`)
+  io.out(`${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}\n`)
+  for (const { line, reason } of skipped.first) io.err(`plimsoll: ${where} line ${line}: ${reason}\n`)
+  return conflicts.count + skipped.count > 0 ? 1 : 0
+}
+
+/** Imports an export into a memory of its own, which says whether it can be. */
+async function checkExport(lines: AsyncIterable<string>, where: string, io: Io): Promise<number> {
+  const withEnds = async function* (): AsyncGenerator<string> {
+    for await (const line of lines) yield `${line}\n`
+  }
+  try {
+    const memory = createMemory({ store: mapStore(), budget: 16_000 })
+    return report(await memory.import({ userId: 'user' }, withEnds()), where, io)
+  } catch (error) {
+    if (!isPlimsollError(error)) throw error
+    io.err(`plimsoll: ${where}: ${error.message}\n`)
+    return 1
+  }
+}
+
+async function writerTo(to: string | undefined, file: string, io: Io) {
+  if (to === undefined)
+    return {
+      text: async (text: string) => io.out(text),
+      close: async () => {},
+    }
+  if (to === file) throw new UsageError(`import: ${to} is named twice, and would be overwritten`)
+  const writer = await io.create(to).catch((error: Error) => {
+    throw new UsageError(`cannot write ${to}: ${error.message}`)
+  })
+  return {
+    text: (text: string) => writer.write(text.slice(0, -1)),
+    close: () => writer.close(),
+  }
+}
+
+/** What the first line of a file says of it. */
+function formatOf(first: string): NonNullable<ImportCommandOptions['from']> {
+  let value: unknown
+  try {
+    value = JSON.parse(first)
+  } catch {
+    return 'json'
+  }
+  if (!isRecord(value)) return 'json'
+  if (value.type === 'export') return 'plimsoll'
+  const isMessage = 'role' in value || 'content' in value || isRecord(value.data) || isRecord(value.kwargs)
+  return isMessage ? 'jsonl' : 'json'
+}
+
+async function* messagesIn(
+  lines: AsyncIterable<string>,
+  leftOut: (line: number, error: unknown) => void,
+): AsyncGenerator<ForeignMessage> {
+  let line = 0
+  for await (const text of lines) {
+    line++
+    if (text.trim() === '') continue
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch (error) {
+      leftOut(line, error)
+      continue
+    }
+    yield { value, line }
+  }
+}
+
+/** A session's name by the file's. */
+function sessionOf(file: string): string {
+  return basename(file, extname(file)) || 'imported'
+}
+
+async function textOf(lines: AsyncIterable<string>): Promise<string> {
+  const all: string[] = []
+  for await (const line of lines) all.push(line)
+  return all.join('\n')
+}
+
+/** Lines of which the first that is not empty is looked at before. */
+class Ahead {
+  readonly #rest: AsyncIterator<string>
+  readonly #seen: string[] = []
+
+  constructor(lines: AsyncIterable<string>) {
+    this.#rest = lines[Symbol.asyncIterator]()
+  }
+
+  async first(): Promise<string> {
+    for (;;) {
+      const next = await this.#rest.next()
+      if (next.done) return ''
+      this.#seen.push(next.value)
+      if (next.value.trim() !== '') return next.value
+    }
+  }
+
+  async *lines(): AsyncGenerator<string> {
+    yield* this.#seen
+    for (;;) {
+      const next = await this.#rest.next()
+      if (next.done) return
+      yield next.value
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { RequestError } from './error.ts'
+import type { CallOptions } from './options.ts'
+import { pathOf, queryOf } from './paths.ts'
+import type { Transport } from './transport.ts'
+import type { ExportOptions, Imported } from './types.ts'
+
+/** How the last line of an export begins. */
+const END = '{"type":"end"'
+
+/**
+ * All that is stored of the caller as JSON lines, each with its end, as it comes.
+ *
+ * @throws ERR_INTERRUPTED: it broke off, so what came before is not whole
+ */
+export async function* exportLines(
+  transport: Transport,
+  { signal, timeoutMs, ...query }: ExportOptions & CallOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const path = pathOf('me', 'export') + queryOf(query)
+  const response = await transport.stream('GET', path, { signal, timeoutMs })
+  const decoder = new TextDecoder()
+  const reader = response.body?.getReader()
+  let rest = ''
+  let last = ''
+  try {
+    for (;;) {
+      const { done, value } = (await reader?.read().catch(brokenOff)) ?? { done: true, value: undefined }
+      if (done) break
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        signal?.throwIfAborted()
+        last = line
+        yield `${line}\n`
+      }
+    }
+  } finally {
+    await reader?.cancel().catch(() => {})
+  }
+  if (!last.startsWith(END)) brokenOff()
+}
+
+/** Imports what an export gave. */
+export function importText(transport: Transport, text: string, options: CallOptions = {}): Promise<Imported> {
+  return transport.json('POST', pathOf('me', 'import'), {
+    ...options,
+    raw: { type: 'application/jsonl; charset=utf-8', text },
+  })
+}
+
+function brokenOff(cause?: unknown): never {
+  throw new RequestError('ERR_INTERRUPTED', 'GET /v1/me/export: it broke off', { cause })
+}

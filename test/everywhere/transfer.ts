@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { createMemory, mapStore, type Scope, type Store } from '../../src/index.ts'
+
+const ADA = { userId: 'ada' }
+const BOB = { tenant: 'acme', userId: 'bob' }
+
+function memoryOf(store: Store) {
+  let ids = 0
+  return createMemory({
+    store,
+    budget: 600,
+    clock: () => 1_700_000_000_000,
+    newId: () => `id-${String(++ids).padStart(4, '0')}`,
+  })
+}
+
+async function exported(store: Store, scope: Scope): Promise<string> {
+  let text = ''
+  for await (const line of memoryOf(store).export(scope)) text += line
+  return text
+}
+
+/** A user with a long session, a picture, what is remembered, and something forgotten. */
+async function live(store: Store): Promise<void> {
+  const memory = memoryOf(store)
+  const session = memory.session({ ...ADA, sessionId: 'trip' })
+  const bytes = Uint8Array.from({ length: 1_200_000 }, (_, at) => (at * 7) % 256)
+  const picture = await session.attach({ mediaType: 'image/png', bytes })
+  await session.append({
+    role: 'user',
+    content: [{ type: 'text', text: '海👩‍👩‍👧\u2028'.repeat(60_000) }, picture],
+  })
+  for (let round = 0; round < 12; round++) {
+    await session.append({ role: 'user', content: `Round ${round}: ${'so much '.repeat(20)}` })
+    await session.append({ role: 'assistant', content: 'Yes.' })
+    await session.context().catch(() => {})
+  }
+  const [last] = (await session.history({ messages: 1 })).slice(-1)
+  await session.rewind(last?.id ?? '')
+  await session.remember({ kind: 'constraint', text: 'Never fly.' })
+  const { fact } = await session.remember({ kind: 'finding', text: 'The 9:40 is full.' })
+  await session.forget(fact.id)
+  await session.checkpoint.set({ step: 1 })
+  await memory.session({ ...ADA, sessionId: 'home' }).append({ role: 'user', content: 'Hello.' })
+  const user = memory.user(ADA)
+  await user.profile.set('SOUL.md', 'Be brief.')
+  await user.skills.set({ name: 'tides', description: 'Reads tide tables.', text: '# Tides\n' })
+}
+
+/** Export and import: the same bytes over every store. */
+export function describeTransfer(name: string, open: () => Store): void {
+  describe(`an export over ${name}`, () => {
+    it('imported elsewhere gives the same bytes as one of the map store, and nothing the second time', async () => {
+      const [source, reference] = [open(), mapStore()]
+      for (const store of [source, reference]) await live(store)
+      const text = await exported(source, ADA)
+      expect(text === (await exported(reference, ADA))).toBe(true)
+      const target = open()
+      await memoryOf(target).import(BOB, [text])
+      expect((await exported(target, BOB)) === text).toBe(true)
+      const again = await memoryOf(target).import(BOB, [text])
+      expect(Object.values(again.parts).map(({ written }) => written)).toEqual([0, 0, 0, 0])
+      expect(again.conflicts.count + again.skipped.count).toBe(0)
+    }, 60_000)
+  })
+}
