@@ -15,6 +15,18 @@ import {
 import { checkTitle } from '../sessions.ts'
 import { utf8Length } from '../text.ts'
 import {
+  type Check,
+  checkName,
+  type Fields,
+  ids,
+  isTrue,
+  object,
+  optional,
+  orNull,
+  positive,
+  texts,
+} from './checks.ts'
+import {
   FORMAT,
   type HeaderLine,
   type MarkLine,
@@ -27,9 +39,6 @@ import {
   VERSION,
 } from './format.ts'
 import type { ReadLine } from './read-lines.ts'
-
-/** Longest id of a line, in UTF-8 bytes: the key of a session's register is longer than the session's id. */
-const MOST_NAME_BYTES = 512
 
 /** What every line is checked by, before anything of it is written. */
 export interface LineChecks {
@@ -125,38 +134,6 @@ export function markOf({ operation }: LineChecks, line: MarkLine): Mark | undefi
 export function lowered<Value extends { readonly trust: Trust }>(value: Value, most: Trust): Value {
   const trust = lowerTrust(value.trust, most)
   return trust === value.trust ? value : { ...value, trust }
-}
-
-type Check = (operation: string, argument: string, value: unknown) => unknown
-type Fields = { readonly [field: string]: Check }
-
-const orNull =
-  (check: Check): Check =>
-  (operation, argument, value) =>
-    value === null || check(operation, argument, value)
-const optional =
-  (check: Check): Check =>
-  (operation, argument, value) =>
-    value === undefined || check(operation, argument, value)
-const ids: Check = (operation, argument, value) => {
-  if (!Array.isArray(value)) throw invalid(operation, argument, 'must be a list of ids')
-  for (const [place, one] of value.entries()) checkName(operation, `${argument}[${place}]`, one)
-}
-const texts: Check = (operation, argument, value) => {
-  if (!Array.isArray(value)) throw invalid(operation, argument, 'must be a list of texts')
-  for (const [place, one] of value.entries()) checkText(operation, `${argument}[${place}]`, one)
-}
-const object =
-  (fields: Fields): Check =>
-  (operation, argument, value) => {
-    if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
-    for (const [name, check] of Object.entries(fields)) check(operation, `${argument}.${name}`, value[name])
-  }
-const isTrue: Check = (operation, argument, value) => {
-  if (value !== true) throw invalid(operation, argument, 'must be true, or not there')
-}
-const positive: Check = (operation, argument, value) => {
-  if (typeof value !== 'number' || !(value > 0)) throw invalid(operation, argument, 'must be above 0')
 }
 
 /** A message under that name would be taken for a summary. */
@@ -263,13 +240,6 @@ function opOf<Type extends string>(
 
 function id(operation: string, value: Value, name: string): string {
   return checkName(operation, name, value[name])
-}
-
-function checkName(operation: string, argument: string, value: unknown): string {
-  const name = checkText(operation, argument, value)
-  if (name === '' || utf8Length(name) > MOST_NAME_BYTES)
-    throw invalid(operation, argument, `must have 1 to ${MOST_NAME_BYTES} bytes`)
-  return name
 }
 
 function sourcesIn(operation: string, { sources }: Value): { readonly sources?: readonly string[] } {

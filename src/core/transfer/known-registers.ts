@@ -17,6 +17,7 @@ import { checkSkill, type SkillEntry } from '../registers/skill.ts'
 import { SKILL, SKILL_TEXT, SKILLS } from '../registers/skills.ts'
 import { checkTitle, SESSION } from '../sessions.ts'
 import { factTokens, skillTokens } from '../start/start-items.ts'
+import { checkHead } from './check-head.ts'
 import type { TransferPart } from './format.ts'
 
 /** Whose scope it is. */
@@ -169,6 +170,7 @@ const KINDS: ReadonlyMap<string, RegisterKind> = new Map<string, RegisterKind>([
       isUnlabelled: true,
       check: (operation, name, value) => {
         const json = checkJson(operation, 'value', value)
+        checkHead(operation, value)
         if (hashJson(json) !== name) throw invalid(operation, 'value', 'is not what its key is the hash of')
         return json
       },

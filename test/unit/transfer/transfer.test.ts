@@ -16,6 +16,15 @@ import { changedStore } from '../support/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
 const HEAD = { system: '', memory: 'Something.', tools: '', trust: 'user' }
+const REMEMBERING = {
+  ...HEAD,
+  remembered: {
+    ...{ system: 'x', memory: [{ name: 'facts', text: 'y', trust: 'web' }], documents: 'd', project: 'p' },
+    ...{ facts: [['fact/x', 'h']], sources: ['fact/x'], asOf: { user: 9, session: 9 } },
+    uses: [{ name: 'facts', tokens: 1, items: 1, overflow: { count: 0, tokens: 0, first: [] } }],
+  },
+}
+const HEADS = [HEAD, REMEMBERING]
 const ADA = { userId: 'ada' }
 const TRIP = { userId: 'ada', sessionId: 'trip' }
 const OTHER = { userId: 'bob', sessionId: 'trip' }
@@ -281,8 +290,18 @@ describe('an import is refused, with the number of the line,', () => {
     ['for a fact with what no fact has', [fact('f', {}, { admin: true })], /lines\[3\]: value\.admin/],
     [
       'for a head that is not what its name says',
-      [register('head/0', { system: 'x' })],
+      [register('head/0', HEAD)],
       /lines\[3\]: value is not what/,
+    ],
+    [
+      'for a head that is not as contexts read it',
+      [register(`head/${hashJson({ ...HEAD, remembered: {} })}`, { ...HEAD, remembered: {} })],
+      /lines\[3\]: value\.remembered\.system/,
+    ],
+    [
+      'for a head whose tools are none',
+      [register(`head/${hashJson({ ...HEAD, tools: '{' })}`, { ...HEAD, tools: '{' })],
+      /lines\[3\]: value\.tools/,
     ],
     ['for an epoch of another lane', [epoch({ lane: 'b' })], /lines\[3\]: mark\.lane/],
     [
@@ -667,7 +686,7 @@ describe('marks of a file', () => {
         summary: fc.constantFrom(undefined, 'summary/1', 'summary/2'),
         withheld: fc.constantFrom(undefined, 'summary/1', 'summary/2'),
         remembers: fc.constantFrom(undefined, true),
-        head: fc.constantFrom('h', hashJson(HEAD)),
+        head: fc.constantFrom('h', ...HEADS.map(hashJson)),
       })
       .map((more) => ({
         ...{ type: 'epoch', id: 'epoch/1', lane, cause: 'start', prefixHash: 'p', v: 1 },
@@ -710,7 +729,7 @@ describe('marks of a file', () => {
             ...lines,
             said(after, 'm6'),
             said(after + 1, 'm7'),
-            register(`head/${hashJson(HEAD)}`, HEAD),
+            ...HEADS.map((head) => register(`head/${hashJson(head)}`, head)),
           ),
         )
         const session = memoryOf(store).session(TRIP)
