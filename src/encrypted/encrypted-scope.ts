@@ -218,12 +218,14 @@ export class EncryptedScope implements ScopeStore {
 
   /** Encrypts, and commits if the key is the scope's newest then; else again. */
   async #commit(ops: readonly SealedOp[], decide: Decide, renews = false): Promise<readonly OpResult[]> {
+    // What a decision erases without being asked to, takes the keys with it under which its own rows are sealed.
+    let erases = false
     for (let attempt = 0; attempt < TRIES; attempt++) {
       await this.#ready()
       const ring = this.#ring
       if (ring.isPlain) return this.#store.commit(ops, decide)
       const renewal =
-        renews || (ops.some(({ bodies }) => bodies.length > 0) && (await this.#needsKey(ops)))
+        renews || erases || (ops.some(({ bodies }) => bodies.length > 0) && (await this.#needsKey(ops)))
           ? await ring.renewal()
           : undefined
       const key = renewal?.key ?? (await ring.current())
@@ -240,6 +242,9 @@ export class EncryptedScope implements ScopeStore {
         if (isMoved) return nothingWritten([])
         const decision = decide(asks ? given.slice(1) : given, rows)
         checkSealed(decision, sealed)
+        erases = !renewal && decision.erase && holdsBody(decision)
+        isMoved = erases
+        if (isMoved) return nothingWritten([])
         end = decision.log.at(-1)?.seq ?? rows.head.seq
         isErased = decision.erase
         isRenewed = renewal !== undefined && (renews || writes(decision))
@@ -384,6 +389,10 @@ function rowKindOf({ kind, mark }: SealedOp['envelope']): Place['kind'] {
 
 function versionIn({ registers }: Rows): string | null {
   return registers.get(KEY_REGISTER)?.version ?? null
+}
+
+function holdsBody({ log, registers }: Decision): boolean {
+  return [...log, ...registers].some(({ body }) => body !== null)
 }
 
 function writes({ erase, log, registers }: Decision): boolean {

@@ -1,6 +1,7 @@
 /** What every store gives when its texts are encrypted, on each platform. */
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
+import { carriers, followed } from '../../src/core/transfer/follow.ts'
 import {
   type EncryptedStore,
   type EncryptedStoreOptions,
@@ -83,6 +84,12 @@ function tampered(
 /** One character of the ciphertext is another one. */
 function flipped(body: string, at: number): string {
   return `${body.slice(0, at)}${body[at] === 'A' ? 'B' : 'A'}${body.slice(at + 1)}`
+}
+
+async function linesOf(lines: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = []
+  for await (const line of lines) all.push(line)
+  return all
 }
 
 async function codeOf(call: Promise<unknown>): Promise<unknown> {
@@ -416,6 +423,51 @@ export function describeEncrypted(name: string, open: () => Store): void {
       expect(await codeOf(scope.commit([put('op-2', 'encryption/keys', null)], decide))).toBe(
         'ERR_INVALID_ARGUMENT',
       )
+    })
+
+    it('is exported in the clear, and imported encrypted, byte for byte, lists included', async () => {
+      const source = memoryOver(encrypt(open()))
+      const session = source.session(SCOPE)
+      await session.remember({ kind: 'preference', text: 'Likes window seats.' })
+      await source.user(USER).profile.set('about', 'Ada')
+      for (let round = 0; round < 8; round++)
+        await session.addExchange(`Question ${round}? ${'x '.repeat(600)}`, 'An answer.')
+      const lines = await linesOf(source.export(USER))
+      const store = open()
+      const target = memoryOver(encrypt(store))
+      await target.import(USER, lines)
+      expect(await linesOf(target.export(USER))).toEqual(lines)
+      expect(await target.session(SCOPE).facts()).toEqual(await session.facts())
+      expect(await memoryOver(encrypt(store)).session(SCOPE).facts()).toHaveLength(1)
+      expect(await textOf(store, [USER, SCOPE])).not.toMatch(/window|Ada|Question/)
+    })
+
+    it('reads what a decision wrote that erased what was there, though no op said so', async () => {
+      const store = await filled()
+      const scope = encrypt(store).open(SCOPE)
+      const row: LogRow = {
+        seq: 4,
+        place: 0,
+        kind: 'message',
+        id: 'm9',
+        opId: 'op-9',
+        ordinal: 1,
+        round: 'm9',
+        body: bodyOf('m9'),
+      }
+      const register: RegisterRow = {
+        key: 'key',
+        version: 'op-8',
+        seq: 4,
+        index: [{ group: 'list', order: 'a' }],
+        body: bodyOf('key'),
+      }
+      const what = { erase: true, log: [row], registers: [register] }
+      await scope.commit(carriers(what), (ops, rows) => followed(ops, rows, what))
+      for (const one of [scope, encrypt(store).open(SCOPE)]) {
+        expect((await one.entries()).rows.map(({ body }) => body)).toEqual([bodyOf('m9')])
+        expect(await one.indexed('list')).toEqual([register])
+      }
     })
 
     it('keeps attachments encrypted, bound to their id and type', async () => {

@@ -1,4 +1,4 @@
-import type { SealedOp } from '../../ports/op.ts'
+import type { IndexEntry, SealedOp } from '../../ports/op.ts'
 import { type Decision, isEntry, type LogRow, type RegisterRow, type Rows } from '../../ports/store.ts'
 import { decide } from '../decide.ts'
 
@@ -15,15 +15,19 @@ export interface Followed {
 
 /**
  * Ops that carry what {@link followed} writes through a store: the bodies and derived columns of rows, each under the op and the id that it
- * has, and the keys of registers, which the store reads. Their kinds, ids and sources are those of the ops that wrote the rows first, so
+ * has, and the keys of registers, which the store reads, with their places in indexes. Their kinds, ids and sources are those of the ops that wrote the rows first, so
  * that a store which seals bodies for what they are can do so. They are never written themselves.
  */
 export function carriers({
   log = [],
   registers = [],
 }: Pick<Followed, 'log' | 'registers'>): readonly SealedOp[] {
-  const ops = registers.map(({ key, version, sources, body }) =>
-    carrier(version, { key, ids: body === null ? [] : [key], ...(sources && { sources }) }, body),
+  const ops = registers.map(({ key, version, sources, index, body }) =>
+    carrier(
+      version,
+      { key, ids: body === null ? [] : [key], ...(sources && { sources }), ...(index && { index }) },
+      body,
+    ),
   )
   // One that is no append: what is written is not what plain appends would write.
   return [...carriersOf(log), ...(ops.length > 0 ? ops : [carrier('')])]
@@ -31,7 +35,7 @@ export function carriers({
 
 /**
  * The decision that writes rows of another home as they are: what changes of indexes and sums follows from the registers that are there.
- * Bodies and derived columns are those of the ops, whatever the rows say: a store in between may have sealed them.
+ * Bodies, derived columns and places in indexes are those of the ops, whatever the rows say: a store in between may have sealed them.
  *
  * @param ops what became of the {@link carriers} of these rows and registers
  * @param rows what they read
@@ -42,7 +46,10 @@ export function followed(
   { erase = false, log = [], registers = [], marks = [], emptied = [], used = [] }: Followed,
 ): Decision {
   const before = erase ? new Map<string, RegisterRow>() : rows.registers
-  const changed = registers.filter((row) => !isSame(before.get(row.key), row))
+  const carried = carriedBy(ops)
+  const changed = registers
+    .filter((row) => !isSame(before.get(row.key), row))
+    .map((row) => placed(row, carried))
   // What the core would make of these puts says which places come and go; whatever else it says is known already.
   const { unlisted, listed, sums } = decide(
     changed.map((row) => putOf(row, before.get(row.key))),
@@ -55,14 +62,11 @@ export function followed(
       dependents: new Map(),
     },
   )
-  const carried = carriedBy(ops)
   return {
     results: [],
     erase,
     log: log.map((row) => filled(row, carried)),
-    registers: changed.map((row) =>
-      row.body === null ? row : { ...row, body: carried.get(nameOf(row.version, row.key))?.body ?? null },
-    ),
+    registers: changed,
     unlisted,
     listed,
     sums,
@@ -76,6 +80,7 @@ export function followed(
 interface Carried {
   readonly body: string | undefined
   readonly derived: string | undefined
+  readonly index: readonly IndexEntry[] | undefined
 }
 
 /** One op for the entries of each op that have bodies. */
@@ -109,10 +114,17 @@ function carriersOf(log: readonly LogRow[]): readonly SealedOp[] {
 
 function carriedBy(ops: readonly SealedOp[]): ReadonlyMap<string, Carried> {
   return new Map(
-    ops.flatMap(({ envelope: { opId, ids }, bodies, derived }) =>
-      ids.map((id, place) => [nameOf(opId, id), { body: bodies[place], derived: derived?.[place] }]),
+    ops.flatMap(({ envelope: { opId, ids, index }, bodies, derived }) =>
+      ids.map((id, place) => [nameOf(opId, id), { body: bodies[place], derived: derived?.[place], index }]),
     ),
   )
+}
+
+/** A register as its op carries it. */
+function placed(row: RegisterRow, carried: ReadonlyMap<string, Carried>): RegisterRow {
+  if (row.body === null) return row
+  const { body = null, index } = carried.get(nameOf(row.version, row.key)) ?? {}
+  return { ...row, body, ...(row.index && { index: index ?? [] }) }
 }
 
 function filled({ derived: _, ...row }: LogRow, carried: ReadonlyMap<string, Carried>): LogRow {
