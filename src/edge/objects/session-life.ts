@@ -218,6 +218,7 @@ export class SessionLife {
           open,
           oldestUnused: () => this.#local.oldestUnused(),
           removeUnused: (until) => this.#local.removeUnused(until),
+          scopes: (after) => this.#local.scopes(after),
         },
         replica: new UserReplica({
           local: open(user),

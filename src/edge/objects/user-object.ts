@@ -163,6 +163,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         open: (home) => remoteScope({ stub: from, scope: home, host: webHost }),
         oldestUnused: async () => undefined,
         removeUnused: async () => 0,
+        scopes: async () => [],
       },
     })
     for (let after: string | undefined; ; ) {
@@ -247,6 +248,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
                 }),
           oldestUnused: () => local.oldestUnused(),
           removeUnused: (until) => local.removeUnused(until),
+          scopes: (after) => local.scopes(after),
         },
       })
       this.#memory = { user: memory.user(scope), sessions: memory.sessions(scope) }
