@@ -120,6 +120,7 @@ export function createCore<State>({
         store: scopeStore,
         sessionId,
         userStore: store.open(user),
+        open: (other) => store.open({ ...user, sessionId: other }),
         user: userOf(user),
         counter,
         host,

@@ -114,9 +114,13 @@ export class RecoveringStore implements DexieStore {
     )
     if ('result' in done) return done.result
     // Whoever removes or copies all that there is must not take what is in memory for it.
-    throw new PlimsollError('ERR_STORAGE', 'dexieStore: the database failed, and its scopes cannot be listed', {
-      cause: this.#status.cause,
-    })
+    throw new PlimsollError(
+      'ERR_STORAGE',
+      'dexieStore: the database failed, and its scopes cannot be listed',
+      {
+        cause: this.#status.cause,
+      },
+    )
   }
 
   status(): StoreStatus {

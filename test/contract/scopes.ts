@@ -59,7 +59,9 @@ export function describeScopes(open: Open, { reopen }: DescribeStoreOptions): vo
       const store = await open()
       for (const userId of ['a', 'c']) await store.open({ userId }).commit([put('op-1', 'key', null)], decide)
       const after = await store.scopes({ userId: 'b' })
-      const before = (await store.scopes()).filter((one) => !after.some(({ userId }) => userId === one.userId))
+      const before = (await store.scopes()).filter(
+        (one) => !after.some(({ userId }) => userId === one.userId),
+      )
       expect(before.length + after.length).toBe(2)
       await store.open({ userId: 'b' }).commit([put('op-1', 'key', null)], decide)
       expect(await store.scopes({ userId: 'b' })).toEqual(after)

@@ -5,6 +5,7 @@ import type { Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { allOrNone } from '../all-or-none.ts'
 import { decide } from '../decide.ts'
+import { writeAudit } from '../governance/audit.ts'
 import { hashText } from '../hash.ts'
 import { checkCount, checkId, invalid, isPlainObject } from '../json.ts'
 import { isTrusted } from '../message.ts'
@@ -216,12 +217,14 @@ export class Facts {
   /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there never was one) */
   forget(id: string): Promise<void> {
     return this.#enqueue(async () => {
-      const { store, host } = this.#parts
+      const { store, host, shared } = this.#parts
       const target = factKey(checkFactId('forget', 'id', id))
       const row = await store.register(target)
       if (!row) throw noFact('forget', id)
-      if (row.body !== null)
-        await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
+      if (row.body === null) return
+      const op: Op = { kind: 'delete', opId: host.newId(), target }
+      if (shared) await writeAudit(store, host, { action: 'forget', target: id, counts: { facts: 1 } }, [op])
+      else await store.commit([sealOp(op)], decide)
     })
   }
 

@@ -3,6 +3,7 @@ import type { Host } from '../../ports/host.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import type { FactOptions } from '../facts/fact-options.ts'
 import { Facts } from '../facts/facts.ts'
+import { type AuditQuery, type AuditRecord, readAudit } from '../governance/audit.ts'
 import { checkId, invalid } from '../json.ts'
 import { find, type Recalled, type RecallOptions } from '../recall/find.ts'
 import type { Recall } from '../recall/lexical-recall.ts'
@@ -63,6 +64,16 @@ export class User {
       host,
       tokensOf: (entry) => skillTokens(counter, entry),
     })
+  }
+
+  /**
+   * What was promoted, forgotten, erased, exported, imported or given another key, the newest first: ids and counts, no text. The newest 512
+   * records are kept; an erase of the user leaves its own alone.
+   *
+   * @throws ERR_INVALID_ARGUMENT
+   */
+  audit(query: AuditQuery = {}): Promise<readonly AuditRecord[]> {
+    return readAudit(this.#store, query)
   }
 
   /** Written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED: a newer version of this library wrote them */

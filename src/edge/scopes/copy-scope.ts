@@ -1,6 +1,6 @@
 import { nothingWritten } from '../../core/all-or-none.ts'
 import { slotOf } from '../../core/decide.ts'
-import { messageIn } from '../../core/seal.ts'
+import { attachmentsIn, messageIn } from '../../core/seal.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Message } from '../../ports/message.ts'
 import {
@@ -182,8 +182,7 @@ function marksOf(rows: readonly LogRow[]): readonly MarkRow[] {
 
 function attachmentsOf(row: LogRow): readonly string[] {
   const content = row.kind === 'message' ? contentOf(row) : undefined
-  if (content === undefined || typeof content === 'string') return []
-  return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
+  return content === undefined ? [] : attachmentsIn({ content })
 }
 
 /** A message that nobody can read any more is copied as it is. */
