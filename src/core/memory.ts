@@ -4,8 +4,11 @@ import type { Scope } from '../ports/op.ts'
 import { isStandardSchema } from '../ports/standard-schema.ts'
 import type { Store } from '../ports/store.ts'
 import { nextWorkAt, runDueWork } from './attachments.ts'
+import { runName } from './compaction.ts'
 import type { OnCut } from './context.ts'
 import { checkFactOptions, type FactOptions } from './facts/fact-options.ts'
+import type { Certificate } from './governance/certificate.ts'
+import { type EraseParts, eraseUser } from './governance/erase.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { type Extract, Extraction } from './long-term/extraction.ts'
 import { SessionMemory } from './long-term/session-memory.ts'
@@ -59,6 +62,16 @@ export interface Memory<State = unknown> {
   /** What all sessions of a user share: facts, profile, skills, settings. Cheap: nothing is read before its first call. */
   user(user: Omit<Scope, 'sessionId'>): User
   /**
+   * Removes all of a user from the store: every session, those that no list names included, then what they share. A row in each scope that
+   * says that it was erased is left, with its ids, and in the user's `audit` the record of this call alone. Idempotent: repeating it says
+   * `already`, and where the process ended in between, the same call goes on. Calls of the user's sessions that are under way, here or in
+   * another tab, may write anew: end them first.
+   *
+   * @returns how much was removed, and who may hold something yet; no text
+   * @throws ERR_INVALID_ARGUMENT; as the store: then some of it may be there, and the same call goes on
+   */
+  erase(user: Omit<Scope, 'sessionId'>): Promise<Certificate>
+  /**
    * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is waiting. Sooner after a call that
    * leaves work behind, which is `session.attach`.
    */
@@ -94,8 +107,9 @@ export function createCore<State>({
   if (recall !== undefined) checkRecall(recall)
   if (extract !== undefined) checkFunction('extract', extract)
   const policy = createPolicy(options, counter)
+  const erasing: EraseParts = { store, host, idle: (scope) => compacted(running, scope) }
   const sessions = (user: Omit<Scope, 'sessionId'>): Sessions =>
-    new Sessions(store, checkUser('sessions', user), host)
+    new Sessions(erasing, checkUser('sessions', user))
   const userOf = (scope: Scope): User =>
     new User({
       store: store.open(scope),
@@ -109,6 +123,7 @@ export function createCore<State>({
   return {
     sessions,
     user: (user) => userOf(checkUser('user', user)),
+    erase: async (user) => eraseUser(erasing, checkUser('erase', user)),
     nextWorkAt: () => nextWorkAt(store),
     runDueWork: () => runDueWork(store, host),
     session: (scope, { project } = {}) => {
@@ -148,6 +163,13 @@ export function createCore<State>({
       })
     },
   }
+}
+
+/** Resolves once no summary of a scope is being written. */
+async function compacted(running: ReadonlyMap<string, Promise<unknown>>, scope: Scope): Promise<void> {
+  // All of its lanes.
+  const prefix = runName(scope, '').slice(0, -'""]'.length)
+  await Promise.all([...running].flatMap(([key, run]) => (key.startsWith(prefix) ? run : [])))
 }
 
 function checkFunction(argument: string, value: unknown): void {

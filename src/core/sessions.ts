@@ -2,10 +2,12 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore, Store } from '../ports/store.ts'
-import { decide } from './decide.ts'
+import { type AuditInput, auditOp, writeAudit } from './governance/audit.ts'
+import { type Certificate, certificateOf, countsOf } from './governance/certificate.ts'
+import { type EraseParts, eraseScope, foundIn } from './governance/erase.ts'
 import { checkId, checkText } from './json.ts'
 import { changeRegister } from './registers/register.ts'
-import { sealOp, valueIn } from './seal.ts'
+import { valueIn } from './seal.ts'
 
 const PREFIX = 'session/'
 const LONGEST_TITLE = 200
@@ -29,12 +31,14 @@ export class Sessions {
   readonly #user: Scope
   readonly #registers: ScopeStore
   readonly #host: Host
+  readonly #idle: EraseParts['idle']
 
-  constructor(store: Store, user: Scope, host: Host) {
+  constructor({ store, host, idle }: EraseParts, user: Scope) {
     this.#store = store
     this.#user = user
     this.#registers = store.open(user)
     this.#host = host
+    this.#idle = idle
   }
 
   /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
@@ -70,13 +74,35 @@ export class Sessions {
     })
   }
 
-  /** Removes a session and all of its log. Idempotent: deleting what is not there is no error. */
-  async delete(sessionId: string): Promise<void> {
+  /**
+   * Removes a session with all that is in it: log, facts, checkpoint, attachments. What it shared with the user's other sessions is the
+   * user's, and stays. A row that says that it was erased is left. Idempotent: deleting what is not there is no error, and what an end of
+   * the process left is finished. Calls of the session that are under way, here or in another tab, may write to it anew: end them first. It
+   * is recorded in the user's `audit`.
+   *
+   * @returns how much was removed; no text
+   */
+  async delete(sessionId: string): Promise<Certificate> {
     checkId('delete', 'sessionId', sessionId)
-    const session = this.#store.open({ ...this.#user, sessionId })
-    await session.commit([sealOp({ kind: 'erase', opId: this.#host.newId() })], decide)
+    const scope = { ...this.#user, sessionId }
+    await this.#idle(scope)
+    const session = this.#store.open(scope)
+    const held = await eraseScope(session, this.#host)
     await session.close()
-    await this.#change(sessionId, () => null)
+    const found = foundIn(sessionId, held)
+    const record: AuditInput = { action: 'erase', target: sessionId, counts: countsOf(found) }
+    let wasListed = false
+    await changeRegister<SessionInfo>(this.#registers, this.#host, {
+      operation: 'sessions',
+      key: PREFIX + sessionId,
+      change: (info) => {
+        wasListed ||= info !== undefined
+        return null
+      },
+      beside: async () => [await auditOp(this.#registers, this.#host, record)],
+    })
+    if (!wasListed && !held.isEmpty) await writeAudit(this.#registers, this.#host, record)
+    return certificateOf(this.#host, 'erase', sessionId, !wasListed && held.isEmpty, found)
   }
 
   /** Lists a session, unless it is listed. */

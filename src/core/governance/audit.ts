@@ -38,7 +38,8 @@ export interface AuditQuery {
 export const MOST_RECORDS = 512
 /** Lists the records, the newest first. */
 const GROUP = 'audit'
-const PREFIX = 'audit/'
+/** What the keys of records begin with. */
+export const AUDIT = 'audit/'
 /** Digits of a record's number in its id and its place. */
 const DIGITS = 15
 const LAST = 10 ** DIGITS - 1
@@ -59,7 +60,7 @@ export async function auditOp(
   const [newest] = await store.indexed(GROUP, { first: 1 })
   const last = newest?.index?.find(({ group }) => group === GROUP)?.order
   const number = last === undefined ? 1 : LAST - Number(last) + 1
-  const key = `${PREFIX}${number % MOST_RECORDS}`
+  const key = `${AUDIT}${number % MOST_RECORDS}`
   const base = isErased ? null : ((await store.register(key))?.version ?? null)
   const { action, target, counts, by } = input
   const record: AuditRecord = {
@@ -117,7 +118,7 @@ export async function readAudit(
   const rows = await store.indexed(GROUP, {
     first,
     ...(after !== undefined && {
-      after: { order: orderOf(number), key: `${PREFIX}${number % MOST_RECORDS}` },
+      after: { order: orderOf(number), key: `${AUDIT}${number % MOST_RECORDS}` },
     }),
   })
   return rows.flatMap((row) => (valueIn(row) as AuditRecord | undefined) ?? [])

@@ -39,29 +39,32 @@ export interface Certificate {
   readonly pending: readonly Holder[]
 }
 
-/** Ids of each kind, as they are found. */
-export type Found = Partial<Record<RemovedKind, readonly string[]>>
+/** What was found of each kind. */
+export type Found = Partial<Record<RemovedKind, Removed>>
 
 export function certificateOf(
   host: Host,
   action: Certificate['action'],
   target: string,
-  { kept = [], ...found }: Found & { readonly kept?: readonly string[] },
+  already: boolean,
+  found: Found,
+  kept = NONE,
 ): Certificate {
   return {
     action,
     target,
     at: host.now(),
-    already: Object.values(found).every(({ length }) => length === 0),
+    already,
     removed: {
-      sessions: removed(found.sessions),
-      messages: removed(found.messages),
-      summaries: removed(found.summaries),
-      facts: removed(found.facts),
-      heads: removed(found.heads),
-      attachments: removed(found.attachments),
+      sessions: NONE,
+      messages: NONE,
+      summaries: NONE,
+      facts: NONE,
+      heads: NONE,
+      attachments: NONE,
+      ...found,
     },
-    kept: removed(kept),
+    kept,
     confirmed: ['store'],
     pending: ['replicas', 'devices', 'recovery'],
   }
@@ -70,10 +73,12 @@ export function certificateOf(
 /** How much of each kind, for an audit record. */
 export function countsOf(found: Found): Readonly<Record<string, number>> {
   return Object.fromEntries(
-    Object.entries(found).flatMap(([kind, ids]) => (ids.length > 0 ? [[kind, ids.length]] : [])),
+    Object.entries(found).flatMap(([kind, { count }]) => (count > 0 ? [[kind, count]] : [])),
   )
 }
 
-function removed(ids: readonly string[] = []): Removed {
+export function removed(ids: readonly string[]): Removed {
   return { count: ids.length, first: ids.slice(0, NAMED) }
 }
+
+const NONE: Removed = { count: 0, first: [] }

@@ -8,7 +8,7 @@ import { HEAD_KEY, type HeadTexts } from '../head.ts'
 import { SUMMARY_ID } from '../message.ts'
 import { attachmentsIn, messageIn, sealOp, valueIn } from '../seal.ts'
 import { type AuditInput, writeAudit } from './audit.ts'
-import { countsOf, type Found } from './certificate.ts'
+import { countsOf, type Found, type Removed, removed } from './certificate.ts'
 
 const SESSION = 'session/'
 /** What the names begin with under which a head lists facts of the user's scope. */
@@ -36,7 +36,11 @@ export interface Targets {
 }
 
 /** What was forgotten, and the attachments that stay. */
-export type Forgotten = Found & { readonly kept: readonly string[] }
+export interface Forgotten {
+  readonly already: boolean
+  readonly found: Found
+  readonly kept: Removed
+}
 
 /**
  * Forgets messages and facts of a session, and all that derives from them: summaries, heads, facts (those that the user's other sessions
@@ -57,19 +61,22 @@ export async function forget(
   const facts = await sharedFrom(userStore, [...rows.map(({ id }) => id), ...names, ...shared])
   const shown = facts.length > 0 ? await removeShown(parts, facts) : NOTHING
   const { only, kept } = await attachmentsOf(store, live)
+  const factIds = [...names.filter(isFact), ...facts].map((key) => key.slice(FACT.length))
+  const heads = [...names.filter(isHead), ...shown.own]
   const found: Found = {
-    messages: live.flatMap(({ id, kind }) => (kind === 'message' ? id : [])),
-    summaries: names.filter((name) => name.startsWith(SUMMARY_ID)),
-    facts: [...new Set([...names.filter(isFact), ...facts].map((key) => key.slice(FACT.length)))],
-    heads: [...names.filter((name) => name.startsWith(HEAD_KEY)), ...shown.own, ...shown.others],
-    attachments: only,
+    messages: removed(live.flatMap(({ id, kind }) => (kind === 'message' ? id : []))),
+    summaries: removed(names.filter((name) => name.startsWith(SUMMARY_ID))),
+    facts: removed([...new Set(factIds)]),
+    heads: removed([...new Set(heads), ...shown.others]),
+    attachments: removed(only),
   }
-  if (Object.values(found).every(({ length }) => length === 0)) return { ...found, kept }
+  const already = Object.values(found).every(({ count }) => count === 0)
+  if (already) return { already, found, kept: removed(kept) }
   const deletes = facts.map((target): Op => ({ kind: 'delete', opId: host.newId(), target }))
   await writeAudit(userStore, host, { ...record, counts: countsOf(found) }, deletes)
   const all = [...targets, ...only, ...shown.own]
   if (all.length > 0) await store.commit(deletesOf(host, all), decide)
-  return { ...found, kept }
+  return { already, found, kept: removed(kept) }
 }
 
 /** All live names that a delete of these would empty; nothing is written. */
@@ -197,4 +204,8 @@ function refsIn(row: LogRow): readonly string[] {
 
 function isFact(name: string): boolean {
   return name.startsWith(FACT)
+}
+
+function isHead(name: string): boolean {
+  return name.startsWith(HEAD_KEY)
 }

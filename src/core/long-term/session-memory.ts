@@ -227,7 +227,8 @@ export class SessionMemory {
     }
     const { sessionId, open } = this.#parts
     const parts = { store, sessionId, userStore, open, host }
-    return certificateOf(host, 'forget', id, await forget(parts, targets, { action: 'forget', target: id }))
+    const { already, found, kept } = await forget(parts, targets, { action: 'forget', target: id })
+    return certificateOf(host, 'forget', id, already, found, kept)
   }
 
   recall(query: string, options: RecallOptions, skip?: ReadonlySet<string>): Promise<readonly Recalled[]> {
