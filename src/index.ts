@@ -72,6 +72,7 @@ export type { Rating, ReviewResult, ReviewSchedule } from './core/facts/review.t
 export { assertFits } from './core/fits.ts'
 export type { AuditAction, AuditQuery, AuditRecord } from './core/governance/audit.ts'
 export type { Certificate, Holder, Removed, RemovedKind } from './core/governance/certificate.ts'
+export type { KeptFor, RetentionOptions } from './core/governance/retention.ts'
 export type { HistoryOptions } from './core/history.ts'
 export type { Extract } from './core/long-term/extraction.ts'
 export type { SectionSizes } from './core/long-term/remembered.ts'

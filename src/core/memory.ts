@@ -9,6 +9,7 @@ import type { OnCut } from './context.ts'
 import { checkFactOptions, type FactOptions } from './facts/fact-options.ts'
 import type { Certificate } from './governance/certificate.ts'
 import { type EraseParts, eraseUser } from './governance/erase.ts'
+import { checkRetention, Retention, type RetentionOptions } from './governance/retention.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { type Extract, Extraction } from './long-term/extraction.ts'
 import { SessionMemory } from './long-term/session-memory.ts'
@@ -43,6 +44,15 @@ export interface MemoryOptions<State = unknown> extends PolicyOptions {
    * Default: nothing is extracted.
    */
   readonly extract?: Extract
+  /**
+   * For how long log, facts and checkpoints are kept; what is older is removed by {@link Memory.runDueWork}, so call that. It goes by the
+   * host's clock and by the times that messages and facts say: a clock that is ahead by so much removes them that much early.
+   * Default: they are kept until they are removed.
+   *
+   * Limits: what was added to a round more than 512 messages after its end counts by itself; and a round whose messages say a later time
+   * than those after it holds up what stands more than 512 messages after it.
+   */
+  readonly retention?: RetentionOptions
   /** Finds what was said long ago, for example `lexicalRecall()`. Default: nothing is recalled, and nothing is kept for it. */
   readonly recall?: Recall
   readonly counter: Counter
@@ -73,12 +83,13 @@ export interface Memory<State = unknown> {
   erase(user: Omit<Scope, 'sessionId'>): Promise<Certificate>
   /**
    * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is waiting. Sooner after a call that
-   * leaves work behind, which is `session.attach`.
+   * leaves work behind, which is `session.attach`. With `retention`, now where no call of it looked through all scopes yet, and at
+   * least once in the shortest of its times.
    */
   nextWorkAt(): Promise<number | undefined>
   /**
    * Does what is due, over all scopes of the store, a bounded part of it at a time: removes attachments that no message has
-   * named within a day. Nothing calls it by itself: call it from an alarm, or when the app starts. Idempotent.
+   * named within a day, and what is older than `retention` says, of which it looks at about 512 rows a call. Nothing calls it by itself: call it from an alarm, or when the app starts. Idempotent.
    *
    * @returns {@link nextWorkAt} after that
    */
@@ -97,6 +108,7 @@ export function createCore<State>({
   facts = {},
   extract,
   recall,
+  retention: kept = {},
   ...options
 }: MemoryOptions<State>): Memory<State> {
   const running = new Map<string, Promise<unknown>>()
@@ -106,6 +118,9 @@ export function createCore<State>({
   checkFactOptions('createMemory', facts)
   if (recall !== undefined) checkRecall(recall)
   if (extract !== undefined) checkFunction('extract', extract)
+  const retained = checkRetention('createMemory', kept)
+  const retention =
+    Object.keys(retained).length > 0 ? new Retention({ store, host, options: retained }) : undefined
   const policy = createPolicy(options, counter)
   const erasing: EraseParts = { store, host, idle: (scope) => compacted(running, scope) }
   const sessions = (user: Omit<Scope, 'sessionId'>): Sessions =>
@@ -124,8 +139,12 @@ export function createCore<State>({
     sessions,
     user: (user) => userOf(checkUser('user', user)),
     erase: async (user) => eraseUser(erasing, checkUser('erase', user)),
-    nextWorkAt: () => nextWorkAt(store),
-    runDueWork: () => runDueWork(store, host),
+    nextWorkAt: () => nextOf(nextWorkAt(store), retention),
+    runDueWork: async () => {
+      const attachments = await runDueWork(store, host)
+      await retention?.run()
+      return nextOf(attachments, retention)
+    },
     session: (scope, { project } = {}) => {
       const { sessionId = DEFAULT_SESSION, ...user } = checkScope('session', scope)
       const list = sessions(user)
@@ -159,10 +178,19 @@ export function createCore<State>({
         development,
         running,
         register,
-        checkpoint,
+        checkpoint: { ...checkpoint, isDated: retained.checkpoint !== undefined },
       })
     },
   }
+}
+
+/** The earlier of what is due. */
+async function nextOf(
+  attachments: number | undefined | Promise<number | undefined>,
+  retention: Retention | undefined,
+): Promise<number | undefined> {
+  const times = [await attachments, retention?.nextAt()].filter((time) => time !== undefined)
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
 /** Resolves once no summary of a scope is being written. */

@@ -38,7 +38,7 @@ import type { Recall } from './recall/lexical-recall.ts'
 import { type RecallPage, recallPage } from './recall/recall-page.ts'
 import { recallSection } from './recall/recall-section.ts'
 import { BLOCK } from './recall/session-index.ts'
-import { Checkpoint, type CheckpointOptions } from './registers/checkpoint.ts'
+import { Checkpoint, type CheckpointOptions, type CheckpointParts } from './registers/checkpoint.ts'
 import type { StoredSkill } from './registers/skills.ts'
 import { markIn, sealOp } from './seal.ts'
 import { readSource, type SourceOptions, type SourcePage } from './source.ts'
@@ -90,7 +90,7 @@ export interface SessionParts<State> extends Omit<BuilderParts, 'onCompact' | 'l
   readonly limited: (limits: Limits) => Policy
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
-  readonly checkpoint: CheckpointOptions<State>
+  readonly checkpoint: CheckpointOptions<State> & Pick<CheckpointParts<State>, 'isDated'>
   readonly memory: SessionMemory
   readonly recall: Recall | undefined
 }

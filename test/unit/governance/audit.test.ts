@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { MOST_RECORDS, writeAudit } from '../../../src/core/governance/audit.ts'
+import { mapStore } from '../../../src/index.ts'
+import { webHost } from '../../../src/platform/web.ts'
+import { ADA, CANARY, memoryOver } from '../../everywhere/governance.ts'
+
+function open() {
+  const store = mapStore()
+  const memory = memoryOver(store)
+  let now = 0
+  const host = { ...webHost, now: () => ++now }
+  return { store, memory, user: memory.user(ADA), scope: store.open(ADA), host }
+}
+
+describe('the audit of a user', () => {
+  it('has what was done, the newest first, page by page', async () => {
+    const { user, scope, host } = open()
+    expect(await user.audit()).toEqual([])
+    for (const target of ['a', 'b', 'c']) await writeAudit(scope, host, { action: 'export', target })
+    await writeAudit(scope, host, { action: 'rotate-key', counts: { rows: 7 }, by: 'cli' })
+    const all = await user.audit()
+    expect(all).toEqual([
+      { id: '000000000000004', at: 4, action: 'rotate-key', counts: { rows: 7 }, by: 'cli' },
+      { id: '000000000000003', at: 3, action: 'export', target: 'c' },
+      { id: '000000000000002', at: 2, action: 'export', target: 'b' },
+      { id: '000000000000001', at: 1, action: 'export', target: 'a' },
+    ])
+    expect(await user.audit({ first: 2 })).toEqual(all.slice(0, 2))
+    expect(await user.audit({ after: all[1]?.id ?? '', first: 2 })).toEqual(all.slice(2))
+    for (const [query, argument] of [
+      [{ first: 0 }, 'first'],
+      [{ first: 513 }, 'first'],
+      [{ after: 'x' }, 'after'],
+    ] as const)
+      await expect(user.audit(query)).rejects.toMatchObject({ argument })
+  })
+
+  it(`keeps the newest ${MOST_RECORDS}, in as many registers`, async () => {
+    const { user, scope, host } = open()
+    for (let index = 1; index <= MOST_RECORDS + 5; index++)
+      await writeAudit(scope, host, { action: 'export', target: `${index}` })
+    const all = await user.audit()
+    expect(all.length).toBe(MOST_RECORDS)
+    expect([all[0]?.target, all.at(-1)?.target]).toEqual([`${MOST_RECORDS + 5}`, '6'])
+    expect((await scope.registers('audit/')).length).toBe(MOST_RECORDS)
+  })
+
+  it('has each of those that were written at once', async () => {
+    const { user, scope, host } = open()
+    const targets = Array.from({ length: 6 }, (_, index) => `${index}`)
+    await Promise.all(targets.map((target) => writeAudit(scope, host, { action: 'import', target })))
+    expect((await user.audit()).map(({ target }) => target).sort()).toEqual(targets)
+  })
+
+  it('says what was promoted, forgotten and erased, once each, and no word of it', async () => {
+    const { memory, user, scope } = open()
+    const session = memory.session({ ...ADA, sessionId: 'trip' })
+    await session.append({ id: 'said', role: 'user', content: CANARY })
+    await session.remember({ id: 'f1', kind: 'constraint', text: `Never ${CANARY}.`, trust: 'tool' })
+    await session.promote('f1')
+    await session.promote('f1')
+    await session.promote('f1', { pinned: true })
+    await session.forget('said')
+    await session.forget('said')
+    await user.facts.forget('f1')
+    await memory.sessions(ADA).delete('trip')
+    await memory.sessions(ADA).delete('trip')
+    expect((await user.audit()).map(({ action, target }) => [action, target])).toEqual([
+      ['erase', 'trip'],
+      ['forget', 'f1'],
+      ['forget', 'said'],
+      ['promote', 'f1'],
+    ])
+    expect(JSON.stringify(await scope.registers('audit/'))).not.toContain(CANARY)
+  })
+})
