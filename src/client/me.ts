@@ -4,6 +4,7 @@ import type { CallOptions, WriteOptions } from './options.ts'
 import { pathOf } from './paths.ts'
 import type { Call, Transport } from './transport.ts'
 import type {
+  Certificate,
   Claimed,
   ListedSkill,
   ProfileDocument,
@@ -27,6 +28,11 @@ export interface MeClient {
   recall(query: string, options?: RecallOptions & CallOptions): Promise<readonly Recalled[]>
   /** Moves the sessions of a guest, by the guest's token, to the caller, once. Idempotent. @throws ERR_INVALID_ARGUMENT */
   claim(token: string, options?: WriteOptions): Promise<Claimed>
+  /**
+   * Removes all of the caller: every session, and what they share. Idempotent; where there are more than 256 sessions the rest follows, and
+   * `already` of a later call says that all of it is gone.
+   */
+  erase(options?: CallOptions): Promise<Certificate>
 }
 
 export interface ProfileClient {
@@ -82,6 +88,7 @@ export function meClient(transport: Transport): MeClient {
       const call = { signal, timeoutMs, body: { query, ...options } }
       return (await json<{ readonly items: readonly Recalled[] }>('POST', pathOf('me', 'recall'), call)).items
     },
+    erase: (options) => json('DELETE', pathOf('me'), options),
     claim: (token, options) => json('POST', pathOf('me', 'claim'), { ...options, body: { token } }),
   }
 }

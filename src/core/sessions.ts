@@ -1,10 +1,10 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
-import type { RegisterRow, ScopeStore, Store } from '../ports/store.ts'
+import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 import { type AuditInput, auditOp, writeAudit } from './governance/audit.ts'
 import { type Certificate, certificateOf, countsOf } from './governance/certificate.ts'
-import { type EraseParts, eraseScope, foundIn } from './governance/erase.ts'
+import { type EraseParts, eraseSession, foundIn } from './governance/erase.ts'
 import { checkId, checkText } from './json.ts'
 import { changeRegister } from './registers/register.ts'
 import { valueIn } from './seal.ts'
@@ -27,18 +27,16 @@ export interface ListOptions {
 
 /** The conversations of one user. */
 export class Sessions {
-  readonly #store: Store
+  readonly #erasing: EraseParts
   readonly #user: Scope
   readonly #registers: ScopeStore
   readonly #host: Host
-  readonly #idle: EraseParts['idle']
 
-  constructor({ store, host, idle }: EraseParts, user: Scope) {
-    this.#store = store
+  constructor(parts: EraseParts, user: Scope) {
+    this.#erasing = parts
     this.#user = user
-    this.#registers = store.open(user)
-    this.#host = host
-    this.#idle = idle
+    this.#registers = parts.store.open(user)
+    this.#host = parts.host
   }
 
   /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
@@ -84,11 +82,7 @@ export class Sessions {
    */
   async delete(sessionId: string): Promise<Certificate> {
     checkId('delete', 'sessionId', sessionId)
-    const scope = { ...this.#user, sessionId }
-    await this.#idle(scope)
-    const session = this.#store.open(scope)
-    const held = await eraseScope(session, this.#host)
-    await session.close()
+    const held = await eraseSession(this.#erasing, { ...this.#user, sessionId })
     const found = foundIn(sessionId, held)
     const record: AuditInput = { action: 'erase', target: sessionId, counts: countsOf(found) }
     let wasListed = false

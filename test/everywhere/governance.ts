@@ -61,6 +61,15 @@ export async function writeCanary(
     sources: ['said'],
   })
   await trip.promote('promoted', { pinned: true })
+  // Of no message: only the session knows where it comes from.
+  await trip.remember({
+    id: 'of-fact',
+    kind: 'preference',
+    text: `Prefers it said: ${CANARY}.`,
+    trust: 'tool',
+    sources: ['fact/own'],
+  })
+  await trip.promote('of-fact')
   await trip.remember({ id: 'apart', kind: 'preference', text: 'Likes windows.' })
   await trip.context()
   await home.append({ role: 'user', content: 'Which door?' })
@@ -139,7 +148,7 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
         removed: {
           sessions: { count: 0 },
           messages: { count: 1, first: ['said'] },
-          facts: { count: 4 },
+          facts: { count: 5 },
           attachments: { count: 1, first: ['picture'] },
         },
         kept: { count: 1, first: ['shared-picture'] },
@@ -147,7 +156,13 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       })
       expect(certificate.removed.summaries.count).toBeGreaterThan(0)
       expect(certificate.removed.heads.count).toBeGreaterThan(0)
-      expect([...certificate.removed.facts.first].sort()).toEqual(['direct', 'of-own', 'own', 'promoted'])
+      expect([...certificate.removed.facts.first].sort()).toEqual([
+        'direct',
+        'of-fact',
+        'of-own',
+        'own',
+        'promoted',
+      ])
       expect(JSON.stringify(certificate)).not.toContain(CANARY)
 
       for (const session of [trip, home, memoryOver(store).session({ ...ADA, sessionId: 'trip' })])
@@ -155,9 +170,14 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       expect((await trip.recall(CANARY)).map(({ id }) => id)).not.toContain('said')
       expect(await trip.facts({ all: true })).toMatchObject([{ id: 'apart' }])
       expect(await dump()).not.toContain(CANARY)
+      const next = await trip.forget('heard')
+      for (const id of next.removed.summaries.first)
+        expect(certificate.removed.summaries.first).not.toContain(id)
       expect(await trip.forget('said')).toMatchObject({ already: true, removed: { messages: { count: 0 } } })
       expect(await memory.user(ADA).audit()).toMatchObject([
-        { action: 'forget', target: 'said', counts: { messages: 1, facts: 4, attachments: 1 } },
+        { action: 'forget', target: 'heard' },
+        { action: 'forget', target: 'said', counts: { messages: 1, facts: 5, attachments: 1 } },
+        { action: 'promote', target: 'of-fact' },
         { action: 'promote', target: 'promoted' },
       ])
     })
@@ -166,7 +186,7 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       const { store, dump } = await open()
       const memory = memoryOver(store)
       const { trip } = await writeCanary(memory)
-      for (const id of ['direct', 'promoted']) await trip.forget(id)
+      for (const id of ['direct', 'promoted', 'of-fact']) await trip.forget(id)
       const certificate = await memory.sessions(ADA).delete('trip')
       expect(await dump()).not.toContain(CANARY)
       expect(certificate).toMatchObject({
@@ -198,7 +218,7 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
         [sealOp({ kind: 'append', opId: 'op-1', round: 'm1', messages: [message] })],
         decide,
       )
-      const others = memoryOver(store).session({ userId: 'ada', sessionId: 'trip' })
+      const others = memoryOver(store).session({ userId: 'ada', sessionId: 'elsewhere' })
       await others.append({ role: 'user', content: 'Of another tenant.' })
       await trip.close()
       await home.close()
@@ -211,6 +231,7 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       expect([...certificate.removed.sessions.first].sort()).toEqual(['home', 'trip', 'unlisted'])
       expect(certificate.removed.messages.count).toBe(305)
       expect(certificate.pending).toEqual(['replicas', 'devices', 'recovery'])
+      expect(await store.scopes()).not.toContainEqual({ ...ADA, sessionId: 'elsewhere' })
       expect(await memory.sessions(ADA).list()).toEqual([])
       expect(await memory.user(ADA).facts.list()).toEqual([])
       expect(await memory.user(ADA).audit()).toMatchObject([

@@ -3,7 +3,7 @@ import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
 import { decide } from '../decide.ts'
 import { LIVE } from '../facts/fact-index.ts'
-import { sealOp } from '../seal.ts'
+import { sealOp, valueIn } from '../seal.ts'
 import { AUDIT, writeAudit } from './audit.ts'
 import { type Certificate, certificateOf, countsOf, type Found, NAMED } from './certificate.ts'
 
@@ -23,28 +23,34 @@ export interface Held {
   readonly facts: number
 }
 
-/** Erases a scope; its row of the erase is left, so that it is known to be erased. Idempotent. */
-export async function eraseScope(scope: ScopeStore, host: Host): Promise<Held> {
-  const held = await heldBy(scope)
+/** Erases a session; its row of the erase is left, so that it is known to be erased. Idempotent. */
+export async function eraseSession({ store, host, idle }: EraseParts, scope: Scope): Promise<Held> {
+  await idle(scope)
+  const session = store.open(scope)
+  const held = await heldBy(session)
   // In any case: attachments, and what was derived, may be there without any row.
-  await scope.commit([sealOp({ kind: 'erase', opId: host.newId() })], decide)
+  await session.commit([sealOp({ kind: 'erase', opId: host.newId() })], decide)
+  await session.close()
   return held
 }
 
 /**
  * Erases all of a user: every session, those that no list names included, then what they share. The user's scope is erased last, in one
  * commit with the record of it: so whatever it ends at, the same call goes on.
+ *
+ * @param erase Contract: erases one session; idempotent. Default: in this store
  */
-export async function eraseUser({ store, host, idle }: EraseParts, user: Scope): Promise<Certificate> {
+export async function eraseUser(
+  parts: EraseParts,
+  user: Scope,
+  erase = (sessionId: string): Promise<Held> => eraseSession(parts, { ...user, sessionId }),
+): Promise<Certificate> {
+  const { store, host } = parts
   const home = store.open(user)
   const first: string[] = []
   let [sessions, messages, facts] = [0, 0, 0]
   for (const sessionId of await sessionsOf(store, home, user)) {
-    const scope = { ...user, sessionId }
-    await idle(scope)
-    const session = store.open(scope)
-    const held = await eraseScope(session, host)
-    await session.close()
+    const held = await erase(sessionId)
     if (held.isEmpty) continue
     if (first.length < NAMED) first.push(sessionId)
     sessions++
@@ -99,7 +105,8 @@ async function sessionsOf(store: Store, home: ScopeStore, user: Scope): Promise<
   }
   for (let after: string | undefined; ; ) {
     const page = await home.registers(SESSION, after)
-    for (const { key } of page) ids.add(key.slice(SESSION.length))
+    // Of those that were deleted a register without a value is left.
+    for (const row of page) if (valueIn(row) !== null) ids.add(row.key.slice(SESSION.length))
     after = page.at(-1)?.key
     if (after === undefined) return ids
   }

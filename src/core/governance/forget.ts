@@ -1,3 +1,4 @@
+import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Op } from '../../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
@@ -143,17 +144,31 @@ async function removeShown(
   const others: string[] = []
   for (let after: string | undefined; ; ) {
     const page = await userStore.registers(SESSION, after)
-    for (const { key } of page) {
-      const id = key.slice(SESSION.length)
-      if (id === sessionId) continue
-      const other = open(id)
-      const heads = await headsShowing(other, names)
-      if (heads.length > 0) await other.commit(deletesOf(host, heads), decide)
-      await other.close()
-      others.push(...heads)
+    for (const row of page) {
+      const id = row.key.slice(SESSION.length)
+      if (id === sessionId || valueIn(row) === null) continue
+      others.push(...(await removeHeads(open(id), host, names)))
     }
     after = page.at(-1)?.key
     if (after === undefined) return { own, others }
+  }
+}
+
+/** Removes heads of another session, unless it is gone. */
+async function removeHeads(
+  other: ScopeStore,
+  host: Host,
+  names: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  try {
+    const heads = await headsShowing(other, names)
+    if (heads.length > 0) await other.commit(deletesOf(host, heads), decide)
+    return heads
+  } catch (error) {
+    if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+    return []
+  } finally {
+    await other.close()
   }
 }
 

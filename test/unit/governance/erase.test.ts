@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMemory, mapStore, type Store, scriptedModel } from '../../../src/index.ts'
+import { createMemory, type Model, mapStore, type Store } from '../../../src/index.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
 
@@ -66,27 +66,31 @@ describe('erasing a user', () => {
 
   it('waits for a summary that is being written, which would come back', async () => {
     const store = mapStore()
-    let answer = (): void => {}
-    const asked = new Promise<void>((resolve) => {
-      answer = resolve
+    let free = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      free = resolve
     })
-    const slow = scriptedModel([
-      async () => {
-        await asked
-        return `They spoke about ${CANARY} at length and agreed.`
+    const text = `They spoke about ${CANARY} at length, and agreed on all of it.`
+    const slow: Model = {
+      id: 'slow',
+      async *complete() {
+        await gate
+        yield { type: 'finish', message: { role: 'assistant', content: text }, reason: 'stop' }
       },
-    ] as never)
-    const memory = createMemory({ store, budget: 700, compaction: { model: slow } })
+    }
+    const memory = createMemory({ store, budget: 2_000, compaction: { model: slow, ahead: 0.5 } })
     const session = memory.session({ ...ADA, sessionId: 'trip' })
-    for (let round = 0; round < 60 && !session.isCompacting; round++) {
+    for (let round = 0; round < 200 && !session.isCompacting; round++) {
       await session.append([
         { role: 'user', content: `Question ${round} about ${CANARY} and other things.` },
         { role: 'assistant', content: `Answer ${round} about ${CANARY} and other things.` },
       ])
-      await session.context({ preview: true })
+      await session.context()
     }
+    expect(session.isCompacting).toBe(true)
     const erased = memory.erase(ADA)
-    answer()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    free()
     await erased
     await session.compacted()
     expect(await readEverything(store)).not.toContain(CANARY)

@@ -78,6 +78,7 @@ describe('an answer', () => {
       ['POST', '/v1/me/recall', { query: 'Turin seats', sessions: 'all' }],
       ['POST', '/v1/me/claim', { token: guest.token }],
       ['DELETE', `${inSession}/chat/{run}`],
+      ['DELETE', '/v1/me'],
     ]
     const problems: string[] = []
     const covered = new Set<string>()
