@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { MOST_RECORDS, writeAudit } from '../../../src/core/governance/audit.ts'
 import { mapStore } from '../../../src/index.ts'
+
 import { webHost } from '../../../src/platform/web.ts'
+import type { Op } from '../../../src/ports/op.ts'
 import { ADA, CANARY, memoryOver } from '../../everywhere/governance.ts'
 
 function open() {
@@ -36,20 +38,28 @@ describe('the audit of a user', () => {
   })
 
   it(`keeps the newest ${MOST_RECORDS}, in as many registers`, async () => {
-    const { user, scope, host } = open()
+    const { memory, user, scope, host } = open()
     for (let index = 1; index <= MOST_RECORDS + 5; index++)
       await writeAudit(scope, host, { action: 'export', target: `${index}` })
     const all = await user.audit()
     expect(all.length).toBe(MOST_RECORDS)
     expect([all[0]?.target, all.at(-1)?.target]).toEqual([`${MOST_RECORDS + 5}`, '6'])
-    expect((await scope.registers('audit/')).length).toBe(MOST_RECORDS)
+    const rows = await scope.registers('audit/')
+    expect(rows.length).toBe(MOST_RECORDS)
+    expect(await scope.registers('audit/', rows.at(-1)?.key)).toEqual([])
+    expect(await memory.erase(ADA)).toMatchObject({ already: false })
+    expect(await user.audit()).toMatchObject([{ id: '000000000000518', action: 'erase' }])
   })
 
   it('has each of those that were written at once', async () => {
     const { user, scope, host } = open()
     const targets = Array.from({ length: 6 }, (_, index) => `${index}`)
-    await Promise.all(targets.map((target) => writeAudit(scope, host, { action: 'import', target })))
+    const beside = (key: string): Op => ({ kind: 'put', opId: `op-${key}`, key, base: null, value: key })
+    await Promise.all(
+      targets.map((target) => writeAudit(scope, host, { action: 'import', target }, [beside(target)])),
+    )
     expect((await user.audit()).map(({ target }) => target).sort()).toEqual(targets)
+    for (const target of targets) expect(await scope.register(target)).toMatchObject({ key: target })
   })
 
   it('says what was promoted, forgotten and erased, once each, and no word of it', async () => {

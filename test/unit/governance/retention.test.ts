@@ -280,6 +280,26 @@ describe('retention of checkpoints', () => {
     expect(await session.checkpoint.get()).toMatchObject({ value: { code: 'another' } })
   })
 
+  it('leaves one that is written at the very moment at which it is found too old', async () => {
+    let race: (() => Promise<unknown>) | undefined
+    const store = changedStore(mapStore(), (inner) => ({
+      register: async (key) => {
+        const row = await inner.register(key)
+        const run = key === 'checkpoint' ? race : undefined
+        if (run) race = undefined
+        await run?.()
+        return row
+      },
+    }))
+    const { memory, session, time } = open({ checkpoint: { days: 10 } }, store)
+    await session.checkpoint.set({ step: 1 })
+    time.now += 10 * DAY
+    race = () => memory.session(TRIP).checkpoint.set({ step: 2 })
+    await runAll(memory, time)
+    expect(race).toBeUndefined()
+    expect(await session.checkpoint.get()).toMatchObject({ value: { step: 2 } })
+  })
+
   it('counts from the first look on where nothing says when it was written, and changes no version', async () => {
     const store = mapStore()
     const before = open({}, store)
@@ -308,6 +328,30 @@ describe('retention', () => {
       [{ messages: { days: 1 } }, 'retention.messages'],
     ] as const)
       expect(() => open(retention as never)).toThrow(expect.objectContaining({ argument }))
+  })
+
+  it('looks at nothing before the time that it gave', async () => {
+    let looks = 0
+    const inner = mapStore()
+    const store: Store = {
+      ...inner,
+      scopes: (after) => {
+        looks++
+        return inner.scopes(after)
+      },
+    }
+    const { memory, session, time } = open({ log: { days: 3 } }, store)
+    await say(session, 'q')
+    await runAll(memory, time)
+    const next = (await memory.nextWorkAt()) ?? 0
+    expect(next).toBe(time.now + 3 * DAY)
+    looks = 0
+    time.now = next - 1
+    expect(await memory.runDueWork()).toBe(next)
+    expect(looks).toBe(0)
+    time.now = next
+    await memory.runDueWork()
+    expect(looks).toBeGreaterThan(0)
   })
 
   it('has nothing to do where there is none', async () => {
