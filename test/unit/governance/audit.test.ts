@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { decide } from '../../../src/core/decide.ts'
 import { MOST_RECORDS, writeAudit } from '../../../src/core/governance/audit.ts'
+import { sealOp } from '../../../src/core/seal.ts'
 import { mapStore } from '../../../src/index.ts'
 
 import { webHost } from '../../../src/platform/web.ts'
 import type { Op } from '../../../src/ports/op.ts'
 import { ADA, CANARY, memoryOver } from '../../everywhere/governance.ts'
+import { changedStore } from '../support/changed-store.ts'
 
 function open() {
   const store = mapStore()
@@ -60,6 +63,22 @@ describe('the audit of a user', () => {
     )
     expect((await user.audit()).map(({ target }) => target).sort()).toEqual(targets)
     for (const target of targets) expect(await scope.register(target)).toMatchObject({ key: target })
+  })
+
+  it('goes with what it records, or both are not written', async () => {
+    const { store, user, host } = open()
+    const blind = changedStore(store, () => ({ register: async () => undefined }))
+    await writeAudit(store.open(ADA), host, { action: 'export' })
+    // What it takes for free is not: it looks again, eight times.
+    await store
+      .open(ADA)
+      .commit([sealOp({ kind: 'put', opId: 'op-0', key: 'audit/2', base: null, value: 0 })], decide)
+    const op: Op = { kind: 'put', opId: 'op-1', key: 'beside', base: null, value: 1 }
+    await expect(writeAudit(blind.open(ADA), host, { action: 'import' }, [op])).rejects.toMatchObject({
+      code: 'ERR_CONFLICT',
+    })
+    expect(await store.open(ADA).register('beside')).toBeUndefined()
+    expect((await user.audit()).map(({ action }) => action)).toEqual(['export'])
   })
 
   it('says what was promoted, forgotten and erased, once each, and no word of it', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type Context,
   charsPerToken,
   createMemory,
   isPlimsollError,
@@ -72,6 +73,27 @@ describe('forgetting', () => {
     expect(certificate.removed.summaries.first).toContain(summary?.id)
     expect((await session.history({ messages: 500 })).map(({ id }) => id)).toContain('said')
     expect((await session.context()).blocks.length).toBeGreaterThan(0)
+  })
+
+  it('begins an epoch that shows all that showed before, but for what is gone', async () => {
+    const { session } = open()
+    await session.append({ id: 'first', role: 'user', content: 'Hello.' })
+    await session.context()
+    for (let round = 0; round < 80; round++)
+      await session.append([
+        { id: `q${round}`, role: 'user', content: `Question ${round} of many about trains.` },
+        { id: `a${round}`, role: 'assistant', content: 'It depends.' },
+      ])
+    const shown = ({ blocks }: Context) =>
+      blocks.flatMap(({ section, from }) => (section === 'window' ? from : []))
+    const before = await session.context()
+    await session.forget('q40')
+    const after = await session.context()
+    expect(after.receipt.epoch).toMatchObject({ cause: 'forget' })
+    expect(shown(after)).toEqual(shown(before).filter((id) => id !== 'q40'))
+    expect((await session.context()).receipt.epoch).toEqual(after.receipt.epoch)
+    await session.append({ role: 'user', content: 'And now?' })
+    expect((await session.context()).epoch).toBe(after.epoch)
   })
 
   it('leaves ids, numbers and order of all rows as they were', async () => {
