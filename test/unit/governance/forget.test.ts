@@ -32,6 +32,11 @@ async function logOf(store: Store): Promise<readonly LogRow[]> {
   return rows
 }
 
+/** Messages that were not forgotten. */
+function rowsShown(rows: readonly LogRow[]): number {
+  return rows.filter(({ kind, body }) => kind === 'message' && body !== null).length
+}
+
 describe('forgetting', () => {
   it('takes the id of a message first, else of a fact; or of the kind that is asked for', async () => {
     const { session } = open()
@@ -234,6 +239,11 @@ describe('forgetting', () => {
           } catch (error) {
             if (!isPlimsollError(error) || error.code === 'ERR_LAW_BROKEN') throw error
           }
+        }
+        if (rowsShown(await logOf(store)) > 0) {
+          const [warm, cold] = [await session.context(), await make().session(TRIP).context()]
+          expect(cold.hash).toBe(warm.hash)
+          for (const id of gone) expect(JSON.stringify(warm)).not.toContain(wordOf(id))
         }
         const all = await readEverything(store)
         for (const id of gone) expect(all).not.toContain(wordOf(id))
