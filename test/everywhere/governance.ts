@@ -182,6 +182,21 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       ])
     })
 
+    it('is nowhere in it once it was forgotten as a fact of the user, who has no session at hand', async () => {
+      const { store, dump } = await open()
+      const memory = memoryOver(store)
+      const session = memory.session({ ...ADA, sessionId: 'trip' })
+      await session.append({ role: 'user', content: 'Hello.' })
+      await session.remember({ id: 'shared', kind: 'preference', text: `Likes ${CANARY} doors.` })
+      await session.context({ newEpoch: true })
+      expect(await dump()).toContain(CANARY)
+      await memory.user(ADA).facts.forget('shared')
+      expect(await dump()).not.toContain(CANARY)
+      expect(await memory.user(ADA).audit()).toMatchObject([
+        { action: 'forget', target: 'shared', counts: { facts: 1, heads: 1 } },
+      ])
+    })
+
     it('is nowhere in it once its session is deleted, but for what the user has of it', async () => {
       const { store, dump } = await open()
       const memory = memoryOver(store)

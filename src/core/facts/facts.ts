@@ -5,7 +5,6 @@ import type { Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { allOrNone } from '../all-or-none.ts'
 import { decide } from '../decide.ts'
-import { writeAudit } from '../governance/audit.ts'
 import { hashText } from '../hash.ts'
 import { checkCount, checkId, invalid, isPlainObject } from '../json.ts'
 import { isTrusted } from '../message.ts'
@@ -28,6 +27,8 @@ export interface FactsParts extends FactOptions {
   readonly host: Host
   /** Whether this is a user's own scope, which all of the user's sessions share: then only facts of trust `user` or above are taken. */
   readonly shared?: boolean
+  /** Contract: forgets a fact that is there, and what shows it elsewhere. Default: it is emptied here alone. */
+  readonly forget?: (id: string) => Promise<void>
   /** Contract: what a fact takes in a session's start, a whole number. */
   readonly tokensOf: (fact: Fact) => number
   /** Contract: the trust of a session's message; undefined where there is none. */
@@ -217,14 +218,13 @@ export class Facts {
   /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there never was one) */
   forget(id: string): Promise<void> {
     return this.#enqueue(async () => {
-      const { store, host, shared } = this.#parts
+      const { store, host, forget } = this.#parts
       const target = factKey(checkFactId('forget', 'id', id))
       const row = await store.register(target)
       if (!row) throw noFact('forget', id)
       if (row.body === null) return
-      const op: Op = { kind: 'delete', opId: host.newId(), target }
-      if (shared) await writeAudit(store, host, { action: 'forget', target: id, counts: { facts: 1 } }, [op])
-      else await store.commit([sealOp(op)], decide)
+      if (forget) return forget(id)
+      await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
     })
   }
 

@@ -18,7 +18,8 @@ const SHARED = 'user:'
 export interface ForgetParts {
   /** The session's scope. */
   readonly store: ScopeStore
-  readonly sessionId: string
+  /** Undefined: what is to be forgotten is the user's alone. */
+  readonly sessionId: string | undefined
   /** The scope of its user. */
   readonly userStore: ScopeStore
   /** Contract: opens another session of the user. */
@@ -78,6 +79,19 @@ export async function forget(
   const all = [...targets, ...only, ...shown.own]
   if (all.length > 0) await store.commit(deletesOf(host, all), decide)
   return { already, found, kept: removed(kept) }
+}
+
+/** Forgets facts of the user's scope, by their keys, and heads of all sessions that show them. */
+export function forgetShared(
+  parts: Pick<ForgetParts, 'userStore' | 'open' | 'host'>,
+  shared: readonly string[],
+  record: AuditInput,
+): Promise<Forgotten> {
+  return forget(
+    { ...parts, store: parts.userStore, sessionId: undefined },
+    { rows: [], own: [], shared },
+    record,
+  )
 }
 
 /** All live names that a delete of these would empty; nothing is written. */

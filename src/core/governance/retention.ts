@@ -9,7 +9,7 @@ import { changeRegister, readRegister } from '../registers/register.ts'
 import { writtenIn } from '../registers/written.ts'
 import { messageIn, sealOp } from '../seal.ts'
 import { writeAudit } from './audit.ts'
-import { forget } from './forget.ts'
+import { forget, forgetShared } from './forget.ts'
 
 /** For how long a part is kept. */
 export interface KeptFor {
@@ -194,11 +194,7 @@ export class Retention {
     const page = await own.registers(FACT, pass.fact)
     const keys = page.flatMap((row) => (this.#isDue(row, limit, now, pass) ? row.key : []))
     if (keys.length > 0 && sessionId === undefined)
-      await forget(
-        { store: own, sessionId: '', userStore: own, open, host },
-        { rows: [], own: [], shared: keys },
-        { action: 'forget', by: BY },
-      )
+      await forgetShared({ userStore: own, open, host }, keys, { action: 'forget', by: BY })
     // What was handed over is the user's, and goes when it is due there.
     if (keys.length > 0 && sessionId !== undefined) {
       await writeAudit(shared, host, {
