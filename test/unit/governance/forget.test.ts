@@ -7,6 +7,7 @@ import {
   isPlimsollError,
   lexicalRecall,
   mapStore,
+  type Part,
   type Session,
   type Store,
 } from '../../../src/index.ts'
@@ -179,6 +180,7 @@ describe('forgetting', () => {
     const action = fc.oneof(
       { weight: 4, arbitrary: fc.constant('say' as const) },
       { weight: 2, arbitrary: fc.constant('answer' as const) },
+      { weight: 2, arbitrary: fc.constantFrom('call' as const, 'result' as const) },
       { weight: 2, arbitrary: fc.constant('remember' as const) },
       { weight: 2, arbitrary: fc.constant('context' as const) },
       { weight: 1, arbitrary: fc.constant('elsewhere' as const) },
@@ -203,6 +205,7 @@ describe('forgetting', () => {
         let memory = make()
         let session: Session = memory.session(TRIP)
         const ids: string[] = []
+        const calls: string[] = []
         const gone = new Set<string>()
         const wordOf = (id: string): string => `xylo${id}q`
         for (const { action, place, shared } of steps) {
@@ -215,13 +218,29 @@ describe('forgetting', () => {
               await session.append({ id: next, role: action === 'say' ? 'user' : 'assistant', content })
               ids.push(next)
             }
+            if (action === 'call' || action === 'result') {
+              const next = `m${ids.length}m`
+              const callId =
+                action === 'call' ? next : (calls.at(place % Math.max(1, calls.length)) ?? 'none')
+              const part: Part =
+                action === 'call'
+                  ? { type: 'tool-call', id: callId, name: 'look', input: { for: wordOf(next) } }
+                  : { type: 'tool-result', callId, output: `Found ${wordOf(next)}.` }
+              await session.append({
+                id: next,
+                role: action === 'call' ? 'assistant' : 'tool',
+                content: [part],
+              })
+              if (action === 'call') calls.push(callId)
+              ids.push(next)
+            }
             if (action === 'remember' && id !== undefined)
               await session.remember({
                 kind: shared ? 'preference' : 'finding',
                 text: `They said ${wordOf(id)} at ${place}.`,
                 sources: [id],
               })
-            if (action === 'context') await session.context()
+            if (action === 'context') await session.context({ onPending: 'abandon' })
             if (action === 'elsewhere') {
               const other = memory.session({ ...ADA, sessionId: 'other' })
               await other.append({ role: 'user', content: 'And here?' })
@@ -241,7 +260,8 @@ describe('forgetting', () => {
           }
         }
         if (rowsShown(await logOf(store)) > 0) {
-          const [warm, cold] = [await session.context(), await make().session(TRIP).context()]
+          const warm = await session.context({ onPending: 'abandon' })
+          const cold = await make().session(TRIP).context({ onPending: 'abandon' })
           expect(cold.hash).toBe(warm.hash)
           for (const id of gone) expect(JSON.stringify(warm)).not.toContain(wordOf(id))
         }
