@@ -77,6 +77,7 @@ export class Retention {
   #pass: Pass | undefined
   /** When the next pass begins; undefined: none was made yet. */
   #next: number | undefined
+  #running: Promise<void> | undefined
 
   constructor(parts: RetentionParts) {
     this.#parts = parts
@@ -88,8 +89,15 @@ export class Retention {
     return this.#pass ? now : (this.#next ?? now)
   }
 
-  /** Does a part of what is due: looks at 512 rows, or a few more where an op or a round ends later. */
-  async run(): Promise<void> {
+  /** Does a part of what is due: looks at 512 rows, or a few more where a round ends later. Calls at the same time share one run. */
+  run(): Promise<void> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #run(): Promise<void> {
     const { host, options } = this.#parts
     const now = host.now()
     if (!this.#pass && this.#next !== undefined && this.#next > now) return
@@ -186,7 +194,7 @@ export class Retention {
     const log = rows[(kept < 0 ? rows.length : kept) - 1]?.id
     if (log !== undefined && (due.length > 0 || kept < 0 || kept >= WORTH_NOTING))
       await this.#note(own, { log })
-    return { rows: rows.length, isDone: due.length === 0 || !more }
+    return { rows: rows.length, isDone: !more || (due.length === 0 && kept >= 0) }
   }
 
   async #facts({ own, shared, sessionId, open, now }: Look, limit: number, pass: Pass): Promise<Done> {

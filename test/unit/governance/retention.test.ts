@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { decide } from '../../../src/core/decide.ts'
+import { sealOp } from '../../../src/core/seal.ts'
 import {
   type CreateMemoryOptions,
   charsPerToken,
@@ -172,6 +174,43 @@ describe('retention of the log', () => {
       await runAll(again, time)
       expect(reads.rows).toBeLessThanOrEqual(16)
     }
+  })
+
+  it('goes on over any number of messages that were forgotten before', async () => {
+    const { memory, session, store, time } = open({ log: { days: 1 } })
+    const ids = Array.from({ length: 1_100 }, (_, index) => `gone-${index}`)
+    for (const id of ids) await session.append({ id, role: 'user', content: 'Old.' })
+    await store.open(TRIP).commit(
+      ids.map((target) => sealOp({ kind: 'delete', opId: `delete-${target}`, target })),
+      decide,
+    )
+    await say(session, 'old')
+    await say(session, 'new')
+    time.now += DAY
+    await runAll(memory, time)
+    expect(await idsIn(session)).toEqual(['new', 'new-answer'])
+  })
+
+  it('leaves no session out, and looks once, where it is called several times at once', async () => {
+    let looks = 0
+    const inner = mapStore()
+    const store: Store = {
+      ...inner,
+      scopes: (after) => {
+        looks++
+        return inner.scopes(after)
+      },
+    }
+    const { memory, time } = open({ log: { days: 1 } }, store)
+    const sessions = Array.from({ length: 40 }, (_, index) =>
+      memory.session({ userId: `user-${index}`, sessionId: 'trip' }),
+    )
+    for (const session of sessions) for (const id of ['old', 'new']) await say(session, id)
+    time.now += DAY
+    await Promise.all([memory.runDueWork(), memory.runDueWork(), memory.runDueWork()])
+    expect(looks).toBe(1)
+    await runAll(memory, time)
+    for (const session of sessions) expect(await idsIn(session)).toEqual(['new', 'new-answer'])
   })
 
   it('goes on in another process where one ended', async () => {
