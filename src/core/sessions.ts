@@ -99,6 +99,11 @@ export class Sessions {
     return certificateOf(this.#host, 'erase', sessionId, !wasListed && held.isEmpty, found)
   }
 
+  /** Takes a session off the list that is not there. Idempotent. */
+  async unlist(sessionId: string): Promise<void> {
+    await this.#change(sessionId, () => null)
+  }
+
   /** Lists a session, unless it is listed. */
   async add(sessionId: string): Promise<void> {
     await this.#change(sessionId, (info) => info ?? { sessionId, title: '', createdAt: this.#host.now() })

@@ -26,6 +26,7 @@ import { WorkQueue } from '../tables/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { objectName } from './object-name.ts'
+import { userOf } from './session-home.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
 import { type UserSettings, userBudgets } from './settings.ts'
@@ -203,6 +204,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       return { isEmpty: false, messages: messages?.count ?? 0, facts: facts?.count ?? 0 }
     } catch (error) {
       unlessNotFound(error)
+      // Else the next call would ask for it again, and never come to those behind it.
+      await this.#open(userOf(scope)).sessions.unlist(scope.sessionId)
       return { isEmpty: true, messages: 0, facts: 0 }
     }
   }

@@ -1,5 +1,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { SessionObject } from '../../../src/edge/objects/session-object.ts'
+import { createMemory, PlimsollError } from '../../../src/index.ts'
+import { durableObjectStore } from '../../../src/stores/durable-object.ts'
 import { changeSessions, changeUsers } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { sabotage, watch } from './saboteur.ts'
@@ -76,6 +79,34 @@ describe('DELETE /v1/me', () => {
     await world.create()
     expect(await world.messages()).toEqual([])
     expect(JSON.stringify((await world.context()).blocks)).not.toMatch(SECRET)
+  })
+
+  it('is finished by the alarm, where a session could not be erased', async () => {
+    const world = await made()
+    const failing = vi
+      .spyOn(SessionObject.prototype, 'erase')
+      .mockRejectedValueOnce(new PlimsollError('ERR_CONFLICT', 'session: it is being moved to another user'))
+    expect((await erase(world)).status).toBe(409)
+    failing.mockRestore()
+    expect(await allOf(world)).toMatch(SECRET)
+    await runWork(userObject(world.user))
+    expect(await allOf(world)).not.toMatch(SECRET)
+    expect((await erase(world)).body).toMatchObject({ already: true })
+  })
+
+  it('goes on by itself where there are more sessions than one call erases', async () => {
+    const world = await made()
+    await runInDurableObject(userObject(world.user), async (_, { storage }) => {
+      const memory = createMemory({ store: durableObjectStore(storage), budget: 1_000 })
+      for (let index = 0; index < 300; index++) await memory.sessions(world.user).add(`a-${index}`)
+    })
+    const { status, body } = await erase(world)
+    expect(status).toBe(202)
+    expect(body).toMatchObject({ action: 'erase', already: false })
+    expect(await allOf(world)).toMatch(SECRET)
+    await runWork(userObject(world.user))
+    expect(await allOf(world)).not.toMatch(SECRET)
+    expect(await erase(world)).toMatchObject({ status: 200, body: { already: true } })
   })
 
   it('is finished by the same call, or by the alarm alone, wherever an object ended', async () => {
