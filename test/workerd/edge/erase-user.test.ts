@@ -163,5 +163,8 @@ describe('retention at the edge', () => {
       await rowsOf(userObject(world.user)),
     ])
     expect(rows).not.toContain('Two seats')
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toContain('retention')
+    await erase(world)
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
   })
 })
