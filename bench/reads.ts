@@ -75,6 +75,7 @@ function counting(store: Store, counts: { rows: number; reads: number }): Store 
   return {
     oldestUnused: () => store.oldestUnused(),
     removeUnused: (until) => store.removeUnused(until),
+    scopes: (after) => store.scopes(after),
     open(scope): ScopeStore {
       const inner = store.open(scope)
       return {

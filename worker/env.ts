@@ -24,6 +24,10 @@ export interface Env extends EdgeBindings, AuthSettings, ModelEnv {
   readonly BYTES_PER_DAY?: string
   /** Tokens that the edge's own model takes, a session. */
   readonly MODEL_TOKENS_PER_HOUR?: string
+  /** Days for which rounds, facts that are not pinned, and checkpoints are kept. Default: until they are removed. */
+  readonly RETENTION_DAYS_LOG?: string
+  readonly RETENTION_DAYS_FACTS?: string
+  readonly RETENTION_DAYS_CHECKPOINT?: string
   /** Sessions that a user makes. */
   readonly SESSIONS_PER_HOUR?: string
 }

@@ -6,7 +6,7 @@ import {
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
 import { modelOf } from '../src/edge/models/index.ts'
-import { extractFacts, lexicalRecall, type Model } from '../src/index.ts'
+import { extractFacts, lexicalRecall, type Model, type RetentionOptions } from '../src/index.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
 
@@ -56,8 +56,15 @@ export class UserObject extends User<Env> {
   }
 }
 
-function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM, RECALL }: Env): SessionSettings['memory'] {
+function memoryOf(env: Env): SessionSettings['memory'] {
+  const { BUDGET, MAX_OUTPUT_TOKENS, SYSTEM, RECALL } = env
+  const retention = {
+    ...days('log', env.RETENTION_DAYS_LOG),
+    ...days('facts', env.RETENTION_DAYS_FACTS),
+    ...days('checkpoint', env.RETENTION_DAYS_CHECKPOINT),
+  }
   return {
+    ...(Object.keys(retention).length > 0 && { retention }),
     budget: {
       contextWindow: Number(BUDGET ?? DEFAULT_BUDGET),
       maxOutputTokens: Number(MAX_OUTPUT_TOKENS ?? 0),
@@ -66,6 +73,11 @@ function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM, RECALL }: Env): SessionSe
     facts: { caps: { facts: MOST_FACTS } },
     ...(RECALL !== 'off' && { recall: lexicalRecall({ stemmer: englishStemmer }) }),
   }
+}
+
+/** For how long a part is kept, where that is set, and not empty. */
+function days<Name extends string>(name: Name, value: string | undefined): RetentionOptions {
+  return value ? { [name]: { days: Number(value) } } : {}
 }
 
 /** A budget that is set, and not empty. */

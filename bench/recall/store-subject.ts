@@ -65,6 +65,7 @@ export async function firstRecall(store: Store, sessionId: string, query: string
     open: (scope) => counting(store.open(scope), reads),
     oldestUnused: () => store.oldestUnused(),
     removeUnused: (until) => store.removeUnused(until),
+    scopes: (after) => store.scopes(after),
   }
   const stemmer = {
     id: englishStemmer.id,

@@ -5,6 +5,7 @@ import { pathOf } from './paths.ts'
 import { exportLines, importText } from './transfer.ts'
 import type { Call, Transport } from './transport.ts'
 import type {
+  Certificate,
   Claimed,
   ExportOptions,
   Imported,
@@ -43,6 +44,11 @@ export interface MeClient {
    * @throws ERR_INVALID_ARGUMENT (with the line), ERR_ENTRY_TOO_LARGE, ERR_RATE_LIMIT; what stands before that is written
    */
   import(text: string, options?: CallOptions): Promise<Imported>
+  /**
+   * Removes all of the caller: every session, and what they share. Idempotent; where there are more than 256 sessions the rest follows, and
+   * `already` of a later call says that all of it is gone.
+   */
+  erase(options?: CallOptions): Promise<Certificate>
 }
 
 export interface ProfileClient {
@@ -100,6 +106,7 @@ export function meClient(transport: Transport): MeClient {
     },
     export: (options) => exportLines(transport, options),
     import: (text, options) => importText(transport, text, options),
+    erase: (options) => json('DELETE', pathOf('me'), options),
     claim: (token, options) => json('POST', pathOf('me', 'claim'), { ...options, body: { token } }),
   }
 }

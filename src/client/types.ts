@@ -315,7 +315,6 @@ export interface Guest {
   readonly expiresAt: number
 }
 
-/** What became of a guest's sessions: the ids of those that are the caller's now. */
 /** What an export holds of a user. */
 export type TransferPart = 'log' | 'facts' | 'profile' | 'checkpoint'
 
@@ -355,6 +354,36 @@ export interface Imported {
   readonly skipped: { readonly count: number; readonly first: readonly SkippedLine[] }
 }
 
+/** How much of one kind was removed, and the ids of the first 32. */
+export interface Removed {
+  readonly count: number
+  readonly first: readonly string[]
+}
+
+/** What was removed, without any of it. */
+export interface Certificate {
+  readonly action: 'forget' | 'erase'
+  /** Id of what was removed. */
+  readonly target: string
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Whether all of it was gone before. */
+  readonly already: boolean
+  readonly removed: {
+    readonly sessions: Removed
+    readonly messages: Removed
+    readonly summaries: Removed
+    readonly facts: Removed
+    readonly heads: Removed
+    readonly attachments: Removed
+  }
+  readonly kept: Removed
+  /** Who holds it no more, and who may yet: `store`, `replicas`, `devices`, `recovery`. */
+  readonly confirmed: readonly ('store' | 'replicas' | 'devices' | 'recovery')[]
+  readonly pending: readonly ('store' | 'replicas' | 'devices' | 'recovery')[]
+}
+
+/** What became of a guest's sessions: the ids of those that are the caller's now. */
 export interface Claimed {
   /** Of all that were ever moved from that guest: what each was called, and what it is called now. */
   readonly sessions: readonly { readonly from: string; readonly to: string }[]

@@ -90,13 +90,12 @@ export class Compactor {
   outcome: Compaction | undefined
 
   constructor({ store, scope, host, running }: CompactorParts, lane: string, options: CompactionOptions) {
-    const { tenant = null, userId, sessionId = null } = scope
     this.#store = store
     this.#scope = scope
     this.#host = host
     this.#options = options
     this.#running = running
-    this.#key = JSON.stringify([tenant, userId, sessionId, lane])
+    this.#key = runName(scope, lane)
   }
 
   /** Share of the room from which on a summary is written ahead of need. */
@@ -270,6 +269,11 @@ export class Compactor {
       .flatMap((row) => (markIn(row) as SummaryMark | undefined) ?? [])
       .reduce((sum, { at, spent }) => (at > since ? sum + spent : sum), 0)
   }
+}
+
+/** By what a compaction is found that runs: its scope, then its lane. */
+export function runName({ tenant, userId, sessionId }: Scope, lane: string): string {
+  return JSON.stringify([tenant ?? null, userId, sessionId ?? null, lane])
 }
 
 function tidy(text: string): string {

@@ -1,8 +1,9 @@
 import type { EpochCause, EpochMark } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
 import type { Call, Calls } from './call.ts'
-import { addedLate, type Conversation } from './fold.ts'
+import { addedLate, type Conversation, fold } from './fold.ts'
 import type { Policy } from './policy.ts'
+import { hashPrefix } from './prefix.ts'
 import { markIn } from './seal.ts'
 import { holds } from './summary.ts'
 import type { CurrentEpoch, View } from './view.ts'
@@ -21,6 +22,8 @@ export class EpochJudge {
   readonly #policy: Policy
   /** Origin of the conversation that was last found to have been added to at its end only. */
   #inOrder: object | undefined
+  /** An epoch, and the origin of the conversation, of which nothing that showed was forgotten. */
+  #unchanged: { readonly id: string; readonly origin: object } | undefined
 
   constructor(view: View, calls: Calls, policy: Policy) {
     this.#view = view
@@ -44,8 +47,28 @@ export class EpochJudge {
     if (mark.head !== call.head.hash) return { cause: 'head', epoch, window }
     const cause =
       rewound ??
+      (this.#isForgotten(call, mark, seen) ? 'forget' : undefined) ??
       (this.#hasRoomAgain(call, epoch, window) ? 'budget' : this.#breaks(call, epoch, seen, window))
     return { ...(cause && { cause }), epoch, window }
+  }
+
+  /**
+   * Whether anything was forgotten that showed in an epoch. What was forgotten before is in no hash of its prefix; so where rows are empty
+   * that it began with, the hash says whether they were empty then.
+   */
+  #isForgotten({ measure }: Call, mark: EpochMark, seen: number): boolean {
+    const { rows, opener, rewinds, conversation } = this.#view
+    const emptied = rows.filter(({ kind, body }) => kind === 'message' && body === null)
+    if (emptied.length === 0) return false
+    if (emptied.some(({ seq }) => seq > seen)) return true
+    const { id } = mark
+    const { origin } = conversation
+    if (this.#unchanged?.id === id && this.#unchanged.origin === origin) return false
+    const before = rows.filter((row) => row !== opener && row.seq <= seen)
+    const { blocks } = show(measure.layout(fold([...rewinds, ...before], undefined, opener)), rows, mark)
+    if (hashPrefix(mark.head, blocks) !== mark.prefixHash) return true
+    this.#unchanged = { id, origin }
+    return false
   }
 
   /** Whether the summary for which the epoch had no room would fit beside its window now. */

@@ -4,8 +4,12 @@ import type { Scope } from '../ports/op.ts'
 import { isStandardSchema } from '../ports/standard-schema.ts'
 import type { Store } from '../ports/store.ts'
 import { nextWorkAt, runDueWork } from './attachments.ts'
+import { runName } from './compaction.ts'
 import type { OnCut } from './context.ts'
 import { checkFactOptions, type FactOptions } from './facts/fact-options.ts'
+import type { Certificate } from './governance/certificate.ts'
+import { type EraseParts, eraseUser } from './governance/erase.ts'
+import { checkRetention, Retention, type RetentionOptions } from './governance/retention.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { type Extract, Extraction } from './long-term/extraction.ts'
 import { SessionMemory } from './long-term/session-memory.ts'
@@ -43,6 +47,15 @@ export interface MemoryOptions<State = unknown> extends PolicyOptions {
    * Default: nothing is extracted.
    */
   readonly extract?: Extract
+  /**
+   * For how long log, facts and checkpoints are kept; what is older is removed by {@link Memory.runDueWork}, so call that. It goes by the
+   * host's clock and by the times that messages and facts say: a clock that is ahead by so much removes them that much early.
+   * Default: they are kept until they are removed.
+   *
+   * Limits: what was added to a round more than 512 messages after its end counts by itself; and a round whose messages say a later time
+   * than those after it holds up what stands more than 512 messages after it.
+   */
+  readonly retention?: RetentionOptions
   /** Finds what was said long ago, for example `lexicalRecall()`. Default: nothing is recalled, and nothing is kept for it. */
   readonly recall?: Recall
   readonly counter: Counter
@@ -92,13 +105,24 @@ export interface Memory<State = unknown> {
     options?: ImportOptions,
   ): Promise<Imported>
   /**
+   * Removes all of a user from the store: every session, those that no list names included, then what they share. A row in each scope that
+   * says that it was erased is left, with its ids, and in the user's `audit` the record of this call alone. Idempotent: repeating it says
+   * `already`, and where the process ended in between, the same call goes on. Calls of the user's sessions that are under way, here or in
+   * another tab, may write anew: end them first.
+   *
+   * @returns how much was removed, and who may hold something yet; no text
+   * @throws ERR_INVALID_ARGUMENT; as the store: then some of it may be there, and the same call goes on
+   */
+  erase(user: Omit<Scope, 'sessionId'>): Promise<Certificate>
+  /**
    * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is waiting. Sooner after a call that
-   * leaves work behind, which is `session.attach`.
+   * leaves work behind, which is `session.attach`. With `retention`, now where no call of it looked through all scopes yet, and at
+   * least once in the shortest of its times.
    */
   nextWorkAt(): Promise<number | undefined>
   /**
    * Does what is due, over all scopes of the store, a bounded part of it at a time: removes attachments that no message has
-   * named within a day. Nothing calls it by itself: call it from an alarm, or when the app starts. Idempotent.
+   * named within a day, and what is older than `retention` says, of which it looks at about 512 rows a call. Nothing calls it by itself: call it from an alarm, or when the app starts. Idempotent.
    *
    * @returns {@link nextWorkAt} after that
    */
@@ -117,6 +141,7 @@ export function createCore<State>({
   facts = {},
   extract,
   recall,
+  retention: kept = {},
   ...options
 }: MemoryOptions<State>): Memory<State> {
   const running = new Map<string, Promise<unknown>>()
@@ -126,9 +151,13 @@ export function createCore<State>({
   checkFactOptions('createMemory', facts)
   if (recall !== undefined) checkRecall(recall)
   if (extract !== undefined) checkFunction('extract', extract)
+  const retained = checkRetention('createMemory', kept)
+  const retention =
+    Object.keys(retained).length > 0 ? new Retention({ store, host, options: retained }) : undefined
   const policy = createPolicy(options, counter)
+  const erasing: EraseParts = { store, host, idle: (scope) => compacted(running, scope) }
   const sessions = (user: Omit<Scope, 'sessionId'>): Sessions =>
-    new Sessions(store, checkUser('sessions', user), host)
+    new Sessions(erasing, checkUser('sessions', user))
   const userOf = (scope: Scope): User =>
     new User({
       store: store.open(scope),
@@ -142,8 +171,13 @@ export function createCore<State>({
   return {
     sessions,
     user: (user) => userOf(checkUser('user', user)),
-    nextWorkAt: () => nextWorkAt(store),
-    runDueWork: () => runDueWork(store, host),
+    erase: async (user) => eraseUser(erasing, checkUser('erase', user)),
+    nextWorkAt: () => nextOf(nextWorkAt(store), retention),
+    runDueWork: async () => {
+      const attachments = await runDueWork(store, host)
+      await retention?.run()
+      return nextOf(attachments, retention)
+    },
     export: (given, options) => {
       const scope = checkScope('export', given)
       return exportOf({ store, sessions: sessions(scope), host }, scope, options)
@@ -162,6 +196,7 @@ export function createCore<State>({
         store: scopeStore,
         sessionId,
         userStore: store.open(user),
+        open: (other) => store.open({ ...user, sessionId: other }),
         user: userOf(user),
         counter,
         host,
@@ -185,10 +220,26 @@ export function createCore<State>({
         development,
         running,
         register,
-        checkpoint,
+        checkpoint: { ...checkpoint, isDated: retained.checkpoint !== undefined },
       })
     },
   }
+}
+
+/** The earlier of what is due. */
+async function nextOf(
+  attachments: number | undefined | Promise<number | undefined>,
+  retention: Retention | undefined,
+): Promise<number | undefined> {
+  const times = [await attachments, retention?.nextAt()].filter((time) => time !== undefined)
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+/** Resolves once no summary of a scope is being written. */
+async function compacted(running: ReadonlyMap<string, Promise<unknown>>, scope: Scope): Promise<void> {
+  // All of its lanes.
+  const prefix = runName(scope, '').slice(0, -'""]'.length)
+  await Promise.all([...running].flatMap(([key, run]) => (key.startsWith(prefix) ? run : [])))
 }
 
 function checkFunction(argument: string, value: unknown): void {

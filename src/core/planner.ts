@@ -341,7 +341,7 @@ export class Planner {
       const room = most - closing
       const covered = summary ? rows.find(({ id }) => id === summary.mark.upto) : undefined
       const sameSummary = prior?.summary === summary?.mark.id
-      if (prior && shown && sameSummary && (cause === 'late' || cause === 'rewind'))
+      if (prior && shown && sameSummary && (cause === 'late' || cause === 'rewind' || cause === 'forget'))
         if (shown.tokens <= Math.min(room, max.tokens ?? room) && !exceeds(units, shown.from, max)) {
           const windowFrom = units[shown.from]?.row.id ?? prior.windowFrom
           const band = { windowFrom, cuts: prior.cuts }

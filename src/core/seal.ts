@@ -9,7 +9,7 @@ export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp
   const { opId, kind } = op
   switch (op.kind) {
     case 'append': {
-      const attachments = op.messages.flatMap(attachmentsOf)
+      const attachments = op.messages.flatMap(attachmentsIn)
       return {
         envelope: {
           opId,
@@ -55,7 +55,8 @@ export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp
   }
 }
 
-function attachmentsOf({ content }: Message): string[] {
+/** Ids of the attachments that a message names. */
+export function attachmentsIn({ content }: Pick<Message, 'content'>): string[] {
   if (typeof content === 'string') return []
   return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
 }

@@ -23,13 +23,14 @@ import type { FactQuery } from './facts/fact-lists.ts'
 import type { Remembered } from './facts/place-fact.ts'
 import type { Rating } from './facts/review.ts'
 import { messagesOf } from './fold.ts'
+import type { Certificate } from './governance/certificate.ts'
 import { hashText } from './hash.ts'
 import { checkTools } from './head.ts'
 import { type HistoryOptions, notFound, readFromMessage, readHistory, readRewinds } from './history.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { checkpointSection } from './long-term/checkpoint-section.ts'
 import type { Section } from './long-term/remembered.ts'
-import type { SessionMemory } from './long-term/session-memory.ts'
+import type { ForgetOptions, SessionMemory } from './long-term/session-memory.ts'
 import { MAX_ENTRY_BYTES, textOf } from './message.ts'
 import type { Limits, Policy } from './policy.ts'
 import type { Recalled, RecallOptions } from './recall/find.ts'
@@ -37,7 +38,7 @@ import type { Recall } from './recall/lexical-recall.ts'
 import { type RecallPage, recallPage } from './recall/recall-page.ts'
 import { recallSection } from './recall/recall-section.ts'
 import { BLOCK } from './recall/session-index.ts'
-import { Checkpoint, type CheckpointOptions } from './registers/checkpoint.ts'
+import { Checkpoint, type CheckpointOptions, type CheckpointParts } from './registers/checkpoint.ts'
 import type { StoredSkill } from './registers/skills.ts'
 import { markIn, sealOp } from './seal.ts'
 import { readSource, type SourceOptions, type SourcePage } from './source.ts'
@@ -89,7 +90,7 @@ export interface SessionParts<State> extends Omit<BuilderParts, 'onCompact' | 'l
   readonly limited: (limits: Limits) => Policy
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
-  readonly checkpoint: CheckpointOptions<State>
+  readonly checkpoint: CheckpointOptions<State> & Pick<CheckpointParts<State>, 'isDated'>
   readonly memory: SessionMemory
   readonly recall: Recall | undefined
 }
@@ -375,9 +376,24 @@ export class Session<State = unknown> {
     return this.#enqueue(() => this.#memory.review(id, rating))
   }
 
-  /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there never was one) */
-  forget(id: string): Promise<void> {
-    return this.#enqueue(() => this.#memory.forget(id))
+  /**
+   * Empties a message or a fact, and all that was derived from it, for ever: summaries of the message, facts that name it as a source (those
+   * that the user's other sessions share too), heads that showed any of these, the index of recall, and attachments that no other message
+   * names. Rows keep id, number and place. What people, models or the app said again in other messages, in a title or in the checkpoint
+   * stays: nobody can tell. A message that names attachments takes a read of the whole log, a fact that is shared one of all heads of the
+   * user's sessions.
+   *
+   * Idempotent: repeating it says `already`, and what an end of the process left is finished. It is recorded in the user's `audit`.
+   *
+   * @returns what was removed: ids and counts, no text
+   * @throws ERR_NOT_FOUND (there never was one), ERR_INVALID_ARGUMENT
+   */
+  forget(id: string, { kind }: ForgetOptions = {}): Promise<Certificate> {
+    return this.#enqueue(async () => {
+      const certificate = await this.#memory.forget(id, kind)
+      if (this.#listeners.size > 0) await this.#look().catch(ignore)
+      return certificate
+    })
   }
 
   /**

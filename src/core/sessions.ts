@@ -1,11 +1,13 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
-import type { RegisterRow, ScopeStore, Store } from '../ports/store.ts'
-import { decide } from './decide.ts'
+import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import { type AuditInput, auditOp, writeAudit } from './governance/audit.ts'
+import { type Certificate, certificateOf, countsOf } from './governance/certificate.ts'
+import { type EraseParts, eraseSession, foundIn } from './governance/erase.ts'
 import { checkId, checkText, invalid } from './json.ts'
 import { changeRegister } from './registers/register.ts'
-import { sealOp, valueIn } from './seal.ts'
+import { valueIn } from './seal.ts'
 
 /** What the keys of sessions begin with, in the user's scope. */
 export const SESSION = 'session/'
@@ -26,16 +28,16 @@ export interface ListOptions {
 
 /** The conversations of one user. */
 export class Sessions {
-  readonly #store: Store
+  readonly #erasing: EraseParts
   readonly #user: Scope
   readonly #registers: ScopeStore
   readonly #host: Host
 
-  constructor(store: Store, user: Scope, host: Host) {
-    this.#store = store
+  constructor(parts: EraseParts, user: Scope) {
+    this.#erasing = parts
     this.#user = user
-    this.#registers = store.open(user)
-    this.#host = host
+    this.#registers = parts.store.open(user)
+    this.#host = parts.host
   }
 
   /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
@@ -66,12 +68,35 @@ export class Sessions {
     })
   }
 
-  /** Removes a session and all of its log. Idempotent: deleting what is not there is no error. */
-  async delete(sessionId: string): Promise<void> {
+  /**
+   * Removes a session with all that is in it: log, facts, checkpoint, attachments. What it shared with the user's other sessions is the
+   * user's, and stays. A row that says that it was erased is left. Idempotent: deleting what is not there is no error, and what an end of
+   * the process left is finished. Calls of the session that are under way, here or in another tab, may write to it anew: end them first. It
+   * is recorded in the user's `audit`.
+   *
+   * @returns how much was removed; no text
+   */
+  async delete(sessionId: string): Promise<Certificate> {
     checkId('delete', 'sessionId', sessionId)
-    const session = this.#store.open({ ...this.#user, sessionId })
-    await session.commit([sealOp({ kind: 'erase', opId: this.#host.newId() })], decide)
-    await session.close()
+    const held = await eraseSession(this.#erasing, { ...this.#user, sessionId })
+    const found = foundIn(sessionId, held)
+    const record: AuditInput = { action: 'erase', target: sessionId, counts: countsOf(found) }
+    let wasListed = false
+    await changeRegister<SessionInfo>(this.#registers, this.#host, {
+      operation: 'sessions',
+      key: SESSION + sessionId,
+      change: (info) => {
+        wasListed ||= info !== undefined
+        return null
+      },
+      beside: async () => [await auditOp(this.#registers, this.#host, record)],
+    })
+    if (!wasListed && !held.isEmpty) await writeAudit(this.#registers, this.#host, record)
+    return certificateOf(this.#host, 'erase', sessionId, !wasListed && held.isEmpty, found)
+  }
+
+  /** Takes a session off the list that is not there. Idempotent. */
+  async unlist(sessionId: string): Promise<void> {
     await this.#change(sessionId, () => null)
   }
 

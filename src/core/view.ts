@@ -124,6 +124,11 @@ export class View implements Slice {
     return this.#opener
   }
 
+  /** Rewinds between the opener and the other rows. */
+  get rewinds(): readonly LogRow[] {
+    return this.#rewinds
+  }
+
   /** Whether the whole log is here. */
   get whole(): boolean {
     return this.#whole

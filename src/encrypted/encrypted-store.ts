@@ -120,6 +120,7 @@ export function encryptedStore(
     open,
     oldestUnused: () => store.oldestUnused(),
     removeUnused: (until) => store.removeUnused(until),
+    scopes: (after) => store.scopes(after),
     unlock: async (user) => {
       const ring = ringOf(user)
       await ring.load()

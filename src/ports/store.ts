@@ -20,6 +20,12 @@ export interface Store {
    * {@link UNUSED_AT_ONCE} of them. @returns how many
    */
   removeUnused(until: number): Promise<number>
+  /**
+   * Scopes to which anything was ever written, of all users, those that were erased included (of these the row of the erase is left): a page
+   * of at most {@link PAGE_ROWS}; only an empty page is the last one. Each store has an order of its own, in which no scope changes its
+   * place: whoever goes on `after` a scope, that need not be there, misses none that was there all along.
+   */
+  scopes(after?: Scope): Promise<readonly Scope[]>
 }
 
 export interface ScopeStore {

@@ -27,6 +27,7 @@ import { LogTail, tailAfter } from './log-tail.ts'
 import { PageFill } from './page-fill.ts'
 import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
 import { rowsIfNew } from './plain-append.ts'
+import { scopeName, scopeNamed } from './scope-name.ts'
 import { withStorageErrors } from './sql-errors.ts'
 import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
 
@@ -60,8 +61,7 @@ const COLUMNS =
 export function durableObjectStore(storage: SqlStorageLike): Store {
   const database = new Database(withStorageErrors(storage))
   return {
-    open: ({ tenant, userId, sessionId }: Scope) =>
-      new SqlScope(database, JSON.stringify([tenant ?? null, userId, sessionId ?? null])),
+    open: (scope: Scope) => new SqlScope(database, scopeName(scope)),
     oldestUnused: async () => {
       const [row] = database.all('SELECT MIN(at) AS oldest FROM plimsoll_unused')
       return (row?.oldest as number | null) ?? undefined
@@ -76,6 +76,14 @@ export function durableObjectStore(storage: SqlStorageLike): Store {
         for (const { scope, id } of rows) removeAttachment(database, scope as number, id as string)
         return rows.length
       }),
+    scopes: async (after) =>
+      database
+        .all(
+          'SELECT name FROM plimsoll_scope WHERE name > ? ORDER BY name LIMIT ?',
+          after ? scopeName(after) : '',
+          PAGE_ROWS,
+        )
+        .map(({ name }) => scopeNamed(name as string)),
   }
 }
 

@@ -23,6 +23,7 @@ import {
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
+import { scopeName, scopeNamed } from './scope-name.ts'
 
 /**
  * The reference store: everything in this process's memory, gone with it. For tests, demos, servers without state, and as
@@ -37,8 +38,8 @@ import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
 export function mapStore(): Store {
   const scopes = new Map<string, MapScope>()
   return {
-    open: ({ tenant, userId, sessionId }: Scope) => {
-      const key = JSON.stringify([tenant ?? null, userId, sessionId ?? null])
+    open: (named: Scope) => {
+      const key = scopeName(named)
       const scope = scopes.get(key) ?? new MapScope()
       scopes.set(key, scope)
       return new MapScopeStore(scope)
@@ -48,6 +49,15 @@ export function mapStore(): Store {
       const found = oldestUnused(scopes).filter(({ at }) => at <= until)
       for (const { scope, id } of found.slice(0, UNUSED_AT_ONCE)) removeAttachment(scope, id)
       return Math.min(found.length, UNUSED_AT_ONCE)
+    },
+    scopes: async (after) => {
+      const from = after && scopeName(after)
+      return [...scopes]
+        .filter(([key, scope]) => isWritten(scope) && (from === undefined || key > from))
+        .map(([key]) => key)
+        .sort()
+        .slice(0, PAGE_ROWS)
+        .map(scopeNamed)
     },
   }
 }
@@ -280,6 +290,11 @@ class MapScopeStore implements ScopeStore {
     for (const name of found) for (const dependent of naming.get(name) ?? []) found.add(dependent)
     return new Map([...naming].filter(([source]) => found.has(source)))
   }
+}
+
+/** Whether anything was written to a scope, rather than only asked of it. */
+function isWritten({ log, results, attachments, derived }: MapScope): boolean {
+  return log.length + results.size + attachments.size + derived.size > 0
 }
 
 /** Writes what a decision says of indexes and sums. */

@@ -57,6 +57,8 @@ export class MemoryModeScope {
 
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
     await this.#seeded
+    // What is to be removed is in the database: nobody must take it for removed.
+    if (ops.some(({ envelope }) => envelope.kind === 'erase')) this.#need(-1)
     return this.#memory.commit(ops, (all, rows) => {
       for (const { envelope } of ops) {
         const { ids, round, target } = envelope

@@ -8,6 +8,7 @@ import {
   type EntriesQuery,
   type Head,
   type IndexQuery,
+  PAGE_ROWS,
   type Page,
   type Reads,
   type RegisterRow,
@@ -33,6 +34,7 @@ import { CallerError, checkWriter, DexieScope, removeAttachment } from './dexie-
 import { all, type Requests } from './idb-transaction.ts'
 import { mapStore } from './map.ts'
 import { MemoryModeScope, type Remembered } from './memory-mode.ts'
+import { scopeName, scopeNamed } from './scope-name.ts'
 import { READY, type StoreStatus } from './store-status.ts'
 import { TabChannel } from './tab-channel.ts'
 
@@ -70,8 +72,8 @@ export class RecoveringStore implements DexieStore {
     this.#page?.addEventListener('pageshow', this.#show)
   }
 
-  open({ tenant, userId, sessionId }: Scope): ScopeStore {
-    return new RecoveringScope(this, JSON.stringify([tenant ?? null, userId, sessionId ?? null]))
+  open(scope: Scope): ScopeStore {
+    return new RecoveringScope(this, scopeName(scope))
   }
 
   async oldestUnused(): Promise<number | undefined> {
@@ -99,6 +101,26 @@ export class RecoveringStore implements DexieStore {
       true,
     )
     return 'result' in done ? done.result : done.memory.removeUnused(until)
+  }
+
+  async scopes(after?: Scope): Promise<readonly Scope[]> {
+    const done = await this.run('scopes', (connection) =>
+      connection.read(['head'], async (requests) => {
+        // Arrays stand behind all texts.
+        const range = requests.between(after ? scopeName(after) : '', [], true)
+        const [names = []] = await all<IDBValidKey[]>([requests.table('head').getAllKeys(range, PAGE_ROWS)])
+        return names.map((name) => scopeNamed(name as string))
+      }),
+    )
+    if ('result' in done) return done.result
+    // Whoever removes or copies all that there is must not take what is in memory for it.
+    throw new PlimsollError(
+      'ERR_STORAGE',
+      'dexieStore: the database failed, and its scopes cannot be listed',
+      {
+        cause: this.#status.cause,
+      },
+    )
   }
 
   status(): StoreStatus {

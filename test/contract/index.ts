@@ -10,6 +10,7 @@ import { describeIsolation } from './isolation.ts'
 import { describeReads } from './reads.ts'
 import { describeRegisters } from './registers.ts'
 import type { Open } from './samples.ts'
+import { describeScopes } from './scopes.ts'
 
 export type { DescribeStoreOptions } from './abilities.ts'
 
@@ -33,6 +34,7 @@ export function describeStore(name: string, open: Open, options: DescribeStoreOp
     describeIndexes(open, options)
     describeForgetting(open)
     describeIsolation(open)
+    describeScopes(open, options)
     describeAttachments(open, options)
     describeDerived(open, options)
     describeAbilities(open, options)

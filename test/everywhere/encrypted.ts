@@ -50,6 +50,7 @@ function tampered(
   return {
     oldestUnused: () => store.oldestUnused(),
     removeUnused: (until) => store.removeUnused(until),
+    scopes: (after) => store.scopes(after),
     open: (scope) => {
       const inner = store.open(scope)
       const changed: Partial<ScopeStore> = {

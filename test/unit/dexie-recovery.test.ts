@@ -456,6 +456,22 @@ describe('what is derived', () => {
     expect(await scope.derive(row('b'), 5)).toBe(true)
   })
 
+  it('erases nothing in memory mode, and lists no scopes: what is to be removed is in the database', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    refuse('UnknownError')
+    expect(await scope.derived('')).toEqual([])
+    expect(store.status().state).toBe('memory')
+    for (const call of [
+      scope.commit([erase('op-2')], decide),
+      store.open({ userId: 'unknown' }).commit([erase('op-2')], decide),
+      store.scopes(),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+    await scope.commit([append('op-3', ['m2'])], decide)
+  })
+
   it('from before a delete or an erase is refused, also where that was the last before memory mode', async () => {
     for (const last of [remove('op-2', 'm1'), erase('op-2')]) {
       const scope = open(new IDBFactory()).open(SCOPE)

@@ -44,6 +44,10 @@ export class ObjectStore implements Store {
     return this.#run((store) => store.removeUnused(until))
   }
 
+  scopes(after?: Scope): Promise<readonly Scope[]> {
+    return this.#run((store) => store.scopes(after))
+  }
+
   #run<Result>(call: (store: Store) => Promise<Result>): Promise<Result> {
     return runInDurableObject(this.stub, (_, { storage }) => {
       const store = this.#stores.get(storage) ?? durableObjectStore(storage)

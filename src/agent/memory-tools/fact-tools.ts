@@ -89,7 +89,7 @@ export const forget: MemoryTool<{ readonly id: string }> = {
   trust: 'tool',
   run: async (session, { id }) => {
     await checkOwn(session, id, 'remove it')
-    await telling(session.forget(id))
+    await telling(session.forget(id, { kind: 'fact' }))
     return `Forgotten: ${id}.`
   },
 }

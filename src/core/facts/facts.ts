@@ -27,6 +27,8 @@ export interface FactsParts extends FactOptions {
   readonly host: Host
   /** Whether this is a user's own scope, which all of the user's sessions share: then only facts of trust `user` or above are taken. */
   readonly shared?: boolean
+  /** Contract: forgets a fact that is there, and what shows it elsewhere. Default: it is emptied here alone. */
+  readonly forget?: (id: string) => Promise<void>
   /** Contract: what a fact takes in a session's start, a whole number. */
   readonly tokensOf: (fact: Fact) => number
   /** Contract: the trust of a session's message; undefined where there is none. */
@@ -216,12 +218,13 @@ export class Facts {
   /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there never was one) */
   forget(id: string): Promise<void> {
     return this.#enqueue(async () => {
-      const { store, host } = this.#parts
+      const { store, host, forget } = this.#parts
       const target = factKey(checkFactId('forget', 'id', id))
       const row = await store.register(target)
       if (!row) throw noFact('forget', id)
-      if (row.body !== null)
-        await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
+      if (row.body === null) return
+      if (forget) return forget(id)
+      await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
     })
   }
 

@@ -4,7 +4,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Trust } from '../../ports/message.ts'
 import { PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
 import { checkFactId, type FactInput } from '../facts/check-fact.ts'
-import { FACT, type Fact } from '../facts/fact.ts'
+import { FACT, type Fact, factKey } from '../facts/fact.ts'
 import { byRank, comparing } from '../facts/fact-index.ts'
 import type { FactQuery } from '../facts/fact-lists.ts'
 import type { FactOptions } from '../facts/fact-options.ts'
@@ -16,6 +16,9 @@ import type { PrepareFacts } from '../facts/prepare-facts.ts'
 import { noFact } from '../facts/read-first.ts'
 import { taken } from '../facts/remember-fact.ts'
 import type { Rating } from '../facts/review.ts'
+import { writeAudit } from '../governance/audit.ts'
+import { type Certificate, certificateOf } from '../governance/certificate.ts'
+import { forget } from '../governance/forget.ts'
 import { hashText } from '../hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../json.ts'
 import { isTrusted, lowerTrust } from '../message.ts'
@@ -40,6 +43,8 @@ export interface SessionMemoryParts {
   readonly store: ScopeStore
   readonly sessionId: string
   readonly userStore: ScopeStore
+  /** Contract: opens another session of the user. */
+  readonly open: (sessionId: string) => ScopeStore
   readonly user: User
   readonly counter: Counter
   readonly host: Host
@@ -49,6 +54,11 @@ export interface SessionMemoryParts {
   readonly project: string | undefined
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
+}
+
+export interface ForgetOptions {
+  /** Which of the two an id is of. Default: of a message, or of a fact where there is no such message. */
+  readonly kind?: 'message' | 'fact'
 }
 
 /** What was extracted may be left out: it was forgotten, there is no room, or it says what another one says. */
@@ -188,19 +198,37 @@ export class SessionMemory {
   }
 
   async promote(id: string, options: { readonly pinned?: boolean } = {}): Promise<Fact> {
-    const { facts } = await this.#get('promote', id)
+    const { facts, fact: before } = await this.#get('promote', id)
+    const { userStore, host } = this.#parts
     const fact = await facts.promote(id, options)
+    if (fact.trust !== before.trust) await writeAudit(userStore, host, { action: 'promote', target: id })
     await this.share()
     return fact
   }
 
-  async forget(id: string): Promise<void> {
+  /** Forgets a message or a fact, and what derives from it. @throws ERR_NOT_FOUND (there never was one) */
+  async forget(id: string, kind?: ForgetOptions['kind']): Promise<Certificate> {
     checkId('forget', 'id', id)
-    // In both: what was just shared is in each of them.
-    const found = await Promise.all([this.#own, this.#shared].map((facts) => facts.has(id)))
-    if (found.every((there) => !there)) throw noFact('forget', id)
-    if (found[0]) await this.#own.forget(id)
-    if (found[1]) await this.#shared.forget(id)
+    if (kind !== undefined && kind !== 'message' && kind !== 'fact')
+      throw invalid('forget', 'kind', `must be 'message' or 'fact'`)
+    const { store, userStore, host } = this.#parts
+    const row = kind === 'fact' ? undefined : await readEntry(store, id)
+    const isEntry = row?.kind === 'message' || row?.kind === 'summary'
+    const key = factKey(id)
+    const [own, shared] =
+      isEntry || kind === 'message' ? [] : [await store.register(key), await userStore.register(key)]
+    if (!isEntry && !own && !shared)
+      throw new PlimsollError('ERR_NOT_FOUND', `forget: no ${kind ?? 'message or fact'} ${id}`, { id })
+    const targets = {
+      rows: isEntry ? [row] : [],
+      // In both: what was just shared is in each of them.
+      own: own && own.body !== null ? [key] : [],
+      shared: shared && shared.body !== null ? [key] : [],
+    }
+    const { sessionId, open } = this.#parts
+    const parts = { store, sessionId, userStore, open, host }
+    const { already, found, kept } = await forget(parts, targets, { action: 'forget', target: id })
+    return certificateOf(host, 'forget', id, already, found, kept)
   }
 
   recall(query: string, options: RecallOptions, skip?: ReadonlySet<string>): Promise<readonly Recalled[]> {

@@ -1,8 +1,11 @@
 import type { Counter } from '../../ports/counter.ts'
 import type { Host } from '../../ports/host.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import { factKey } from '../facts/fact.ts'
 import type { FactOptions } from '../facts/fact-options.ts'
 import { Facts } from '../facts/facts.ts'
+import { type AuditQuery, type AuditRecord, readAudit } from '../governance/audit.ts'
+import { forgetShared } from '../governance/forget.ts'
 import { checkId, invalid } from '../json.ts'
 import { find, type Recalled, type RecallOptions } from '../recall/find.ts'
 import type { Recall } from '../recall/lexical-recall.ts'
@@ -45,7 +48,7 @@ export class User {
   readonly #host: Host
 
   constructor(parts: UserParts) {
-    const { store, counter, host, facts } = parts
+    const { store, open, counter, host, facts } = parts
     this.#parts = parts
     this.#store = store
     this.#host = host
@@ -56,6 +59,9 @@ export class User {
       shared: true,
       tokensOf: (fact) => factTokens(counter, fact),
       trustOf: async () => undefined,
+      forget: async (id) => {
+        await forgetShared({ userStore: store, open, host }, [factKey(id)], { action: 'forget', target: id })
+      },
     })
     this.profile = new Profile(store, host)
     this.skills = new Skills({
@@ -63,6 +69,16 @@ export class User {
       host,
       tokensOf: (entry) => skillTokens(counter, entry),
     })
+  }
+
+  /**
+   * What was promoted, forgotten, erased, exported, imported or given another key, the newest first: ids and counts, no text. The newest 512
+   * records are kept; an erase of the user leaves its own alone.
+   *
+   * @throws ERR_INVALID_ARGUMENT
+   */
+  audit(query: AuditQuery = {}): Promise<readonly AuditRecord[]> {
+    return readAudit(this.#store, query)
   }
 
   /** Written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED: a newer version of this library wrote them */

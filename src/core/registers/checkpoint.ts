@@ -1,11 +1,12 @@
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
-import type { Op } from '../../ports/op.ts'
+import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { checkJson, invalid } from '../json.ts'
 import { checkSize } from './limit.ts'
 import { changeRegister, readRegister, type WriteOptions } from './register.ts'
+import { writtenAt } from './written.ts'
 
 /** Key of the checkpoint. */
 export const CHECKPOINT = 'checkpoint'
@@ -29,6 +30,8 @@ export interface CheckpointParts<State> extends CheckpointOptions<State> {
   readonly host: Host
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
+  /** Whether it is noted when it is written, so that it can be removed after a time. */
+  readonly isDated: boolean
 }
 
 /** A checkpoint as it was read. */
@@ -48,11 +51,13 @@ export class Checkpoint<State = unknown> {
   readonly #register: () => Promise<void>
   readonly #schema: StandardSchema<unknown, State> | undefined
   readonly #defaultState: State | (() => State) | undefined
+  readonly #isDated: boolean
 
-  constructor({ store, host, register, schema, defaultState }: CheckpointParts<State>) {
+  constructor({ store, host, register, schema, defaultState, isDated }: CheckpointParts<State>) {
     this.#store = store
     this.#host = host
     this.#register = register
+    this.#isDated = isDated
     this.#schema = schema
     this.#defaultState = defaultState
   }
@@ -133,7 +138,18 @@ export class Checkpoint<State = unknown> {
   async prepare(value: Json, { ifVersion, opId }: WriteOptions & { readonly opId: string }): Promise<Op> {
     const { version, base } = await readRegister<Json>(this.#store, CHECKPOINT)
     const isExpected = ifVersion === undefined || ifVersion === version
-    return { kind: 'put', opId, key: CHECKPOINT, base: isExpected ? base : ifVersion, value }
+    return {
+      kind: 'put',
+      opId,
+      key: CHECKPOINT,
+      base: isExpected ? base : ifVersion,
+      value,
+      index: this.#index(),
+    }
+  }
+
+  #index(): readonly IndexEntry[] {
+    return this.#isDated ? [writtenAt(this.#host.now())] : []
   }
 
   async #change(
@@ -145,6 +161,7 @@ export class Checkpoint<State = unknown> {
       ...options,
       operation,
       key: CHECKPOINT,
+      index: () => this.#index(),
       change: async (before) => {
         const after = await change(before)
         if (before === undefined) await this.#register()

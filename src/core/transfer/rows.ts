@@ -1,7 +1,7 @@
 import type { Message } from '../../ports/message.ts'
 import { isEntry, type LogRow, type MarkRow } from '../../ports/store.ts'
 import { slotOf } from '../decide.ts'
-import { messageIn } from '../seal.ts'
+import { attachmentsIn, messageIn } from '../seal.ts'
 
 /** What a row says is deleted. */
 export function emptiedIn(row: LogRow): readonly string[] {
@@ -19,8 +19,7 @@ export function marksOf(rows: readonly LogRow[]): readonly MarkRow[] {
 /** Ids of the attachments that a row's message names. */
 export function attachmentsOf(row: LogRow): readonly string[] {
   const content = row.kind === 'message' ? contentOf(row) : undefined
-  if (content === undefined || typeof content === 'string') return []
-  return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
+  return content === undefined ? [] : attachmentsIn({ content })
 }
 
 /** A message that nobody can read any more names nothing. */

@@ -155,8 +155,31 @@ const count = z
   .openapi({ type: 'integer', minimum: 0 })
 const list = z.string().transform((value) => value.split(','))
 
+const removed = z.object({ count, first: z.array(z.string()) }).openapi('Removed')
+const holders = z.array(z.enum(['store', 'replicas', 'devices', 'recovery']))
+const certificate = z
+  .object({
+    action: z.enum(['forget', 'erase']),
+    target: z.string(),
+    at: z.number(),
+    already: z.boolean(),
+    removed: z.object({
+      sessions: removed,
+      messages: removed,
+      summaries: removed,
+      facts: removed,
+      heads: removed,
+      attachments: removed,
+    }),
+    kept: removed,
+    confirmed: holders,
+    pending: holders,
+  })
+  .openapi('Certificate')
+
 export const schemas = {
   id,
+  certificate,
   count,
   message,
   messageInputs,

@@ -95,7 +95,7 @@ export const sessionCalls = {
     answer(await changeFact(session, change)),
 
   forget: async ({ session }: Asked, { fact }: { readonly fact: string }): Promise<Answer> => {
-    await session.forget(fact)
+    await session.forget(fact, { kind: 'fact' })
     return NOTHING
   },
 

@@ -39,6 +39,8 @@ export class SessionHome {
       open: (scope) => (scope.sessionId === undefined ? replica : local.open(scope)),
       oldestUnused: () => local.oldestUnused(),
       removeUnused: (until) => local.removeUnused(until),
+      // What is here of the user is a copy.
+      scopes: async (after) => (await local.scopes(after)).filter(({ sessionId }) => sessionId !== undefined),
     }
   }
 

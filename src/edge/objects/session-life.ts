@@ -1,3 +1,4 @@
+import type { Certificate } from '../../core/governance/certificate.ts'
 import { checkId } from '../../core/json.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -37,7 +38,7 @@ export class SessionLife {
   readonly #records: SessionRecords
   readonly #local: Store
   #home: SessionHome | undefined
-  #erasing: Promise<void> | undefined
+  #erasing: Promise<Certificate | undefined> | undefined
 
   constructor(parts: SessionLifeParts) {
     this.#parts = parts
@@ -177,26 +178,31 @@ export class SessionLife {
     this.#records.put({ ...record, state: 'erasing' })
   }
 
-  /** Removes what an erase that was begun has left. Idempotent, and done once where several ask for it. */
-  finishErase(): Promise<void> {
+  /**
+   * Removes what an erase that was begun has left. Idempotent, and done once where several ask for it.
+   *
+   * @returns undefined: there was none
+   */
+  finishErase(): Promise<Certificate | undefined> {
     this.#erasing ??= this.#eraseAll().finally(() => {
       this.#erasing = undefined
     })
     return this.#erasing
   }
 
-  async #eraseAll(): Promise<void> {
+  async #eraseAll(): Promise<Certificate | undefined> {
     const { record } = this
-    if (record?.state !== 'erasing') return
+    if (record?.state !== 'erasing') return undefined
     await this.#parts.stop()
     // What is under way must leave nothing behind.
     this.#home = undefined
     const home = this.#homeOf()
-    await home.memory.sessions(home.user).delete(record.scope.sessionId)
+    const certificate = await home.memory.sessions(home.user).delete(record.scope.sessionId)
     await home.forgetUser()
     this.#home = undefined
     this.#records.remove()
     this.#parts.clear()
+    return certificate
   }
 
   #homeOf(): SessionHome {
@@ -218,6 +224,7 @@ export class SessionLife {
           open,
           oldestUnused: () => this.#local.oldestUnused(),
           removeUnused: (until) => this.#local.removeUnused(until),
+          scopes: (after) => this.#local.scopes(after),
         },
         replica: new UserReplica({
           local: open(user),

@@ -2,6 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import type { ContextOptions } from '../../core/call.ts'
+import type { Certificate } from '../../core/governance/certificate.ts'
 import type { Session } from '../../core/session.ts'
 import { exportScope } from '../../core/transfer/export-scope.ts'
 import type { TransferPart } from '../../core/transfer/format.ts'
@@ -56,12 +57,14 @@ const CHATS = 'chats'
 const COMPLETIONS = 'completions'
 const ERASE = 'erase'
 const PARTS = 'parts'
+const RETENTION = 'retention'
 
 /** Completions of one session that wait for another: each of them holds its request in memory. */
 const MOST_WAITING = 8
 /** Seconds. */
 const RETRY_AFTER = 5
 
+const DAY_MS = 86_400_000
 /** How often an alarm keeps an object awake whose model is still answering. */
 const BEAT_MS = 30_000
 /** When an erase is tried again that could not be finished, for example since the user's object was not reached. */
@@ -118,6 +121,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
       [COMPLETIONS]: async () => (this.#isCompleting ? webHost.now() + BEAT_MS : undefined),
       [ATTACHMENTS]: async () => this.#life.living?.memory.runDueWork(),
+      [RETENTION]: async () => this.#life.living?.memory.runDueWork(),
     },
   })
   readonly #chats = new ChatRuns({
@@ -223,6 +227,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     // Streams of runs hold what was said.
     if (name === 'forget') this.#chats.clear()
     if (changes) this.#tell()
+    await this.#keep()
     return answered
   }
 
@@ -302,6 +307,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       ...(opId !== undefined && { idempotencyKey: opId }),
     })
     this.#take(bytes)
+    await this.#keep()
     return this.#chats.start(request)
   }
 
@@ -354,6 +360,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       else free()
     }
     this.#tell()
+    await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
     const due = await home?.memory.nextWorkAt()
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
@@ -404,6 +411,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     }
     const response = await handleMcpRequest(open, request)
     this.#tell()
+    await this.#keep()
     return response
   }
 
@@ -421,13 +429,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * Removes the session and all that is in it; what an end of the object leaves, an alarm finishes.
    *
    * @param by name of the object of the user who took it over
+   * @returns undefined: another call removed it meanwhile
    * @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved to another user
    */
-  async erase(scope: SessionScope, by?: string): Promise<Answer> {
+  async erase(scope: SessionScope, by?: string): Promise<Certificate | undefined> {
     this.#life.beginErase(scope, by)
     await this.#work.schedule(ERASE, webHost.now())
-    await this.#life.finishErase()
-    return NOTHING
+    return this.#life.finishErase()
   }
 
   /** As {@link SessionLife.answer}. */
@@ -449,6 +457,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   poke(): void {
     this.#life.awake?.poke()
     this.#tell()
+  }
+
+  /** Sees to it that what is too old is looked for within a day; where that is noted already, nothing is written. */
+  async #keep(): Promise<void> {
+    if (this.#settings.memory.retention) await this.#work.schedule(RETENTION, webHost.now() + DAY_MS)
   }
 
   /** Tells whoever listens that something changed. A hint: whatever becomes of it. */

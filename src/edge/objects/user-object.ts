@@ -1,6 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Fact } from '../../core/facts/fact.ts'
 import type { Facts } from '../../core/facts/facts.ts'
+import { type Certificate, certificateOf } from '../../core/governance/certificate.ts'
+import { eraseUser, type Held } from '../../core/governance/erase.ts'
+import type { Memory } from '../../core/memory.ts'
 import { headOf } from '../../core/text.ts'
 import { exportScope } from '../../core/transfer/export-scope.ts'
 import type { TransferPart } from '../../core/transfer/format.ts'
@@ -25,6 +28,7 @@ import { WorkQueue } from '../tables/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { objectName } from './object-name.ts'
+import { userOf } from './session-home.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
 import { type UserSettings, userBudgets } from './settings.ts'
@@ -42,6 +46,14 @@ const CHANGES: ReadonlySet<UserCallName> = new Set([
 /** The kind of work that finishes a claim. */
 const CLAIM = 'claim'
 const CLAIM_AGAIN_MS = 60_000
+/** Kinds of work that remove a user, and what is too old. */
+const ERASE = 'erase'
+const RETENTION = 'retention'
+/** When an erase is tried again that could not be finished. */
+const ERASE_AGAIN_MS = 60_000
+/** Sessions that one call erases: a call of an object may make so many calls of others. */
+const ERASED_AT_ONCE = 256
+const DAY_MS = 86_400_000
 
 interface ClaimWork {
   readonly user: Scope
@@ -74,11 +86,21 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         await this.#move(user, guest)
         return undefined
       },
+      [ERASE]: async (payload) => {
+        try {
+          const { isDone } = await this.#eraseSome(payload as unknown as Scope)
+          return isDone ? undefined : webHost.now()
+        } catch {
+          // Work that fails is given up in the end; what somebody had removed must not stay.
+          return webHost.now() + ERASE_AGAIN_MS
+        }
+      },
+      [RETENTION]: async (payload) => this.#memoryOf(payload as unknown as Scope).runDueWork(),
     },
   })
   #made: UserSettings | undefined
   #buckets: TokenBuckets | undefined
-  #memory: UserMemory | undefined
+  #memory: (UserMemory & { readonly memory: Memory }) | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -108,7 +130,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       opId?: string,
     ) => Promise<Answer>
     const answered = await call(memory, input, opId)
-    if (CHANGES.has(name)) this.#poke(scope)
+    if (CHANGES.has(name)) {
+      this.#poke(scope)
+      await this.#keep(scope)
+    }
     return answered
   }
 
@@ -150,8 +175,60 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const answered = await answerPull(this.#local.open(scope), request)
     this.#replicas.pulled(request.sessionId)
     const { sessionId, commit } = request
-    if (commit?.ops.some((op) => isShared(op, sessionId))) this.#poke(scope, sessionId)
+    if (commit?.ops.some((op) => isShared(op, sessionId))) {
+      this.#poke(scope, sessionId)
+      await this.#keep(scope)
+    }
     return answered
+  }
+
+  /**
+   * Removes all of the user: every session on the list, then what they share. Idempotent; what an end of the object or a failure leaves, an alarm
+   * finishes, and so it does where there are more than 256 sessions.
+   *
+   * @returns the certificate, and whether all of it is done
+   * @throws as the objects that are erased: then an alarm goes on
+   */
+  async erase(scope: Scope): Promise<Erased> {
+    this.#check(scope)
+    await this.#work.schedule(ERASE, webHost.now() + ERASE_AGAIN_MS, { payload: { ...scope } })
+    const erased = await this.#eraseSome(scope)
+    if (erased.isDone) this.#work.cancel(ERASE)
+    else await this.#work.schedule(ERASE, webHost.now(), { payload: { ...scope } })
+    return erased
+  }
+
+  async #eraseSome(scope: Scope): Promise<Erased> {
+    this.#check(scope)
+    let left = ERASED_AT_ONCE
+    const parts = { store: this.#local, host: webHost, idle: async () => {} }
+    try {
+      const certificate = await eraseUser(parts, scope, async (sessionId) => {
+        if (left-- === 0) throw MORE
+        return this.#eraseSession({ ...scope, sessionId })
+      })
+      for (const table of [this.#replicas, new Claims(this.ctx.storage)]) table.clear()
+      this.#work.cancel(RETENTION)
+      return { isDone: true, certificate }
+    } catch (error) {
+      if (error !== MORE) throw error
+      const found = { sessions: { count: ERASED_AT_ONCE, first: [] } }
+      return { isDone: false, certificate: certificateOf(webHost, 'erase', scope.userId, false, found) }
+    }
+  }
+
+  async #eraseSession(scope: SessionScope): Promise<Held> {
+    const object = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+    try {
+      const certificate = await callObject(object, webHost, 'erase', (session) => session.erase(scope))
+      const { messages, facts } = certificate?.removed ?? {}
+      return { isEmpty: false, messages: messages?.count ?? 0, facts: facts?.count ?? 0 }
+    } catch (error) {
+      unlessNotFound(error)
+      // Else the next call would ask for it again, and never come to those behind it.
+      await this.#open(userOf(scope)).sessions.unlist(scope.sessionId)
+      return { isEmpty: true, messages: 0, facts: 0 }
+    }
   }
 
   /**
@@ -184,6 +261,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         open: (home) => remoteScope({ stub: from, scope: home, host: webHost }),
         oldestUnused: async () => undefined,
         removeUnused: async () => 0,
+        scopes: async () => [],
       },
     })
     for (let after: string | undefined; ; ) {
@@ -251,7 +329,17 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     })
   }
 
-  #open(scope: Scope): UserMemory {
+  /** Sees to it that what is too old is looked for within a day; where that is noted already, nothing is written. */
+  async #keep(scope: Scope): Promise<void> {
+    if (!this.#settings.memory.retention?.facts) return
+    await this.#work.schedule(RETENTION, webHost.now() + DAY_MS, { payload: { ...scope } })
+  }
+
+  #memoryOf(scope: Scope): Memory {
+    return this.#open(scope).memory
+  }
+
+  #open(scope: Scope): UserMemory & { readonly memory: Memory } {
     this.#check(scope)
     if (!this.#memory) {
       const local = this.#local
@@ -268,9 +356,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
                 }),
           oldestUnused: () => local.oldestUnused(),
           removeUnused: (until) => local.removeUnused(until),
+          scopes: (after) => local.scopes(after),
         },
       })
-      this.#memory = { user: memory.user(scope), sessions: memory.sessions(scope) }
+      this.#memory = { memory, user: memory.user(scope), sessions: memory.sessions(scope) }
     }
     return this.#memory
   }
@@ -299,6 +388,16 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     if (!isOwn) throw new PlimsollError('ERR_NOT_FOUND', 'user: no such user')
   }
 }
+
+/** What an erase came to. */
+export interface Erased {
+  /** Whether all of it is done; else an alarm goes on. */
+  readonly isDone: boolean
+  readonly certificate: Certificate
+}
+
+/** There are more sessions than one call erases. */
+const MORE = new Error('more sessions are to be erased')
 
 /** All live facts. */
 async function allOf(facts: Facts): Promise<readonly Fact[]> {

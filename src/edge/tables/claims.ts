@@ -27,6 +27,11 @@ export class Claims {
     return row ? (JSON.parse(row.claimed as string) as Claimed) : NOTHING
   }
 
+  /** Forgets all of them. */
+  clear(): void {
+    this.#storage.sql.exec('DELETE FROM plimsoll_edge_claim')
+  }
+
   /** Adds to what was moved from a guest; a session that is noted already is noted once. */
   add(guest: string, { sessions = [], facts = 0 }: Partial<Claimed>): void {
     const before = this.get(guest)

@@ -62,6 +62,11 @@ export class Replicas {
     await Promise.allSettled(this.recent(by).map(async (sessionId) => poke(sessionId)))
   }
 
+  /** Forgets all of them. */
+  clear(): void {
+    this.#rows('DELETE FROM plimsoll_edge_replica')
+  }
+
   #rows(query: string, ...bindings: (string | number | null)[]) {
     const { sql } = this.#parts.storage
     if (!this.#isReady)

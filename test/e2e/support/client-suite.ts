@@ -185,6 +185,19 @@ export function describeClient(
       expect(code(await failing(facts.update('none', { pinned: true })))).toBe('ERR_NOT_FOUND')
     })
 
+    it('erases the caller, and says what was removed', async () => {
+      const { client, session } = await open()
+      await session.append({ role: 'user', content: 'Two seats to Turin.' })
+      await client.me.facts.remember({ kind: 'preference', text: 'Likes window seats.' })
+      expect(await client.me.erase()).toMatchObject({
+        action: 'erase',
+        already: false,
+        removed: { messages: { count: 1 } },
+      })
+      expect(await client.me.facts.list()).toEqual([])
+      expect(await client.me.erase()).toMatchObject({ already: true })
+    })
+
     it('keeps a checkpoint, over the version that was read', async () => {
       const { checkpoint } = (await open()).session
       const nothing = { processedIds: [] as string[] }

@@ -28,6 +28,8 @@ it('shapes of the client are those of the core, both ways', () => {
   expectTypeOf<Client.Skill>().toEqualTypeOf<Core.Skill>()
   expectTypeOf<Client.StoredSkill>().toEqualTypeOf<Core.StoredSkill>()
   expectTypeOf<Client.ListedSkill>().toEqualTypeOf<Core.ListedSkill>()
+  expectTypeOf<Client.Certificate>().toEqualTypeOf<Core.Certificate>()
+  expectTypeOf<Client.Removed>().toEqualTypeOf<Core.Removed>()
   expectTypeOf<Client.SkillQuery>().toEqualTypeOf<Core.SkillQuery>()
   expectTypeOf<Client.Checkpointed<{ readonly at: number }>>().toEqualTypeOf<
     Core.Checkpointed<{ readonly at: number }>

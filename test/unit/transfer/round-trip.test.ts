@@ -63,8 +63,10 @@ async function everything(store: Store, user: Scope): Promise<unknown> {
 async function heldBy(scope: ScopeStore): Promise<unknown> {
   const all = (await readAll(scope)) as { readonly head: Head; readonly registers: readonly RegisterRow[] }
   const { indexed: _, ...head } = all.head
+  // What was done where the file was made is no part of it.
+  const transferred = all.registers.filter(({ key }) => !key.startsWith('audit/'))
   // A fact that has ended is taken off the lists at the next write, or where it is imported.
-  const registers = all.registers.map(({ index, ...row }) =>
+  const registers = transferred.map(({ index, ...row }) =>
     row.body?.includes('"expiresAt"') ? row : { ...row, index },
   )
   return { ...all, head, registers }

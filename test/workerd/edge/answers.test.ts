@@ -80,6 +80,7 @@ describe('an answer', () => {
       ['POST', '/v1/me/import', SAMPLES['POST /v1/me/import']?.(() => 0, { session, fact: '' })],
       ['POST', '/v1/me/claim', { token: guest.token }],
       ['DELETE', `${inSession}/chat/{run}`],
+      ['DELETE', '/v1/me'],
     ]
     const problems: string[] = []
     const covered = new Set<string>()

@@ -9,6 +9,8 @@ import { checked, endpoint } from '../endpoint.ts'
 import { askUser, onUser, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+
 const document = z.object({ name: z.string(), text: z.string(), version: z.string() }).openapi('Document')
 const skill = z
   .looseObject({ name: z.string(), description: z.string(), version: z.string() })
@@ -26,6 +28,24 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: z.object({ documents: z.array(document) }),
     },
     ({ context, principal }) => askUser(context.var.settings, userScope(principal), 'profile', undefined),
+  )
+  endpoint(
+    app,
+    {
+      method: 'delete',
+      path: '/v1/me',
+      summary:
+        'Removes all of the caller: every session, and what they share. 202: there is more than one call removes, and the rest follows',
+      answer: schemas.certificate,
+    },
+    async ({ context, principal }) => {
+      const scope = userScope(principal)
+      const { isDone, certificate } = await onUser(context.var.settings, scope, (object) =>
+        object.erase(scope),
+      )
+      const answered = answer(certificate)
+      return isDone ? answered : new Response(answered.json, { status: 202, headers: JSON_TYPE })
+    },
   )
   endpoint(
     app,

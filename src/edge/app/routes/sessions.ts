@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
+import { NOTHING } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readText } from '../body.ts'
 import { endpoint } from '../endpoint.ts'
@@ -71,7 +72,10 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.erase(scope))
+      return onSession(context.var.settings, scope, async (object) => {
+        await object.erase(scope)
+        return NOTHING
+      })
     },
   )
   endpoint(

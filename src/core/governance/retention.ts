@@ -1,0 +1,335 @@
+import { isPlimsollError } from '../../ports/errors.ts'
+import type { Host } from '../../ports/host.ts'
+import type { Scope } from '../../ports/op.ts'
+import { type LogRow, PAGE_ROWS, type RegisterRow, type ScopeStore, type Store } from '../../ports/store.ts'
+import { decide } from '../decide.ts'
+import { FACT, factIn } from '../facts/fact.ts'
+import { invalid, isPlainObject } from '../json.ts'
+import { changeRegister, readRegister } from '../registers/register.ts'
+import { writtenIn } from '../registers/written.ts'
+import { messageIn, sealOp } from '../seal.ts'
+import { writeAudit } from './audit.ts'
+import { forget, forgetShared } from './forget.ts'
+
+/** For how long a part is kept. */
+export interface KeptFor {
+  /** Days of 24 hours: a whole number, 1 to 36 500. */
+  readonly days: number
+}
+
+/** For how long each part of a memory is kept. What is left out is kept until it is removed. */
+export interface RetentionOptions {
+  /**
+   * Rounds, by their newest message: they are forgotten as a whole, as by `session.forget`, with all that derives from them, facts
+   * included. The newest round of a session stays.
+   */
+  readonly log?: KeptFor
+  /** Facts, by their `createdAt`. Those that are pinned stay. */
+  readonly facts?: KeptFor
+  /** A session's checkpoint, by its last write. */
+  readonly checkpoint?: KeptFor
+}
+
+export interface RetentionParts {
+  readonly store: Store
+  readonly host: Host
+  readonly options: RetentionOptions
+}
+
+const DAY = 86_400_000
+const MOST_DAYS = 36_500
+/** Rows that one call looks at, and rows that a scope counts for at least. */
+const ROWS_AT_ONCE = 512
+const ROWS_A_SCOPE = 8
+/** Rows of forgotten messages after which it is worth a row to say that nothing is left of them. */
+const WORTH_NOTING = 128
+const CHECKPOINT = 'checkpoint'
+/** The register of a session that says how far its log was looked through. */
+const KEY = 'retention'
+const BY = 'retention'
+
+interface Place {
+  /** Id of the message up to which nothing is left. */
+  readonly log?: string
+  /** The version of a checkpoint that does not say when it was written, and when it was first seen here. */
+  readonly checkpoint?: { readonly version: string; readonly at: number }
+}
+
+/** Where a pass over all scopes is. */
+interface Pass {
+  /** Scopes of the page that are still to come; the first is being looked through. */
+  scopes: readonly Scope[]
+  last: Scope | undefined
+  /** Key of the last fact that was looked at in the first scope. */
+  fact: string | undefined
+  /** Whether its log is done. */
+  logDone: boolean
+  /** When what was seen so far is due. */
+  next: number
+}
+
+/**
+ * Removes what is older than it may be, over all scopes of a store, a part at a time. A pass goes on where the call before it ended; after an
+ * end of the process it begins again, and each session's register says where its log begins.
+ */
+export class Retention {
+  readonly #parts: RetentionParts
+  #pass: Pass | undefined
+  /** When the next pass begins; undefined: none was made yet. */
+  #next: number | undefined
+  #running: Promise<void> | undefined
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts
+  }
+
+  /** Unix milliseconds. */
+  nextAt(): number {
+    const now = this.#parts.host.now()
+    return this.#pass ? now : (this.#next ?? now)
+  }
+
+  /** Does a part of what is due: looks at 512 rows, or a few more where a round ends later. Calls at the same time share one run. */
+  run(): Promise<void> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { host, options } = this.#parts
+    const now = host.now()
+    if (!this.#pass && this.#next !== undefined && this.#next > now) return
+    const shortest = Math.min(...Object.values(options).map((kept: KeptFor) => kept.days * DAY))
+    this.#pass ??= { scopes: [], last: undefined, ...FRESH, next: now + shortest }
+    const pass = this.#pass
+    for (let left = ROWS_AT_ONCE; left > 0; ) {
+      const scope = await this.#current(pass)
+      if (!scope) {
+        this.#next = pass.next
+        this.#pass = undefined
+        return
+      }
+      try {
+        const { rows, isDone } = await this.#sweep(scope, pass, now)
+        left -= Math.max(ROWS_A_SCOPE, rows)
+        if (isDone) leave(pass)
+      } catch (error) {
+        // One scope that cannot be read keeps no other from its turn.
+        leave(pass)
+        pass.next = Math.min(pass.next, now + DAY)
+        throw error
+      }
+    }
+  }
+
+  async #current(pass: Pass): Promise<Scope | undefined> {
+    if (pass.scopes.length === 0) {
+      pass.scopes = await this.#parts.store.scopes(pass.last)
+      pass.last = pass.scopes.at(-1)
+    }
+    return pass.scopes[0]
+  }
+
+  /** Looks at a part of one scope. */
+  async #sweep(
+    scope: Scope,
+    pass: Pass,
+    now: number,
+  ): Promise<{ readonly rows: number; readonly isDone: boolean }> {
+    const { store, options } = this.#parts
+    const { sessionId, ...user } = scope
+    const own = store.open(scope)
+    const shared = sessionId === undefined ? own : store.open(user)
+    const look: Look = {
+      own,
+      shared,
+      sessionId,
+      open: (other) => store.open({ ...user, sessionId: other }),
+      now,
+    }
+    let rows = 0
+    if (options.log && sessionId !== undefined && !pass.logDone) {
+      const done = await this.#log(look, options.log.days * DAY, pass)
+      rows += done.rows
+      if (!done.isDone) return { rows, isDone: false }
+      pass.logDone = true
+    }
+    if (options.checkpoint && sessionId !== undefined && pass.fact === undefined) {
+      await this.#checkpoint(look, options.checkpoint.days * DAY, pass)
+      rows++
+    }
+    if (!options.facts) return { rows, isDone: true }
+    const done = await this.#facts(look, options.facts.days * DAY, pass)
+    return { rows: rows + done.rows, isDone: done.isDone }
+  }
+
+  /** Forgets the oldest rounds, a page of them. */
+  async #log(look: Look, limit: number, pass: Pass): Promise<Done> {
+    const { host } = this.#parts
+    const { own, shared, sessionId = '', open, now } = look
+    const { value: place } = await readRegister<Place>(own, KEY)
+    const { rows, more } = await oldestRounds(own, place?.log)
+    const rounds = new Map<string, LogRow[]>()
+    for (const row of rows) rounds.set(roundOf(row), [...(rounds.get(roundOf(row)) ?? []), row])
+    const newest = newestRound(rows)
+    const due: LogRow[] = []
+    for (const [round, members] of rounds) {
+      const times = members.flatMap((row) => messageIn(row)?.createdAt ?? [])
+      if (times.length === 0) continue
+      const end = Math.max(...times) + limit
+      if (round === newest) pass.next = Math.min(pass.next, Math.max(end, now + DAY))
+      else if (end > now) pass.next = Math.min(pass.next, end)
+      else due.push(...members.filter(({ body }) => body !== null))
+    }
+    if (due.length > 0)
+      await forget(
+        { store: own, sessionId, userStore: shared, open, host },
+        { rows: due, own: [], shared: [] },
+        { action: 'forget', target: sessionId, by: BY },
+      )
+    const gone = new Set(due)
+    const kept = rows.findIndex((row) => row.body !== null && !gone.has(row))
+    const log = rows[(kept < 0 ? rows.length : kept) - 1]?.id
+    if (log !== undefined && (due.length > 0 || kept < 0 || kept >= WORTH_NOTING))
+      await this.#note(own, { log })
+    return { rows: rows.length, isDone: !more || (due.length === 0 && kept >= 0) }
+  }
+
+  async #facts({ own, shared, sessionId, open, now }: Look, limit: number, pass: Pass): Promise<Done> {
+    const { host } = this.#parts
+    const page = await own.registers(FACT, pass.fact)
+    const keys = page.flatMap((row) => (this.#isDue(row, limit, now, pass) ? row.key : []))
+    if (keys.length > 0 && sessionId === undefined)
+      await forgetShared({ userStore: own, open, host }, keys, { action: 'forget', by: BY })
+    // What was handed over is the user's, and goes when it is due there.
+    if (keys.length > 0 && sessionId !== undefined) {
+      await writeAudit(shared, host, {
+        action: 'forget',
+        target: sessionId,
+        counts: { facts: keys.length },
+        by: BY,
+      })
+      await own.commit(
+        keys.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target })),
+        decide,
+      )
+    }
+    pass.fact = page.at(-1)?.key
+    return { rows: page.length, isDone: page.length < PAGE_ROWS }
+  }
+
+  #isDue(row: RegisterRow, limit: number, now: number, pass: Pass): boolean {
+    const fact = factIn(row)
+    if (!fact || fact.pinned) return false
+    const end = fact.createdAt + limit
+    if (end > now) pass.next = Math.min(pass.next, end)
+    return end <= now
+  }
+
+  async #checkpoint({ own, now }: Look, limit: number, pass: Pass): Promise<void> {
+    const { host } = this.#parts
+    const { version, row } = await readRegister(own, CHECKPOINT)
+    if (version === null || !row) return
+    const at = writtenIn(row) ?? (await this.#firstSeen(own, version, now))
+    const end = at + limit
+    if (end > now) pass.next = Math.min(pass.next, end)
+    else
+      await changeRegister(own, host, {
+        operation: BY,
+        key: CHECKPOINT,
+        ifVersion: version,
+        change: () => null,
+      }).catch(unlessConflict)
+  }
+
+  /** When a version was first seen here that does not say when it was written. */
+  async #firstSeen(own: ScopeStore, version: string, now: number): Promise<number> {
+    const { value } = await readRegister<Place>(own, KEY)
+    if (value?.checkpoint?.version === version) return value.checkpoint.at
+    await this.#note(own, { checkpoint: { version, at: now } })
+    return now
+  }
+
+  async #note(own: ScopeStore, place: Place): Promise<void> {
+    await changeRegister<Place>(own, this.#parts.host, {
+      operation: BY,
+      key: KEY,
+      change: (before) => ({ ...before, ...place }),
+    })
+  }
+}
+
+interface Look {
+  /** The scope that is looked through. */
+  readonly own: ScopeStore
+  /** That of its user. */
+  readonly shared: ScopeStore
+  readonly sessionId: string | undefined
+  readonly open: (sessionId: string) => ScopeStore
+  readonly now: number
+}
+
+interface Done {
+  readonly rows: number
+  readonly isDone: boolean
+}
+
+const FRESH = { fact: undefined, logDone: false } as const
+
+/** What was written meanwhile is new. */
+function unlessConflict(error: unknown): void {
+  if (!isPlimsollError(error, 'ERR_CONFLICT')) throw error
+}
+
+function leave(pass: Pass): void {
+  pass.scopes = pass.scopes.slice(1)
+  Object.assign(pass, FRESH)
+}
+
+/** A page of a log's messages, and further ones until a second round begins. */
+async function oldestRounds(
+  store: ScopeStore,
+  from: string | undefined,
+): Promise<{ readonly rows: readonly LogRow[]; readonly more: boolean }> {
+  const rows: LogRow[] = []
+  for (let after = from; ; ) {
+    const page = await store.entries({
+      first: PAGE_ROWS,
+      kinds: ['message'],
+      ...(after !== undefined && { after }),
+    })
+    rows.push(...page.rows)
+    after = page.rows.at(-1)?.id
+    const isWhole = rows.some((row) => row.body !== null && roundOf(row) !== newestRound(rows))
+    if (!page.more || after === undefined || isWhole || rows.every(({ body }) => body === null))
+      return { rows, more: page.more }
+  }
+}
+
+/** The round that was opened last: more of it may follow. */
+function newestRound(rows: readonly LogRow[]): string | undefined {
+  const opener = rows.findLast((row) => row.id === row.round) ?? rows.at(-1)
+  return opener && roundOf(opener)
+}
+
+function roundOf({ id, round = id }: LogRow): string {
+  return round
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkRetention(operation: string, retention: RetentionOptions): RetentionOptions {
+  if (!isPlainObject(retention)) throw invalid(operation, 'retention', 'must be an object')
+  for (const [name, kept] of Object.entries(retention)) {
+    const argument = `retention.${name}`
+    if (name !== 'log' && name !== 'facts' && name !== 'checkpoint')
+      throw invalid(operation, argument, 'is no part that is kept for a time')
+    if (kept === undefined) continue
+    if (!isPlainObject(kept)) throw invalid(operation, argument, 'must be an object')
+    const { days } = kept as unknown as KeptFor
+    if (!Number.isSafeInteger(days) || days < 1 || days > MOST_DAYS)
+      throw invalid(operation, `${argument}.days`, `must be a whole number, 1 to ${MOST_DAYS}`)
+  }
+  return Object.fromEntries(Object.entries(retention).filter(([, kept]) => kept !== undefined))
+}

@@ -1,0 +1,12 @@
+import type { Scope } from '../ports/op.ts'
+
+/** A scope as stores name it: its ids as JSON, so that no two scopes have one name. */
+export function scopeName({ tenant, userId, sessionId }: Scope): string {
+  return JSON.stringify([tenant ?? null, userId, sessionId ?? null])
+}
+
+/** The scope of a name. */
+export function scopeNamed(name: string): Scope {
+  const [tenant, userId, sessionId] = JSON.parse(name) as [string | null, string, string | null]
+  return { ...(tenant !== null && { tenant }), userId, ...(sessionId !== null && { sessionId }) }
+}

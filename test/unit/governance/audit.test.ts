@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { decide } from '../../../src/core/decide.ts'
+import { MOST_RECORDS, writeAudit } from '../../../src/core/governance/audit.ts'
+import { sealOp } from '../../../src/core/seal.ts'
+import { mapStore } from '../../../src/index.ts'
+
+import { webHost } from '../../../src/platform/web.ts'
+import type { Op } from '../../../src/ports/op.ts'
+import { ADA, CANARY, memoryOver } from '../../everywhere/governance.ts'
+import { changedStore } from '../support/changed-store.ts'
+
+function open() {
+  const store = mapStore()
+  const memory = memoryOver(store)
+  let now = 0
+  const host = { ...webHost, now: () => ++now }
+  return { store, memory, user: memory.user(ADA), scope: store.open(ADA), host }
+}
+
+describe('the audit of a user', () => {
+  it('has what was done, the newest first, page by page', async () => {
+    const { user, scope, host } = open()
+    expect(await user.audit()).toEqual([])
+    for (const target of ['a', 'b', 'c']) await writeAudit(scope, host, { action: 'export', target })
+    await writeAudit(scope, host, { action: 'rotate-key', counts: { rows: 7 }, by: 'cli' })
+    const all = await user.audit()
+    expect(all).toEqual([
+      { id: '000000000000004', at: 4, action: 'rotate-key', counts: { rows: 7 }, by: 'cli' },
+      { id: '000000000000003', at: 3, action: 'export', target: 'c' },
+      { id: '000000000000002', at: 2, action: 'export', target: 'b' },
+      { id: '000000000000001', at: 1, action: 'export', target: 'a' },
+    ])
+    expect(await user.audit({ first: 2 })).toEqual(all.slice(0, 2))
+    expect(await user.audit({ after: all[1]?.id ?? '', first: 2 })).toEqual(all.slice(2))
+    for (const [query, argument] of [
+      [{ first: 0 }, 'first'],
+      [{ first: 513 }, 'first'],
+      [{ after: 'x' }, 'after'],
+    ] as const)
+      await expect(user.audit(query)).rejects.toMatchObject({ argument })
+  })
+
+  it(`keeps the newest ${MOST_RECORDS}, in as many registers`, async () => {
+    const { memory, user, scope, host } = open()
+    for (let index = 1; index <= MOST_RECORDS + 5; index++)
+      await writeAudit(scope, host, { action: 'export', target: `${index}` })
+    const all = await user.audit()
+    expect(all.length).toBe(MOST_RECORDS)
+    expect([all[0]?.target, all.at(-1)?.target]).toEqual([`${MOST_RECORDS + 5}`, '6'])
+    const rows = await scope.registers('audit/')
+    expect(rows.length).toBe(MOST_RECORDS)
+    expect(await scope.registers('audit/', rows.at(-1)?.key)).toEqual([])
+    expect(await memory.erase(ADA)).toMatchObject({ already: false })
+    expect(await user.audit()).toMatchObject([{ id: '000000000000518', action: 'erase' }])
+  })
+
+  it('has each of those that were written at once', async () => {
+    const { user, scope, host } = open()
+    const targets = Array.from({ length: 6 }, (_, index) => `${index}`)
+    const beside = (key: string): Op => ({ kind: 'put', opId: `op-${key}`, key, base: null, value: key })
+    await Promise.all(
+      targets.map((target) => writeAudit(scope, host, { action: 'import', target }, [beside(target)])),
+    )
+    expect((await user.audit()).map(({ target }) => target).sort()).toEqual(targets)
+    for (const target of targets) expect(await scope.register(target)).toMatchObject({ key: target })
+  })
+
+  it('goes with what it records, or both are not written', async () => {
+    const { store, user, host } = open()
+    const blind = changedStore(store, () => ({ register: async () => undefined }))
+    await writeAudit(store.open(ADA), host, { action: 'export' })
+    // What it takes for free is not: it looks again, eight times.
+    await store
+      .open(ADA)
+      .commit([sealOp({ kind: 'put', opId: 'op-0', key: 'audit/2', base: null, value: 0 })], decide)
+    const op: Op = { kind: 'put', opId: 'op-1', key: 'beside', base: null, value: 1 }
+    await expect(writeAudit(blind.open(ADA), host, { action: 'import' }, [op])).rejects.toMatchObject({
+      code: 'ERR_CONFLICT',
+    })
+    expect(await store.open(ADA).register('beside')).toBeUndefined()
+    expect((await user.audit()).map(({ action }) => action)).toEqual(['export'])
+  })
+
+  it('says what was promoted, forgotten and erased, once each, and no word of it', async () => {
+    const { memory, user, scope } = open()
+    const session = memory.session({ ...ADA, sessionId: 'trip' })
+    await session.append({ id: 'said', role: 'user', content: CANARY })
+    await session.remember({ id: 'f1', kind: 'constraint', text: `Never ${CANARY}.`, trust: 'tool' })
+    await session.promote('f1')
+    await session.promote('f1')
+    await session.promote('f1', { pinned: true })
+    await session.forget('said')
+    await session.forget('said')
+    await user.facts.forget('f1')
+    await memory.sessions(ADA).delete('trip')
+    await memory.sessions(ADA).delete('trip')
+    expect((await user.audit()).map(({ action, target }) => [action, target])).toEqual([
+      ['erase', 'trip'],
+      ['forget', 'f1'],
+      ['forget', 'said'],
+      ['promote', 'f1'],
+    ])
+    expect(JSON.stringify(await scope.registers('audit/'))).not.toContain(CANARY)
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { createMemory, type Model, mapStore, type Store } from '../../../src/index.ts'
+import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
+import { FailingStore } from '../support/failing-store.ts'
+
+async function written(): Promise<Store> {
+  const store = mapStore()
+  const { trip, home } = await writeCanary(memoryOver(store))
+  await trip.close()
+  await home.close()
+  return store
+}
+
+describe('erasing a user', () => {
+  it('is finished by the same call wherever it ended', async () => {
+    const counted = new FailingStore(await written(), {
+      at: Number.POSITIVE_INFINITY,
+      when: 'before',
+      isEnd: true,
+    })
+    await memoryOver(counted.store).erase(ADA)
+    expect(counted.calls).toBeGreaterThan(8)
+    for (let at = 1; at <= counted.calls; at++)
+      for (const when of ['before', 'after'] as const) {
+        const store = await written()
+        const failing = new FailingStore(store, { at, when, isEnd: true })
+        await memoryOver(failing.store)
+          .erase(ADA)
+          .catch(() => {})
+        const certificate = await memoryOver(store).erase(ADA)
+        expect(certificate.action).toBe('erase')
+        expect(await readEverything(store), `${when} ${at}`).not.toContain(CANARY)
+        expect(await memoryOver(store).user(ADA).audit()).toMatchObject([{ action: 'erase', target: 'ada' }])
+      }
+  })
+
+  it('of whom nothing is known writes nothing', async () => {
+    const store = mapStore()
+    expect(await memoryOver(store).erase(ADA)).toMatchObject({ already: true })
+    expect(await store.scopes()).toEqual([])
+    await expect(memoryOver(store).erase({ userId: '' })).rejects.toMatchObject({ argument: 'userId' })
+  })
+
+  it('removes attachments that no message names', async () => {
+    const store = mapStore()
+    const memory = memoryOver(store)
+    const session = memory.session({ ...ADA, sessionId: 'trip' })
+    await session.attach({ id: 'picture', mediaType: 'image/png', bytes: Uint8Array.of(1) })
+    await memory.erase(ADA)
+    await expect(session.attachment('picture')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+  })
+
+  it('lets a session begin anew, in an object that was open and in a new one', async () => {
+    const store = mapStore()
+    const memory = memoryOver(store)
+    const session = memory.session({ ...ADA, sessionId: 'trip' })
+    await session.append({ role: 'user', content: CANARY })
+    await session.context()
+    await memory.erase(ADA)
+    for (const one of [session, memoryOver(store).session({ ...ADA, sessionId: 'trip' })]) {
+      await one.append({ role: 'user', content: 'Hello again.' })
+      expect(JSON.stringify(await one.context())).not.toContain(CANARY)
+    }
+    expect(await memory.sessions(ADA).list()).toMatchObject([{ sessionId: 'trip' }])
+  })
+
+  it('waits for a summary that is being written, which would come back', async () => {
+    const store = mapStore()
+    let free = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      free = resolve
+    })
+    const text = `They spoke about ${CANARY} at length, and agreed on all of it.`
+    const slow: Model = {
+      id: 'slow',
+      async *complete() {
+        await gate
+        yield { type: 'finish', message: { role: 'assistant', content: text }, reason: 'stop' }
+      },
+    }
+    const memory = createMemory({ store, budget: 2_000, compaction: { model: slow, ahead: 0.5 } })
+    const session = memory.session({ ...ADA, sessionId: 'trip' })
+    for (let round = 0; round < 200 && !session.isCompacting; round++) {
+      await session.append([
+        { role: 'user', content: `Question ${round} about ${CANARY} and other things.` },
+        { role: 'assistant', content: `Answer ${round} about ${CANARY} and other things.` },
+      ])
+      await session.context()
+    }
+    expect(session.isCompacting).toBe(true)
+    const erased = memory.erase(ADA)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    free()
+    await erased
+    await session.compacted()
+    expect(await readEverything(store)).not.toContain(CANARY)
+  })
+})
