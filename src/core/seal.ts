@@ -61,6 +61,11 @@ export function attachmentsIn({ content }: Pick<Message, 'content'>): string[] {
   return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
 }
 
+/** Whether a row holds a body, be it one that nobody can read: then it was not forgotten. */
+export function hasBody({ body, unreadable }: Pick<LogRow, 'body' | 'unreadable'>): boolean {
+  return body !== null || unreadable === true
+}
+
 /** The message in a row of kind `message`, unless it was forgotten. */
 export function messageIn(row: LogRow): Message | undefined {
   return row.body === null ? undefined : openMessage(row.id, row.body)

@@ -6,7 +6,7 @@ import { type AuditInput, auditOp, writeAudit } from './governance/audit.ts'
 import { type Certificate, certificateOf, countsOf } from './governance/certificate.ts'
 import { type EraseParts, eraseSession, foundIn } from './governance/erase.ts'
 import { checkId, checkText, invalid } from './json.ts'
-import { changeRegister } from './registers/register.ts'
+import { changeRegister, checkReadable } from './registers/register.ts'
 import { valueIn } from './seal.ts'
 
 /** What the keys of sessions begin with, in the user's scope. */
@@ -52,9 +52,11 @@ export class Sessions {
     }
   }
 
-  /** Undefined where there is none, or it was deleted. @throws ERR_INVALID_ARGUMENT */
+  /** Undefined where there is none, or it was deleted. @throws ERR_INVALID_ARGUMENT, ERR_DECRYPT */
   async get(sessionId: string): Promise<SessionInfo | undefined> {
-    const row = await this.#registers.register(SESSION + checkId('get', 'sessionId', sessionId))
+    const row = checkReadable(
+      await this.#registers.register(SESSION + checkId('get', 'sessionId', sessionId)),
+    )
     return row && infoIn(row)
   }
 

@@ -8,7 +8,8 @@ import { decide } from '../decide.ts'
 import { hashText } from '../hash.ts'
 import { checkCount, checkId, invalid, isPlainObject } from '../json.ts'
 import { isTrusted } from '../message.ts'
-import { sealOp } from '../seal.ts'
+import { checkReadable } from '../registers/register.ts'
+import { hasBody, sealOp } from '../seal.ts'
 import { checkFactId, type FactInput } from './check-fact.ts'
 import { type Fact, type FactRow, factIn, factKey } from './fact.ts'
 import type { FactList } from './fact-index.ts'
@@ -91,9 +92,9 @@ export class Facts {
     return { ops: await plan.ops(operation, caps, () => host.newId()), remembered }
   }
 
-  /** A fact, superseded, resolved and ended ones included; undefined where there is none, or it was forgotten. */
+  /** A fact, superseded, resolved and ended ones included; undefined where there is none, or it was forgotten. @throws ERR_DECRYPT */
   async get(id: string): Promise<Fact | undefined> {
-    const row = await this.#parts.store.register(factKey(checkFactId('get', 'id', id)))
+    const row = checkReadable(await this.#parts.store.register(factKey(checkFactId('get', 'id', id))))
     return row && factIn(row)
   }
 
@@ -222,7 +223,7 @@ export class Facts {
       const target = factKey(checkFactId('forget', 'id', id))
       const row = await store.register(target)
       if (!row) throw noFact('forget', id)
-      if (row.body === null) return
+      if (!hasBody(row)) return
       if (forget) return forget(id)
       await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
     })

@@ -1,13 +1,14 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { isRepeated, look } from '../once.ts'
+import { checkReadable } from '../registers/register.ts'
 import { sealOp } from '../seal.ts'
 import { FACT, type Fact, factIn } from './fact.ts'
 
 /**
  * The fact that an op wrote which was sent before, as it stands now; undefined: it was not.
  *
- * @throws ERR_DUPLICATE_ID (the op wrote something else), ERR_NOT_FOUND (the fact was forgotten since)
+ * @throws ERR_DUPLICATE_ID (the op wrote something else), ERR_NOT_FOUND (the fact was forgotten since), ERR_DECRYPT
  */
 export async function readFirst(
   operation: string,
@@ -23,7 +24,7 @@ export async function readFirst(
   const [written] = rows
   if (!written?.id.startsWith(FACT))
     throw new PlimsollError('ERR_DUPLICATE_ID', `${operation}: op ${opId} wrote something else`, { id: opId })
-  const row = await store.register(written.id)
+  const row = checkReadable(await store.register(written.id))
   const fact = row && factIn(row)
   if (!fact) throw noFact(operation, written.id.slice(FACT.length))
   return fact

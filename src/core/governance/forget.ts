@@ -7,7 +7,7 @@ import { decide } from '../decide.ts'
 import { FACT } from '../facts/fact.ts'
 import { HEAD_KEY, type HeadTexts } from '../head.ts'
 import { SUMMARY_ID } from '../message.ts'
-import { attachmentsIn, messageIn, sealOp, valueIn } from '../seal.ts'
+import { attachmentsIn, hasBody, messageIn, sealOp, valueIn } from '../seal.ts'
 import { type AuditInput, writeAudit } from './audit.ts'
 import { countsOf, type Found, type Removed, removed } from './certificate.ts'
 
@@ -57,7 +57,7 @@ export async function forget(
   record: AuditInput,
 ): Promise<Forgotten> {
   const { store, userStore, host } = parts
-  const live = rows.filter(({ body }) => body !== null)
+  const live = rows.filter(hasBody)
   const targets = [...live.map(({ id }) => id), ...own]
   const names = await emptiedBy(store, host, targets)
   const facts = await sharedFrom(userStore, [...rows.map(({ id }) => id), ...names, ...shared])
@@ -192,7 +192,8 @@ async function headsShowing(store: ScopeStore, names: ReadonlySet<string>): Prom
     const page = await store.registers(HEAD_KEY, after)
     for (const row of page) {
       const texts = valueIn(row) as HeadTexts | null | undefined
-      if (texts?.remembered?.facts.some(([name]) => names.has(name))) found.push(row.key)
+      // One that cannot be read may show any of them.
+      if (row.unreadable || texts?.remembered?.facts.some(([name]) => names.has(name))) found.push(row.key)
     }
     after = page.at(-1)?.key
     if (after === undefined) return found
@@ -217,7 +218,9 @@ async function attachmentsOf(
     for (const row of page.rows) {
       // A name may be that of a message too, and a delete is of all that has it.
       if (refs.has(row.id)) kept.add(row.id)
-      if (!going.has(row.id)) for (const ref of refsIn(row)) if (refs.has(ref)) kept.add(ref)
+      if (going.has(row.id)) continue
+      // What cannot be read may name any of them.
+      for (const ref of row.unreadable ? refs : refsIn(row)) if (refs.has(ref)) kept.add(ref)
     }
     after = page.rows.at(-1)?.id
     more = page.more && after !== undefined

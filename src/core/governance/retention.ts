@@ -7,7 +7,7 @@ import { FACT, factIn } from '../facts/fact.ts'
 import { invalid, isPlainObject } from '../json.ts'
 import { changeRegister, readRegister } from '../registers/register.ts'
 import { writtenIn } from '../registers/written.ts'
-import { messageIn, sealOp } from '../seal.ts'
+import { hasBody, messageIn, sealOp } from '../seal.ts'
 import { writeAudit } from './audit.ts'
 import { forget, forgetShared } from './forget.ts'
 
@@ -181,7 +181,7 @@ export class Retention {
       const end = Math.max(...times) + limit
       if (round === newest) pass.next = Math.min(pass.next, Math.max(end, now + DAY))
       else if (end > now) pass.next = Math.min(pass.next, end)
-      else due.push(...members.filter(({ body }) => body !== null))
+      else due.push(...members.filter(hasBody))
     }
     if (due.length > 0)
       await forget(
@@ -190,7 +190,7 @@ export class Retention {
         { action: 'forget', target: sessionId, by: BY },
       )
     const gone = new Set(due)
-    const kept = rows.findIndex((row) => row.body !== null && !gone.has(row))
+    const kept = rows.findIndex((row) => hasBody(row) && !gone.has(row))
     const log = rows[(kept < 0 ? rows.length : kept) - 1]?.id
     if (log !== undefined && (due.length > 0 || kept < 0 || kept >= WORTH_NOTING))
       await this.#note(own, { log })
@@ -302,9 +302,8 @@ async function oldestRounds(
     })
     rows.push(...page.rows)
     after = page.rows.at(-1)?.id
-    const isWhole = rows.some((row) => row.body !== null && roundOf(row) !== newestRound(rows))
-    if (!page.more || after === undefined || isWhole || rows.every(({ body }) => body === null))
-      return { rows, more: page.more }
+    const isWhole = rows.some((row) => hasBody(row) && roundOf(row) !== newestRound(rows))
+    if (!page.more || after === undefined || isWhole || !rows.some(hasBody)) return { rows, more: page.more }
   }
 }
 

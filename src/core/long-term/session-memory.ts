@@ -27,7 +27,7 @@ import type { Recall } from '../recall/lexical-recall.ts'
 import type { SessionIndex } from '../recall/session-index.ts'
 import { LoadedSkills } from '../registers/loaded-skills.ts'
 import type { StoredSkill } from '../registers/skills.ts'
-import { messageIn } from '../seal.ts'
+import { hasBody, messageIn } from '../seal.ts'
 import { startSession } from '../start/start.ts'
 import { factTokens, type RecalledItem } from '../start/start-items.ts'
 import type { StartOptions } from '../start/start-options.ts'
@@ -222,8 +222,8 @@ export class SessionMemory {
     const targets = {
       rows: isEntry ? [row] : [],
       // In both: what was just shared is in each of them.
-      own: own && own.body !== null ? [key] : [],
-      shared: shared && shared.body !== null ? [key] : [],
+      own: own && hasBody(own) ? [key] : [],
+      shared: shared && hasBody(shared) ? [key] : [],
     }
     const { sessionId, open } = this.#parts
     const parts = { store, sessionId, userStore, open, host }

@@ -3,6 +3,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { LogRow, RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { parseBody } from '../json.ts'
+import { hasBody } from '../seal.ts'
 import type { LogLine, RegisterLine, TransferLine, TransferPart } from './format.ts'
 import { kindOf, type Owner } from './known-registers.ts'
 import { attachmentsOf } from './rows.ts'
@@ -21,7 +22,8 @@ export interface ScopeExport {
  * The lines of one scope: its log with the attachments that messages name, its registers by key, and those that were deleted; then what was
  * written meanwhile. Reads a page of about 1 MiB at a time. Keys are held in memory, values are not.
  *
- * @throws ERR_CONFLICT: something was forgotten meanwhile, or the scope changed at every look; ERR_STORAGE: a row is not as it was written
+ * @throws ERR_CONFLICT: something was forgotten meanwhile, or the scope changed at every look; ERR_STORAGE: a row is not as it was written;
+ *   ERR_DECRYPT: it cannot be read
  */
 export async function* exportScope({ store, owner, parts, host }: ScopeExport): AsyncGenerator<TransferLine> {
   /** Registers that were put and do not show among the live ones. */
@@ -32,7 +34,7 @@ export async function* exportScope({ store, owner, parts, host }: ScopeExport): 
     return kind?.owners.includes(owner) ? kind.part : undefined
   }
   const lineOf = (row: RegisterRow | undefined): readonly RegisterLine[] => {
-    const part = row && (row.body === null ? 'log' : partOf(row.key))
+    const part = row && (hasBody(row) ? partOf(row.key) : 'log')
     return row && part && parts.includes(part) ? [registerLine(part, row)] : []
   }
   const live = async function* (seq: number): AsyncGenerator<RegisterLine> {
@@ -87,6 +89,7 @@ export async function* exportScope({ store, owner, parts, host }: ScopeExport): 
 }
 
 function logLine(row: LogRow): LogLine {
+  if (row.unreadable) throw unreadable(row.id)
   const { kind, seq, opId, round = '', base = null, lane, sources, id, body } = row
   const value = body === null ? undefined : verbatim(id, body)
   if (kind === 'message')
@@ -104,7 +107,11 @@ function logLine(row: LogRow): LogLine {
   }
 }
 
-function registerLine(part: TransferPart, { key, version, sources, body }: RegisterRow): RegisterLine {
+function registerLine(
+  part: TransferPart,
+  { key, version, sources, body, unreadable: isUnreadable }: RegisterRow,
+): RegisterLine {
+  if (isUnreadable) throw unreadable(key)
   return {
     type: 'register',
     part,
@@ -120,6 +127,11 @@ function verbatim(id: string, body: string): Json {
   const value = parseBody(id, body) as Json
   if (JSON.stringify(value) === body) return value
   throw new PlimsollError('ERR_STORAGE', `export: the body of ${id} is not what was written`, { id })
+}
+
+/** Left out, it would be taken for what was forgotten, and be forgotten where the file is imported. */
+function unreadable(id: string): PlimsollError {
+  return new PlimsollError('ERR_DECRYPT', `export: ${id} cannot be decrypted`, { id })
 }
 
 function changed(reason: string): PlimsollError {

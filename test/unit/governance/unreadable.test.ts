@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { createMemory, mapStore, type RetentionOptions, type Store } from '../../../src/index.ts'
+import { unreadableStore } from '../support/unreadable-store.ts'
+
+const DAY = 86_400_000
+const ADA = { userId: 'ada' }
+const TRIP = { ...ADA, sessionId: 'trip' }
+
+function open(names: readonly string[], retention: RetentionOptions = {}) {
+  const below = mapStore()
+  const hidden = new Set<string>()
+  const time = { now: 1_000 * DAY }
+  const memory = createMemory({
+    store: unreadableStore(below, hidden),
+    budget: 2_000,
+    clock: () => time.now,
+    retention,
+  })
+  /** From now on they cannot be read. */
+  const hide = () => {
+    for (const name of names) hidden.add(name)
+  }
+  return { memory, session: memory.session(TRIP), below, hide, hidden, time }
+}
+
+async function bodyOf(store: Store, id: string): Promise<string | null | undefined> {
+  const scope = store.open(TRIP)
+  return (await scope.entries({ from: id, first: 1 })).rows[0]?.body
+}
+
+async function everything(lines: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const line of lines) text += line
+  return text
+}
+
+describe('what cannot be read', () => {
+  it('is forgotten where it is asked for, and is no more once it can be read again', async () => {
+    const { memory, session, below, hide, hidden } = open(['said', 'fact/own', 'fact/shared'])
+    await session.append({ id: 'said', role: 'user', content: 'The code is 1234.' })
+    await session.remember({ id: 'own', kind: 'finding', text: 'The code has four digits.' })
+    await session.remember({ id: 'shared', kind: 'preference', text: 'Likes codes.' })
+    hide()
+    for (const id of ['said', 'own', 'shared']) {
+      expect(await session.forget(id)).toMatchObject({ already: false })
+      expect(await session.forget(id)).toMatchObject({ already: true })
+    }
+    hidden.clear()
+    expect(await bodyOf(below, 'said')).toBeNull()
+    expect(await session.history()).toEqual([])
+    for (const id of ['own', 'shared']) expect(await session.fact(id)).toBeUndefined()
+    expect((await memory.user(ADA).audit()).map(({ action }) => action)).toEqual(Array(3).fill('forget'))
+  })
+
+  it('keeps the attachments that it may name, and the heads that may show what is forgotten go', async () => {
+    const { session, below, hide } = open(['other'])
+    const part = await session.attach({ mediaType: 'image/png', bytes: Uint8Array.of(1), id: 'logo' })
+    for (const id of ['said', 'other']) await session.append({ id, role: 'user', content: [part] })
+    await session.remember({ id: 'shared', kind: 'preference', text: 'Likes pictures.' })
+    await session.context()
+    const [head] = await below.open(TRIP).registers('head/')
+    hide()
+    expect(await session.forget('said')).toMatchObject({ kept: { first: ['logo'] } })
+    expect(await session.attachment('logo')).toBeDefined()
+    const blind = createMemory({
+      store: unreadableStore(below, new Set([head?.key ?? ''])),
+      budget: 2_000,
+    }).session(TRIP)
+    expect((await blind.forget('shared')).removed.heads.first).toEqual([head?.key])
+    expect(await below.open(TRIP).registers('head/')).toEqual([])
+  })
+
+  it('goes with its round when that is too old, and keeps its place while it is not', async () => {
+    const { memory, session, below, hide, time } = open(['old', 'lone'], { log: { days: 30 } })
+    await session.append({ id: 'lone', role: 'user', content: 'Nobody can tell when.' })
+    await session.append({ id: 'old', role: 'user', content: 'The code is 1234.' })
+    await session.append({ id: 'old-answer', role: 'assistant', content: 'Noted.' })
+    await session.append({ id: 'new', role: 'user', content: 'Go on.' })
+    hide()
+    time.now += 31 * DAY
+    await memory.runDueWork()
+    expect(await bodyOf(below, 'old')).toBeNull()
+    expect(await bodyOf(below, 'old-answer')).toBeNull()
+    expect(await bodyOf(below, 'lone')).not.toBeNull()
+    expect(await bodyOf(below, 'new')).not.toBeNull()
+  })
+
+  it('is no fact, no result and no session that is not there', async () => {
+    const { memory, session, hide } = open(['fact/own', 'fact/shared', 'session/trip'])
+    await session.append({ id: 'said', role: 'user', content: 'Hello.' })
+    await session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' })
+    const { facts } = memory.user(ADA)
+    await facts.remember({ id: 'shared', kind: 'preference', text: 'Likes trains.' }, 'second')
+    hide()
+    const calls = [
+      () => session.fact('own'),
+      () => session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' }),
+      () => facts.get('shared'),
+      () => facts.remember({ id: 'shared', kind: 'preference', text: 'Likes trains.' }, 'second'),
+      () => memory.sessions(ADA).get('trip'),
+    ]
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'ERR_DECRYPT' })
+    await facts.forget('shared')
+    expect(await facts.get('shared')).toBeUndefined()
+  })
+
+  it('is not exported as if it were forgotten', async () => {
+    for (const name of ['said', 'fact/own', 'checkpoint']) {
+      const { memory, session, hide } = open([name])
+      await session.append({ id: 'said', role: 'user', content: 'Hello.' })
+      await session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' })
+      await session.checkpoint.set({ step: 1 })
+      hide()
+      await expect(everything(memory.export(TRIP))).rejects.toMatchObject({ code: 'ERR_DECRYPT', id: name })
+    }
+  })
+})
