@@ -184,7 +184,8 @@ export function createCore<State>({
     },
     import: async (given, lines, options) => {
       const scope = checkScope('import', given)
-      const parts = { store, sessions: sessions(scope), host, counter, recall, facts }
+      const isDated = retained.checkpoint !== undefined
+      const parts = { store, sessions: sessions(scope), host, counter, recall, facts, isDated }
       return importInto(parts, scope, lines, options)
     },
     session: (scope, { project } = {}) => {

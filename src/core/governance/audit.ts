@@ -2,8 +2,8 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
-import type { ScopeStore } from '../../ports/store.ts'
-import { allOrNone } from '../all-or-none.ts'
+import type { Decide, ScopeStore } from '../../ports/store.ts'
+import { allOrNone, nothingWritten } from '../all-or-none.ts'
 import { checkCount, invalid } from '../json.ts'
 import { TRIES } from '../registers/register.ts'
 import { sealOp, valueIn } from '../seal.ts'
@@ -37,7 +37,7 @@ export interface AuditQuery {
 /** Records that a user's scope keeps: the oldest leave. */
 export const MOST_RECORDS = 512
 /** Lists the records, the newest first. */
-const GROUP = 'audit'
+export const AUDIT_GROUP = 'audit'
 /** What the keys of records begin with. */
 export const AUDIT = 'audit/'
 /** Digits of a record's number in its id and its place. */
@@ -57,8 +57,8 @@ export async function auditOp(
   input: AuditInput,
   isErased = false,
 ): Promise<Op> {
-  const [newest] = await store.indexed(GROUP, { first: 1 })
-  const last = newest?.index?.find(({ group }) => group === GROUP)?.order
+  const [newest] = await store.indexed(AUDIT_GROUP, { first: 1 })
+  const last = newest?.index?.find(({ group }) => group === AUDIT_GROUP)?.order
   const number = last === undefined ? 1 : LAST - Number(last) + 1
   const key = `${AUDIT}${number % MOST_RECORDS}`
   const base = isErased ? null : ((await store.register(key))?.version ?? null)
@@ -87,22 +87,53 @@ export async function auditOp(
  * @param beside ops that no conflict can refuse
  * @throws ERR_CONFLICT: others recorded something eight times in a row
  */
-export async function writeAudit(
+export function writeAudit(
   store: ScopeStore,
   host: Host,
   input: AuditInput,
   beside: readonly Op[] = [],
 ): Promise<void> {
-  const isErased = beside.some(({ kind }) => kind === 'erase')
+  return commitAudit(store, host, input, beside, allOrNone)
+}
+
+async function commitAudit(
+  store: ScopeStore,
+  host: Host,
+  input: AuditInput,
+  others: readonly Op[],
+  decide: Decide,
+): Promise<void> {
+  const isErased = others.some(({ kind }) => kind === 'erase')
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const ops = [...beside, await auditOp(store, host, input, isErased)]
+    const ops = [...others, await auditOp(store, host, input, isErased)]
     const results = await store.commit(
       ops.map((op) => sealOp(op)),
-      allOrNone,
+      decide,
     )
     if (results.every(({ status }) => status === 'accepted')) return
   }
   throw new PlimsollError('ERR_CONFLICT', `audit: others recorded something ${TRIES} times in a row`)
+}
+
+/**
+ * Records it beside the log of the user's scope, which stays as it is: so an export is the same the next time, and a log that was imported
+ * still goes on as the one that it was taken from. Where nothing was ever written to that scope, nothing is.
+ *
+ * @param store the user's scope, in the object that holds it: no rule that crosses between objects does this
+ * @throws ERR_CONFLICT, as {@link writeAudit}
+ */
+export function noteAudit(store: ScopeStore, host: Host, input: AuditInput): Promise<void> {
+  return commitAudit(store, host, input, [], beside)
+}
+
+const beside: Decide = (ops, rows) => {
+  const decision = allOrNone(ops, rows)
+  if (rows.head.seq === 0) return nothingWritten(decision.results)
+  return {
+    ...decision,
+    log: [],
+    registers: decision.registers.map((row) => ({ ...row, seq: rows.head.seq })),
+  }
 }
 
 /** A page of records, the newest first. @throws ERR_INVALID_ARGUMENT */
@@ -115,7 +146,7 @@ export async function readAudit(
   if (after !== undefined && !/^\d{15}$/.test(after))
     throw invalid('audit', 'after', 'must be the id of a record')
   const number = Number(after)
-  const rows = await store.indexed(GROUP, {
+  const rows = await store.indexed(AUDIT_GROUP, {
     first,
     ...(after !== undefined && {
       after: { order: orderOf(number), key: `${AUDIT}${number % MOST_RECORDS}` },
@@ -129,7 +160,7 @@ function idOf(number: number): string {
 }
 
 function placeOf(number: number): IndexEntry {
-  return { group: GROUP, order: orderOf(number) }
+  return { group: AUDIT_GROUP, order: orderOf(number) }
 }
 
 function orderOf(number: number): string {

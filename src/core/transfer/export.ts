@@ -1,6 +1,7 @@
 import type { Host } from '../../ports/host.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
+import { noteAudit } from '../governance/audit.ts'
 import { invalid, isPlainObject } from '../json.ts'
 import type { SessionInfo, Sessions } from '../sessions.ts'
 import { exportScope } from './export-scope.ts'
@@ -31,9 +32,36 @@ export function exportOf(
   if (format !== 'jsonl' && format !== 'markdown')
     throw invalid('export', 'format', 'must be jsonl or markdown')
   const wanted = checkParts('export', (options as ExportOptions).parts)
-  return format === 'markdown'
-    ? markdownOf(linesOf(parts, scope, wanted), (sessionId) => parts.store.open({ ...scope, sessionId }))
-    : fileOf(linesOf(parts, scope, wanted))
+  const counts = { sessions: 0, lines: 0 }
+  const lines = counted(linesOf(parts, scope, wanted), counts)
+  const texts =
+    format === 'markdown'
+      ? markdownOf(lines, (sessionId) => parts.store.open({ ...scope, sessionId }))
+      : fileOf(lines)
+  return recorded(parts, scope, texts, counts)
+}
+
+/** Records it once all of it was read. */
+async function* recorded(
+  { store, host }: ExportParts,
+  { sessionId, ...user }: Scope,
+  texts: AsyncGenerator<string, void, undefined>,
+  counts: Readonly<Record<string, number>>,
+): AsyncGenerator<string, void, undefined> {
+  yield* texts
+  const target = sessionId === undefined ? {} : { target: sessionId }
+  await noteAudit(store.open(user), host, { action: 'export', ...target, counts })
+}
+
+async function* counted(
+  lines: AsyncGenerator<TransferLine>,
+  counts: { sessions: number; lines: number },
+): AsyncGenerator<TransferLine> {
+  for await (const line of lines) {
+    counts.lines++
+    if (line.type === 'session') counts.sessions++
+    yield line
+  }
 }
 
 /** Parts in their own order, each once. @throws ERR_INVALID_ARGUMENT */

@@ -52,6 +52,8 @@ export interface ScopeImportParts {
   readonly counter: Counter
   readonly recall: Recall | undefined
   readonly facts: FactOptions
+  /** Whether it is noted when a checkpoint was written: that is when it is imported. */
+  readonly isDated: boolean
   /** Contract: called before the first write. */
   readonly onWrite: () => Promise<void>
 }
@@ -280,8 +282,9 @@ export class ScopeImport {
     const own = checked === null || !kind.lowered ? checked : kind.lowered(checked, most, owner)
     if (own === undefined)
       return report.skip(number, `is at most ${most}, too low for what all sessions share`)
-    const { counter, host } = this.#parts
-    const index = own === null ? [] : (kind.index?.(name, own, { owner, counter, now: host.now() }) ?? [])
+    const { counter, host, isDated } = this.#parts
+    const standing = { owner, counter, now: host.now(), isDated }
+    const index = own === null ? [] : (kind.index?.(name, own, standing) ?? [])
     const row: RegisterRow = {
       key,
       version,

@@ -5,6 +5,7 @@ import type { Trust } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import type { FactOptions } from '../facts/fact-options.ts'
+import { type AuditInput, noteAudit } from '../governance/audit.ts'
 import { invalid, isPlainObject } from '../json.ts'
 import type { Recall } from '../recall/lexical-recall.ts'
 import type { Sessions } from '../sessions.ts'
@@ -34,6 +35,8 @@ export interface ImportParts {
   readonly counter: Counter
   readonly recall: Recall | undefined
   readonly facts: FactOptions
+  /** Whether it is noted when a checkpoint was written. */
+  readonly isDated: boolean
 }
 
 const MOST: { readonly [trust in ImportTrust]: Trust } = { keep: 'system', user: 'user', import: 'import' }
@@ -82,8 +85,28 @@ export async function importInto(
       },
     }
   }
-  await importFile(chunks, own === undefined ? 'user' : 'session', report, open)
+  const record = async (): Promise<void> => {
+    const input = importRecord(report.result, own)
+    if (input) await noteAudit(store.open(user), parts.host, input)
+  }
+  try {
+    await importFile(chunks, own === undefined ? 'user' : 'session', report, open)
+  } catch (error) {
+    // What stands before that is written.
+    await record().catch(() => {})
+    throw error
+  }
+  await record()
   return report.result
+}
+
+/** What is recorded of an import: how much it wrote of each part. Undefined: it wrote nothing. */
+export function importRecord({ parts }: Imported, sessionId?: string): AuditInput | undefined {
+  const counts = Object.fromEntries(
+    Object.entries(parts).flatMap(([part, { written }]) => (written > 0 ? [[part, written]] : [])),
+  )
+  if (Object.keys(counts).length === 0) return undefined
+  return { action: 'import', ...(sessionId !== undefined && { target: sessionId }), counts }
 }
 
 /** Where the lines of one scope go. */

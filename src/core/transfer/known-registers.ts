@@ -15,6 +15,7 @@ import { checkDocument, DOCUMENTS, PROFILE, profileKey } from '../registers/prof
 import { checkSettings, SETTINGS } from '../registers/settings.ts'
 import { checkSkill, type SkillEntry } from '../registers/skill.ts'
 import { SKILL, SKILL_TEXT, SKILLS } from '../registers/skills.ts'
+import { writtenAt } from '../registers/written.ts'
 import { checkTitle, SESSION } from '../sessions.ts'
 import { factTokens, skillTokens } from '../start/start-items.ts'
 import { checkHead } from './check-head.ts'
@@ -29,6 +30,8 @@ export interface Standing {
   readonly counter: Counter
   /** Unix milliseconds. */
   readonly now: number
+  /** Whether it is noted when a checkpoint was written. */
+  readonly isDated: boolean
 }
 
 /** A kind of register that is exported and imported. */
@@ -160,6 +163,8 @@ const KINDS: ReadonlyMap<string, RegisterKind> = new Map<string, RegisterKind>([
       owners: ['session'],
       isUnlabelled: true,
       check: (operation, _, value) => checkKept(operation, value),
+      // It is kept for a time from then on.
+      index: (_, __, { isDated, now }) => (isDated ? [writtenAt(now)] : []),
     },
   ],
   [

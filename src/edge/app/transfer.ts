@@ -7,7 +7,7 @@ import {
   type TransferPart,
   textsOf,
 } from '../../core/transfer/format.ts'
-import { type ImportSection, importFile } from '../../core/transfer/import.ts'
+import { type ImportSection, importFile, importRecord } from '../../core/transfer/import.ts'
 import { type Imported, ImportReport } from '../../core/transfer/report.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -53,6 +53,7 @@ async function* allOf(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder()
   let lines = 0
+  let sessionCount = 0
   const written = function* (line: TransferLine): Generator<Uint8Array> {
     for (const text of textsOf(line)) {
       lines++
@@ -78,12 +79,17 @@ async function* allOf(
         unlessNotFound,
       )
       if (!stream) continue
+      sessionCount++
       yield* written(sessionLine(info.sessionId, info))
       yield* passed(stream)
     }
     after = sessions.at(-1)?.sessionId
     if (after === undefined) break
   }
+  // An export that is not recorded is not whole.
+  await onUser(settings, user, (object) =>
+    object.record(user, { action: 'export', counts: { sessions: sessionCount, lines } }),
+  )
   yield* written({ type: 'end', lines })
 }
 
@@ -98,7 +104,7 @@ export async function importChunks(
   chunks: AsyncIterable<string>,
 ): Promise<Imported> {
   const report = new ImportReport()
-  await importFile(chunks, 'user', report, (session) => {
+  const open = (session: SessionLine | undefined): ImportSection => {
     if (!session)
       return sectionOf(undefined, report, (call) =>
         onUser(settings, user, (object) => object.importLines(user, call)),
@@ -107,7 +113,19 @@ export async function importChunks(
     return sectionOf(session, report, (call) =>
       onSession(settings, scope, (object) => object.importLines(scope, call)),
     )
-  })
+  }
+  const record = async (): Promise<void> => {
+    const input = importRecord(report.result)
+    if (input) await onUser(settings, user, (object) => object.record(user, input))
+  }
+  try {
+    await importFile(chunks, 'user', report, open)
+  } catch (error) {
+    // What stands before that is written.
+    await record().catch(() => {})
+    throw error
+  }
+  await record()
   return report.result
 }
 

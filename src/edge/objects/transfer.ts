@@ -37,10 +37,11 @@ export async function importLines(
   { memory, ...target }: ImportTarget,
   { lines, isOther }: ImportCall,
 ): Promise<ImportAnswer> {
-  const { counter = defaultCounter, recall, facts = {} } = memory
+  const { counter = defaultCounter, recall, facts = {}, retention } = memory
+  const isDated = retention?.checkpoint !== undefined
   const report = new ImportReport()
   const to = new ScopeImport(
-    { ...target, most: 'user', report, host: webHost, counter, recall, facts },
+    { ...target, most: 'user', report, host: webHost, counter, recall, facts, isDated },
     { isOther },
   )
   for (const [number, line] of JSON.parse(lines) as readonly (readonly [number, ScopeLine])[])

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Fact } from '../../core/facts/fact.ts'
 import type { Facts } from '../../core/facts/facts.ts'
+import { type AuditInput, noteAudit } from '../../core/governance/audit.ts'
 import { type Certificate, certificateOf } from '../../core/governance/certificate.ts'
 import { eraseUser, type Held } from '../../core/governance/erase.ts'
 import type { Memory } from '../../core/memory.ts'
@@ -153,6 +154,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const answered = await importLines(target, call)
     this.#poke(scope)
     return answered
+  }
+
+  /** Records that all of the user was exported or imported. @throws ERR_NOT_FOUND */
+  async record(scope: Scope, input: AuditInput): Promise<void> {
+    this.#check(scope)
+    await noteAudit(this.#local.open(scope), webHost, input)
   }
 
   /** Counts a session that is to be made. @throws ERR_RATE_LIMIT */

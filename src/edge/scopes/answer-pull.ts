@@ -1,3 +1,4 @@
+import { AUDIT, AUDIT_GROUP } from '../../core/governance/audit.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { OpResult, SealedOp } from '../../ports/op.ts'
 import { type LogRow, PAGE_UNITS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
@@ -42,12 +43,14 @@ export async function answerPull(store: ScopeStore, request: PullRequest): Promi
     store,
     wanted.filter((key) => isHeld(key, sessionId)),
   )
+  // Records that stand beside the log are told of where one stood in the way: a writer of the next one needs them all.
+  const records = wanted.some((key) => key.startsWith(AUDIT)) ? await store.indexed(AUDIT_GROUP) : []
   // Stores that run other calls between these reads may have more by now.
   const isBehind = !part.next && (await store.head()).seq !== part.place.seq
   return {
     ...part,
     ...(results && { results }),
-    rows: [...part.rows, ...named],
+    rows: [...part.rows, ...named, ...records],
     ...(isBehind && { next: { since: part.place } }),
   }
 }

@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { allOrNone } from '../../../src/core/all-or-none.ts'
 import { decide } from '../../../src/core/decide.ts'
+import { noteAudit, readAudit, writeAudit } from '../../../src/core/governance/audit.ts'
 import { answerPull } from '../../../src/edge/scopes/answer-pull.ts'
 import { MOST_NAMES } from '../../../src/edge/scopes/pull.ts'
 import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import { type Context, createMemory, mapStore } from '../../../src/index.ts'
+import type { Host } from '../../../src/ports/host.ts'
 import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
 import { accepted, erase, names, put, readAll, remove } from '../../contract/samples.ts'
@@ -64,6 +66,21 @@ describe('a replica', () => {
     expect(await replica.indexed('fact')).toEqual(await home.indexed('fact'))
     expect(await replica.sums(['fact'])).toEqual(new Map([['fact', { count: 1, weight: 7 }]]))
     expect(namespace.calls).toEqual(['pull', 'pull'])
+  })
+
+  it('learns of all records beside the log of its home at once, when one stands in its way', async () => {
+    const { replica, home } = setUp()
+    const host = { now: () => 1, newId: () => `op-${++ids}` } as Host
+    let ids = 0
+    await writeAudit(replica, host, { action: 'forget', target: 'first' })
+    for (let count = 0; count < 20; count++) await noteAudit(home, host, { action: 'export' })
+    await writeAudit(replica, host, { action: 'forget', target: 'last' })
+    expect((await home.head()).seq).toBe(2)
+    for (const scope of [home, replica]) {
+      const records = await readAudit(scope, {})
+      expect(records.map(({ id }) => Number(id))).toEqual(Array.from({ length: 22 }, (_, at) => 22 - at))
+      expect([records[0]?.target, records[21]?.target]).toEqual(['last', 'first'])
+    }
   })
 
   it('asks its home for what it does not hold', async () => {

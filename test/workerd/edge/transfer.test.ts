@@ -1,6 +1,19 @@
+import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
+import { readAudit } from '../../../src/core/governance/audit.ts'
+import { durableObjectStore } from '../../../src/stores/durable-object.ts'
 import { Caller } from './caller.ts'
+import { userObject } from './rows.ts'
 import { said, World } from './world.ts'
+
+function audited({ user }: World) {
+  return runInDurableObject(userObject(user), async (_, { storage }) =>
+    (await readAudit(durableObjectStore(storage).open(user), {})).map(({ action, counts }) => ({
+      action,
+      counts,
+    })),
+  )
+}
 
 async function exported({ caller }: World, query = ''): Promise<string> {
   const response = await caller.fetch('GET', `/v1/me/export${query}`)
@@ -59,6 +72,39 @@ describe('the export of a user', () => {
     expect(Object.values(again.body.parts).map(({ written }) => written)).toEqual([0, 0, 0, 0])
     expect(await exported(ada, '?parts=facts,profile')).not.toContain('Two seats.')
     expect((await ada.caller.fetch('GET', '/v1/me/export?parts=all')).status).toBe(400)
+  })
+
+  it('is recorded, and so is an import that wrote something; a session goes on to record what it does', async () => {
+    const ada = await lived()
+    for (let count = 0; count < 10; count++) await exported(ada)
+    const text = await exported(ada)
+    const lines = text.split('\n').length - 2
+    const bob = new World()
+    for (let count = 0; count < 2; count++) await imported(bob, text)
+    expect((await audited(ada)).slice(0, 11)).toEqual(
+      Array(11).fill({ action: 'export', counts: { sessions: 2, lines } }),
+    )
+    expect(await audited(bob)).toEqual([
+      { action: 'import', counts: { log: expect.any(Number), facts: 1, profile: 3, checkpoint: 2 } },
+    ])
+    await ada.call('DELETE', '/v1/sessions/trip')
+    expect((await audited(ada))[0]).toMatchObject({ action: 'erase' })
+  })
+
+  it('is of what is left, where the user was erased', async () => {
+    const world = await lived()
+    const text = await exported(world)
+    await world.call('DELETE', '/v1/me')
+    const { body } = await imported(world, text)
+    expect(body.conflicts.first).toEqual([
+      { part: 'log' },
+      { part: 'log', session_id: 'home' },
+      { part: 'log', session_id: 'trip' },
+    ])
+    expect(await world.listed()).toEqual([])
+    // The two sessions that were made for the file are removed again.
+    const actions = (await audited(world)).map(({ action }) => action)
+    expect(actions).toEqual(['import', 'erase', 'erase', 'erase'])
   })
 
   it('is streamed in and out, many times the limit of other bodies', async () => {
