@@ -80,7 +80,10 @@ export interface Memory<State = unknown> {
    * registers with their versions, and the attachments that messages name. No line is longer than 1 MiB; a page is read at a time. The same
    * content gives the same bytes, under another user too.
    *
-   * @throws ERR_INVALID_ARGUMENT, at once; while it is read, ERR_CONFLICT: something was forgotten meanwhile, so export again
+   * Once it was read to its end, it is recorded in the user's `audit`.
+   *
+   * @throws ERR_INVALID_ARGUMENT, at once; while it is read, ERR_CONFLICT: something was forgotten meanwhile, so export again; ERR_DECRYPT:
+   *   something cannot be read; after the last line, as the store: it was not recorded
    * @example
    * ```ts
    * for await (const line of memory.export({ userId: 'ada' })) await file.write(line)
@@ -93,7 +96,8 @@ export interface Memory<State = unknown> {
    * run that broke off is gone on with by repeating it, and a newer export of the same log is added to an older one; a whole one writes nothing.
    * Of registers that are there with another content, those that are there stay, and are counted as conflicts.
    *
-   * Each line is checked before anything of it is written; what stands before a line that is refused is written.
+   * Each line is checked before anything of it is written; what stands before a line that is refused is written. What wrote something is recorded
+   * in the user's `audit`.
    *
    * @param lines strings that give the file when they are put together, the ends of its lines included
    * @throws ERR_INVALID_ARGUMENT (with the line, from 1; or the file is not whole), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (the session has another

@@ -119,6 +119,24 @@ describe('the audit of an export and an import', () => {
     expect(text).toBe(await exported(store, ADA))
   })
 
+  it('is not to be had from a file', async () => {
+    const record = { id: '000000000000001', at: 1, action: 'erase', target: 'somebody' }
+    const lines = [
+      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log', 'profile'] },
+      { type: 'user' },
+      { type: 'put', seq: 1, opId: 'op', id: 'audit/1' },
+      { type: 'register', part: 'log', key: 'audit/1', version: 'op', value: record },
+      { type: 'end', lines: 4 },
+    ]
+    const store = mapStore()
+    const report = await memoryOf(store).import(
+      ADA,
+      lines.map((line) => `${JSON.stringify(line)}\n`),
+    )
+    expect(report.skipped.first).toEqual([{ line: 4, reason: 'a register that is not imported' }])
+    expect(await actions(store, ADA)).toEqual([{ action: 'import', counts: { log: 1 } }])
+  })
+
   it('is removed by an erase, and goes on after it', async () => {
     const store = await lived()
     await exported(store, ADA)
