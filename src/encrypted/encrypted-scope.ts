@@ -1,5 +1,6 @@
 import { nothingWritten } from '../core/all-or-none.ts'
-import { PlimsollError } from '../ports/errors.ts'
+import { decide as coreDecide } from '../core/decide.ts'
+import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { IndexEntry, OpResult, Scope, SealedOp } from '../ports/op.ts'
 import type {
   Attachment,
@@ -18,8 +19,8 @@ import type {
   Sum,
 } from '../ports/store.ts'
 import type { Bytes } from './cipher.ts'
-import { type Hide, KEY_REGISTER, type KeyRing } from './key-ring.ts'
-import type { Keys } from './keys.ts'
+import { type Hide, KEY_REGISTER, type KeyRing, type KeyState, type Renewal } from './key-ring.ts'
+import type { KeyInfo } from './keys.ts'
 import {
   type DataKey,
   keyOf,
@@ -36,6 +37,8 @@ import {
 const TRIES = 16
 /** Writes that others came before until the store is asked for the keys in the same transaction. */
 const UNASKED = 1
+/** Why keys are made: where there are none, or in any case. */
+type Making = 'first' | 'further'
 
 /** Makes a store read the register of the keys in the transaction of a commit. It is never written. */
 const ASK: SealedOp = {
@@ -47,8 +50,8 @@ export interface EncryptedScopeParts {
   readonly scope: Scope
   readonly store: ScopeStore
   readonly ring: KeyRing
-  /** Rows under one data key. */
-  readonly rowsPerKey: number
+  /** Ops under one data key. */
+  readonly opsPerKey: number
   /** Whether a scope that was written in the clear may stay so. */
   readonly keepsPlain: boolean
   /** Told of each row that cannot be read. */
@@ -71,7 +74,7 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
-    for (const { envelope } of ops) checkKey(envelope.key ?? envelope.target)
+    for (const { envelope } of ops) checkNames(envelope)
     return this.#commit(ops, decide)
   }
 
@@ -95,14 +98,12 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {
-    await this.#ready()
-    const hide = await this.#ring.hiding()
-    return this.#openRegisters(await this.#store.indexed(hide(group), query))
+    const hidden = (await this.#hiding())(group)
+    return this.#openRegisters(await this.#store.indexed(hidden, query), new Map([[hidden, group]]))
   }
 
   async sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
-    await this.#ready()
-    const hide = await this.#ring.hiding()
+    const hide = await this.#hiding()
     const found = await this.#store.sums(groups.map(hide))
     return new Map(
       groups.flatMap((group) => {
@@ -119,34 +120,31 @@ export class EncryptedScope implements ScopeStore {
 
   async attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
     const key = await this.#writingKey()
-    const { version } = this.#ring
-    const bytes = key
-      ? await sealBytes(key, this.#placeOfAttachment(attachment), own(attachment.bytes))
-      : attachment.bytes
+    if (!key) return this.#store.attach(attachment, at)
+    const { id } = attachment
+    const bytes = await sealBytes(key, this.#placeOfAttachment(attachment), own(attachment.bytes))
     const result = await this.#store.attach({ ...attachment, bytes }, at)
-    // An erase in between took the key with it.
-    await this.#ring.load()
-    if (result === 'stored' && this.#ring.version !== version && key && !(await this.#ring.find(key.id)))
-      throw new PlimsollError(
-        'ERR_CONFLICT',
-        `attach: the session of ${attachment.id} was erased meanwhile`,
-        {
-          id: attachment.id,
-        },
-      )
-    return result
+    if (result !== 'stored') return result
+    const { stored } = await this.#ring.load()
+    if (stored.some((one) => one.id === key.id)) return result
+    // An erase in between took the key with it: what is there now, nobody can read.
+    const opId = `attach/${id}`
+    await this.#store.commit(
+      [{ envelope: { opId, kind: 'delete', ids: [], target: id }, bodies: [] }],
+      coreDecide,
+    )
+    throw new PlimsollError('ERR_CONFLICT', `attach: the session of ${id} was erased meanwhile`, { id })
   }
 
   /** @throws ERR_DECRYPT */
   async attachment(id: string): Promise<Attachment | undefined> {
     const found = await this.#store.attachment(id)
-    await this.#ready()
-    if (!found || this.#ring.isPlain) return found
+    if (!found || (await this.#readable()).isPlain) return found
     const place = this.#placeOfAttachment(found)
     try {
       return { ...found, bytes: await this.#openBytes(place, own(found.bytes)) }
     } catch (error) {
-      this.#parts.onUnreadable(place)
+      if (isPlimsollError(error, 'ERR_DECRYPT')) this.#parts.onUnreadable(place)
       throw error
     }
   }
@@ -157,16 +155,16 @@ export class EncryptedScope implements ScopeStore {
     return this.#store.derive({ key: name, bytes: sealed }, seq)
   }
 
-  /** What cannot be read is left out: it is made anew from the log. */
+  /** What cannot be read, and what comes after it, is left out: it is made anew from the log. */
   async derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
     const rows = await this.#store.derived(prefix, after)
-    await this.#ready()
-    if (this.#ring.isPlain) return rows
+    if (rows.length === 0 || (await this.#readable()).isPlain) return rows
     const opened: DerivedRow[] = []
     for (const { key, bytes } of rows) {
       try {
         opened.push({ key, bytes: await this.#openBytes(this.#placeOfDerived(key), bytes) })
-      } catch {
+      } catch (error) {
+        if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
         break
       }
     }
@@ -179,113 +177,135 @@ export class EncryptedScope implements ScopeStore {
 
   /** Makes a data key, if there is none yet. */
   async ensureKey(): Promise<void> {
-    await this.#ready()
-    if (this.#ring.version === null) await this.#renew()
+    await this.#commit([], NOTHING, 'first')
   }
 
   /** What is written from now on is encrypted under another data key. */
   async rotate(): Promise<void> {
-    await this.#ready()
-    if (this.#ring.version !== null) await this.#renew()
+    const { stored } = await this.#ring.load()
+    if (stored.length > 0) await this.#commit([], NOTHING, 'further')
   }
 
-  /** Wraps the data keys by other keys. No row changes. */
-  async rewrap(
-    to: Keys,
-    kept: Parameters<KeyRing['rewrapped']>[1],
-  ): Promise<ReturnType<KeyRing['rewrapped']>> {
+  /** Wraps the data keys again. No row changes. @returns info of the newest one */
+  async rewrap(kept: KeyInfo | undefined): Promise<KeyInfo | undefined> {
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      await this.#ring.load()
-      const rewrapped = await this.#ring.rewrapped(to, kept)
-      if (this.#ring.version === null) return rewrapped
+      const state = await this.#ring.load()
+      if (state.stored.length === 0) return kept
+      const rewrapped = await this.#ring.rewrapped(state, kept)
       let isMoved = false
       await this.#store.commit([ASK], (_, rows) => {
-        isMoved = versionIn(rows) !== this.#ring.version
+        isMoved = versionIn(rows) !== state.version
         return isMoved
           ? nothingWritten([])
           : { ...nothingWritten([]), registers: [rewrapped.row(rows.head.seq)] }
       })
       if (isMoved) continue
-      rewrapped.adopt()
-      return rewrapped
+      this.#ring.learn(rewrapped.state)
+      return rewrapped.info
     }
     throw outrun()
   }
 
-  async #renew(): Promise<void> {
-    await this.#commit([], () => nothingWritten([]), true)
-  }
-
-  /** Encrypts, and commits if the key is the scope's newest then; else again. */
-  async #commit(ops: readonly SealedOp[], decide: Decide, renews = false): Promise<readonly OpResult[]> {
+  /**
+   * Encrypts, and commits if the keys are the scope's own then; else again with those that are. What is sealed goes by one state of the keys,
+   * whatever is learnt of them meanwhile.
+   */
+  async #commit(ops: readonly SealedOp[], decide: Decide, making?: Making): Promise<readonly OpResult[]> {
+    const hasBodies = ops.some(({ bodies }) => bodies.length > 0)
     // What a decision erases without being asked to, takes the keys with it under which its own rows are sealed.
-    let erases = false
+    let erases = ops.some(({ envelope }) => envelope.kind === 'erase')
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      await this.#ready()
       const ring = this.#ring
-      if (ring.isPlain) return this.#store.commit(ops, decide)
-      const renewal =
-        renews || erases || (ops.some(({ bodies }) => bodies.length > 0) && (await this.#needsKey(ops)))
-          ? await ring.renewal()
-          : undefined
-      const key = renewal?.key ?? (await ring.current())
-      const hide = renewal?.hide ?? (await ring.hiding())
-      const sealed = key ? await Promise.all(ops.map((op) => this.#seal(op, key, hide))) : ops
+      const state = attempt === 0 ? await ring.known() : await ring.load()
+      if (hasBodies || making) this.#check(state)
+      const { version, seq, stored, isPlain } = state
+      if (making === 'first' && (stored.length > 0 || isPlain)) return []
+      const needsKey = hasBodies && (stored.length === 0 || erases || this.#isWorn(state))
+      const renewal = !isPlain && (making || needsKey) ? await ring.renewal(state) : undefined
+      const sealed = hasBodies && !isPlain ? await this.#sealed(ops, state, renewal) : ops
       const asks = renewal !== undefined || attempt > UNASKED
-      const { version, seq } = ring
       let isMoved = false
-      let isErased = false
-      let isRenewed = false
+      let written: Decision | undefined
       let end = seq
       const results = await this.#store.commit(asks ? [ASK, ...sealed] : sealed, (given, rows) => {
-        isMoved = asks ? versionIn(rows) !== version : rows.head.seq !== seq
+        written = undefined
+        // Without a body nothing depends on the keys.
+        isMoved =
+          (hasBodies || making !== undefined) && (asks ? versionIn(rows) !== version : rows.head.seq !== seq)
+        // A scope in the clear has no keys whose version would say that it still is.
+        isMoved ||= isPlain && hasBodies && rows.head.seq !== seq
         if (isMoved) return nothingWritten([])
         const decision = decide(asks ? given.slice(1) : given, rows)
         checkSealed(decision, sealed)
-        erases = !renewal && decision.erase && holdsBody(decision)
-        isMoved = erases
-        if (isMoved) return nothingWritten([])
+        isMoved = !renewal && !isPlain && decision.erase && holdsBody(decision)
+        if (isMoved) {
+          erases = true
+          return nothingWritten([])
+        }
         end = decision.log.at(-1)?.seq ?? rows.head.seq
-        isErased = decision.erase
-        isRenewed = renewal !== undefined && (renews || writes(decision))
-        if (!renewal || !isRenewed) return decision
-        return { ...decision, registers: [...decision.registers, renewal.row(isErased, end)] }
+        written = decision
+        if (!renewal || !(making || writes(decision))) return decision
+        return { ...decision, registers: [...decision.registers, renewal.row(decision.erase, end)] }
       })
-      if (!isMoved) {
-        // A write in between, of this very scope, may have learnt more.
-        ring.seq = isErased ? end : Math.max(ring.seq, end)
-        if (renewal && isRenewed) renewal.adopt(isErased)
-        else if (isErased) ring.destroy()
-        return results
+      if (isMoved || !written) {
+        if (!isMoved) return results
+        continue
       }
-      await ring.load()
+      const { erase } = written
+      if (renewal && (making || writes(written))) ring.learn(renewal.state(erase, end))
+      else if (erase)
+        ring.learn({ version: null, seq: end, stored: [], isPlain: isPlain && holdsBody(written) })
+      else if (hasBodies) ring.advance(state, end)
+      return results
     }
     throw outrun()
   }
 
-  /** Whether a key must be made: there is none, it has encrypted enough, or all that it encrypted is to be erased. */
-  async #needsKey(ops: readonly SealedOp[]): Promise<boolean> {
-    const { version, used } = this.#ring
-    return (
-      version === null ||
-      used >= this.#parts.rowsPerKey ||
-      ops.some(({ envelope }) => envelope.kind === 'erase')
-    )
+  /** @throws ERR_DECRYPT: the scope is in the clear, and must not be */
+  #check({ isPlain }: KeyState): void {
+    if (isPlain && !this.#parts.keepsPlain)
+      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: what is there was not encrypted')
   }
 
-  async #ready(): Promise<void> {
-    await this.#ring.ready()
-    if (this.#ring.isPlain && !this.#parts.keepsPlain)
-      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: what is there was not encrypted')
+  /** Whether the newest key has encrypted enough. */
+  #isWorn({ stored, seq }: KeyState): boolean {
+    return seq - (stored.at(-1)?.from ?? seq) >= this.#parts.opsPerKey
+  }
+
+  async #readable(): Promise<KeyState> {
+    const state = await this.#ring.known()
+    this.#check(state)
+    return state
+  }
+
+  /** What stands for names now, whoever made the keys. */
+  async #hiding(): Promise<Hide> {
+    const state = await this.#ring.current()
+    this.#check(state)
+    return this.#ring.hiding(state)
   }
 
   /** The key to encrypt with, which is made if there is none; undefined: the scope is in the clear. */
   async #writingKey(): Promise<DataKey | undefined> {
-    await this.#ring.load()
-    await this.#ready()
-    if (this.#ring.isPlain) return undefined
-    await this.ensureKey()
-    return this.#ring.current()
+    const state = await this.#ring.current()
+    this.#check(state)
+    if (state.isPlain) return undefined
+    if (state.stored.length === 0) await this.ensureKey()
+    const key = await this.#ring.newest(await this.#ring.known())
+    if (!key) throw outrun()
+    return key
+  }
+
+  async #sealed(
+    ops: readonly SealedOp[],
+    state: KeyState,
+    renewal: Renewal | undefined,
+  ): Promise<readonly SealedOp[]> {
+    const key = renewal?.key ?? (await this.#ring.newest(state))
+    // Nothing is written in the clear for want of a key.
+    if (!key) throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: there is no data key')
+    const hide = renewal?.hide ?? (await this.#ring.hiding(state))
+    return Promise.all(ops.map((op) => this.#seal(op, key, hide)))
   }
 
   async #seal(op: SealedOp, key: DataKey, hide: Hide): Promise<SealedOp> {
@@ -307,9 +327,7 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async #openRows(rows: readonly LogRow[]): Promise<LogRow[]> {
-    if (rows.every(({ body }) => body === null)) return [...rows]
-    await this.#ready()
-    if (this.#ring.isPlain) return [...rows]
+    if (rows.every(({ body }) => body === null) || (await this.#readable()).isPlain) return [...rows]
     return Promise.all(rows.map((row) => this.#openRow(row)))
   }
 
@@ -322,17 +340,27 @@ export class EncryptedScope implements ScopeStore {
     return { ...row, body: text, ...(head !== null && { derived: head as string }) }
   }
 
-  async #openRegisters(rows: readonly RegisterRow[]): Promise<readonly RegisterRow[]> {
-    return Promise.all(rows.filter(({ key }) => key !== KEY_REGISTER).map((row) => this.#openRegister(row)))
+  async #openRegisters(
+    rows: readonly RegisterRow[],
+    names?: ReadonlyMap<string, string>,
+  ): Promise<readonly RegisterRow[]> {
+    const own = rows.filter(({ key }) => key !== KEY_REGISTER)
+    return Promise.all(own.map((row) => this.#openRegister(row, names)))
   }
 
-  async #openRegister(row: RegisterRow): Promise<RegisterRow> {
+  /** @param names of hidden groups, where a register that cannot be read was found: its places there go with it */
+  async #openRegister(row: RegisterRow, names?: ReadonlyMap<string, string>): Promise<RegisterRow> {
     const { key, version, body } = row
-    await this.#ready()
-    if (body === null || this.#ring.isPlain) return row
+    if (body === null || (await this.#readable()).isPlain) return row
     const opened = await this.#open(this.#placeOfBody('put', version, key), body)
-    const { index: _, ...rest } = row
-    if (!opened) return { ...rest, body: null, unreadable: true }
+    const { index, ...rest } = row
+    if (!opened) {
+      const places = index?.flatMap((entry) => {
+        const group = names?.get(entry.group)
+        return group === undefined ? [] : [{ ...entry, group }]
+      })
+      return { ...rest, body: null, unreadable: true, ...(places?.length && { index: places }) }
+    }
     const { head, text } = opened
     return { ...rest, body: text, ...(head !== null && { index: head as readonly IndexEntry[] }) }
   }
@@ -349,7 +377,8 @@ export class EncryptedScope implements ScopeStore {
       const text = await openText(key, place, sealed)
       const end = text.indexOf('\n')
       return { head: JSON.parse(text.slice(0, end)), text: text.slice(end + 1) }
-    } catch {
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
       this.#parts.onUnreadable(place)
       return undefined
     }
@@ -375,12 +404,15 @@ export class EncryptedScope implements ScopeStore {
   }
 }
 
-function checkKey(key: string | undefined): void {
-  if (key === KEY_REGISTER)
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', `commit: the key ${KEY_REGISTER} is the store's own`, {
-      argument: 'key',
+/** The register of the keys is nobody's but this store's. */
+function checkNames({ key, target, ids }: SealedOp['envelope']): void {
+  if ([key, target, ...ids].includes(KEY_REGISTER))
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', `commit: ${KEY_REGISTER} is the store's own`, {
+      argument: 'ops',
     })
 }
+
+const NOTHING: Decide = () => nothingWritten([])
 
 /** Kind of the rows that an op writes bodies to. */
 function rowKindOf({ kind, mark }: SealedOp['envelope']): Place['kind'] {

@@ -10,8 +10,8 @@ import type { Place } from './sealed.ts'
 const MOST_RINGS = 256
 /** Rows that are told of once. */
 const MOST_TOLD = 1_000
-/** NIST SP 800-38D allows 2^32 random nonces under one key; this stays far below it. */
-const ROWS_PER_KEY = 2 ** 24
+/** NIST SP 800-38D allows 2^32 random nonces under one key: a thousand for each op. */
+const OPS_PER_KEY = 2 ** 22
 
 /** Something that cannot be decrypted. */
 export interface Unreadable {
@@ -34,13 +34,14 @@ export interface EncryptedStoreOptions {
    * `keep`: they stay in the clear, and new ones are encrypted; export, erase and import one to encrypt it.
    */
   readonly plain?: 'refuse' | 'keep'
-  /** Rows after which a scope gets another data key, 1 or more. Default 2^24. */
-  readonly rowsPerKey?: number
+  /** Ops after which a scope gets another data key, 1 or more. Default 2^22. */
+  readonly opsPerKey?: number
 }
 
 export interface EncryptedStore extends Store {
   /**
-   * Whether the keys open what is stored of a user, before anything else is read. `new`: nothing is encrypted yet. Idempotent.
+   * Whether the keys open what is stored of a user, before anything else is read. `new`: nothing is encrypted in the user's own scope yet, so
+   * that nothing can be said. Idempotent.
    *
    * @throws ERR_DECRYPT: they do not, for example since the passphrase is another one
    */
@@ -48,12 +49,13 @@ export interface EncryptedStore extends Store {
   /** What is written to a scope from now on is encrypted under another data key; what is there stays as it is, and readable. */
   rotate(scope: Scope): Promise<void>
   /**
-   * Wraps the data keys of scopes by other keys, for example of a new passphrase: no row is written again. Repeat it after a failure; until all
-   * are done, open the store with `eachOf(new, old)`. Name the user's own scope first.
+   * Wraps the data keys of scopes by the newest of the store's keys: no row is written again. For a new passphrase open the store with
+   * `eachOf(newer, older)`, everywhere; rewrap; then open it with the newer alone. Idempotent: repeat it after a failure. Name the user's own
+   * scope first.
    *
    * @throws ERR_DECRYPT: one of the scopes does not open; those before it are done
    */
-  rewrap(scopes: Iterable<Scope> | AsyncIterable<Scope>, keys: Keys): Promise<void>
+  rewrap(scopes: Iterable<Scope> | AsyncIterable<Scope>): Promise<void>
 }
 
 /**
@@ -69,22 +71,23 @@ export interface EncryptedStore extends Store {
 export function encryptedStore(
   store: Store,
   keys: Keys,
-  { onUnreadable, plain = 'refuse', rowsPerKey = ROWS_PER_KEY }: EncryptedStoreOptions = {},
+  { onUnreadable, plain = 'refuse', opsPerKey = OPS_PER_KEY }: EncryptedStoreOptions = {},
 ): EncryptedStore {
   if (plain !== 'refuse' && plain !== 'keep') throw invalid('plain', 'must be refuse or keep')
-  if (!Number.isInteger(rowsPerKey) || rowsPerKey < 1 || rowsPerKey > ROWS_PER_KEY)
-    throw invalid('rowsPerKey', `must be a whole number from 1 to ${ROWS_PER_KEY}`)
+  if (!Number.isInteger(opsPerKey) || opsPerKey < 1 || opsPerKey > OPS_PER_KEY)
+    throw invalid('opsPerKey', `must be a whole number from 1 to ${OPS_PER_KEY}`)
   const rings = new Map<string, KeyRing>()
   const told = new Set<string>()
 
   const ringOf = (scope: Scope): KeyRing => {
     const name = nameOf(scope)
     let ring = rings.get(name)
-    if (ring) return ring
     const { sessionId, ...user } = scope
     const kept = async (): Promise<KeyInfo | undefined> =>
-      sessionId === undefined || !keys.keepsInfo ? undefined : infoOf(user)
-    ring = new KeyRing({ scope, store: store.open(scope), keys, kept })
+      sessionId === undefined ? undefined : infoOf(user)
+    ring ??= new KeyRing({ scope, store: store.open(scope), keys, kept })
+    // The one that was used last is last.
+    rings.delete(name)
     if (rings.size >= MOST_RINGS) rings.delete(rings.keys().next().value as string)
     rings.set(name, ring)
     return ring
@@ -95,7 +98,11 @@ export function encryptedStore(
     if (!onUnreadable || told.has(name)) return
     if (told.size >= MOST_TOLD) told.clear()
     told.add(name)
-    onUnreadable({ scope, kind, id })
+    try {
+      onUnreadable({ scope, kind, id })
+    } catch {
+      // One that throws is no reason to keep what can be read from whoever asked.
+    }
   }
 
   const open = (scope: Scope): EncryptedScope =>
@@ -103,17 +110,18 @@ export function encryptedStore(
       scope,
       store: store.open(scope),
       ring: ringOf(scope),
-      rowsPerKey,
+      opsPerKey,
       keepsPlain: plain === 'keep',
       onUnreadable: (row) => tell(scope, row),
     })
 
-  /** Info of the user's own scope, which is the first to get a key. */
+  /** Info of the user's own scope, which the user's key must open: nothing is written under a wrong one. */
   const infoOf = async (user: KeyOwner): Promise<KeyInfo | undefined> => {
     const ring = ringOf(user)
-    await ring.ready()
-    if (ring.info === undefined && !ring.isPlain) await open(user).ensureKey()
-    return ring.info
+    if (keys.keepsInfo) await open(user).ensureKey()
+    const state = await ring.known()
+    await ring.newest(state)
+    return keys.keepsInfo ? state.stored.at(-1)?.info : undefined
   }
 
   return {
@@ -123,15 +131,14 @@ export function encryptedStore(
     scopes: (after) => store.scopes(after),
     unlock: async (user) => {
       const ring = ringOf(user)
-      await ring.load()
-      return (await ring.current()) ? 'opened' : 'new'
+      return (await ring.newest(await ring.load())) ? 'opened' : 'new'
     },
     rotate: (scope) => open(scope).rotate(),
-    rewrap: async (scopes, to) => {
+    rewrap: async (scopes) => {
       let kept: KeyInfo | undefined
       for await (const scope of scopes) {
-        const { info } = await open(scope).rewrap(to, to.keepsInfo ? kept : undefined)
-        kept ??= info
+        const info = await open(scope).rewrap(kept)
+        if (keys.keepsInfo) kept ??= info
       }
     },
   }

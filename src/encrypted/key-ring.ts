@@ -6,8 +6,8 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 import { type Bytes, importKey, KEY_BYTES, newKey, prefixed, randomBytes } from './cipher.ts'
-import type { KeyInfo, KeyOwner, Keys } from './keys.ts'
-import { type DataKey, FORMAT } from './sealed.ts'
+import { isNotTheKey, type KeyInfo, type KeyOwner, type Keys } from './keys.ts'
+import { type DataKey, FORMAT, keyOf } from './sealed.ts'
 
 /** The register that holds a scope's wrapped data keys. Hidden from whoever reads the scope. */
 export const KEY_REGISTER = 'encryption/keys'
@@ -15,6 +15,8 @@ export const KEY_REGISTER = 'encryption/keys'
 const ID_BYTES = 8
 /** Characters of a name that stands for another one: 128 bits and more. */
 const HIDDEN_LENGTH = 22
+/** How often keys are read for one that is not among them. */
+const READS = 3
 
 /** A data key as it is stored. */
 interface StoredKey {
@@ -34,12 +36,23 @@ interface OpenKey extends DataKey {
 /** Stands for names that are looked up, so that they are not stored as they are. */
 export type Hide = (name: string) => string
 
+/** The keys of a scope as they were at one time. Never changed: who seals goes by one of them from beginning to end. */
+export interface KeyState {
+  /** Version of the register that holds them; `null`: there is none. */
+  readonly version: string | null
+  /** Seq of the scope up to which it is known that they are these. */
+  readonly seq: number
+  readonly stored: readonly StoredKey[]
+  /** Whether the scope holds something that was written before anything was encrypted. */
+  readonly isPlain: boolean
+}
+
 export interface KeyRingParts {
   readonly scope: Scope
   /** The store below, which sees ciphertext alone. */
   readonly store: ScopeStore
   readonly keys: Keys
-  /** What is stored with the newest key of the user's own scope; undefined: this is that scope, or nothing is. */
+  /** Info of the newest key of the user's own scope, which the user's key has opened; undefined: this is that scope, or nothing is to be kept. */
   readonly kept: () => Promise<KeyInfo | undefined>
 }
 
@@ -47,10 +60,10 @@ export interface KeyRingParts {
 export interface Renewal {
   readonly key: DataKey
   readonly hide: Hide
-  /** The register with it: beside the keys that are there, or alone, where all that they encrypted is erased by the same commit. */
+  /** The register with it: beside the keys that were there, or alone, where all that they encrypted is erased by the same commit. */
   row(alone: boolean, seq: number): RegisterRow
-  /** Goes on with it, once the row is written. */
-  adopt(alone: boolean): void
+  /** The keys once the row is written. */
+  state(alone: boolean, seq: number): KeyState
 }
 
 /**
@@ -59,76 +72,76 @@ export interface Renewal {
  */
 export class KeyRing {
   readonly #parts: KeyRingParts
-  #loading: Promise<void> | undefined
-  /** Seq up to which nobody else has written since the keys were read. */
-  seq = -1
-  #version: string | null = null
-  #stored: readonly StoredKey[] = []
-  #isPlain = false
+  #state: KeyState | undefined
+  /** Number of the last reading or commit that began, and of that which the state is of: an older one must not take the place of a newer. */
+  #begun = 0
+  #learnt = 0
   readonly #open = new Map<string, Promise<OpenKey>>()
-  #hide: Hide | undefined
 
   constructor(parts: KeyRingParts) {
     this.#parts = parts
   }
 
-  /** Version of the register that holds them; `null`: there are none. */
-  get version(): string | null {
-    return this.#version
+  /** The keys as they were known last, read if they are not. @throws ERR_DECRYPT: what holds them is damaged */
+  async known(): Promise<KeyState> {
+    return this.#state ?? this.load()
   }
 
-  /** Whether the scope was written to before anything was encrypted. */
-  get isPlain(): boolean {
-    return this.#isPlain
+  /** The keys as they are while this is called, or later. @throws ERR_DECRYPT: what holds them is damaged */
+  async load(): Promise<KeyState> {
+    const number = ++this.#begun
+    const state = await this.#read()
+    if (this.#state && this.#learnt > number) return this.#state
+    this.#take(state, number)
+    return state
   }
 
-  /** Info of the newest key. */
-  get info(): KeyInfo | undefined {
-    return this.#stored.at(-1)?.info
+  /** The keys, where nobody wrote to the scope since they were read; else they are read again. */
+  async current(): Promise<KeyState> {
+    const state = await this.known()
+    const { seq } = await this.#parts.store.head()
+    return seq === state.seq ? state : this.load()
   }
 
-  /** Rows that may have been written under the newest key. */
-  get used(): number {
-    return this.seq - (this.#stored.at(-1)?.from ?? this.seq)
+  /** Takes keys for those of now, as a commit of one's own left them. */
+  learn(state: KeyState): void {
+    this.#take(state, ++this.#begun)
   }
 
-  /** Reads the keys, unless they are known. */
-  async ready(): Promise<void> {
-    if (this.seq < 0) await this.load()
-  }
-
-  /** Reads the keys. */
-  load(): Promise<void> {
-    this.#loading ??= this.#load().finally(() => {
-      this.#loading = undefined
-    })
-    return this.#loading
+  /** Notes how far the scope has come without that its keys changed, unless something else was learnt meanwhile. */
+  advance(state: KeyState, seq: number): void {
+    if (this.#state?.version !== state.version) return
+    this.#state = { ...this.#state, seq: Math.max(this.#state.seq, seq) }
   }
 
   /** The key to encrypt with; undefined: none was made yet. @throws ERR_DECRYPT: the user's key does not open it */
-  async current(): Promise<DataKey | undefined> {
-    const newest = this.#stored.at(-1)
+  async newest({ stored }: KeyState): Promise<DataKey | undefined> {
+    const newest = stored.at(-1)
     return newest && this.#opened(newest)
   }
 
-  /** The key of that id, which another writer may have made since. Undefined: there is none, or it does not open. */
+  /** The key of that id, which another writer may have made since. Undefined: there is none, or it does not open. @throws ERR_STORAGE */
   async find(id: string): Promise<DataKey | undefined> {
-    if (!this.#stored.some((key) => key.id === id)) await this.load()
-    const stored = this.#stored.find((key) => key.id === id)
-    return stored && this.#opened(stored).catch(() => undefined)
+    const named = ({ stored }: KeyState): StoredKey | undefined => stored.find((key) => key.id === id)
+    let stored = named(await this.known())
+    for (let read = 0; !stored && read < READS; read++) stored = named(await this.load())
+    try {
+      return stored && (await this.#opened(stored))
+    } catch (error) {
+      if (isNotTheKey(error)) return undefined
+      throw error
+    }
   }
 
   /** What stands for a name that is looked up. @throws ERR_DECRYPT */
-  async hiding(): Promise<Hide> {
-    const newest = this.#stored.at(-1)
-    if (!newest) return (name) => name
-    this.#hide ??= hiderOf((await this.#opened(newest)).raw)
-    return this.#hide
+  async hiding({ stored }: KeyState): Promise<Hide> {
+    const newest = stored.at(-1)
+    return newest ? hiderOf((await this.#opened(newest)).raw) : (name) => name
   }
 
-  /** A further key. Where there are any, they must open. @throws ERR_DECRYPT */
-  async renewal(): Promise<Renewal> {
-    const newest = this.#stored.at(-1)
+  /** A further key beside those of a state, which must open. @throws ERR_DECRYPT */
+  async renewal(state: KeyState): Promise<Renewal> {
+    const newest = state.stored.at(-1)
     const { scope, keys, kept } = this.#parts
     const raw = new Uint8Array(2 * KEY_BYTES)
     raw.set(newKey())
@@ -139,70 +152,60 @@ export class KeyRing {
       ownerOf(scope),
       raw,
       placeOf(scope, id),
-      this.info ?? (await kept()),
+      newest?.info ?? (await kept()),
     )
     const open = await openKey(id, raw)
     const version = base64url(randomBytes(ID_BYTES))
-    const stored: StoredKey = { id, info, wrapped: base64(bytes), from: Math.max(0, this.seq) }
-    const all = (alone: boolean): readonly StoredKey[] => (alone ? [stored] : [...this.#stored, stored])
+    const stored: StoredKey = { id, info, wrapped: base64(bytes), from: Math.max(0, state.seq) }
+    const all = (alone: boolean): readonly StoredKey[] => (alone ? [stored] : [...state.stored, stored])
     return {
       key: open,
-      hide: newest ? await this.hiding() : hiderOf(raw),
+      hide: hiderOf(raw),
       row: (alone, seq) => rowOf(all(alone), version, seq),
-      adopt: (alone) => {
-        this.#take(all(alone), version)
+      state: (alone, seq) => {
         this.#open.set(id, Promise.resolve(open))
+        return { version, seq, stored: all(alone), isPlain: false }
       },
     }
   }
 
-  /** The register with all keys wrapped by others. @throws ERR_DECRYPT: one of them does not open */
+  /** All keys of a state, wrapped again. @throws ERR_DECRYPT: one of them does not open */
   async rewrapped(
-    to: Keys,
+    state: KeyState,
     kept: KeyInfo | undefined,
   ): Promise<{
     readonly row: (seq: number) => RegisterRow
-    readonly adopt: () => void
+    readonly state: KeyState
     readonly info: KeyInfo | undefined
   }> {
-    const { scope } = this.#parts
-    const wrapped: StoredKey[] = []
+    const { scope, keys } = this.#parts
+    const stored: StoredKey[] = []
     let info = kept
-    for (const stored of this.#stored) {
-      const { raw } = await this.#opened(stored)
-      const { info: given, bytes } = await to.wrap(ownerOf(scope), raw, placeOf(scope, stored.id), info)
-      info = given
-      wrapped.push({ ...stored, info: given, wrapped: base64(bytes) })
+    for (const key of state.stored) {
+      const { raw } = await this.#opened(key)
+      const wrapped = await keys.wrap(ownerOf(scope), raw, placeOf(scope, key.id), info)
+      info = wrapped.info
+      stored.push({ ...key, info, wrapped: base64(wrapped.bytes) })
     }
     const version = base64url(randomBytes(ID_BYTES))
-    return {
-      row: (seq) => rowOf(wrapped, version, seq),
-      adopt: () => this.#take(wrapped, version),
-      info,
-    }
+    return { row: (seq) => rowOf(stored, version, seq), state: { ...state, version, stored }, info }
   }
 
-  /** Forgets all keys: what they encrypted is erased. */
-  destroy(): void {
-    this.#take([], null)
+  #take(state: KeyState, number: number): void {
+    this.#learnt = number
+    this.#state = state
+    for (const id of this.#open.keys()) if (!state.stored.some((key) => key.id === id)) this.#open.delete(id)
   }
 
-  async #load(): Promise<void> {
+  async #read(): Promise<KeyState> {
     const { store } = this.#parts
     // In this order: who writes in between makes the head another one than is known here.
     const { seq } = await store.head()
     const row = await store.register(KEY_REGISTER)
     const body = row?.body ?? null
-    this.#take(body === null ? [] : (JSON.parse(body) as readonly StoredKey[]), row?.version ?? null)
-    this.#isPlain = body === null && seq > 0 && !(await isErased(store))
-    this.seq = seq
-  }
-
-  #take(stored: readonly StoredKey[], version: string | null): void {
-    if (stored.at(-1)?.id !== this.#stored.at(-1)?.id) this.#hide = undefined
-    for (const id of this.#open.keys()) if (!stored.some((key) => key.id === id)) this.#open.delete(id)
-    this.#stored = stored
-    this.#version = version
+    const stored = body === null ? [] : storedIn(body)
+    const isPlain = stored.length === 0 && seq > 0 && (await holdsPlain(store))
+    return { version: row?.version ?? null, seq, stored, isPlain }
   }
 
   #opened(stored: StoredKey): Promise<OpenKey> {
@@ -218,23 +221,68 @@ export class KeyRing {
   async #unwrap({ id, info, wrapped }: StoredKey): Promise<OpenKey> {
     const { scope, keys } = this.#parts
     try {
-      const bytes = fromBase64(wrapped) ?? new Uint8Array()
+      const bytes = fromBase64(wrapped)
+      if (!bytes) throw damaged()
       const raw = await keys.unwrap(ownerOf(scope), { info, bytes }, placeOf(scope, id))
-      if (raw.length !== 2 * KEY_BYTES) throw new Error('of another size')
+      if (raw.length !== 2 * KEY_BYTES) throw damaged()
       return await openKey(id, raw)
     } catch (cause) {
-      throw new PlimsollError('ERR_DECRYPT', `encryptedStore: the key does not open data key ${id}`, {
-        id,
-        cause,
-      })
+      const [code, reason] = isNotTheKey(cause)
+        ? (['ERR_DECRYPT', 'the key does not open'] as const)
+        : (['ERR_STORAGE', 'the keys failed to open'] as const)
+      throw new PlimsollError(code, `encryptedStore: ${reason} data key ${id}`, { id, cause })
     }
   }
 }
 
-/** Whether nothing was written since an erase, or nothing but what has no text. */
-async function isErased(store: ScopeStore): Promise<boolean> {
-  const { rows, more } = await store.changesSince(0)
-  return !more && rows.every(({ kind }) => kind === 'erase' || kind === 'delete')
+/**
+ * Whether a scope without keys holds something in the clear.
+ *
+ * @throws ERR_DECRYPT: it holds something that is encrypted, so that its keys are missing
+ */
+async function holdsPlain(store: ScopeStore): Promise<boolean> {
+  const isPlain = ({ body }: { readonly body: string | null }): boolean => {
+    if (body !== null && keyOf(body) !== undefined)
+      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: the data keys are missing')
+    return body !== null
+  }
+  const registers = await store.registers('')
+  if (registers.some((row) => row.key !== KEY_REGISTER && isPlain(row))) return true
+  for (let after: string | undefined; ; ) {
+    const { rows, more } = await store.entries({
+      first: Number.MAX_SAFE_INTEGER,
+      ...(after !== undefined && { after }),
+    })
+    if (rows.some(isPlain)) return true
+    after = rows.at(-1)?.id
+    if (!more || after === undefined) return false
+  }
+}
+
+/** @throws ERR_DECRYPT: it is not what was written; nothing may be written in its place */
+function storedIn(body: string): readonly StoredKey[] {
+  let stored: unknown
+  try {
+    stored = JSON.parse(body)
+  } catch {
+    throw damaged()
+  }
+  if (!Array.isArray(stored) || stored.length === 0 || !stored.every(isStoredKey)) throw damaged()
+  return stored
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  const { id, info, wrapped, from } = (value ?? {}) as Partial<StoredKey>
+  return (
+    typeof id === 'string' &&
+    typeof info?.id === 'string' &&
+    typeof wrapped === 'string' &&
+    typeof from === 'number'
+  )
+}
+
+function damaged(): PlimsollError {
+  return new PlimsollError('ERR_DECRYPT', 'encryptedStore: the data keys are damaged')
 }
 
 function ownerOf({ tenant, userId }: Scope): KeyOwner {

@@ -1,3 +1,4 @@
+import { isPlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Bytes } from './cipher.ts'
 
@@ -31,7 +32,10 @@ export interface Keys {
    * @param kept what was stored with the key of the user's own scope, if {@link Keys.keepsInfo}
    */
   wrap(owner: KeyOwner, raw: Bytes, place: Bytes, kept: KeyInfo | undefined): Promise<WrappedKey>
-  /** Contract: gives back what was wrapped; rejects where this is not its key or its place. */
+  /**
+   * Contract: gives back what was wrapped. Where this is not its key or its place, it rejects with WebCrypto's `OperationError` or with
+   * `ERR_DECRYPT`; whatever else it rejects with is passed on as `ERR_STORAGE`, and the call may be repeated.
+   */
   unwrap(owner: KeyOwner, wrapped: WrappedKey, place: Bytes): Promise<Bytes>
   /** Whether all data keys of a user have the info of the first one, so that a slow derivation is done once. Default: false. */
   readonly keepsInfo?: boolean
@@ -43,14 +47,22 @@ export function eachOf(newest: Keys, ...older: readonly Keys[]): Keys {
     keepsInfo: newest.keepsInfo ?? false,
     wrap: (owner, raw, place, kept) => newest.wrap(owner, raw, place, kept),
     unwrap: async (owner, wrapped, place) => {
-      let failure: unknown
+      const failures: unknown[] = []
       for (const keys of [newest, ...older])
         try {
           return await keys.unwrap(owner, wrapped, place)
         } catch (error) {
-          failure ??= error
+          failures.push(error)
         }
-      throw failure
+      // One that could not be asked may be the right one.
+      throw failures.find((error) => !isNotTheKey(error)) ?? failures[0]
     },
   }
+}
+
+/** Whether keys said that they do not open something, rather than that they failed. */
+export function isNotTheKey(error: unknown): boolean {
+  return (
+    isPlimsollError(error, 'ERR_DECRYPT') || (error as { name?: unknown } | null)?.name === 'OperationError'
+  )
 }

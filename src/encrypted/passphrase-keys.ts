@@ -47,7 +47,8 @@ export function passphraseKeys(
       return { info, bytes: await encrypt(await keyOf(info), place, raw) }
     },
     unwrap: async (_, { info, bytes }, place) => {
-      if (!isOurs(info)) throw new Error('not wrapped by a passphrase')
+      if (!isOurs(info))
+        throw new PlimsollError('ERR_DECRYPT', 'passphraseKeys: it was not wrapped by a passphrase')
       return decrypt(await keyOf(info), place, bytes)
     },
   }

@@ -21,7 +21,7 @@ import {
   type Store,
 } from '../../src/index.ts'
 import type { Attachment, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
-import { append, bodyOf, erase, mark, put, readLog, SCOPE } from '../contract/samples.ts'
+import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
 
 const HEAD = 'p1.'.length + 11 + 1
 const NONCE_AND_TAG = 12 + 16
@@ -40,12 +40,24 @@ interface Changes {
   readonly log?: (row: LogRow) => LogRow
   readonly register?: (row: RegisterRow) => RegisterRow
   readonly attachment?: (found: Attachment) => Attachment
+  readonly indexed?: (rows: readonly RegisterRow[]) => readonly RegisterRow[]
+  /** What happens after a register was read, before it is given. */
+  readonly registering?: () => Promise<void>
+  /** What happens before an attachment is kept. */
+  readonly attaching?: () => Promise<void>
 }
 
 /** A store below, of which somebody changed what it gives. */
 function tampered(
   store: Store,
-  { log = (row) => row, register = (row) => row, attachment = (found) => found }: Changes,
+  {
+    log = (row) => row,
+    register = (row) => row,
+    attachment = (found) => found,
+    indexed = (rows) => rows,
+    registering,
+    attaching,
+  }: Changes,
 ): Store {
   return {
     oldestUnused: () => store.oldestUnused(),
@@ -64,7 +76,13 @@ function tampered(
         },
         register: async (key) => {
           const row = await inner.register(key)
+          await registering?.()
           return row && register(row)
+        },
+        indexed: async (group, query) => indexed(await inner.indexed(group, query)),
+        attach: async (given, at) => {
+          await attaching?.()
+          return inner.attach(given, at)
         },
         attachment: async (id) => {
           const found = await inner.attachment(id)
@@ -295,7 +313,8 @@ export function describeEncrypted(name: string, open: () => Store): void {
     it('refuses every call with another key, and writes nothing', async () => {
       const store = await filled()
       const locked = encrypt(store, {}, OTHER_KEYS)
-      expect(await codeOf(locked.unlock(USER))).toBe('resolved')
+      // In the user's own scope nothing is encrypted yet.
+      expect(await locked.unlock(USER)).toBe('new')
       const scope = locked.open(SCOPE)
       expect(await codeOf(scope.commit([append('op-9', ['m9'])], decide))).toBe('ERR_DECRYPT')
       expect(await codeOf(scope.indexed('group'))).toBe('ERR_DECRYPT')
@@ -323,7 +342,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
 
     it('gets another data key by itself after so many rows', async () => {
       const store = open()
-      const scope = encrypt(store, { rowsPerKey: 4 }).open(SCOPE)
+      const scope = encrypt(store, { opsPerKey: 4 }).open(SCOPE)
       for (let op = 0; op < 9; op++) await scope.commit([append(`op-${op}`, [`m${op}`])], decide)
       const keys = (await bodiesOf(store)).map((body) => body?.slice(3, HEAD - 1))
       expect(new Set(keys).size).toBe(3)
@@ -333,7 +352,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
     it('is opened by other keys after they wrapped the data keys, and no row changed', async () => {
       const store = await filled()
       const before = await bodiesOf(store)
-      await encrypt(store).rewrap([USER, SCOPE], OTHER_KEYS)
+      await encrypt(store, {}, eachOf(OTHER_KEYS, KEYS)).rewrap([USER, SCOPE])
       expect(await bodiesOf(store)).toEqual(before)
       expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
       expect((await read(store)).told).toHaveLength(3)
@@ -421,18 +440,21 @@ export function describeEncrypted(name: string, open: () => Store): void {
       })
       expect(await codeOf(call)).toBe('ERR_INVALID_ARGUMENT')
       expect(await scope.head()).toMatchObject({ seq: 0 })
-      expect(await codeOf(scope.commit([put('op-2', 'encryption/keys', null)], decide))).toBe(
-        'ERR_INVALID_ARGUMENT',
-      )
+      for (const op of [
+        put('op-2', 'encryption/keys', null),
+        mark('op-3', 'rewind', 'encryption/keys'),
+        remove('op-4', 'encryption/keys'),
+      ])
+        expect(await codeOf(scope.commit([op], decide))).toBe('ERR_INVALID_ARGUMENT')
     })
 
     it('is exported in the clear, and imported encrypted, byte for byte, lists included', async () => {
       const source = memoryOver(encrypt(open()))
       const session = source.session(SCOPE)
-      await session.remember({ kind: 'preference', text: 'Likes window seats.' })
-      await source.user(USER).profile.set('about', 'Ada')
+      await session.remember({ kind: 'preference', text: 'Likes CANARY seats.' })
+      await source.user(USER).profile.set('about', 'CANARY')
       for (let round = 0; round < 8; round++)
-        await session.addExchange(`Question ${round}? ${'x '.repeat(600)}`, 'An answer.')
+        await session.addExchange(`CANARY ${round}? ${'x '.repeat(600)}`, 'An answer.')
       const lines = await linesOf(source.export(USER))
       const store = open()
       const target = memoryOver(encrypt(store))
@@ -440,7 +462,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       expect(await linesOf(target.export(USER))).toEqual(lines)
       expect(await target.session(SCOPE).facts()).toEqual(await session.facts())
       expect(await memoryOver(encrypt(store)).session(SCOPE).facts()).toHaveLength(1)
-      expect(await textOf(store, [USER, SCOPE])).not.toMatch(/window|Ada|Question/)
+      expect(await textOf(store, [USER, SCOPE])).not.toContain('CANARY')
     })
 
     it('reads what a decision wrote that erased what was there, though no op said so', async () => {
@@ -469,6 +491,234 @@ export function describeEncrypted(name: string, open: () => Store): void {
         expect((await one.entries()).rows.map(({ body }) => body)).toEqual([bodyOf('m9')])
         expect(await one.indexed('list')).toEqual([register])
       }
+    })
+
+    it('loses nothing and shows nothing where calls of one store erase, append and look at the same time', async () => {
+      for (let run = 0; run < 12; run++) {
+        const store = await filled()
+        const encrypted = encrypt(store)
+        const [one, other, third] = [encrypted.open(SCOPE), encrypted.open(SCOPE), encrypted.open(SCOPE)]
+        const bodies = [`CANARY ${'x'.repeat(run * 20_000)}`]
+        await Promise.all([
+          one.commit([append(`a${run}`, [`a${run}`], { bodies })], decide),
+          other.commit([erase(`e${run}`)], decide),
+          third.derive({ key: 'block', bytes: new Uint8Array(9) }, 0),
+          other.commit([append(`b${run}`, [`b${run}`], { bodies })], decide),
+          one.commit(
+            [put(`c${run}`, 'key', null, { index: [{ group: 'CANARY list', order: 'a' }] })],
+            decide,
+          ),
+          third.entries(),
+        ])
+        await one.commit([append(`d${run}`, [`d${run}`])], decide)
+        const { told, rows } = await read(store)
+        expect([told, rows.map(({ id }) => id)]).toEqual([[], expect.arrayContaining([`b${run}`, `d${run}`])])
+        expect(await textOf(store, [SCOPE])).not.toContain('CANARY')
+        expect(await encrypt(store).open(SCOPE).indexed('CANARY list')).toEqual(
+          await one.indexed('CANARY list'),
+        )
+      }
+    })
+
+    it('lists what first calls wrote at the same time', async () => {
+      const store = open()
+      const { profile } = memoryOver(encrypt(store)).user(USER)
+      await Promise.all(['about', 'home', 'work'].map((name) => profile.set(name, name)))
+      for (const one of [encrypt(store), encrypt(store)])
+        expect((await memoryOver(one).user(USER).profile.list()).map(({ name }) => name)).toEqual([
+          'about',
+          'home',
+          'work',
+        ])
+    })
+
+    it('sees in lists what another tab wrote since it looked, also after that erased all', async () => {
+      const store = open()
+      const [one, other] = [encrypt(store), encrypt(store)].map((tab) => memoryOver(tab).user(USER))
+      expect(await one?.profile.list()).toEqual([])
+      await other?.profile.set('about', 'Ada')
+      expect(await one?.profile.list()).toHaveLength(1)
+      await encrypt(store)
+        .open(USER)
+        .commit([erase('op-9')], decide)
+      await memoryOver(encrypt(store)).user(USER).profile.set('home', 'Turin')
+      expect((await one?.profile.list())?.map(({ name }) => name)).toEqual(['home'])
+    })
+
+    it.each(['[]', '{', 'null', '[{}]', '{"keys":[]}'])(
+      'writes nothing in the clear where its keys are damaged: %s',
+      async (body) => {
+        const store = await filled()
+        const canary = append('op-9', ['m9'], { bodies: ['CANARY'] })
+        const register = (row: RegisterRow): RegisterRow => ({ ...row, body })
+        const scope = encrypt(tampered(store, { register })).open(SCOPE)
+        expect(await codeOf(scope.commit([canary], decide))).toBe('ERR_DECRYPT')
+        expect(await codeOf(scope.entries())).toBe('ERR_DECRYPT')
+        const gone = (row: RegisterRow): RegisterRow => ({ ...row, body: null })
+        for (const plain of ['refuse', 'keep'] as const) {
+          const without = encrypt(tampered(store, { register: gone }), { plain }).open(SCOPE)
+          expect(await codeOf(without.commit([canary], decide))).toBe('ERR_DECRYPT')
+        }
+        expect(await textOf(store, [SCOPE])).not.toContain('CANARY')
+      },
+    )
+
+    it('reads what was written beside a change of the user’s key', async () => {
+      const store = await filled()
+      const encrypted = encrypt(store, {}, eachOf(OTHER_KEYS, KEYS))
+      const scope = encrypted.open(SCOPE)
+      await scope.entries()
+      await Promise.all([
+        encrypted.rewrap([USER, SCOPE]),
+        encrypted.rotate(SCOPE).then(() => scope.commit([append('op-4', ['m3'])], decide)),
+      ])
+      await encrypted.rewrap([USER, SCOPE])
+      expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual(['m1', 'm2', 'e1', 'm3'].map(bodyOf))
+    })
+
+    it('encrypts what is written to a scope that was in the clear after it was erased, from any tab', async () => {
+      const store = open()
+      await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+      const [one, other] = [encrypt(store, { plain: 'keep' }), encrypt(store, { plain: 'keep' })].map((tab) =>
+        tab.open(SCOPE),
+      )
+      await other?.commit([append('op-2', ['m2'])], decide)
+      await one?.commit([erase('op-3')], decide)
+      await one?.commit([append('op-4', ['m4'])], decide)
+      await other?.commit([append('op-5', ['m5'])], decide)
+      expect(await textOf(store, [SCOPE])).not.toContain('body of')
+      expect((await read(store)).bodies).toEqual(['m4', 'm5'].map(bodyOf))
+    })
+
+    it('erases without a key, and what was in the clear too', async () => {
+      const store = await filled()
+      const locked = encrypt(store, {}, OTHER_KEYS).open(SCOPE)
+      expect(await codeOf(locked.commit([erase('op-9')], decide))).toBe('resolved')
+      expect(await bodiesOf(store)).toEqual([])
+      const plain = open()
+      await plain.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+      expect(
+        await codeOf(
+          encrypt(plain)
+            .open(SCOPE)
+            .commit([erase('op-2')], decide),
+        ),
+      ).toBe('resolved')
+      expect(await bodiesOf(plain)).toEqual([])
+    })
+
+    it('takes a scope of nothing but deletes for an empty one, however many they are', async () => {
+      const store = open()
+      const removes = Array.from({ length: 600 }, (_, at) => remove(`op-${at}`, `gone-${at}`))
+      for (let at = 0; at < removes.length; at += 100)
+        await store.open(SCOPE).commit(removes.slice(at, at + 100), decide)
+      await encrypt(store)
+        .open(SCOPE)
+        .commit([append('op-a', ['m1'])], decide)
+      expect((await read(store)).bodies).toEqual([bodyOf('m1')])
+    })
+
+    it('lists facts of which one cannot be read, and ends', async () => {
+      const store = open()
+      const { facts } = memoryOver(encrypt(store)).user(USER)
+      for (const text of ['Likes tea.', 'Books early trains.', 'Lives in Turin.'])
+        await facts.remember({ kind: 'preference', text })
+      const [bad, ...good] = (await facts.list()).map(({ id }) => id).reverse()
+      let reads = 0
+      const indexed = (rows: readonly RegisterRow[]): readonly RegisterRow[] => {
+        if (++reads > 100) throw new Error('it reads without end')
+        return rows.map((row) =>
+          row.key === `fact/${bad}` ? { ...row, body: flipped(`${row.body}`, HEAD + 5) } : row,
+        )
+      }
+      const rest = await memoryOver(encrypt(tampered(store, { indexed })))
+        .user(USER)
+        .facts.list()
+      expect(rest.map(({ id }) => id).sort()).toEqual(good.sort())
+    })
+
+    it('takes keys that fail for no proof that a row cannot be read', async () => {
+      const store = await filled()
+      let fails = true
+      const service: Keys = {
+        ...KEYS,
+        unwrap: async (owner, wrapped, place) => {
+          if (fails) throw new Error('503')
+          return KEYS.unwrap(owner, wrapped, place)
+        },
+      }
+      const told: Unreadable[] = []
+      const scope = encrypt(store, { onUnreadable: (row) => told.push(row) }, service).open(SCOPE)
+      expect(await codeOf(scope.entries())).toBe('ERR_STORAGE')
+      expect(await codeOf(scope.commit([append('op-9', ['m9'])], decide))).toBe('ERR_STORAGE')
+      fails = false
+      expect((await scope.entries()).rows.map(({ body }) => body)).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
+      expect(told).toEqual([])
+    })
+
+    it('writes nothing to a new session under a wrong key', async () => {
+      const store = open()
+      await encrypt(store)
+        .open(USER)
+        .commit([put('op-1', 'key', null)], decide)
+      const session = memoryOver(encrypt(store, {}, OTHER_KEYS)).session(SCOPE)
+      const bytes = new Uint8Array(3)
+      expect(await codeOf(session.attach({ mediaType: 'image/png', bytes }))).toBe('ERR_DECRYPT')
+      expect(await codeOf(session.append({ role: 'user', content: 'Hello.' }))).toBe('ERR_DECRYPT')
+      expect((await store.open(SCOPE).head()).seq).toBe(0)
+      expect(await store.open(SCOPE).registers('')).toEqual([])
+    })
+
+    it('leaves no attachment that nobody can read, where an erase came between', async () => {
+      const store = open()
+      const scope = encrypt(store).open(SCOPE)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      let before: Promise<unknown> | undefined
+      const slow = tampered(store, {
+        attaching: async () => {
+          before ??= encrypt(store)
+            .open(SCOPE)
+            .commit([erase('op-2'), append('op-3', ['m2'])], decide)
+          await before
+        },
+      })
+      const picture = { id: 'p1', mediaType: 'image/png', bytes: new Uint8Array(9) }
+      expect(await codeOf(encrypt(slow).open(SCOPE).attach(picture, 1))).toBe('ERR_CONFLICT')
+      expect(await store.open(SCOPE).attachment('p1')).toBeUndefined()
+      expect(await scope.attach({ ...picture, id: 'p2' }, 1)).toBe('stored')
+    })
+
+    it('goes on where it tells of a row and whoever is told throws', async () => {
+      const store = await filled()
+      const log = (row: LogRow): LogRow => ({ ...row, body: row.id === 'm1' ? 'p1.x' : row.body })
+      const onUnreadable = (): never => {
+        throw new Error('no screen')
+      }
+      const { rows } = await encrypt(tampered(store, { log }), { onUnreadable }).open(SCOPE).entries()
+      expect(rows.map(({ body }) => body)).toEqual([null, bodyOf('m2'), bodyOf('e1')])
+    })
+
+    it('does not go back to older keys that a slow look at them found', async () => {
+      const store = await filled()
+      let gate: Promise<void> | undefined
+      let go = (): void => {}
+      const slow = tampered(store, { registering: () => gate ?? Promise.resolve() })
+      const encrypted = encrypt(slow)
+      const [one, other] = [encrypted.open(SCOPE), encrypted.open(SCOPE)]
+      await one.commit([append('op-4', ['m3'])], decide)
+      await store.open(SCOPE).commit([remove('op-5', 'nothing')], decide)
+      gate = new Promise((done) => {
+        go = done
+      })
+      // It has read the register, and waits.
+      const looking = other.indexed('list')
+      await encrypt(store).open(SCOPE).head()
+      gate = undefined
+      await one.commit([erase('op-6'), append('op-7', ['m4'])], decide)
+      go()
+      await looking
+      await one.commit([append('op-8', ['m5'])], decide)
+      expect((await read(store)).bodies).toEqual(['m4', 'm5'].map(bodyOf))
     })
 
     it('keeps attachments encrypted, bound to their id and type', async () => {
@@ -505,7 +755,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       // One salt for all of a user's scopes, so that it is derived once.
       expect(new Set(infos.flatMap((body) => /"salt":"([^"]+)"/.exec(`${body}`)?.[1] ?? body)).size).toBe(1)
       const newer = passphraseKeys('a new one', { iterations: 700_000 })
-      await again.rewrap([USER, SCOPE], newer)
+      await encrypt(store, {}, eachOf(newer, keys)).rewrap([USER, SCOPE])
       const opened = encrypt(store, {}, passphraseKeys('a new one', { iterations: 700_000 }))
       expect(await opened.unlock(USER)).toBe('opened')
       expect((await memoryOver(opened).session(SCOPE).history()).map(({ content }) => content)).toEqual([

@@ -67,17 +67,19 @@ async function hideReply(
   last: UIMessage | undefined,
 ): Promise<void> {
   const shown = await ShownMessages.read(session)
+  // Without words of the user in the request, something must be left to answer.
+  const leavesSome = last?.role !== 'user'
   const named = messageId === undefined ? -1 : shown.placeOf(messageId)
   if (named >= 0) {
     const isOfUser = shown.messages[named]?.role === 'user'
-    await hideFrom(session, shown, isOfUser ? named + 1 : named)
+    await hideFrom(session, shown, isOfUser ? named + 1 : named, leavesSome)
     return
   }
-  if (messageId !== undefined && (await hideIfShown(session, messageId))) return
+  if (messageId !== undefined && (await hideIfShown(session, messageId, leavesSome))) return
   const asked = last?.role === 'user' ? shown.placeOf(last.id) : -1
   if (asked >= 0) await hideFrom(session, shown, asked + 1)
   else if (last?.role !== 'user' && messageId === undefined)
-    await hideFrom(session, shown, shown.newestOfUser + 1)
+    await hideFrom(session, shown, shown.newestOfUser + 1, leavesSome)
   else if (last?.role !== 'user')
     throw new PlimsollError('ERR_NOT_FOUND', `chat: ${messageId} does not show in this session`, {
       id: messageId ?? '',
@@ -139,18 +141,35 @@ async function answerTo(session: Session, { id }: UIMessage): Promise<UIMessage 
   throw new PlimsollError('ERR_CONFLICT', 'chat: others followed this message, and it has no answer', { id })
 }
 
-async function hideFrom(session: Session, { messages }: ShownMessages, place: number): Promise<void> {
+/** @throws ERR_INVALID_ARGUMENT: nothing would be left, and must be; nothing is hidden */
+async function hideFrom(
+  session: Session,
+  { messages }: ShownMessages,
+  place: number,
+  leavesSome = false,
+): Promise<void> {
   const first = messages[place]
-  if (first) await session.rewind(first.id)
+  if (!first) return
+  if (leavesSome) await checkLeft(session, first.id)
+  await session.rewind(first.id)
 }
 
 /** Hides a message that may stand further back than what was looked through. @returns whether it showed */
-async function hideIfShown(session: Session, id: string): Promise<boolean> {
+async function hideIfShown(session: Session, id: string, leavesSome = false): Promise<boolean> {
   try {
+    if (leavesSome) await checkLeft(session, logId(id))
     await session.rewind(logId(id))
     return true
   } catch (error) {
     if (isPlimsollError(error, 'ERR_NOT_FOUND')) return false
     throw error
   }
+}
+
+/** @throws ERR_INVALID_ARGUMENT: no message shows before that one; ERR_NOT_FOUND: it does not show */
+async function checkLeft(session: Session, id: string): Promise<void> {
+  if ((await session.history({ before: id, messages: 1 })).length > 0) return
+  throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: no message would be left to answer', {
+    argument: 'messages',
+  })
 }

@@ -228,6 +228,19 @@ describe('a chat request', () => {
     expect(await textsIn(session)).toHaveLength(4)
   })
 
+  it.each([
+    ['by default', {}],
+    ['by its name', { messageId: 'a1' }],
+  ])('for another reply hides none that answers nobody, %s, since nothing would be left', async (_, body) => {
+    const { session } = openScene()
+    await session.append({ role: 'assistant', content: 'Welcome', id: 'a1' })
+    await expect(apply(session, regenerate(body))).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    expect(await session.history()).toHaveLength(1)
+    expect(await apply(session, regenerate({ ...body, messages: [user('u1', 'Hello')] }))).toMatchObject({
+      input: { id: 'u1' },
+    })
+  })
+
   const edit = (id: string, text: string): ChatRequest =>
     request({ messages: [user(id, text)], messageId: id, trigger: 'submit-message' })
 

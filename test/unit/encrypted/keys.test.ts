@@ -189,6 +189,6 @@ describe('an encrypted store', () => {
   it('checks its options', () => {
     const open = (options: object) => () => encryptedStore(mapStore(), secretKeys(SECRET), options)
     expect(open({ plain: 'yes' })).toThrow('plain')
-    for (const rowsPerKey of [0, 2 ** 24 + 1, 1.5]) expect(open({ rowsPerKey })).toThrow('rowsPerKey')
+    for (const opsPerKey of [0, 2 ** 22 + 1, 1.5]) expect(open({ opsPerKey })).toThrow('opsPerKey')
   })
 })
