@@ -1,6 +1,5 @@
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
-import { NO_SEAL, type ObjectSeal } from '../tables/object-seal.ts'
 
 /** What became of a run. */
 export type RunStatus =
@@ -50,16 +49,11 @@ const ROW_BYTES = 2 ** 18
 /** The rows of an object's runs and of what they streamed. All calls are synchronous. */
 export class RunTables {
   readonly #storage: SqlStorageLike
-  readonly #seal: () => ObjectSeal
   #ready = false
 
-  /**
-   * @param seal asked at each call. Default: nothing is encrypted
-   * @throws ERR_STORAGE, ERR_STORAGE_FULL from every call where SQLite failed
-   */
-  constructor(storage: SqlStorageLike, seal: () => ObjectSeal = () => NO_SEAL) {
+  /** @throws ERR_STORAGE, ERR_STORAGE_FULL from every call where SQLite failed */
+  constructor(storage: SqlStorageLike) {
     this.#storage = withStorageErrors(storage)
-    this.#seal = seal
   }
 
   transaction<Result>(closure: () => Result): Result {
@@ -128,9 +122,8 @@ export class RunTables {
   write(place: number, at: number, bytes: Uint8Array): void {
     const [from] = range(place)
     for (let done = 0; done < bytes.length; done += ROW_BYTES) {
-      const n = from + at + done
-      const row = Uint8Array.from(this.#seal().seal(bytes.subarray(done, done + ROW_BYTES), `chunk ${n}`))
-      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', n, row.buffer)
+      const row = bytes.slice(done, done + ROW_BYTES)
+      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', from + at + done, row.buffer)
     }
   }
 
@@ -143,7 +136,7 @@ export class RunTables {
       from + at,
     )
     if (!row) return undefined
-    const bytes = this.#open(row).slice(from + at - (row.n as number))
+    const bytes = new Uint8Array(row.bytes as ArrayBuffer).slice(from + at - (row.n as number))
     return bytes.length > 0 ? bytes : undefined
   }
 
@@ -151,15 +144,11 @@ export class RunTables {
   sizeOf(place: number): number {
     const [from, to] = range(place)
     const [row] = this.#all(
-      'SELECT n, bytes FROM plimsoll_edge_chunk WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      'SELECT n, length(bytes) AS size FROM plimsoll_edge_chunk WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
       from,
       to,
     )
-    return row ? (row.n as number) - from + this.#open(row).length : 0
-  }
-
-  #open({ n, bytes }: SqlRow): Uint8Array {
-    return this.#seal().open(new Uint8Array(bytes as ArrayBuffer), `chunk ${n}`)
+    return row ? (row.n as number) - from + (row.size as number) : 0
   }
 
   #one(where: string, ...bindings: SqlValue[]): RunRow | undefined {

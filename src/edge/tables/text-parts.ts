@@ -5,7 +5,6 @@ import { PlimsollError } from '../../ports/errors.ts'
 import { partsOf } from '../../stores/parts.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { EdgeTables } from './edge-tables.ts'
-import { NO_SEAL, type ObjectSeal, openText, sealText } from './object-seal.ts'
 
 /** Most bytes of one part: what the body of a request may have. */
 export const MAX_PART_BYTES = 2 ** 20
@@ -34,16 +33,11 @@ const PARTS = 'FROM plimsoll_edge_part WHERE piece = 0'
 export class TextParts {
   readonly #tables: EdgeTables
   readonly #now: () => number
-  readonly #seal: () => ObjectSeal
 
-  /**
-   * @param now Unix milliseconds
-   * @param seal asked at each call. Default: nothing is encrypted
-   */
-  constructor(storage: SqlStorageLike, now: () => number, seal: () => ObjectSeal = () => NO_SEAL) {
+  /** @param now Unix milliseconds */
+  constructor(storage: SqlStorageLike, now: () => number) {
     this.#tables = new EdgeTables(storage, SCHEMA)
     this.#now = now
-    this.#seal = seal
   }
 
   /**
@@ -86,8 +80,7 @@ export class TextParts {
         limit: MAX_WAITING,
       })
     this.#tables.transaction(() => {
-      const kept = sealText(this.#seal(), text, placeOf(entry, part))
-      partsOf(kept).forEach((content, piece) => {
+      partsOf(text).forEach((content, piece) => {
         const [at, size] = piece === 0 ? [now, bytes] : [null, null]
         this.#tables.insert(
           'INSERT INTO plimsoll_edge_part VALUES (?, ?, ?, ?, ?, ?)',
@@ -155,16 +148,11 @@ export class TextParts {
   }
 
   #read(entry: string, part: number): string {
-    const kept = this.#tables
+    return this.#tables
       .run('SELECT content FROM plimsoll_edge_part WHERE entry = ? AND part = ? ORDER BY piece', entry, part)
       .map(({ content }) => content as string)
       .join('')
-    return openText(this.#seal(), kept, placeOf(entry, part))
   }
-}
-
-function placeOf(entry: string, part: number): string {
-  return `part ${part} ${entry}`
 }
 
 function tooLarge(subject: string, size: number, limit: number): PlimsollError {

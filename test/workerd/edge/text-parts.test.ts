@@ -1,7 +1,6 @@
 import { evictDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NO_SEAL, objectSeal } from '../../../src/edge/tables/object-seal.ts'
 import { MAX_PART_BYTES, TextParts } from '../../../src/edge/tables/text-parts.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
@@ -18,30 +17,20 @@ const codeOf = (run: () => unknown): unknown => {
   }
 }
 
-const sealed = objectSeal(['a secret of this test, of 32 bytes or more'], {
-  userId: 'ada',
-  sessionId: 'trip',
-})
+function withParts<Result>(
+  run: (parts: TextParts, clock: TestClock, storage: DurableObjectStorage) => Result,
+): Promise<Result> {
+  return inObject((storage) => {
+    const clock = new TestClock()
+    return run(new TextParts(storage, clock.now), clock, storage)
+  })
+}
 
-describe.each([
-  ['in the clear', NO_SEAL],
-  ['encrypted', sealed],
-])('parts of a long text, %s', (_, seal) => {
-  const partsOver = (storage: DurableObjectStorage, now: () => number): TextParts =>
-    new TextParts(storage, now, () => seal)
-  function withParts<Result>(
-    run: (parts: TextParts, clock: TestClock, storage: DurableObjectStorage) => Result,
-  ): Promise<Result> {
-    return inObject((storage) => {
-      const clock = new TestClock()
-      return run(partsOver(storage, clock.now), clock, storage)
-    })
-  }
-
+describe('parts of a long text', () => {
   it('are put together in their order, whatever the order in which they came, also after an eviction', async () => {
     const object = newObject()
     await inObject((storage) => {
-      const parts = partsOver(storage, () => 0)
+      const parts = new TextParts(storage, () => 0)
       parts.put('m1', 2, 'c"}')
       parts.put('m1', 0, '{"a')
       parts.put('m2', 0, 'other')
@@ -49,7 +38,7 @@ describe.each([
     }, object)
     await evictDurableObject(object)
     await inObject((storage) => {
-      const parts = partsOver(storage, () => 0)
+      const parts = new TextParts(storage, () => 0)
       expect(parts.take('m1', 3)).toBe('{"a":"bc"}')
       expect(parts.take('m1', 3)).toBe('{"a":"bc"}')
       expect(parts.take('m2', 1)).toBe('other')
