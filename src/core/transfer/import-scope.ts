@@ -20,6 +20,7 @@ import { invalid } from '../json.ts'
 import { isTrusted, MAX_ENTRY_BYTES, sealMessage } from '../message.ts'
 import type { Recall } from '../recall/lexical-recall.ts'
 import { DOCUMENTS, MOST_DOCUMENTS } from '../registers/profile.ts'
+import { hasBody } from '../seal.ts'
 import { lowered, markOf, messageOf } from './check-line.ts'
 import { carrier, carriers, followed } from './follow.ts'
 import {
@@ -197,7 +198,7 @@ export class ScopeImport {
     // What is forgotten on either side stays so.
     if (known.body !== null && given !== null && known.body !== row.body && known.body !== given)
       return this.#refuse(number)
-    if (known.body !== null && given === null) this.#emptied.push(row.id)
+    if (hasBody(known) && given === null) this.#emptied.push(row.id)
     report.there('log')
     await this.#attach()
   }

@@ -104,6 +104,18 @@ describe('what cannot be read', () => {
     expect(await facts.get('shared')).toBeUndefined()
   })
 
+  it('is emptied by an import of a newer file in which it was forgotten', async () => {
+    const { memory, session, below, hide, hidden } = open(['said'])
+    await session.append({ id: 'said', role: 'user', content: 'The code is 1234.' })
+    const copy = createMemory({ store: mapStore(), budget: 2_000 })
+    await copy.import(TRIP, memory.export(TRIP))
+    await copy.session(TRIP).forget('said')
+    hide()
+    await memory.import(TRIP, copy.export(TRIP))
+    hidden.clear()
+    expect(await bodyOf(below, 'said')).toBeNull()
+  })
+
   it('is not exported as if it were forgotten', async () => {
     for (const name of ['said', 'fact/own', 'checkpoint']) {
       const { memory, session, hide } = open([name])
