@@ -31,7 +31,7 @@ export interface EncryptedStoreOptions {
   readonly onUnreadable?: (row: Unreadable) => void
   /**
    * What becomes of scopes that were written before anything was encrypted. `refuse` (the default): their calls reject with `ERR_DECRYPT`.
-   * `keep`: they stay in the clear, and new ones are encrypted; export, erase and import one to encrypt it.
+   * `keep`: they stay in the clear until they are erased, and new ones are encrypted.
    */
   readonly plain?: 'refuse' | 'keep'
   /** Ops after which a scope gets another data key, 1 or more. Default 2^22. */
