@@ -14,6 +14,14 @@ export interface Attempt {
 /** In an answer: a failure of the edge's that is told over MCP, or after the answer was begun. */
 export const FAILED = /ERR_INTERNAL|"code":-32603/
 
+/**
+ * Whether a refusal comes after something was written, as it may: of a context, whose messages are in the log then, and of an import, whose
+ * earlier lines are.
+ */
+export function isAfterWriting(answer: string): boolean {
+  return /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded|"detail":"import: lines/.test(answer)
+}
+
 const ROUTES = Object.keys(SAMPLES)
 /** Routes whose bodies are text of another kind. */
 const MEDIA: { readonly [route: string]: string } = {

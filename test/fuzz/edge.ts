@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Attempt, EdgeBodies, FAILED } from '../everywhere/edge-bodies.ts'
+import { type Attempt, EdgeBodies, FAILED, isAfterWriting } from '../everywhere/edge-bodies.ts'
 import type { Target } from '../everywhere/edge-samples.ts'
 import { BareWorkerd, edgeWorker, SESSIONS, USERS } from '../kill/bare-workerd.ts'
 import { freePort } from '../started.ts'
@@ -25,8 +25,6 @@ const SLOW_MS = 1_000
 /** What is not answered by then ends the run, and is printed with what was under way beside it. */
 const HANG_MS = 10_000
 const MOST_PROBLEMS = 20
-/** Refusals of a context that come after its messages were written: what waits or does not fit is in the log then. */
-const AFTER_WRITING = /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded/
 
 const problems: string[] = []
 /** Not answered yet. */
@@ -103,7 +101,7 @@ class Lane {
     if (ms > SLOW_MS) problem(`took ${Math.round(ms)} ms`, attempt)
     if (status >= 500 || FAILED.test(text)) problem(`${status} ${text.slice(0, 300)}`, attempt)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    return status >= 400 && !AFTER_WRITING.test(text)
+    return status >= 400 && !isAfterWriting(text)
   }
 
   async #answer(attempt: Attempt): Promise<{ readonly status: number; readonly text: string }> {

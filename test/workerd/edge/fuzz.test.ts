@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Attempt, EdgeBodies, FAILED } from '../../everywhere/edge-bodies.ts'
+import { type Attempt, EdgeBodies, FAILED, isAfterWriting } from '../../everywhere/edge-bodies.ts'
 import { SAMPLES } from '../../everywhere/edge-samples.ts'
 import { Caller } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
@@ -14,9 +14,6 @@ const LANES = 4
 const A_SESSION = 200
 /** Attempts between two looks at what is stored. */
 const A_LOOK = 5
-
-/** Refusals that come after something was written: a context that waits or does not fit, lines of an import before the one that is refused. */
-const AFTER_WRITING = /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded|"detail":"import: lines/
 
 /** Of a lane: its own user, and a session after the other. */
 class Lane {
@@ -69,7 +66,7 @@ class Lane {
     const { status } = response
     this.statuses.push(status)
     if (status >= 500 || FAILED.test(text)) this.problems.push(`${status}: ${shown(attempt)} ${text}`)
-    return status >= 400 && !AFTER_WRITING.test(text)
+    return status >= 400 && !isAfterWriting(text)
   }
 }
 
