@@ -224,37 +224,29 @@ export class EncryptedScope implements ScopeStore {
       const renewal = !isPlain && (making || needsKey) ? await ring.renewal(state) : undefined
       const sealed = hasBodies && !isPlain ? await this.#sealed(ops, state, renewal) : ops
       const asks = renewal !== undefined || attempt > UNASKED
-      let isMoved = false
-      let written: Decision | undefined
-      let end = seq
+      let taken: { readonly decision: Decision; readonly end: number; readonly renews: boolean } | undefined
       const results = await this.#store.commit(asks ? [ASK, ...sealed] : sealed, (given, rows) => {
-        written = undefined
-        // Without a body nothing depends on the keys.
-        isMoved =
-          (hasBodies || making !== undefined) && (asks ? versionIn(rows) !== version : rows.head.seq !== seq)
-        // A scope in the clear has no keys whose version would say that it still is.
-        isMoved ||= isPlain && hasBodies && rows.head.seq !== seq
-        if (isMoved) return nothingWritten([])
+        taken = undefined
+        // Without a body nothing depends on the keys. A scope in the clear has none whose version would say that it still is.
+        const isKnown = asks && !isPlain ? versionIn(rows) === version : rows.head.seq === seq
+        if ((hasBodies || making) && !isKnown) return nothingWritten([])
         const decision = decide(asks ? given.slice(1) : given, rows)
         checkSealed(decision, sealed)
-        isMoved = !renewal && !isPlain && decision.erase && holdsBody(decision)
-        if (isMoved) {
+        if (!renewal && !isPlain && decision.erase && holdsBody(decision)) {
           erases = true
           return nothingWritten([])
         }
-        end = decision.log.at(-1)?.seq ?? rows.head.seq
-        written = decision
-        if (!renewal || !(making || writes(decision))) return decision
+        const end = decision.log.at(-1)?.seq ?? rows.head.seq
+        const renews = renewal !== undefined && (making !== undefined || writes(decision))
+        taken = { decision, end, renews }
+        if (!renews) return decision
         return { ...decision, registers: [...decision.registers, renewal.row(decision.erase, end)] }
       })
-      if (isMoved || !written) {
-        if (!isMoved) return results
-        continue
-      }
-      const { erase } = written
-      if (renewal && (making || writes(written))) ring.learn(renewal.state(erase, end))
-      else if (erase)
-        ring.learn({ version: null, seq: end, stored: [], isPlain: isPlain && holdsBody(written) })
+      if (!taken) continue
+      const { decision, end, renews } = taken
+      if (renewal && renews) ring.learn(renewal.state(decision.erase, end))
+      else if (decision.erase)
+        ring.learn({ version: null, seq: end, stored: [], isPlain: isPlain && holdsBody(decision) })
       else if (hasBodies) ring.advance(state, end)
       return results
     }
