@@ -20,8 +20,9 @@ import {
   type Scope,
   type Store,
 } from '../../src/index.ts'
-import type { Attachment, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
+import type { Attachment, LogRow, RegisterRow } from '../../src/ports/store.ts'
 import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
+import { changedStore } from './changed-store.ts'
 
 const HEAD = 'p1.'.length + 11 + 1
 const NONCE_AND_TAG = 12 + 16
@@ -59,45 +60,30 @@ function tampered(
     attaching,
   }: Changes,
 ): Store {
-  return {
-    oldestUnused: () => store.oldestUnused(),
-    removeUnused: (until) => store.removeUnused(until),
-    scopes: (after) => store.scopes(after),
-    open: (scope) => {
-      const inner = store.open(scope)
-      const changed: Partial<ScopeStore> = {
-        entries: async (query) => {
-          const page = await inner.entries(query)
-          return { ...page, rows: page.rows.map(log) }
-        },
-        changesSince: async (seq) => {
-          const changes = await inner.changesSince(seq)
-          return { ...changes, rows: changes.rows.map(log) }
-        },
-        register: async (key) => {
-          const row = await inner.register(key)
-          await registering?.()
-          return row && register(row)
-        },
-        indexed: async (group, query) => indexed(await inner.indexed(group, query)),
-        attach: async (given, at) => {
-          await attaching?.()
-          return inner.attach(given, at)
-        },
-        attachment: async (id) => {
-          const found = await inner.attachment(id)
-          return found && attachment(found)
-        },
-      }
-      return new Proxy(inner, {
-        get: (target, name) => {
-          const own = Object.hasOwn(changed, name) ? changed : target
-          const value: unknown = Reflect.get(own, name)
-          return typeof value === 'function' ? value.bind(own) : value
-        },
-      })
+  return changedStore(store, (inner) => ({
+    entries: async (query) => {
+      const page = await inner.entries(query)
+      return { ...page, rows: page.rows.map(log) }
     },
-  }
+    changesSince: async (seq) => {
+      const changes = await inner.changesSince(seq)
+      return { ...changes, rows: changes.rows.map(log) }
+    },
+    register: async (key) => {
+      const row = await inner.register(key)
+      await registering?.()
+      return row && register(row)
+    },
+    indexed: async (group, query) => indexed(await inner.indexed(group, query)),
+    attach: async (given, at) => {
+      await attaching?.()
+      return inner.attach(given, at)
+    },
+    attachment: async (id) => {
+      const found = await inner.attachment(id)
+      return found && attachment(found)
+    },
+  }))
 }
 
 /** One character of the ciphertext is another one. */

@@ -10,7 +10,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
-import { changedStore } from './support/changed-store.ts'
+import { changedStore } from '../everywhere/changed-store.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const PNG = { mediaType: 'image/png', bytes: Uint8Array.of(137, 80, 78, 71, 0, 255) }

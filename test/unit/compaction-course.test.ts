@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import { sealOp } from '../../src/core/seal.ts'
 import { type Context, type MessageInput, mapStore, type Store } from '../../src/index.ts'
-import { changedStore } from './support/changed-store.ts'
+import { changedStore } from '../everywhere/changed-store.ts'
 import {
   content,
   eventsOf,

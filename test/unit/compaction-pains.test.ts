@@ -8,7 +8,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
-import { changedStore } from './support/changed-store.ts'
+import { changedStore } from '../everywhere/changed-store.ts'
 import {
   content,
   filler,

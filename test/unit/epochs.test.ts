@@ -12,7 +12,7 @@ import {
   type Store,
   utf8Bound,
 } from '../../src/index.ts'
-import { changedStore } from './support/changed-store.ts'
+import { changedStore } from '../everywhere/changed-store.ts'
 
 const tool = { name: 'find', inputSchema: { type: 'object' } }
 const long = 'The train to Turin leaves at 9:40 from platform four. '.repeat(10)

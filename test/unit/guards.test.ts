@@ -18,7 +18,7 @@ import {
   toAnthropic,
   utf8Bound,
 } from '../../src/index.ts'
-import { changedStore } from './support/changed-store.ts'
+import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
 /** Each test here holds one guard that no other test would miss. */

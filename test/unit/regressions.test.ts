@@ -17,7 +17,7 @@ import {
   utf8Bound,
 } from '../../src/index.ts'
 import { PAGE_UNITS } from '../../src/ports/store.ts'
-import { changedStore } from './support/changed-store.ts'
+import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
 /** Each test here holds something that was wrong once. */

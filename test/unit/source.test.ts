@@ -9,7 +9,7 @@ import {
   type Session,
   scriptedModel,
 } from '../../src/index.ts'
-import { changedStore } from './support/changed-store.ts'
+import { changedStore } from '../everywhere/changed-store.ts'
 
 function open(store = mapStore()): Session {
   return createMemory({ store, budget: 2_000, counter: charsPerToken(4) }).session({ userId: 'ada' })

@@ -22,7 +22,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from '../../../src/index.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, tool } from './support.ts'
 
 const NAMES: readonly MemoryToolName[] = [

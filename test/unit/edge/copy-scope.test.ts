@@ -9,7 +9,7 @@ import { createMemory, isPlimsollError, mapStore, type Session } from '../../../
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Rows, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { append, erase, mark, put, readAll, remove, SCOPE } from '../../contract/samples.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'
 import { Household, happenings } from '../support/household.ts'

@@ -3,7 +3,7 @@ import { decide } from '../../../src/core/decide.ts'
 import { heldScope } from '../../../src/edge/scopes/held-scope.ts'
 import { mapStore } from '../../../src/index.ts'
 import { append, SCOPE } from '../../contract/samples.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 it('a commit that waited until its scope was held no more writes nothing', async () => {
   let isHeld = true

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { mapStore, memoryToolSpecs, PlimsollError, sessionStartGuide } from '../../../src/index.ts'
 import { memoryMcpServer } from '../../../src/mcp/index.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, connect, home, idIn, readStart, rpc, SKILL, START } from './mcp-support.ts'
 
 describe('an MCP client of a session', () => {

@@ -8,7 +8,7 @@ import type { IndexEntry, Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { Reads, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { erase, put, remove } from '../../contract/samples.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 import { type Fault, lost, Namespace, platformError, waitingHost } from './namespace.ts'
 

@@ -6,8 +6,8 @@ import { mapStore } from '../../../src/index.ts'
 
 import { webHost } from '../../../src/platform/web.ts'
 import type { Op } from '../../../src/ports/op.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { ADA, CANARY, memoryOver } from '../../everywhere/governance.ts'
-import { changedStore } from '../support/changed-store.ts'
 
 function open() {
   const store = mapStore()

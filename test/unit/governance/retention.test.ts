@@ -12,8 +12,8 @@ import {
   type Session,
   type Store,
 } from '../../../src/index.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { CANARY, readEverything } from '../../everywhere/governance.ts'
-import { changedStore } from '../support/changed-store.ts'
 
 const DAY = 86_400_000
 const ADA = { userId: 'ada' }

@@ -5,7 +5,7 @@ import { textOf } from '../../../src/core/message.ts'
 import { sealOp } from '../../../src/core/seal.ts'
 import { createMemory, isPlimsollError, mapStore, type Session, type Store } from '../../../src/index.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { rememberedIn, rememberingSession } from '../support/remembering.ts'
 import { runs } from '../support/runs.ts'
 

@@ -6,7 +6,7 @@ import { sealOp } from '../../../src/core/seal.ts'
 import type { Host } from '../../../src/ports/host.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
 let ids = 0

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/core/decide.ts'
 import { sealOp } from '../../../src/core/seal.ts'
 import { charsPerToken, createMemory, type FactInput, type Memory, mapStore } from '../../../src/index.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
 

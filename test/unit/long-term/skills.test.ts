@@ -11,7 +11,7 @@ import {
   utf8Bound,
 } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
 const setUp = (store: Store = mapStore()): Skills =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startSession } from '../../../src/core/start/start.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { COUNTED_BY_FOUR, DAY, entryOf, fact, NOON, partsOver, put } from '../support/starts.ts'
 
 /** A store that counts what is read of it: rows, and sums that were asked for. */

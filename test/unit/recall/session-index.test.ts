@@ -6,7 +6,7 @@ import { sealOp } from '../../../src/core/seal.ts'
 import { createMemory, type MessageInput, mapStore } from '../../../src/index.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
 import type { DerivedRow, ScopeStore, Store } from '../../../src/ports/store.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { user } from '../support/messages.ts'
 
 const SCOPE = { userId: 'ada', sessionId: 'trip' }

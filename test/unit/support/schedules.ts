@@ -14,7 +14,7 @@ import {
   type SummaryMark,
 } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
-import { changedStore } from './changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { scope } from './compacting.ts'
 import { rewindAt, undoIfAny } from './scene.ts'
 

@@ -1,6 +1,6 @@
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { LogRow, RegisterRow, Store } from '../../../src/ports/store.ts'
-import { changedStore } from './changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 /**
  * A store that seals the bodies of the ops that are committed, each for what it is, and opens those of the rows that are read: as one

@@ -1,5 +1,5 @@
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
-import { changedStore } from './changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 /** A store that cannot read what has one of these ids or keys, as one that encrypts where a key is gone. */
 export function unreadableStore(store: Store, names: ReadonlySet<string>): Store {

@@ -6,7 +6,7 @@ import {
   type Scope,
   type Store,
 } from '../../../src/index.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 const DAY = 86_400_000
 const ADA = { userId: 'ada' }

@@ -12,7 +12,7 @@ import {
   type Store,
 } from '../../../src/index.ts'
 import { append, readAll, remove } from '../../contract/samples.ts'
-import { changedStore } from '../support/changed-store.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
 const HEAD = { system: '', memory: 'Something.', tools: '', trust: 'user' }

@@ -1,4 +1,4 @@
-import type { ScopeStore, Store } from '../../../src/ports/store.ts'
+import type { ScopeStore, Store } from '../../src/ports/store.ts'
 
 /** A store with some methods of its scopes replaced. */
 export function changedStore(store: Store, change: (inner: ScopeStore) => Partial<ScopeStore>): Store {
