@@ -71,7 +71,6 @@ export type { Remembered } from './core/facts/place-fact.ts'
 export type { Rating, ReviewResult, ReviewSchedule } from './core/facts/review.ts'
 export { assertFits } from './core/fits.ts'
 export type { AuditAction, AuditQuery, AuditRecord } from './core/governance/audit.ts'
-export type { Certificate, Holder, Removed, RemovedKind } from './core/governance/certificate.ts'
 export type { KeptFor, RetentionOptions } from './core/governance/retention.ts'
 export type { HistoryOptions } from './core/history.ts'
 export type { Extract } from './core/long-term/extraction.ts'
@@ -104,9 +103,7 @@ export type { StartOptions } from './core/start/start-options.ts'
 export type { SessionStart } from './core/start/start-payload.ts'
 export type { Overflow } from './core/start/start-sections.ts'
 export type { ExportOptions } from './core/transfer/export.ts'
-export type { TransferPart } from './core/transfer/format.ts'
 export type { ImportOptions, ImportTrust } from './core/transfer/import.ts'
-export type { ImportConflict, Imported, ImportedPart, SkippedLine } from './core/transfer/report.ts'
 export type {
   AppendOptions,
   AppendResult,
@@ -118,6 +115,7 @@ export { type CalibratedCounter, calibrated, type ReportedUsage } from './counte
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 export { inlineAttachments } from './inline-attachments.ts'
+export type { Certificate, Holder, Removed, RemovedKind } from './ports/certificate.ts'
 export type {
   Block,
   Budget,
@@ -195,6 +193,7 @@ export type {
   Store,
   Sum,
 } from './ports/store.ts'
+export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from './ports/transfer.ts'
 export {
   type AnthropicRequest,
   fromAnthropicMessages,

@@ -4,6 +4,10 @@
  */
 import type { CompactEvent, Rule, SectionName } from '../ports/context.ts'
 import type { Json, Message, Role, ToolSpec, Trust } from '../ports/message.ts'
+import type { TransferPart } from '../ports/transfer.ts'
+
+export type { Certificate, Holder, Removed, RemovedKind } from '../ports/certificate.ts'
+export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from '../ports/transfer.ts'
 
 export interface SessionInfo {
   readonly sessionId: string
@@ -315,72 +319,9 @@ export interface Guest {
   readonly expiresAt: number
 }
 
-/** What an export holds of a user. */
-export type TransferPart = 'log' | 'facts' | 'profile' | 'checkpoint'
-
 export interface ExportOptions {
   /** Default: all. */
   readonly parts?: readonly TransferPart[]
-}
-
-/** What became of one part of an import. */
-export interface ImportedPart {
-  /** Entries, registers and attachments that were written. */
-  readonly written: number
-  /** Those that had been there before, as they are. */
-  readonly there: number
-}
-
-/** Something that the user has otherwise: it stays as it is. */
-export interface ImportConflict {
-  readonly part: TransferPart
-  /** Key of the register; for a log that does not go on from the one that is there, none. */
-  readonly key?: string
-  /** Absent: the user's own. */
-  readonly sessionId?: string
-}
-
-/** A line that was read and not taken over. */
-export interface SkippedLine {
-  /** From 1. */
-  readonly line: number
-  readonly reason: string
-}
-
-/** The account of an import. Lists name the first hundred of what they count. */
-export interface Imported {
-  readonly parts: { readonly [part in TransferPart]: ImportedPart }
-  readonly conflicts: { readonly count: number; readonly first: readonly ImportConflict[] }
-  readonly skipped: { readonly count: number; readonly first: readonly SkippedLine[] }
-}
-
-/** How much of one kind was removed, and the ids of the first 32. */
-export interface Removed {
-  readonly count: number
-  readonly first: readonly string[]
-}
-
-/** What was removed, without any of it. */
-export interface Certificate {
-  readonly action: 'forget' | 'erase'
-  /** Id of what was removed. */
-  readonly target: string
-  /** Unix milliseconds. */
-  readonly at: number
-  /** Whether all of it was gone before. */
-  readonly already: boolean
-  readonly removed: {
-    readonly sessions: Removed
-    readonly messages: Removed
-    readonly summaries: Removed
-    readonly facts: Removed
-    readonly heads: Removed
-    readonly attachments: Removed
-  }
-  readonly kept: Removed
-  /** Who holds it no more, and who may yet: `store`, `replicas`, `devices`, `recovery`. */
-  readonly confirmed: readonly ('store' | 'replicas' | 'devices' | 'recovery')[]
-  readonly pending: readonly ('store' | 'replicas' | 'devices' | 'recovery')[]
 }
 
 /** What became of a guest's sessions: the ids of those that are the caller's now. */

@@ -1,16 +1,16 @@
+import type { Certificate } from '../ports/certificate.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 import { type AuditInput, auditOp, writeAudit } from './governance/audit.ts'
-import { type Certificate, certificateOf, countsOf } from './governance/certificate.ts'
+import { certificateOf, countsOf } from './governance/certificate.ts'
 import { type EraseParts, eraseSession, foundIn } from './governance/erase.ts'
 import { checkId, checkText, invalid } from './json.ts'
 import { changeRegister, checkReadable } from './registers/register.ts'
 import { valueIn } from './seal.ts'
+import { SESSION } from './session-key.ts'
 
-/** What the keys of sessions begin with, in the user's scope. */
-export const SESSION = 'session/'
 const LONGEST_TITLE = 200
 
 export interface SessionInfo {

@@ -1,5 +1,6 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
+import { scopeName } from '../ports/scope-name.ts'
 import type { Store } from '../ports/store.ts'
 import { EncryptedScope } from './encrypted-scope.ts'
 import { KeyRing } from './key-ring.ts'
@@ -80,7 +81,7 @@ export function encryptedStore(
   const told = new Set<string>()
 
   const ringOf = (scope: Scope): KeyRing => {
-    const name = nameOf(scope)
+    const name = scopeName(scope)
     let ring = rings.get(name)
     const { sessionId, ...user } = scope
     const kept = async (): Promise<KeyInfo | undefined> =>
@@ -94,7 +95,7 @@ export function encryptedStore(
   }
 
   const tell = (scope: Scope, { kind, id }: Pick<Place, 'kind' | 'id'>): void => {
-    const name = JSON.stringify([nameOf(scope), kind, id])
+    const name = JSON.stringify([scopeName(scope), kind, id])
     if (!onUnreadable || told.has(name)) return
     if (told.size >= MOST_TOLD) told.clear()
     told.add(name)
@@ -142,10 +143,6 @@ export function encryptedStore(
       }
     },
   }
-}
-
-function nameOf({ tenant, userId, sessionId }: Scope): string {
-  return JSON.stringify([tenant ?? null, userId, sessionId ?? null])
 }
 
 function invalid(argument: string, reason: string): PlimsollError {

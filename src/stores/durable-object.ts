@@ -1,5 +1,6 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { IndexEntry, OpResult, Scope, SealedOp } from '../ports/op.ts'
+import { scopeName, scopeNamed } from '../ports/scope-name.ts'
 import {
   type Attachment,
   type Changes,
@@ -27,7 +28,6 @@ import { LogTail, tailAfter } from './log-tail.ts'
 import { PageFill } from './page-fill.ts'
 import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
 import { rowsIfNew } from './plain-append.ts'
-import { scopeName, scopeNamed } from './scope-name.ts'
 import { withStorageErrors } from './sql-errors.ts'
 import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
 

@@ -1,4 +1,5 @@
 import type { Envelope, OpResult, Scope, SealedOp } from '../ports/op.ts'
+import { scopeName, scopeNamed } from '../ports/scope-name.ts'
 import {
   type Attachment,
   type Changes,
@@ -23,7 +24,6 @@ import {
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
-import { scopeName, scopeNamed } from './scope-name.ts'
 
 /**
  * The reference store: everything in this process's memory, gone with it. For tests, demos, servers without state, and as

@@ -1,5 +1,6 @@
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { OpResult, Scope, SealedOp } from '../ports/op.ts'
+import { scopeName, scopeNamed } from '../ports/scope-name.ts'
 import {
   type Attachment,
   type Changes,
@@ -34,7 +35,6 @@ import { CallerError, checkWriter, DexieScope, removeAttachment } from './dexie-
 import { all, type Requests } from './idb-transaction.ts'
 import { mapStore } from './map.ts'
 import { MemoryModeScope, type Remembered } from './memory-mode.ts'
-import { scopeName, scopeNamed } from './scope-name.ts'
 import { READY, type StoreStatus } from './store-status.ts'
 import { TabChannel } from './tab-channel.ts'
 

@@ -1,13 +1,13 @@
+import type { Certificate } from '../../ports/certificate.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
 import { decide } from '../decide.ts'
 import { LIVE } from '../facts/fact-index.ts'
 import { sealOp, valueIn } from '../seal.ts'
+import { SESSION } from '../session-key.ts'
 import { AUDIT, writeAudit } from './audit.ts'
-import { type Certificate, certificateOf, countsOf, type Found, NAMED } from './certificate.ts'
-
-const SESSION = 'session/'
+import { certificateOf, countsOf, type Found, NAMED } from './certificate.ts'
 
 export interface EraseParts {
   readonly store: Store

@@ -1,3 +1,4 @@
+import type { Removed } from '../../ports/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Op } from '../../ports/op.ts'
@@ -8,10 +9,10 @@ import { FACT } from '../facts/fact.ts'
 import { HEAD_KEY, type HeadTexts } from '../head.ts'
 import { SUMMARY_ID } from '../message.ts'
 import { attachmentsIn, hasBody, messageIn, sealOp, valueIn } from '../seal.ts'
+import { SESSION } from '../session-key.ts'
 import { type AuditInput, writeAudit } from './audit.ts'
-import { countsOf, type Found, type Removed, removed } from './certificate.ts'
+import { countsOf, type Found, removed } from './certificate.ts'
 
-const SESSION = 'session/'
 /** What the names begin with under which a head lists facts of the user's scope. */
 const SHARED = 'user:'
 

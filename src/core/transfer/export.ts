@@ -1,11 +1,12 @@
 import type { Host } from '../../ports/host.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
+import type { TransferPart } from '../../ports/transfer.ts'
 import { noteAudit } from '../governance/audit.ts'
 import { invalid, isPlainObject } from '../json.ts'
 import type { SessionInfo, Sessions } from '../sessions.ts'
 import { exportScope } from './export-scope.ts'
-import { FORMAT, fileOf, TRANSFER_PARTS, type TransferLine, type TransferPart, VERSION } from './format.ts'
+import { FORMAT, fileOf, TRANSFER_PARTS, type TransferLine, VERSION } from './format.ts'
 import { markdownOf } from './markdown.ts'
 
 export interface ExportOptions {

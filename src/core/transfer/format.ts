@@ -1,9 +1,8 @@
 import type { Json } from '../../ports/message.ts'
 import type { EntryKind } from '../../ports/store.ts'
+import type { TransferPart } from '../../ports/transfer.ts'
 import { headOf, utf8Length } from '../text.ts'
 
-/** What an export holds of a user or a session. */
-export type TransferPart = 'log' | 'facts' | 'profile' | 'checkpoint'
 export const TRANSFER_PARTS: readonly TransferPart[] = ['log', 'facts', 'profile', 'checkpoint']
 
 export const FORMAT = 'plimsoll'

@@ -11,6 +11,7 @@ import {
   type Rows,
   type ScopeStore,
 } from '../../ports/store.ts'
+import type { TransferPart } from '../../ports/transfer.ts'
 import { nothingWritten } from '../all-or-none.ts'
 import { checkMediaType, readAttachment, sameBytes } from '../attachments.ts'
 import { derivedOf } from '../derived.ts'
@@ -23,14 +24,7 @@ import { DOCUMENTS, MOST_DOCUMENTS } from '../registers/profile.ts'
 import { hasBody } from '../seal.ts'
 import { lowered, markOf, messageOf } from './check-line.ts'
 import { carrier, carriers, followed } from './follow.ts'
-import {
-  type AttachmentLine,
-  isLogLine,
-  type LogLine,
-  type RegisterLine,
-  type ScopeLine,
-  type TransferPart,
-} from './format.ts'
+import { type AttachmentLine, isLogLine, type LogLine, type RegisterLine, type ScopeLine } from './format.ts'
 import { kindOf, type Owner } from './known-registers.ts'
 import { type FileRow, type Misplaced, placeRows } from './place-rows.ts'
 import { inLine } from './read-lines.ts'

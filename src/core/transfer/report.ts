@@ -1,38 +1,7 @@
-import type { TransferPart } from './format.ts'
+import type { ImportConflict, Imported, SkippedLine, TransferPart } from '../../ports/transfer.ts'
 
 /** Conflicts and skipped lines that a report names; the others are counted. */
 const NAMED = 100
-
-/** What became of one part of an import. */
-export interface ImportedPart {
-  /** Entries, registers and attachments that were written. */
-  readonly written: number
-  /** Those that had been there before, as they are. */
-  readonly there: number
-}
-
-/** Something that the scope has otherwise: it stays as it is. */
-export interface ImportConflict {
-  readonly part: TransferPart
-  /** Key of the register; for a log that does not go on from the one that is there, none. */
-  readonly key?: string
-  /** Absent: the user's own. */
-  readonly sessionId?: string
-}
-
-/** A line that was read and not taken over. */
-export interface SkippedLine {
-  /** From 1. */
-  readonly line: number
-  readonly reason: string
-}
-
-/** The account of an import. Lists name the first hundred of what they count. */
-export interface Imported {
-  readonly parts: { readonly [part in TransferPart]: ImportedPart }
-  readonly conflicts: { readonly count: number; readonly first: readonly ImportConflict[] }
-  readonly skipped: { readonly count: number; readonly first: readonly SkippedLine[] }
-}
 
 /** Takes note of what becomes of the lines of an import. */
 export class ImportReport {

@@ -1,16 +1,11 @@
 import type { SessionInfo } from '../../core/sessions.ts'
 import { headerOf, sessionLine } from '../../core/transfer/export.ts'
-import {
-  type ScopeLine,
-  type SessionLine,
-  type TransferLine,
-  type TransferPart,
-  textsOf,
-} from '../../core/transfer/format.ts'
+import { type ScopeLine, type SessionLine, type TransferLine, textsOf } from '../../core/transfer/format.ts'
 import { type ImportSection, importFile, importRecord } from '../../core/transfer/import.ts'
-import { type Imported, ImportReport } from '../../core/transfer/report.ts'
+import { ImportReport } from '../../core/transfer/report.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { Imported, TransferPart } from '../../ports/transfer.ts'
 import { fromWire } from '../../ports/wire.ts'
 import { type ImportAnswer, type ImportCall, reportIn } from '../objects/transfer.ts'
 import { askUser, onSession, onUser } from './objects.ts'

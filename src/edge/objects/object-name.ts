@@ -2,13 +2,14 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { base64url } from '../../platform/web.ts'
 import type { Scope } from '../../ports/op.ts'
+import { scopeName } from '../../ports/scope-name.ts'
 
 /**
  * Name of the Durable Object that is a scope's home: of a session's, or of a user's where the scope has no session. A hash of fixed shape,
  * since names joined with a separator collide and Cloudflare normalises nothing (`a:b` + `c`, `a` + `b:c`).
  */
-export function objectName({ tenant, userId, sessionId }: Scope): string {
-  const tuple = JSON.stringify([tenant ?? null, userId, sessionId ?? null])
+export function objectName(scope: Scope): string {
+  const tuple = scopeName(scope)
   let name = names.get(tuple)
   if (name === undefined) {
     if (names.size >= MOST_NAMES) names.clear()

@@ -1,6 +1,6 @@
-import type { Certificate } from '../../core/governance/certificate.ts'
 import { checkId } from '../../core/json.ts'
 import { webHost } from '../../platform/web.ts'
+import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'

@@ -2,11 +2,12 @@
 import type { ScopeLine, TransferLine } from '../../core/transfer/format.ts'
 import { textsOf } from '../../core/transfer/format.ts'
 import { ScopeImport, type ScopeImportParts } from '../../core/transfer/import-scope.ts'
-import { type Imported, ImportReport } from '../../core/transfer/report.ts'
+import { ImportReport } from '../../core/transfer/report.ts'
 import { defaultCounter } from '../../counters/default.ts'
 import type { CreateMemoryOptions } from '../../create-memory.ts'
 import { webHost } from '../../platform/web.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import type { Imported } from '../../ports/transfer.ts'
 
 /** Lines of one scope, as many as one call takes. */
 export interface ImportCall {

@@ -1,4 +1,4 @@
-import type { Scope } from '../ports/op.ts'
+import type { Scope } from './op.ts'
 
 /** A scope as stores name it: its ids as JSON, so that no two scopes have one name. */
 export function scopeName({ tenant, userId, sessionId }: Scope): string {
