@@ -1,16 +1,8 @@
-import { createCore, type Memory, type MemoryOptions } from './core/memory.ts'
-import { defaultCounter } from './counters/default.ts'
-import { webHost } from './platform/web.ts'
-import type { Counter } from './ports/counter.ts'
+import { createCore, type Memory } from './core/memory.ts'
+import * as onDemand from './core/on-demand.ts'
+import { type CreateMemoryOptions, withDefaults } from './memory-defaults.ts'
 
-export interface CreateMemoryOptions<State = unknown> extends Omit<MemoryOptions<State>, 'counter' | 'host'> {
-  /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
-  readonly counter?: Counter
-  /** Unix milliseconds, for display only. Default `Date.now`. */
-  readonly clock?: () => number
-  /** Fresh ids. Default UUIDv7. */
-  readonly newId?: () => string
-}
+export type { CreateMemoryOptions } from './memory-defaults.ts'
 
 /**
  * Creates a memory.
@@ -26,11 +18,6 @@ export interface CreateMemoryOptions<State = unknown> extends Omit<MemoryOptions
  * const context = await session.context()
  * ```
  */
-export function createMemory<State = unknown>({
-  counter = defaultCounter,
-  clock = webHost.now,
-  newId = webHost.newId,
-  ...options
-}: CreateMemoryOptions<State>): Memory<State> {
-  return createCore({ ...options, counter, host: { ...webHost, now: clock, newId } })
+export function createMemory<State = unknown>(options: CreateMemoryOptions<State>): Memory<State> {
+  return createCore({ ...withDefaults(options), onDemand: async () => onDemand })
 }

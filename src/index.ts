@@ -70,8 +70,7 @@ export type { Facts } from './core/facts/facts.ts'
 export type { Remembered } from './core/facts/place-fact.ts'
 export type { Rating, ReviewResult, ReviewSchedule } from './core/facts/review.ts'
 export { assertFits } from './core/fits.ts'
-export type { AuditAction, AuditQuery, AuditRecord } from './core/governance/audit.ts'
-export type { KeptFor, RetentionOptions } from './core/governance/retention.ts'
+export type { KeptFor, RetentionOptions, UnreadableLeft } from './core/governance/retention-options.ts'
 export type { HistoryOptions } from './core/history.ts'
 export type { Extract } from './core/long-term/extraction.ts'
 export type { SectionSizes } from './core/long-term/remembered.ts'
@@ -102,8 +101,9 @@ export type { PinnedItem, RecalledItem, SkillItem } from './core/start/start-ite
 export type { StartOptions } from './core/start/start-options.ts'
 export type { SessionStart } from './core/start/start-payload.ts'
 export type { Overflow } from './core/start/start-sections.ts'
-export type { ExportOptions } from './core/transfer/export.ts'
+export type { ExportOptions } from './core/transfer/export-options.ts'
 export type { ImportOptions, ImportTrust } from './core/transfer/import.ts'
+export { type Version, versionsIn } from './core/versions.ts'
 export type {
   AppendOptions,
   AppendResult,
@@ -115,6 +115,8 @@ export { type CalibratedCounter, calibrated, type ReportedUsage } from './counte
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 export { inlineAttachments } from './inline-attachments.ts'
+export type { AuditAction, AuditQuery, AuditRecord } from './ports/audit.ts'
+export type { Branch } from './ports/branch.ts'
 export type { Certificate, Holder, Removed, RemovedKind } from './ports/certificate.ts'
 export type {
   Block,

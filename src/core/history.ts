@@ -1,5 +1,6 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Message } from '../ports/message.ts'
+import type { HidingMark } from '../ports/op.ts'
 import type { LogRow, ScopeStore } from '../ports/store.ts'
 import { PAGE_ROWS } from '../ports/store.ts'
 import { fold, messagesOf, type Unit } from './fold.ts'
@@ -63,20 +64,30 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
   }
 }
 
-/** Ids of everything that shows from a message on. @throws ERR_NOT_FOUND */
+/** Ids of everything that shows from a message on, and that of the message before it. @throws ERR_NOT_FOUND */
 export async function readFromMessage(
   store: ScopeStore,
   view: Slice,
   id: string,
-): Promise<readonly string[]> {
+  operation: string,
+): Promise<Pick<HidingMark, 'hides' | 'after'>> {
   // Between the opener and the other rows there are more.
-  const found = id === view.opener?.id ? [] : idsFrom(view.conversation.units, id)
-  if (found.length > 0) return found
+  const ids = id === view.opener?.id ? [] : idsIn(view.conversation.units)
+  const all = ids.includes(id) ? ids : await readIds(store, id)
+  const place = all.indexOf(id)
+  if (place < 0) throw notFound(operation, id)
+  const before = all[place - 1]
+  // The first of what was read may be an opener with more between.
+  const isNext = before !== undefined && (place > 1 || view.opener === undefined || all !== ids)
+  const after = isNext ? before : ((await readHistory(store, { before: id, messages: 1 })).at(-1)?.id ?? null)
+  return { hides: all.slice(place), after }
+}
+
+/** Ids of what shows from the round of a message on. */
+async function readIds(store: ScopeStore, id: string): Promise<readonly string[]> {
   const row = await readEntry(store, id)
   const rows = row?.round === undefined ? [] : await readRange(store, row.round)
-  const read = idsFrom(fold([...rows, ...(await readRewinds(store))]).units, id)
-  if (read.length === 0) throw notFound('rewind', id)
-  return read
+  return idsIn(fold([...rows, ...(await readRewinds(store))]).units)
 }
 
 /** For each call id the round of the newest step in which it waits: in memory, else up to 4 096 entries back. */
@@ -113,10 +124,8 @@ export async function readRewinds(store: ScopeStore): Promise<LogRow[]> {
   }
 }
 
-function idsFrom(units: readonly Unit[], id: string): string[] {
-  const ids = units.flatMap((unit) => [unit.row.id, ...unit.results.map((result) => result.row.id)])
-  const place = ids.indexOf(id)
-  return place < 0 ? [] : ids.slice(place)
+function idsIn(units: readonly Unit[]): readonly string[] {
+  return units.flatMap((unit) => [unit.row.id, ...unit.results.map((result) => result.row.id)])
 }
 
 function placeOf(units: readonly Unit[], id: string): number {

@@ -9,19 +9,21 @@ import { nextWorkAt, runDueWork } from './attachments.ts'
 import { runName } from './compaction.ts'
 import type { OnCut } from './context.ts'
 import { checkFactOptions, type FactOptions } from './facts/fact-options.ts'
-import { type EraseParts, eraseUser } from './governance/erase.ts'
-import { checkRetention, Retention, type RetentionOptions } from './governance/retention.ts'
+import type { EraseParts } from './governance/erase.ts'
+import type { Retention } from './governance/retention.ts'
+import { checkRetention, type RetentionOptions } from './governance/retention-options.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { type Extract, Extraction } from './long-term/extraction.ts'
 import { SessionMemory } from './long-term/session-memory.ts'
 import { User } from './long-term/user.ts'
+import type { LoadOnDemand } from './on-demand.ts'
 import { createPolicy, type PolicyOptions } from './policy.ts'
 import type { Recall } from './recall/lexical-recall.ts'
 import type { CheckpointOptions } from './registers/checkpoint.ts'
 import { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
-import { type ExportOptions, exportOf } from './transfer/export.ts'
-import { type ImportOptions, importInto } from './transfer/import.ts'
+import { checkExport, type ExportOptions } from './transfer/export-options.ts'
+import type { ImportOptions } from './transfer/import.ts'
 
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
@@ -60,6 +62,7 @@ export interface MemoryOptions<State = unknown> extends PolicyOptions {
   readonly recall?: Recall
   readonly counter: Counter
   readonly host: Host
+  readonly onDemand: LoadOnDemand
 }
 
 export interface SessionOptions {
@@ -139,13 +142,14 @@ export function createCore<State>({
   system = '',
   counter,
   host,
+  onDemand,
   onCut,
   development,
   checkpoint = {},
   facts = {},
   extract,
   recall,
-  retention: kept = {},
+  retention: given = {},
   ...options
 }: MemoryOptions<State>): Memory<State> {
   const running = new Map<string, Promise<unknown>>()
@@ -155,13 +159,16 @@ export function createCore<State>({
   checkFactOptions('createMemory', facts)
   if (recall !== undefined) checkRecall(recall)
   if (extract !== undefined) checkFunction('extract', extract)
-  const retained = checkRetention('createMemory', kept)
+  const retained = checkRetention('createMemory', given)
+  const { onUnreadable: _, ...limits } = retained
   const retention =
-    Object.keys(retained).length > 0 ? new Retention({ store, host, options: retained }) : undefined
+    Object.keys(limits).length > 0
+      ? kept(async () => new (await onDemand()).Retention({ store, host, options: retained }))
+      : undefined
   const policy = createPolicy(options, counter)
   const erasing: EraseParts = { store, host, idle: (scope) => compacted(running, scope) }
   const sessions = (user: Omit<Scope, 'sessionId'>): Sessions =>
-    new Sessions(erasing, checkUser('sessions', user))
+    new Sessions(erasing, checkUser('sessions', user), onDemand)
   const userOf = (scope: Scope): User =>
     new User({
       store: store.open(scope),
@@ -171,26 +178,32 @@ export function createCore<State>({
       host,
       facts,
       recall,
+      onDemand,
     })
   return {
     sessions,
     user: (user) => userOf(checkUser('user', user)),
-    erase: async (user) => eraseUser(erasing, checkUser('erase', user)),
+    erase: async (user) => {
+      const scope = checkUser('erase', user)
+      return (await onDemand()).eraseUser(erasing, scope)
+    },
     nextWorkAt: () => nextOf(nextWorkAt(store), retention),
     runDueWork: async () => {
       const attachments = await runDueWork(store, host)
-      await retention?.run()
+      await (await retention?.())?.run()
       return nextOf(attachments, retention)
     },
     export: (given, options) => {
       const scope = checkScope('export', given)
-      return exportOf({ store, sessions: sessions(scope), host }, scope, options)
+      const checked = checkExport(options)
+      const parts = { store, sessions: sessions(scope), host }
+      return later(async () => (await onDemand()).exportOf(parts, scope, checked))
     },
     import: async (given, lines, options) => {
       const scope = checkScope('import', given)
       const isDated = retained.checkpoint !== undefined
       const parts = { store, sessions: sessions(scope), host, counter, recall, facts, isDated }
-      return importInto(parts, scope, lines, options)
+      return (await onDemand()).importInto(parts, scope, lines, options)
     },
     session: (scope, { project } = {}) => {
       const { sessionId = DEFAULT_SESSION, ...user } = checkScope('session', scope)
@@ -209,6 +222,7 @@ export function createCore<State>({
         recall,
         project: project === undefined ? undefined : checkId('session', 'project', project),
         register,
+        onDemand,
       })
       return new Session({
         store: scopeStore,
@@ -231,12 +245,31 @@ export function createCore<State>({
   }
 }
 
+/** What `make` gives, made once, when it is first asked for; again, where that failed. */
+function kept<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}
+
+/** What an iterable gives that is yet to be made. */
+async function* later<Value>(
+  make: () => Promise<AsyncGenerator<Value, void, undefined>>,
+): AsyncGenerator<Value, void, undefined> {
+  yield* await make()
+}
+
 /** The earlier of what is due. */
 async function nextOf(
   attachments: number | undefined | Promise<number | undefined>,
-  retention: Retention | undefined,
+  retention: (() => Promise<Retention>) | undefined,
 ): Promise<number | undefined> {
-  const times = [await attachments, retention?.nextAt()].filter((time) => time !== undefined)
+  const times = [await attachments, (await retention?.())?.nextAt()].filter((time) => time !== undefined)
   return times.length === 0 ? undefined : Math.min(...times)
 }
 

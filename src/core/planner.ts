@@ -361,7 +361,8 @@ export class Planner {
               keep: Math.min(room, keep),
               mayFold: mayFold || foldable(summary, layout, start),
             })
-      if (cut && cut.from <= (opener ? 1 : 0) && !prior && !whole && !covered) {
+      const isRead = summary !== undefined && this.#isRead(summary)
+      if (cut && cut.from <= (opener ? 1 : 0) && !prior && !whole && !isRead) {
         await this.#view.extend()
         continue
       }

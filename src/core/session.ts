@@ -1,11 +1,13 @@
+import type { Branch } from '../ports/branch.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import type { CompactEvent, Context, SectionUse } from '../ports/context.ts'
-import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { MediaPart, Message, MessageInput } from '../ports/message.ts'
 import type { RewindMark } from '../ports/op.ts'
 import type { Attachment, ScopeStore } from '../ports/store.ts'
+import { allOrNone } from './all-or-none.ts'
 import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
+import { marksIn, marksOf, planSwitch, type RewindOp, readBranches, rewindOp, standing } from './branches.ts'
 import type { ContextOptions } from './call.ts'
 import type { Compaction } from './compaction.ts'
 import {
@@ -17,7 +19,6 @@ import {
   type OwnTail,
   type Showing,
 } from './context.ts'
-import { decide } from './decide.ts'
 import type { FactInput } from './facts/check-fact.ts'
 import type { Fact } from './facts/fact.ts'
 import type { FactQuery } from './facts/fact-lists.ts'
@@ -31,7 +32,7 @@ import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { checkpointSection } from './long-term/checkpoint-section.ts'
 import type { Section } from './long-term/remembered.ts'
 import type { ForgetOptions, SessionMemory } from './long-term/session-memory.ts'
-import { MAX_ENTRY_BYTES, textOf } from './message.ts'
+import { textOf } from './message.ts'
 import type { Limits, Policy } from './policy.ts'
 import type { Recalled, RecallOptions } from './recall/find.ts'
 import type { Recall } from './recall/lexical-recall.ts'
@@ -44,7 +45,6 @@ import { markIn, sealOp } from './seal.ts'
 import { readSource, type SourceOptions, type SourcePage } from './source.ts'
 import type { StartOptions } from './start/start-options.ts'
 import type { SessionStart } from './start/start-payload.ts'
-import { utf8Length } from './text.ts'
 import { readEntry } from './view.ts'
 import {
   type AppendOptions,
@@ -284,10 +284,8 @@ export class Session<State = unknown> {
       const name = this.#rewindName('rewind', opId)
       const done = await this.#rewindOf(name, opId)
       if (done && 'undo' in done) throw duplicate('rewind', name)
-      if (done) return done.id
-      await this.#builder.view.refresh()
-      const hides = await readFromMessage(this.#store, this.#builder.view, id)
-      return this.#mark({ type: 'rewind', id: name, hides })
+      if (!done) await this.#mark('rewind', [await this.#hiding('rewind', name, id)])
+      return name
     })
   }
 
@@ -304,18 +302,41 @@ export class Session<State = unknown> {
       const done = await this.#rewindOf(name, opId)
       if (done && 'hides' in done) throw duplicate('undo', name)
       if (done) return done.undo
-      const marks = (await readRewinds(this.#store)).flatMap(
-        (row) => (markIn(row) as RewindMark | undefined) ?? [],
-      )
-      const undone = new Set(marks.flatMap((mark) => ('undo' in mark ? mark.undo : [])))
-      const held = marks.filter((mark) => 'hides' in mark && !undone.has(mark.id))
+      const held = standing(marksIn(await readRewinds(this.#store)))
       const target =
         rewind === undefined
           ? held.at(-1)
           : held.find((mark) => mark.id === checkId('undo', 'rewind', rewind))
       if (!target) throw notFound('undo', rewind ?? 'a rewind')
-      await this.#mark({ type: 'rewind', id: name, undo: target.id })
+      await this.#mark('undo', [{ type: 'rewind', id: name, undo: target.id }])
       return target.id
+    })
+  }
+
+  /**
+   * All places of this session at which a message was edited or a reply made again, with their versions; `versionsIn` says which of them
+   * show. Reads all rewinds, and no message.
+   */
+  branches(): Promise<readonly Branch[]> {
+    return this.#enqueue(() => readBranches(this.#store))
+  }
+
+  /**
+   * Shows a version of {@link branches} in the place of the one that shows, with all that followed it when it was left. One commit: after a
+   * crash, either the one or the other shows. Idempotent: what shows stays.
+   *
+   * @param id the message with which the version begins
+   * @param options.opId repeating it does nothing more. Default: fresh
+   * @throws ERR_NOT_FOUND: it is hidden and begins no version, or what it follows does not show
+   */
+  switchTo(id: string, { opId }: { readonly opId?: string } = {}): Promise<void> {
+    return this.#enqueue(async () => {
+      checkId('switchTo', 'id', id)
+      const name = this.#rewindName('switchTo', opId)
+      if (await this.#rewindOf(name, opId)) return
+      await this.#builder.view.refresh()
+      const planned = await planSwitch(this.#store, this.#builder.view, id)
+      if (planned) await this.#mark('switchTo', marksOf(planned, name))
     })
   }
 
@@ -591,10 +612,27 @@ export class Session<State = unknown> {
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions,
   ): Promise<AppendResult> {
-    const result = await this.#writer.append(operation, input, options)
+    const { replaces } = options
+    const hide = async (opId: string): Promise<readonly RewindOp[]> =>
+      replaces === undefined ? [] : this.#replacing(operation, input, opId, replaces)
+    const result = await this.#writer.append(operation, input, options, hide)
     this.#index(result.messages.length)
     if (this.#listeners.size > 0) await this.#look().catch(ignore)
     return result
+  }
+
+  async #replacing(
+    operation: string,
+    input: MessageInput | readonly MessageInput[],
+    opId: string,
+    id: string,
+  ): Promise<readonly RewindOp[]> {
+    if ([input].flat()[0]?.role !== 'user')
+      throw invalid(operation, 'replaces', 'is for what begins with a message of the user')
+    const name = this.#rewindName(operation, opId)
+    // Written again, it hides nothing more.
+    if (await this.#rewindOf(name, opId)) return []
+    return [rewindOp(operation, await this.#hiding(operation, name, checkId(operation, 'replaces', id)))]
   }
 
   /** Id of the mark that an op writes. */
@@ -609,22 +647,20 @@ export class Session<State = unknown> {
     return row && (markIn(row) as RewindMark | undefined)
   }
 
-  async #mark(entry: RewindMark): Promise<string> {
-    const op = sealOp({ kind: 'mark', opId: entry.id, base: null, entry })
-    const size = utf8Length(op.bodies[0] ?? '')
-    if (size > MAX_ENTRY_BYTES)
-      throw new PlimsollError(
-        'ERR_ENTRY_TOO_LARGE',
-        `rewind: ${size} bytes of ids, more than ${MAX_ENTRY_BYTES}`,
-        {
-          size,
-          limit: MAX_ENTRY_BYTES,
-        },
-      )
-    const [result] = await this.#store.commit([op], decide)
-    if (result?.status !== 'accepted' || result.repeated) throw duplicate('rewind', entry.id)
+  /** What hides a message and all that shows after it. */
+  async #hiding(operation: string, name: string, id: string): Promise<RewindMark> {
+    await this.#builder.view.refresh()
+    const found = await readFromMessage(this.#store, this.#builder.view, id, operation)
+    return { type: 'rewind', id: name, ...found }
+  }
+
+  /** Writes marks, all or none. */
+  async #mark(operation: string, marks: readonly RewindMark[]): Promise<void> {
+    const ops = marks.map((mark) => sealOp(rewindOp(operation, mark)))
+    const results = await this.#store.commit(ops, allOrNone)
+    if (results.some((result) => result.status !== 'accepted' || result.repeated))
+      throw duplicate(operation, marks[0]?.id ?? '')
     await this.#look().catch(ignore)
-    return entry.id
   }
 
   /** Reads what is new, and tells the listeners. */

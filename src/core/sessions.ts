@@ -5,8 +5,9 @@ import type { Scope } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 import { type AuditInput, auditOp, writeAudit } from './governance/audit.ts'
 import { certificateOf, countsOf } from './governance/certificate.ts'
-import { type EraseParts, eraseSession, foundIn } from './governance/erase.ts'
+import type { EraseParts } from './governance/erase.ts'
 import { checkId, checkText, invalid } from './json.ts'
+import type { LoadOnDemand } from './on-demand.ts'
 import { changeRegister, checkReadable } from './registers/register.ts'
 import { valueIn } from './seal.ts'
 import { SESSION } from './session-key.ts'
@@ -32,9 +33,11 @@ export class Sessions {
   readonly #user: Scope
   readonly #registers: ScopeStore
   readonly #host: Host
+  readonly #onDemand: LoadOnDemand
 
-  constructor(parts: EraseParts, user: Scope) {
+  constructor(parts: EraseParts, user: Scope, onDemand: LoadOnDemand) {
     this.#erasing = parts
+    this.#onDemand = onDemand
     this.#user = user
     this.#registers = parts.store.open(user)
     this.#host = parts.host
@@ -80,6 +83,7 @@ export class Sessions {
    */
   async delete(sessionId: string): Promise<Certificate> {
     checkId('delete', 'sessionId', sessionId)
+    const { eraseSession, foundIn } = await this.#onDemand()
     const held = await eraseSession(this.#erasing, { ...this.#user, sessionId })
     const found = foundIn(sessionId, held)
     const record: AuditInput = { action: 'erase', target: sessionId, counts: countsOf(found) }

@@ -3,6 +3,7 @@ import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput } from '../ports/message.ts'
 import type { Op, OpResult } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
+import type { RewindOp } from './branches.ts'
 import { derivedOf } from './derived.ts'
 import type { FactInput } from './facts/check-fact.ts'
 import type { Remembered } from './facts/place-fact.ts'
@@ -31,6 +32,11 @@ export interface AppendOptions {
    * that this session has seen.
    */
   readonly round?: string
+  /**
+   * Id of a message that a user's message is said in place of: it is hidden with everything that shows after it, in the same commit, as
+   * `session.rewind` does. The old version stays in the log: `session.branches`. Only of a write that begins with a user's message.
+   */
+  readonly replaces?: string
 }
 
 export interface AppendResult {
@@ -85,6 +91,8 @@ interface Draft {
   readonly checkpoint?: Json
   readonly ifVersion?: string | null
   readonly facts: readonly FactInput[]
+  /** What is written with the messages. */
+  readonly marks?: readonly RewindOp[]
 }
 
 /** What a draft comes to, by what the store says now. */
@@ -140,13 +148,15 @@ export class Writer<State> {
     operation: string,
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions,
+    hide: (opId: string) => Promise<readonly RewindOp[]> = async () => [],
   ): Promise<AppendResult> {
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
     const messages = this.#checkMessages(operation, 'message', input)
     const opId = this.#opId(operation, 'append', asList(input), messages, options)
     const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
-    const written = await this.#write({ operation, opId, messages, round, facts: [] })
+    const marks = await hide(opId)
+    const written = await this.#write({ operation, opId, messages, round, facts: [], marks })
     return this.#stored(written, messages)
   }
 
@@ -213,11 +223,11 @@ export class Writer<State> {
 
   /** Commits, again while others change what was read for it. */
   async #write(draft: Draft): Promise<Written> {
-    const { operation } = draft
+    const { operation, marks = [] } = draft
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const prepared = await this.#prepare(draft)
       const { appends, checkpoint, facts } = prepared
-      const ops = [...appends, ...checkpoint, ...facts]
+      const ops = [...appends, ...checkpoint, ...facts, ...marks]
       if (this.#seq === undefined) await this.#register()
       const sealed = ops.map((op) =>
         sealOp(op, (message) => derivedOf(message, this.#policy.counter, this.#recall)),

@@ -56,7 +56,12 @@ export async function keptKeys({ name, indexedDB = globalThis.indexedDB }: KeptK
   }
 }
 
-/** Removes the key: what it encrypted is unreadable from then on, on any device. Idempotent. @throws ERR_STORAGE */
+/**
+ * Removes the key: no page and no script reads what it encrypted from then on, here or from a copy of the data. The browser's files hold its
+ * bytes until the browser writes them anew: from who has these, only a passphrase protects. Idempotent.
+ *
+ * @throws ERR_STORAGE
+ */
 export async function destroyKeptKeys({
   name,
   indexedDB = globalThis.indexedDB,

@@ -96,10 +96,17 @@ export interface SummaryMark {
   readonly at: number
 }
 
-/** Hides entries from view (edit, regenerate), or takes an earlier rewind back. Rewinds are a set: they have no base. */
-export type RewindMark =
-  | { readonly type: 'rewind'; readonly id: string; readonly hides: readonly string[] }
-  | { readonly type: 'rewind'; readonly id: string; readonly undo: string }
+/** Hides entries from view (edit, regenerate). */
+export interface HidingMark {
+  readonly type: 'rewind'
+  readonly id: string
+  readonly hides: readonly string[]
+  /** The message that showed before them; `null`: none did. Versions of one place have the same. Absent: it was not recorded. */
+  readonly after?: string | null
+}
+
+/** Hides entries from view, or takes an earlier rewind back. Rewinds are a set: they have no base. */
+export type RewindMark = HidingMark | { readonly type: 'rewind'; readonly id: string; readonly undo: string }
 
 export type Mark = EpochMark | SummaryMark | RewindMark
 

@@ -1,6 +1,8 @@
 /** What an export holds: `profile` includes skills and settings. */
 export type TransferPart = 'log' | 'facts' | 'profile' | 'checkpoint'
 
+export const TRANSFER_PARTS: readonly TransferPart[] = ['log', 'facts', 'profile', 'checkpoint']
+
 /** What became of one part of an import. */
 export interface ImportedPart {
   /** Entries, registers and attachments that were written. */

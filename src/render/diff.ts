@@ -131,7 +131,7 @@ function billed(a: Explanation, b: Explanation, index: number): DiffTokens {
 }
 
 /** What a span shows, without the list that it may open and the brackets that it may close. */
-function identity(text: string, { from, to, section, rule }: Span): string {
+export function identity(text: string, { from, to, section, rule }: Span): string {
   let end = to
   while (text[end - 1] === ']' || text[end - 1] === '}') end--
   return `${section} ${rule} ${text.slice(text.indexOf('{', from), end)}`

@@ -112,6 +112,18 @@ const delaying = (at: readonly number[]): Choose => {
   return () => (at.includes(++step) ? 'delay' : 0)
 }
 
+/** An epoch that a rewind began, taken back beside another tab. */
+const undone: [Task[][], number[], number] = [
+  [
+    ['context', 'answer', 'context', 'undo', 'say', 'say', 'say'],
+    ['answer', 'wait', 'say', 'rewind', 'context', 'context'],
+  ],
+  [9, ...Array.from({ length: 15 }, () => 0), 7, 0, 9, 0, 0, 7, 0, 0, 0, 9, 3].concat(
+    Array.from({ length: 73 }, () => 0),
+  ),
+  7,
+]
+
 for (const memories of ['one', 'two'] as const)
   describe(`whatever comes between a compaction and its end, nothing is lost, over ${memories} memor${memories === 'one' ? 'y' : 'ies'}`, () => {
     for (const [name, tasks] of Object.entries(scripts)) {
@@ -159,7 +171,7 @@ for (const memories of ['one', 'two'] as const)
             )
           },
         ),
-        runs(60),
+        { ...runs(60), examples: [undone] },
       )
     }, 20_000)
   })

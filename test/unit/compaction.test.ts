@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createCore } from '../../src/core/memory.ts'
+import * as onDemand from '../../src/core/on-demand.ts'
 import {
   type Context,
   charsPerToken,
@@ -497,6 +498,7 @@ describe('a model that fails', () => {
       },
     }
     const session = createCore({
+      onDemand: async () => onDemand,
       store: mapStore(),
       budget: 1_000,
       counter: charsPerToken(4),

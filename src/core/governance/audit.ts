@@ -1,3 +1,4 @@
+import type { AuditQuery, AuditRecord } from '../../ports/audit.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
@@ -8,31 +9,8 @@ import { checkCount, invalid } from '../json.ts'
 import { TRIES } from '../registers/register.ts'
 import { sealOp, valueIn } from '../seal.ts'
 
-export type AuditAction = 'promote' | 'forget' | 'erase' | 'export' | 'import' | 'rotate-key'
-
-/** That something was done, without any text of what it was done to. */
-export interface AuditRecord {
-  readonly id: string
-  /** Unix milliseconds, by the clock of whoever did it. */
-  readonly at: number
-  readonly action: AuditAction
-  /** Id of what it was done to. */
-  readonly target?: string
-  /** How much of each kind, for example `{ messages: 1, facts: 2 }`. */
-  readonly counts?: Readonly<Record<string, number>>
-  /** What did it, where that was no call of the app, for example `retention`. */
-  readonly by?: string
-}
-
 /** What is recorded; id and time are made. */
 export type AuditInput = Omit<AuditRecord, 'id' | 'at'>
-
-export interface AuditQuery {
-  /** Records that are older than the one of this id. */
-  readonly after?: string
-  /** Most records: 1 to 512. Default 512. */
-  readonly first?: number
-}
 
 /** Records that a user's scope keeps: the oldest leave. */
 export const MOST_RECORDS = 512

@@ -8,7 +8,7 @@ export const NAMED = 32
 export type Found = Partial<Record<RemovedKind, Removed>>
 
 export function certificateOf(
-  host: Host,
+  host: Pick<Host, 'now'>,
   action: Certificate['action'],
   target: string,
   already: boolean,

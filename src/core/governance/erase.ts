@@ -1,4 +1,5 @@
 import type { Certificate } from '../../ports/certificate.ts'
+import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
@@ -85,12 +86,22 @@ export function foundIn(sessionId: string, { isEmpty, messages, facts }: Held): 
 /** Whether a scope holds anything but that it was erased; attachments alone are not told. */
 async function heldBy(scope: ScopeStore): Promise<Held> {
   const { seq, ordinal, indexed } = await scope.head()
-  const facts = indexed ? ((await scope.sums([LIVE])).get(LIVE)?.count ?? 0) : 0
+  const facts = indexed ? await liveIn(scope) : 0
   if (ordinal > 0 || seq === 0) return { isEmpty: seq === 0, messages: ordinal, facts }
   const { rows, more } = await scope.changesSince(0)
   const isEmpty =
     !more && rows.every(({ kind, id }) => kind === 'erase' || (kind === 'put' && id.startsWith(AUDIT)))
   return { isEmpty, messages: 0, facts }
+}
+
+/** How many facts hold. What cannot be decrypted nobody can count; it is erased all the same. */
+async function liveIn(scope: ScopeStore): Promise<number> {
+  try {
+    return (await scope.sums([LIVE])).get(LIVE)?.count ?? 0
+  } catch (error) {
+    if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
+    return 0
+  }
 }
 
 /** Ids of a user's sessions: those that are listed, and those to which anything was written. */

@@ -4,31 +4,12 @@ import type { Scope } from '../../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type RegisterRow, type ScopeStore, type Store } from '../../ports/store.ts'
 import { decide } from '../decide.ts'
 import { FACT, factIn } from '../facts/fact.ts'
-import { invalid, isPlainObject } from '../json.ts'
-import { changeRegister, readRegister } from '../registers/register.ts'
+import { changeRegister } from '../registers/register.ts'
 import { writtenIn } from '../registers/written.ts'
-import { hasBody, messageIn, sealOp } from '../seal.ts'
+import { hasBody, messageIn, sealOp, valueIn } from '../seal.ts'
 import { writeAudit } from './audit.ts'
 import { forget, forgetShared } from './forget.ts'
-
-/** For how long a part is kept. */
-export interface KeptFor {
-  /** Days of 24 hours: a whole number, 1 to 36 500. */
-  readonly days: number
-}
-
-/** For how long each part of a memory is kept. What is left out is kept until it is removed. */
-export interface RetentionOptions {
-  /**
-   * Rounds, by their newest message: they are forgotten as a whole, as by `session.forget`, with all that derives from them, facts
-   * included. The newest round of a session stays.
-   */
-  readonly log?: KeptFor
-  /** Facts, by their `createdAt`. Those that are pinned stay. */
-  readonly facts?: KeptFor
-  /** A session's checkpoint, by its last write. */
-  readonly checkpoint?: KeptFor
-}
+import type { RetentionOptions, UnreadableLeft } from './retention-options.ts'
 
 export interface RetentionParts {
   readonly store: Store
@@ -37,7 +18,6 @@ export interface RetentionParts {
 }
 
 const DAY = 86_400_000
-const MOST_DAYS = 36_500
 /** Rows that one call looks at, and rows that a scope counts for at least. */
 const ROWS_AT_ONCE = 512
 const ROWS_A_SCOPE = 8
@@ -62,6 +42,10 @@ interface Pass {
   last: Scope | undefined
   /** Key of the last fact that was looked at in the first scope. */
   fact: string | undefined
+  /** Id of the message up to which its log was looked through. */
+  log: string | undefined
+  /** Whether something stays before that which a later pass has to look at again. */
+  passedBy: boolean
   /** Whether its log is done. */
   logDone: boolean
   /** When what was seen so far is due. */
@@ -101,7 +85,9 @@ export class Retention {
     const { host, options } = this.#parts
     const now = host.now()
     if (!this.#pass && this.#next !== undefined && this.#next > now) return
-    const shortest = Math.min(...Object.values(options).map((kept: KeptFor) => kept.days * DAY))
+    const { log, facts, checkpoint } = options
+    const days = [log, facts, checkpoint].flatMap((kept) => kept?.days ?? [])
+    const shortest = Math.min(...days) * DAY
     this.#pass ??= { scopes: [], last: undefined, ...FRESH, next: now + shortest }
     const pass = this.#pass
     for (let left = ROWS_AT_ONCE; left > 0; ) {
@@ -143,6 +129,7 @@ export class Retention {
     const own = store.open(scope)
     const shared = sessionId === undefined ? own : store.open(user)
     const look: Look = {
+      scope,
       own,
       shared,
       sessionId,
@@ -169,15 +156,19 @@ export class Retention {
   async #log(look: Look, limit: number, pass: Pass): Promise<Done> {
     const { host } = this.#parts
     const { own, shared, sessionId = '', open, now } = look
-    const { value: place } = await readRegister<Place>(own, KEY)
-    const { rows, more } = await oldestRounds(own, place?.log)
+    const { rows, more } = await oldestRounds(own, pass.log ?? (await placeIn(own))?.log)
     const rounds = new Map<string, LogRow[]>()
     for (const row of rows) rounds.set(roundOf(row), [...(rounds.get(roundOf(row)) ?? []), row])
     const newest = newestRound(rows)
     const due: LogRow[] = []
+    const ageless = new Set<LogRow>()
     for (const [round, members] of rounds) {
       const times = members.flatMap((row) => messageIn(row)?.createdAt ?? [])
-      if (times.length === 0) continue
+      if (times.length === 0) {
+        // Of the newest one more may follow, which says when it was.
+        if (round !== newest) for (const row of members.filter(hasBody)) ageless.add(row)
+        continue
+      }
       const end = Math.max(...times) + limit
       if (round === newest) pass.next = Math.min(pass.next, Math.max(end, now + DAY))
       else if (end > now) pass.next = Math.min(pass.next, end)
@@ -190,16 +181,24 @@ export class Retention {
         { action: 'forget', target: sessionId, by: BY },
       )
     const gone = new Set(due)
-    const kept = rows.findIndex((row) => hasBody(row) && !gone.has(row))
+    const stays = rows.findIndex((row) => hasBody(row) && !gone.has(row) && !ageless.has(row))
+    const looked = rows.slice(0, stays < 0 ? rows.length : stays)
+    const first = looked.findIndex((row) => ageless.has(row))
+    const kept = first < 0 ? stays : first
     const log = rows[(kept < 0 ? rows.length : kept) - 1]?.id
-    if (log !== undefined && (due.length > 0 || kept < 0 || kept >= WORTH_NOTING))
+    if (!pass.passedBy && log !== undefined && (due.length > 0 || kept < 0 || kept >= WORTH_NOTING))
       await this.#note(own, { log })
-    return { rows: rows.length, isDone: !more || (due.length === 0 && kept >= 0) }
+    for (const { id } of looked.filter((row) => ageless.has(row))) this.#tell(look, 'log', id)
+    pass.passedBy ||= first >= 0
+    pass.log = looked.at(-1)?.id ?? pass.log
+    return { rows: rows.length, isDone: !more || (due.length === 0 && first < 0 && stays >= 0) }
   }
 
-  async #facts({ own, shared, sessionId, open, now }: Look, limit: number, pass: Pass): Promise<Done> {
+  async #facts(look: Look, limit: number, pass: Pass): Promise<Done> {
+    const { own, shared, sessionId, open, now } = look
     const { host } = this.#parts
     const page = await own.registers(FACT, pass.fact)
+    for (const { key, unreadable } of page) if (unreadable) this.#tell(look, 'facts', key)
     const keys = page.flatMap((row) => (this.#isDue(row, limit, now, pass) ? row.key : []))
     if (keys.length > 0 && sessionId === undefined)
       await forgetShared({ userStore: own, open, host }, keys, { action: 'forget', by: BY })
@@ -228,10 +227,13 @@ export class Retention {
     return end <= now
   }
 
-  async #checkpoint({ own, now }: Look, limit: number, pass: Pass): Promise<void> {
+  async #checkpoint(look: Look, limit: number, pass: Pass): Promise<void> {
+    const { own, now } = look
     const { host } = this.#parts
-    const { version, row } = await readRegister(own, CHECKPOINT)
-    if (version === null || !row) return
+    const row = await own.register(CHECKPOINT)
+    if (row?.unreadable) return this.#tell(look, 'checkpoint', CHECKPOINT)
+    if (!row || (valueIn(row) ?? null) === null) return
+    const { version } = row
     const at = writtenIn(row) ?? (await this.#firstSeen(own, version, now))
     const end = at + limit
     if (end > now) pass.next = Math.min(pass.next, end)
@@ -244,15 +246,24 @@ export class Retention {
       }).catch(unlessConflict)
   }
 
+  #tell({ scope }: Look, part: UnreadableLeft['part'], id: string): void {
+    try {
+      this.#parts.options.onUnreadable?.({ scope, part, id })
+    } catch {
+      // One that throws keeps nothing else from being removed.
+    }
+  }
+
   /** When a version was first seen here that does not say when it was written. */
   async #firstSeen(own: ScopeStore, version: string, now: number): Promise<number> {
-    const { value } = await readRegister<Place>(own, KEY)
-    if (value?.checkpoint?.version === version) return value.checkpoint.at
+    const seen = (await placeIn(own))?.checkpoint
+    if (seen?.version === version) return seen.at
     await this.#note(own, { checkpoint: { version, at: now } })
     return now
   }
 
   async #note(own: ScopeStore, place: Place): Promise<void> {
+    if ((await own.register(KEY))?.unreadable) return
     await changeRegister<Place>(own, this.#parts.host, {
       operation: BY,
       key: KEY,
@@ -262,6 +273,7 @@ export class Retention {
 }
 
 interface Look {
+  readonly scope: Scope
   /** The scope that is looked through. */
   readonly own: ScopeStore
   /** That of its user. */
@@ -276,7 +288,13 @@ interface Done {
   readonly isDone: boolean
 }
 
-const FRESH = { fact: undefined, logDone: false } as const
+const FRESH = { fact: undefined, log: undefined, passedBy: false, logDone: false } as const
+
+/** How far a scope was looked through; undefined: nothing says so, or nothing that can be read. */
+async function placeIn(own: ScopeStore): Promise<Place | undefined> {
+  const row = await own.register(KEY)
+  return row && ((valueIn(row) as Place | null | undefined) ?? undefined)
+}
 
 /** What was written meanwhile is new. */
 function unlessConflict(error: unknown): void {
@@ -315,20 +333,4 @@ function newestRound(rows: readonly LogRow[]): string | undefined {
 
 function roundOf({ id, round = id }: LogRow): string {
   return round
-}
-
-/** @throws ERR_INVALID_ARGUMENT */
-export function checkRetention(operation: string, retention: RetentionOptions): RetentionOptions {
-  if (!isPlainObject(retention)) throw invalid(operation, 'retention', 'must be an object')
-  for (const [name, kept] of Object.entries(retention)) {
-    const argument = `retention.${name}`
-    if (name !== 'log' && name !== 'facts' && name !== 'checkpoint')
-      throw invalid(operation, argument, 'is no part that is kept for a time')
-    if (kept === undefined) continue
-    if (!isPlainObject(kept)) throw invalid(operation, argument, 'must be an object')
-    const { days } = kept as unknown as KeptFor
-    if (!Number.isSafeInteger(days) || days < 1 || days > MOST_DAYS)
-      throw invalid(operation, `${argument}.days`, `must be a whole number, 1 to ${MOST_DAYS}`)
-  }
-  return Object.fromEntries(Object.entries(retention).filter(([, kept]) => kept !== undefined))
 }

@@ -19,17 +19,16 @@ import { taken } from '../facts/remember-fact.ts'
 import type { Rating } from '../facts/review.ts'
 import { writeAudit } from '../governance/audit.ts'
 import { certificateOf } from '../governance/certificate.ts'
-import { forget } from '../governance/forget.ts'
 import { hashText } from '../hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../json.ts'
 import { isTrusted, lowerTrust } from '../message.ts'
+import type { LoadOnDemand } from '../on-demand.ts'
 import { find, type Recalled, type RecallOptions } from '../recall/find.ts'
 import type { Recall } from '../recall/lexical-recall.ts'
 import type { SessionIndex } from '../recall/session-index.ts'
 import { LoadedSkills } from '../registers/loaded-skills.ts'
 import type { StoredSkill } from '../registers/skills.ts'
 import { hasBody, messageIn } from '../seal.ts'
-import { startSession } from '../start/start.ts'
 import { factTokens, type RecalledItem } from '../start/start-items.ts'
 import type { StartOptions } from '../start/start-options.ts'
 import type { SessionStart } from '../start/start-payload.ts'
@@ -55,6 +54,7 @@ export interface SessionMemoryParts {
   readonly project: string | undefined
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
+  readonly onDemand: LoadOnDemand
 }
 
 export interface ForgetOptions {
@@ -226,8 +226,9 @@ export class SessionMemory {
       own: own && hasBody(own) ? [key] : [],
       shared: shared && hasBody(shared) ? [key] : [],
     }
-    const { sessionId, open } = this.#parts
+    const { sessionId, open, onDemand } = this.#parts
     const parts = { store, sessionId, userStore, open, host }
+    const { forget } = await onDemand()
     const { already, found, kept } = await forget(parts, targets, { action: 'forget', target: id })
     return certificateOf(host, 'forget', id, already, found, kept)
   }
@@ -293,12 +294,13 @@ export class SessionMemory {
     return this.#loaded.list()
   }
 
-  start(options: StartOptions): Promise<SessionStart | undefined> {
-    const { userStore, user, counter, host, recall } = this.#parts
+  async start(options: StartOptions): Promise<SessionStart | undefined> {
+    const { userStore, user, counter, host, recall, onDemand } = this.#parts
     const { project = this.#parts.project, now = host.now() } = options
     const facts = this.#scopes
     // What is pinned shows anyway.
     const unpinned = () => topOf(facts, 'shown', project, RECALLED_FACTS, now)
+    const { startSession } = await onDemand()
     return startSession(
       {
         facts,

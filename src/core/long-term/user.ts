@@ -1,12 +1,13 @@
+import type { AuditQuery, AuditRecord } from '../../ports/audit.ts'
 import type { Counter } from '../../ports/counter.ts'
 import type { Host } from '../../ports/host.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { factKey } from '../facts/fact.ts'
 import type { FactOptions } from '../facts/fact-options.ts'
 import { Facts } from '../facts/facts.ts'
-import { type AuditQuery, type AuditRecord, readAudit } from '../governance/audit.ts'
-import { forgetShared } from '../governance/forget.ts'
+import { readAudit } from '../governance/audit.ts'
 import { checkId, invalid } from '../json.ts'
+import type { LoadOnDemand } from '../on-demand.ts'
 import { find, type Recalled, type RecallOptions } from '../recall/find.ts'
 import type { Recall } from '../recall/lexical-recall.ts'
 import { Profile } from '../registers/profile.ts'
@@ -25,6 +26,7 @@ export interface UserParts {
   readonly host: Host
   readonly facts: FactOptions
   readonly recall: Recall | undefined
+  readonly onDemand: LoadOnDemand
 }
 
 /** Sessions that one call looks through. */
@@ -48,7 +50,7 @@ export class User {
   readonly #host: Host
 
   constructor(parts: UserParts) {
-    const { store, open, counter, host, facts } = parts
+    const { store, open, counter, host, facts, onDemand } = parts
     this.#parts = parts
     this.#store = store
     this.#host = host
@@ -60,6 +62,7 @@ export class User {
       tokensOf: (fact) => factTokens(counter, fact),
       trustOf: async () => undefined,
       forget: async (id) => {
+        const { forgetShared } = await onDemand()
         await forgetShared({ userStore: store, open, host }, [factKey(id)], { action: 'forget', target: id })
       },
     })

@@ -2,6 +2,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, MessageInput, Trust } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
+import { TRANSFER_PARTS } from '../../ports/transfer.ts'
 import { checkCount, checkId, checkJson, checkText, invalid, isPlainObject } from '../json.ts'
 import {
   checkLabel,
@@ -34,7 +35,6 @@ import {
   type RecordLine,
   type RegisterLine,
   type SessionLine,
-  TRANSFER_PARTS,
   type TransferLine,
   VERSION,
 } from './format.ts'
@@ -142,7 +142,7 @@ const summaryId: Check = (operation, argument, value) => {
     throw invalid(operation, argument, `must begin with ${SUMMARY_ID}`)
 }
 
-const HIDING: Fields = { hides: ids }
+const HIDING: Fields = { hides: ids, after: optional(orNull(checkId)) }
 const FIELDS: { readonly [type in MarkLine['type']]: Fields } = {
   rewind: { undo: checkId },
   epoch: {

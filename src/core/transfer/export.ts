@@ -3,18 +3,11 @@ import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { noteAudit } from '../governance/audit.ts'
-import { invalid, isPlainObject } from '../json.ts'
 import type { SessionInfo, Sessions } from '../sessions.ts'
+import type { CheckedExport } from './export-options.ts'
 import { exportScope } from './export-scope.ts'
-import { FORMAT, fileOf, TRANSFER_PARTS, type TransferLine, VERSION } from './format.ts'
+import { FORMAT, fileOf, type TransferLine, VERSION } from './format.ts'
 import { markdownOf } from './markdown.ts'
-
-export interface ExportOptions {
-  /** Default: all. See `docs/export.md` for what some of them alone can restore. */
-  readonly parts?: readonly TransferPart[]
-  /** `jsonl`, which can be imported again, or `markdown`, for reading. Default `jsonl`. */
-  readonly format?: 'jsonl' | 'markdown'
-}
 
 export interface ExportParts {
   readonly store: Store
@@ -22,17 +15,12 @@ export interface ExportParts {
   readonly host: Host
 }
 
-/** The lines of a scope, each with its end. @throws ERR_INVALID_ARGUMENT, before anything is read */
+/** The lines of a scope, each with its end. */
 export function exportOf(
   parts: ExportParts,
   scope: Scope,
-  options: ExportOptions = {},
+  { format, parts: wanted }: CheckedExport,
 ): AsyncGenerator<string, void, undefined> {
-  if (!isPlainObject(options)) throw invalid('export', 'options', 'must be an object')
-  const { format = 'jsonl' } = options as ExportOptions
-  if (format !== 'jsonl' && format !== 'markdown')
-    throw invalid('export', 'format', 'must be jsonl or markdown')
-  const wanted = checkParts('export', (options as ExportOptions).parts)
   const counts = { sessions: 0, lines: 0 }
   const lines = counted(linesOf(parts, scope, wanted), counts)
   const texts =
@@ -63,15 +51,6 @@ async function* counted(
     if (line.type === 'session') counts.sessions++
     yield line
   }
-}
-
-/** Parts in their own order, each once. @throws ERR_INVALID_ARGUMENT */
-export function checkParts(operation: string, parts: unknown = TRANSFER_PARTS): readonly TransferPart[] {
-  const names: readonly unknown[] = Array.isArray(parts) ? parts : []
-  const isKnown = names.every((one) => TRANSFER_PARTS.includes(one as TransferPart))
-  if (names.length === 0 || !isKnown)
-    throw invalid(operation, 'parts', `must be a list of ${TRANSFER_PARTS.join(', ')}`)
-  return TRANSFER_PARTS.filter((part) => names.includes(part))
 }
 
 /** What an export begins with. */

@@ -3,8 +3,6 @@ import type { EntryKind } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { headOf, utf8Length } from '../text.ts'
 
-export const TRANSFER_PARTS: readonly TransferPart[] = ['log', 'facts', 'profile', 'checkpoint']
-
 export const FORMAT = 'plimsoll'
 /** Version of the format. */
 export const VERSION = 1

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createMemory, mapStore, type RetentionOptions, type Store } from '../../../src/index.ts'
+import {
+  createMemory,
+  type Memory,
+  mapStore,
+  type RetentionOptions,
+  type Store,
+  type UnreadableLeft,
+} from '../../../src/index.ts'
 import { unreadableStore } from '../support/unreadable-store.ts'
 
 const DAY = 86_400_000
@@ -21,6 +28,15 @@ function open(names: readonly string[], retention: RetentionOptions = {}) {
     for (const name of names) hidden.add(name)
   }
   return { memory, session: memory.session(TRIP), below, hide, hidden, time }
+}
+
+/** Calls it until nothing is due. */
+async function runAll(memory: Memory, time: { readonly now: number }): Promise<void> {
+  for (let calls = 0; ; calls++) {
+    const next = await memory.runDueWork()
+    if (next === undefined || next > time.now) return
+    if (calls > 100) throw new Error('it never ends')
+  }
 }
 
 async function bodyOf(store: Store, id: string): Promise<string | null | undefined> {
@@ -83,6 +99,117 @@ describe('what cannot be read', () => {
     expect(await bodyOf(below, 'old-answer')).toBeNull()
     expect(await bodyOf(below, 'lone')).not.toBeNull()
     expect(await bodyOf(below, 'new')).not.toBeNull()
+  })
+
+  it('is passed by where it has no age, told of once a pass, and judged once it can be read again', async () => {
+    const told: UnreadableLeft[] = []
+    const { memory, session, below, hide, hidden, time } = open(['lone', 'fact/own', 'checkpoint'], {
+      log: { days: 30 },
+      facts: { days: 30 },
+      checkpoint: { days: 30 },
+      onUnreadable: (left) => told.push(left),
+    })
+    await session.append({ id: 'lone', role: 'user', content: 'Nobody can tell when.' })
+    const ids = Array.from({ length: 1_200 }, (_, index) => `old-${index}`)
+    for (const id of ids) await session.append({ id, role: 'user', content: 'Old.' })
+    for (const id of ['own', 'other']) await session.remember({ id, kind: 'finding', text: `It is ${id}.` })
+    await session.checkpoint.set({ step: 1 })
+    time.now += 31 * DAY
+    await session.append({ id: 'new', role: 'user', content: 'Go on.' })
+    hide()
+    await runAll(memory, time)
+    const left = ['lone', 'checkpoint', 'fact/own']
+    expect(told.map(({ id }) => id)).toEqual(left)
+    expect(told[0]).toEqual({ scope: TRIP, part: 'log', id: 'lone' })
+    expect(await bodyOf(below, 'old-1199')).toBeNull()
+    expect(await bodyOf(below, 'lone')).not.toBeNull()
+    expect(await session.fact('other')).toBeUndefined()
+    hidden.clear()
+    expect(await session.fact('own')).toBeDefined()
+    expect((await session.checkpoint.get()).value).toEqual({ step: 1 })
+
+    time.now += DAY
+    told.length = 0
+    await runAll(memory, time)
+    expect(told).toEqual([])
+    expect(await bodyOf(below, 'lone')).toBeNull()
+    expect(await session.fact('own')).toBeUndefined()
+    expect((await session.checkpoint.get()).version).toBeNull()
+  })
+
+  it('is passed by also where there is nothing else, however much of it there is', async () => {
+    const told: string[] = []
+    const ids = Array.from({ length: 1_200 }, (_, index) => `gone-${index}`)
+    // Of the newest round more may follow: it is not judged.
+    const { memory, session, below, hide, time } = open([...ids, 'new'], {
+      log: { days: 30 },
+      onUnreadable: ({ id }) => told.push(id),
+    })
+    for (const id of ids) await session.append({ id, role: 'user', content: 'Old.' })
+    await session.append({ id: 'old', role: 'user', content: 'Old.' })
+    time.now += 31 * DAY
+    await session.append({ id: 'new', role: 'user', content: 'Go on.' })
+    hide()
+    await runAll(memory, time)
+    expect(told).toEqual(ids)
+    expect(await bodyOf(below, 'old')).toBeNull()
+    expect(await bodyOf(below, 'new')).not.toBeNull()
+  })
+
+  it('is told of once, though what follows it stays, and keeps no place of another session from being noted', async () => {
+    const told: string[] = []
+    const { memory, session, below, hide, time } = open(['lone'], {
+      log: { days: 30 },
+      onUnreadable: ({ id }) => told.push(id),
+    })
+    await session.append({ id: 'lone', role: 'user', content: 'Nobody can tell when.' })
+    await session.append({ id: 'late', role: 'user', content: 'Late.', createdAt: time.now + 60 * DAY })
+    const zoo = memory.session({ ...ADA, sessionId: 'zoo' })
+    for (let index = 0; index < 1_100; index++)
+      for (const one of [session, zoo]) await one.append({ role: 'user', content: `Old ${index}.` })
+    time.now += 31 * DAY
+    for (const one of [session, zoo]) await one.append({ id: 'new', role: 'user', content: 'Go on.' })
+    hide()
+    await runAll(memory, time)
+    expect(told).toEqual(['lone'])
+    expect(await below.open({ ...ADA, sessionId: 'zoo' }).register('retention')).toBeDefined()
+  })
+
+  it('is no place to go on from: the log is looked through from its beginning, and nothing is written over it', async () => {
+    const { memory, session, below, hide, hidden, time } = open(['retention'], { log: { days: 30 } })
+    for (let index = 0; index < 200; index++)
+      await session.append({ id: `first-${index}`, role: 'user', content: 'Old.' })
+    time.now += 31 * DAY
+    await session.append({ id: 'old', role: 'user', content: 'Old, too, soon.' })
+    await runAll(memory, time)
+    const { version } = (await below.open(TRIP).register('retention')) ?? {}
+    expect(version).toBeDefined()
+    for (let index = 0; index < 1_200; index++)
+      await session.append({ id: `second-${index}`, role: 'user', content: 'Old.' })
+    time.now += 31 * DAY
+    await session.append({ id: 'new', role: 'user', content: 'Go on.' })
+    hide()
+    await runAll(memory, time)
+    expect(await bodyOf(below, 'second-1199')).toBeNull()
+    hidden.clear()
+    expect((await session.history()).map(({ id }) => id)).toEqual(['new'])
+    expect((await below.open(TRIP).register('retention'))?.version).toBe(version)
+  })
+
+  it('is told of to a listener that throws, and the pass goes on', async () => {
+    const { memory, session, hide, time } = open(['checkpoint'], {
+      facts: { days: 30 },
+      checkpoint: { days: 30 },
+      onUnreadable: () => {
+        throw new Error('full')
+      },
+    })
+    await session.checkpoint.set({ step: 1 })
+    await session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' })
+    time.now += 31 * DAY
+    hide()
+    await runAll(memory, time)
+    expect(await session.fact('own')).toBeUndefined()
   })
 
   it('is no fact, no result and no session that is not there', async () => {

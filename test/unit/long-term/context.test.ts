@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest'
-import { costOf } from '../../../src/cli/cost.ts'
 import {
   type Context,
   type ContextOptions,
@@ -14,6 +13,7 @@ import {
   type Session,
   type Store,
 } from '../../../src/index.ts'
+import { costOf } from '../../../src/replay/cost.ts'
 
 const DAY = 86_400_000
 const NOON = 20_779.5 * DAY

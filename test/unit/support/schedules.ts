@@ -1,4 +1,5 @@
 import { createCore } from '../../../src/core/memory.ts'
+import * as onDemand from '../../../src/core/on-demand.ts'
 import {
   type Context,
   charsPerToken,
@@ -216,6 +217,7 @@ export class Schedule {
       budget: { contextWindow: 600, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),
       host: { ...host, newId: () => `id-${++this.#ids}` },
+      onDemand: async () => onDemand,
       compaction: { model, ahead: 0.8, pins: () => [{ kind: 'constraint', text: 'Never fly.' }] },
     })
   }

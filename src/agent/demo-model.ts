@@ -1,0 +1,128 @@
+import { textOf } from '../core/message.ts'
+import { headOf } from '../core/text.ts'
+import type { Block, Context } from '../ports/context.ts'
+import type { Host } from '../ports/host.ts'
+import type { Json, ToolCallPart, ToolSpec } from '../ports/message.ts'
+import type { FinishReason, Model, ModelEvent, ModelRequest } from '../ports/model.ts'
+
+/** Id of the {@link demoModel}. */
+export const DEMO_MODEL_ID = 'demo'
+
+/** Said in every reply, so that nobody takes it for a language model's. */
+export const DEMO_NOTICE = 'This is a scripted demo: no language model was called.'
+
+/** Most UTF-16 units of what somebody said that are looked through for what is asked. */
+const LONGEST_READ = 4_000
+/** Most characters of what somebody said that are repeated. */
+const LONGEST_QUOTE = 300
+
+/**
+ * A model that is none, for development without a key. Each reply says so in words, repeats what was said, and tells how full the context
+ * is. Asked to remember something, or what it remembers, it calls the memory tool for that where it was given one.
+ */
+export function demoModel({ newId }: Pick<Host, 'newId'>): Model {
+  return { id: DEMO_MODEL_ID, complete: (request) => complete(request, newId) }
+}
+
+async function* complete(
+  { context, tools = context.tools ?? [], settings = {}, signal }: ModelRequest,
+  newId: () => string,
+): AsyncGenerator<ModelEvent> {
+  if (signal?.aborted) throw signal.reason
+  const wanted = settings.toolChoice === 'none' ? undefined : callFor(context, tools)
+  const call: ToolCallPart | undefined = wanted && {
+    type: 'tool-call',
+    id: `call_${newId().replaceAll('-', '')}`,
+    ...wanted,
+  }
+  const text = call ? `${DEMO_NOTICE} It calls the tool ${call.name}.` : replyTo(context)
+  for (const word of text.match(/\s*\S+/g) ?? []) {
+    if (signal?.aborted) throw signal.reason
+    yield { type: 'text', text: word }
+  }
+  if (call) yield { type: 'tool-call', call }
+  const reason: FinishReason = call ? 'tool-calls' : 'stop'
+  const content = call ? [{ type: 'text' as const, text }, call] : text
+  yield { type: 'finish', message: { role: 'assistant', content }, reason }
+}
+
+interface Rule {
+  readonly tool: string
+  /** Its first group is what the tool is given. */
+  readonly asks: RegExp
+  readonly inputOf: (said: string) => Json
+}
+
+const text = (said: string): Json => ({ text: said })
+
+/** The first that fits is taken. */
+const RULES: readonly Rule[] = [
+  {
+    tool: 'memory_recall',
+    asks: /\b(?:what do you (?:remember|know) about|do you remember|recall)\s+(.{2,400}?)[?.!]*$/i,
+    inputOf: (query) => ({ query }),
+  },
+  {
+    tool: 'memory_preference',
+    asks: /\b(?:remember|note|keep in mind)(?: that)?:?\s+(I (?:prefer|like|love|want|hate)\b.{1,580})/i,
+    inputOf: text,
+  },
+  {
+    tool: 'memory_constraint',
+    asks: /\b(?:remember|note|keep in mind)(?: that)?:?\s+((?:never|always|do not|don't)\b.{1,580})/i,
+    inputOf: text,
+  },
+  {
+    tool: 'memory_finding',
+    asks: /\b(?:remember|note|keep in mind|don't forget)(?: that)?:?\s+(.{2,600})/i,
+    inputOf: text,
+  },
+]
+
+/** What is to be called, where the newest message is the user's and asks for it. */
+function callFor(
+  context: Context,
+  tools: readonly ToolSpec[],
+): { readonly name: string; readonly input: Json } | undefined {
+  const newest = conversation(context).at(-1)
+  if (newest?.role !== 'user') return undefined
+  const said = headOf(textOf({ content: newest.parts }), LONGEST_READ)
+  for (const { tool, asks, inputOf } of RULES) {
+    const what = tools.some(({ name }) => name === tool) && asks.exec(said)?.[1]
+    if (what) return { name: tool, input: inputOf(what.trim()) }
+  }
+  return undefined
+}
+
+function replyTo(context: Context): string {
+  const blocks = conversation(context)
+  const results = blocks.slice(blocks.findLastIndex(({ role }) => role !== 'tool') + 1)
+  const outputs = results.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === 'tool-result'
+        ? typeof part.output === 'string'
+          ? part.output
+          : JSON.stringify(part.output)
+        : [],
+    ),
+  )
+  const newest = blocks.findLast(({ role }) => role === 'user')
+  const said =
+    outputs.length > 0
+      ? `The tool answered: ${quoted(outputs.join(' | '))}`
+      : newest
+        ? `You said: ${quoted(textOf({ content: newest.parts }))}`
+        : 'You have said nothing yet.'
+  const { used, cap } = context.receipt
+  return `${DEMO_NOTICE} ${said} The context holds ${blocks.length} messages and ${used} of ${cap} tokens.`
+}
+
+/** What was said, without what the library adds to it. */
+function conversation({ blocks }: Context): readonly Block[] {
+  return blocks.filter(({ section, from }) => section === 'window' && from.length > 0)
+}
+
+function quoted(said: string): string {
+  const line = said.replace(/\s+/g, ' ').trim()
+  return `“${line.length > LONGEST_QUOTE ? `${headOf(line, LONGEST_QUOTE)}…` : line}”`
+}
