@@ -22,7 +22,7 @@ const BEHIND_SESSIONS = SESSIONS + '\uffff'.repeat(256)
 
 /**
  * What the home of a user's scope answers to a replica: it commits the ops, if there are any, and says what changed since the replica's
- * place. Idempotent, as the ops are.
+ * place. Idempotent, as the ops are. Registers that cannot be decrypted are left out: a replica keeps what it has of them, rather than nothing.
  *
  * @param store the user's scope
  * @throws ERR_INVALID_ARGUMENT (more than {@link MOST_NAMES} names, an unknown rule); as the store's `commit` and reads
@@ -44,7 +44,9 @@ export async function answerPull(store: ScopeStore, request: PullRequest): Promi
     wanted.filter((key) => isHeld(key, sessionId)),
   )
   // Records that stand beside the log are told of where one stood in the way: a writer of the next one needs them all.
-  const records = wanted.some((key) => key.startsWith(AUDIT)) ? await store.indexed(AUDIT_GROUP) : []
+  const records = wanted.some((key) => key.startsWith(AUDIT))
+    ? (await store.indexed(AUDIT_GROUP)).filter(readable)
+    : []
   // Stores that run other calls between these reads may have more by now.
   const isBehind = !part.next && (await store.head()).seq !== part.place.seq
   return {
@@ -93,7 +95,7 @@ async function changesIn(
   let place = since
   for (const { kind, id, seq, opId } of log) {
     const isNew = (kind === 'put' || kind === 'delete') && !seen.has(id) && isHeld(id, sessionId)
-    const row = isNew ? await store.register(id) : undefined
+    const row = isNew ? readable(await store.register(id)) : undefined
     if (row && !fill.take(row))
       return { rows: fill.rows, deleted: [...deleted], place, next: { since: place } }
     if (isNew) seen.add(id)
@@ -127,7 +129,8 @@ async function registersAfter(
         last = BEHIND_SESSIONS
         break
       }
-      if (!fill.take(row)) return { rows: fill.rows, deleted: [], place: since, next: { since, after: last } }
+      if (readable(row) && !fill.take(row))
+        return { rows: fill.rows, deleted: [], place: since, next: { since, after: last } }
       last = row.key
     }
   }
@@ -154,10 +157,14 @@ function unitsOf({ key, body, sources = [], index = [] }: RegisterRow): number {
 async function registersOf(store: ScopeStore, keys: readonly string[]): Promise<readonly RegisterRow[]> {
   const rows: RegisterRow[] = []
   for (const key of new Set(keys)) {
-    const row = await store.register(key)
+    const row = readable(await store.register(key))
     if (row) rows.push(row)
   }
   return rows
+}
+
+function readable(row: RegisterRow | undefined): RegisterRow | undefined {
+  return row?.unreadable ? undefined : row
 }
 
 /** Keys whose registers are not what their writer took them for. */

@@ -34,25 +34,28 @@ export async function applyPull(
   { since, wasWhole, names }: PullContext,
   { isReset, isWhole, rows, place }: Collected,
 ): Promise<boolean> {
-  let isDone = true
-  const marker: LogRow = {
-    seq: place.seq,
-    place: 0,
-    kind: 'put',
-    id: (isReset ? isWhole : wasWhole) ? WHOLE : PART,
-    opId: place.opId,
-    ordinal: 0,
-    body: null,
-  }
   const registers = [...rows.values()]
-  await local.commit(carriers({ registers }), (ops, read) => {
-    const { seq } = read.head
-    // What changed up to a place holds for all that stand before it.
-    const fits = seq === since.seq || (seq > since.seq && seq < place.seq)
-    isDone = fits || (!isReset && seq >= place.seq && names.length === 0)
-    if (!fits || (seq === 0 && place.seq === 0)) return nothingWritten([])
-    const isNew = isReset || place.seq > seq
-    return followed(ops, read, { erase: isReset, log: isNew ? [marker] : [], registers })
-  })
-  return isDone
+  // Whether what is here now knows what was deleted before: another call may have begun it anew since.
+  let base = { seq: since.seq, isWhole: wasWhole }
+  for (;;) {
+    let isDone = true
+    let isMoved = false
+    await local.commit(carriers({ registers }), (ops, read) => {
+      const { seq } = read.head
+      // What changed up to a place holds for all that stand before it.
+      const fits = seq === since.seq || (seq > since.seq && seq < place.seq)
+      isDone = fits || (!isReset && seq >= place.seq && names.length === 0)
+      isMoved = fits && seq !== base.seq
+      if (!fits || isMoved || (seq === 0 && place.seq === 0)) return nothingWritten([])
+      const isNew = isReset || place.seq > seq
+      const log = isNew ? [markerOf(place, isReset ? isWhole : base.isWhole)] : []
+      return followed(ops, read, { erase: isReset, log, registers })
+    })
+    if (!isMoved) return isDone
+    base = await placeOf(local)
+  }
+}
+
+function markerOf({ seq, opId }: Place, isWhole: boolean): LogRow {
+  return { seq, place: 0, kind: 'put', id: isWhole ? WHOLE : PART, opId, ordinal: 0, body: null }
 }

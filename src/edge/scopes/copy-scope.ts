@@ -26,6 +26,7 @@ const DELETED_AT_ONCE = 64
  * @param to a scope in this object, empty, or what an earlier run left, which nobody else writes to or has open
  * @returns the seq up to which it is a copy
  * @throws ERR_CONFLICT: `to` holds something else, or the source was erased or changed at every look
+ * @throws ERR_DECRYPT: a row of either cannot be decrypted. It is not taken for one that was forgotten
  */
 export async function copyScope(
   from: ScopeStore,
@@ -79,6 +80,7 @@ class Copy {
   }
 
   #compare(row: LogRow, copied: LogRow): void {
+    for (const { id, unreadable } of [row, copied]) if (unreadable) throw undecryptable(id)
     if (nameOf(row) !== nameOf(copied) || (row.body !== copied.body && row.body !== null))
       throw conflict(`the copy has something else at ${copied.seq}`)
     if (row.body !== copied.body) this.#emptied.push(row.id)
@@ -93,6 +95,7 @@ class Copy {
       const last = rows.at(-1)
       // What was there at the last look is not any more.
       if (!last) throw conflict('the source was erased')
+      for (const { id, unreadable } of rows) if (unreadable) throw undecryptable(id)
       const used = rows.flatMap(attachmentsOf)
       await this.#attach(used)
       const emptied = new Set([...this.#emptied.splice(0), ...rows.flatMap(emptiedIn)])
@@ -117,6 +120,7 @@ class Copy {
     for (let after: string | undefined; ; ) {
       const page = await this.#from.registers('', after)
       for (const row of page) {
+        if (row.unreadable) throw undecryptable(row.key)
         const size = row.body?.length ?? 0
         if (units + size > PAGE_UNITS) await flush()
         batch.push(row)
@@ -129,6 +133,7 @@ class Copy {
     }
     for (const key of this.#keys) {
       const row = await this.#from.register(key)
+      if (row?.unreadable) throw undecryptable(key)
       if (row) batch.push(row)
       if (batch.length === DELETED_AT_ONCE) await flush()
     }
@@ -161,4 +166,8 @@ function nameOf({ body: _, derived: __, ...row }: LogRow): string {
 
 function conflict(reason: string): PlimsollError {
   return new PlimsollError('ERR_CONFLICT', `copyScope: ${reason}`)
+}
+
+function undecryptable(id: string): PlimsollError {
+  return new PlimsollError('ERR_DECRYPT', `copyScope: ${id} cannot be decrypted`, { id })
 }

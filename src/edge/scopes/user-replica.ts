@@ -228,7 +228,12 @@ export class UserReplica implements ScopeStore {
         ...(results === undefined && commit && { commit }),
       })
       results ??= collected.results
-      if (await applyPull(this.#local, { since, wasWhole: isWhole, names }, collected)) {
+      const pulled = { since, wasWhole: isWhole, names }
+      // All registers may come without what was deleted; where it fails, they may be written all the same.
+      const isApplied = await applyPull(this.#local, pulled, collected).finally(() => {
+        if (collected.isReset) this.#absent.clear()
+      })
+      if (isApplied) {
         this.#note(names, collected)
         this.#fresh = fresh
         return results
@@ -238,8 +243,8 @@ export class UserReplica implements ScopeStore {
   }
 
   /** Keeps in mind which keys name nothing. A put of one of them comes with the pull that brings its seq. */
-  #note(names: readonly string[], { isReset, rows }: Collected): void {
-    if (isReset || this.#absent.size > MOST_ABSENT) this.#absent.clear()
+  #note(names: readonly string[], { rows }: Collected): void {
+    if (this.#absent.size > MOST_ABSENT) this.#absent.clear()
     for (const name of names) if (!rows.has(name)) this.#absent.add(name)
   }
 }

@@ -9,8 +9,9 @@ import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import { type Context, createMemory, mapStore } from '../../../src/index.ts'
 import type { Host } from '../../../src/ports/host.ts'
 import type { Scope, SealedOp } from '../../../src/ports/op.ts'
-import type { ScopeStore, Store } from '../../../src/ports/store.ts'
+import type { RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { accepted, erase, names, put, readAll, remove } from '../../contract/samples.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { Household, happenings } from '../support/household.ts'
 import { runs } from '../support/runs.ts'
 import { lost, Namespace, platformError, waitingHost } from './namespace.ts'
@@ -27,8 +28,12 @@ function setUp(sessionId = 'trip', home: Store = mapStore()) {
 
 /** So many puts of a few keys: a log of more than a page. */
 async function fill(home: ScopeStore, count: number, keys = 4): Promise<void> {
+  await home.commit(puts(count, 'fill-', keys), allOrNone)
+}
+
+function puts(count: number, prefix: string, keys = 4): readonly SealedOp[] {
   const versions = new Map<string, string>()
-  const ops = names('fill-', count).map((opId, at): SealedOp => {
+  return names(prefix, count).map((opId, at): SealedOp => {
     const key = `fact/${at % keys}`
     const op = put(opId, key, versions.get(key) ?? null, {
       index: [{ group: 'fact', order: opId, weight: 1 }],
@@ -36,7 +41,19 @@ async function fill(home: ScopeStore, count: number, keys = 4): Promise<void> {
     versions.set(key, opId)
     return op
   })
-  await home.commit(ops, allOrNone)
+}
+
+/** A store that cannot decrypt the register of one version. */
+function unreadableFrom(version: string): Store {
+  const register = (row: RegisterRow): RegisterRow =>
+    row.version === version ? { ...row, body: null, unreadable: true } : row
+  return changedStore(mapStore(), (inner) => ({
+    registers: async (...query) => (await inner.registers(...query)).map(register),
+    register: async (key) => {
+      const row = await inner.register(key)
+      return row && register(row)
+    },
+  }))
 }
 
 describe('a replica', () => {
@@ -245,6 +262,30 @@ describe('answers that come in another order', () => {
     expect((await asked)?.body).toBeNull()
   })
 
+  it('do not pass for knowing what was deleted where they add to one that does not', async () => {
+    const { home, namespace, replica } = setUp()
+    const answers = holding(namespace)
+    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'fact/gone')], decide)
+    answers.hold()
+    const short = replica.commit([put('op-3', 'fact/a', null)], allOrNone)
+    await answers.until(1)
+    await fill(home, 600)
+    // Nothing is here yet, and the log is long by now: registers alone, without what was deleted.
+    const long = replica.commit([put('op-4', 'fact/b', null)], allOrNone)
+    await answers.until(2)
+    answers.pass(0)
+    await short
+    const last = replica.commit([put('op-5', 'fact/c', null)], allOrNone)
+    await answers.until(3)
+    answers.pass(1)
+    await long
+    answers.pass(2)
+    await last
+    answers.release()
+    expect((await replica.head()).seq).toBe((await home.head()).seq)
+    expect((await replica.register('fact/gone'))?.body).toBeNull()
+  })
+
   it('that go on commit with the first alone', async () => {
     const { home, namespace, replica } = setUp()
     const answers = holding(namespace)
@@ -337,6 +378,21 @@ describe('a pull', () => {
       expect(await local.register(key)).toEqual({ key, version: 'op-5', seq: 5, body: null })
     expect((await replica.indexed('fact')).map(({ key }) => key)).toEqual(['fact/d'])
     expect(await replica.sums(['fact'])).toEqual(new Map([['fact', { count: 1, weight: 1 }]]))
+  })
+
+  it('keeps what it has of a register that its home cannot decrypt, by the log and by the registers', async () => {
+    for (const count of [0, 9_000]) {
+      const { home, replica, open } = setUp('trip', unreadableFrom('op-2'))
+      await home.commit([put('op-1', 'fact/a', null), put('op-2', 'fact/b', null)], decide)
+      if (count > 0) await fill(home, count)
+      await replica.refresh()
+      expect((await replica.register('fact/a'))?.body).toEqual(expect.any(String))
+      expect(await replica.register('fact/b')).toBeUndefined()
+      await home.commit([put('op-3', 'fact/a', 'op-1')], decide)
+      await open().refresh()
+      expect((await replica.register('fact/a'))?.version).toBe('op-3')
+      expect(await replica.register('fact/b')).toBeUndefined()
+    }
   })
 
   it('asks for what may have been deleted in parts', async () => {
@@ -516,6 +572,40 @@ describe('what was deleted before the first pull', () => {
     replica.poke()
     await replica.refresh()
     expect((await replica.register('fact/never'))?.version).toBe('op-3')
+  })
+
+  it('is asked for again after a pull of all registers, also where nobody heard that it was written', async () => {
+    const { home, namespace, local } = setUp()
+    let fails = false
+    const unheard = changedStore({ open: () => local } as Store, (inner) => ({
+      commit: async (ops, decide) => {
+        const results = await inner.commit(ops, decide)
+        if (fails) throw new Error('nobody heard of it')
+        return results
+      },
+    })).open(USER)
+    const { host } = waitingHost()
+    const replica = new UserReplica({
+      local: unheard,
+      scope: USER,
+      sessionId: 'trip',
+      stub: () => namespace.get(),
+      host,
+    })
+    await fill(home, 600)
+    await replica.refresh()
+    expect(await replica.register('fact/late')).toBeUndefined()
+    await home.commit(
+      [erase('op-1'), put('op-2', 'fact/late', null), remove('op-3', 'fact/late'), ...puts(600, 'more-')],
+      decide,
+    )
+    replica.poke()
+    fails = true
+    expect((await replica.refresh())?.code).toBe('ERR_STORAGE')
+    fails = false
+    expect((await replica.head()).seq).toBe((await home.head()).seq)
+    expect((await home.register('fact/late'))?.body).toBeNull()
+    expect(await replica.register('fact/late')).toEqual(await home.register('fact/late'))
   })
 
   it('counts as not there while nobody can say, and is found out by a commit', async () => {
