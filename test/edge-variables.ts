@@ -8,3 +8,8 @@ export const edgeVariables = {
   ORIGINS: 'https://app.test',
   BUDGET: '16000',
 } as const
+
+/** What more turns encryption on. */
+export const encryptedEdgeVariables = {
+  MEMORY_KEY: 'a-key-of-the-tests-which-has-32-bytes-or-more',
+} as const

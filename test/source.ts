@@ -3,10 +3,15 @@ import { resolve } from 'node:path'
 const sources: Readonly<Record<string, string>> = {
   plimsoll: 'index.ts',
   'plimsoll/ai-sdk': 'ai-sdk/index.ts',
+  'plimsoll/chat': 'chat/index.ts',
+  'plimsoll/chat/define': 'chat/define.ts',
   'plimsoll/cloudflare': 'edge/cloudflare.ts',
+  'plimsoll/dexie': 'stores/dexie.ts',
   'plimsoll/durable-object': 'durable-object.ts',
   'plimsoll/hono': 'edge/hono.ts',
   'plimsoll/models': 'edge/models/index.ts',
+  'plimsoll/react': 'react.ts',
+  'plimsoll/vue': 'vue.ts',
 }
 
 /** Examples import the library by its name, as apps do. In tests that is the source, so nothing need be built before. */
@@ -16,3 +21,13 @@ export const source = {
     replacement: resolve(import.meta.dirname, '../src', file),
   })),
 }
+
+/** Libraries of the browser tests, those that are loaded on demand among them. */
+export const optimized = [
+  ...['dexie', 'stemmer', 'axe-core', 'marked', 'dompurify', 'lit'],
+  ...['react', 'react-dom/client', 'react-dom/server', 'vue'],
+  ...['html.js', 'directive.js', 'async-directive.js', 'directives/repeat.js', 'directives/guard.js'].map(
+    (file) => `lit/${file}`,
+  ),
+  ...['core', 'languages/typescript', 'languages/xml'].map((file) => `highlight.js/lib/${file}`),
+]

@@ -1,9 +1,9 @@
-import type { EdgeBindings } from '../src/edge/cloudflare.ts'
+import type { EdgeBindings, EncryptionVariables } from '../src/edge/cloudflare.ts'
 import type { AuthSettings, RateLimiter } from '../src/edge/hono.ts'
 import type { ModelEnv } from '../src/edge/models/index.ts'
 
 /** What `wrangler.toml` binds, and what is set by variables and secrets; docs/deploy.md says what each is for. */
-export interface Env extends EdgeBindings, AuthSettings, ModelEnv {
+export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, ModelEnv {
   /** Origins whose pages may call, parted by spaces or commas. Default: only the edge's own. */
   readonly ORIGINS?: string
   /** A rate-limit binding, as a coarse shield. Default: none. */

@@ -1,6 +1,6 @@
 /** The edge process: wiring only. One Durable Object a session, one a user, and the HTTP API in front of them. */
 import { waitUntil } from 'cloudflare:workers'
-import { inJurisdiction } from '../src/edge/cloudflare.ts'
+import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
 import { authenticatorOf, createApp } from '../src/edge/hono.ts'
 import type { Env } from './env.ts'
 
@@ -11,5 +11,6 @@ export default createApp((env: Env) => ({
   ...authenticatorOf(env, { waitUntil }),
   origins: env.ORIGINS?.split(/[\s,]+/).filter((origin) => origin !== '') ?? [],
   docsScript: '/rapidoc-min.js',
+  health: { encrypted: encryptionOf(env) !== undefined },
   ...(env.SHIELD && { shield: env.SHIELD }),
 }))

@@ -1,4 +1,5 @@
 import {
+  encryptionOf,
   inJurisdiction,
   SessionObject as Session,
   type SessionSettings,
@@ -29,6 +30,7 @@ export class SessionObject extends Session<Env> {
     }
     return {
       memory: { ...memoryOf(env), compaction: {}, extract: extractFacts },
+      ...encryptedBy(env),
       model,
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
@@ -48,6 +50,7 @@ export class UserObject extends User<Env> {
     const { env } = this
     return {
       memory: memoryOf(env),
+      ...encryptedBy(env),
       budgets: {
         ...limit('sessionsPerHour', env.SESSIONS_PER_HOUR),
         ...limit('bytesPerDay', env.BYTES_PER_DAY),
@@ -73,6 +76,11 @@ function memoryOf(env: Env): SessionSettings['memory'] {
     facts: { caps: { facts: MOST_FACTS } },
     ...(RECALL !== 'off' && { recall: lexicalRecall({ stemmer: englishStemmer }) }),
   }
+}
+
+function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {
+  const encryption = encryptionOf(env)
+  return encryption ? { encryption } : {}
 }
 
 /** For how long a part is kept, where that is set, and not empty. */

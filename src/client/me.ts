@@ -5,6 +5,8 @@ import { pathOf } from './paths.ts'
 import { exportLines, importText } from './transfer.ts'
 import type { Call, Transport } from './transport.ts'
 import type {
+  AuditQuery,
+  AuditRecord,
   Certificate,
   Claimed,
   ExportOptions,
@@ -44,6 +46,8 @@ export interface MeClient {
    * @throws ERR_INVALID_ARGUMENT (with the line), ERR_ENTRY_TOO_LARGE, ERR_RATE_LIMIT; what stands before that is written
    */
   import(text: string, options?: CallOptions): Promise<Imported>
+  /** What was promoted, forgotten, erased, exported or imported, the newest first: ids and counts, no text. @throws ERR_INVALID_ARGUMENT */
+  audit(query?: AuditQuery & CallOptions): Promise<readonly AuditRecord[]>
   /**
    * Removes all of the caller: every session, and what they share. Idempotent; where there are more than 256 sessions the rest follows, and
    * `already` of a later call says that all of it is gone.
@@ -106,6 +110,8 @@ export function meClient(transport: Transport): MeClient {
     },
     export: (options) => exportLines(transport, options),
     import: (text, options) => importText(transport, text, options),
+    audit: async (query) =>
+      (await get<{ readonly records: readonly AuditRecord[] }>(pathOf('me', 'audit'), query)).records,
     erase: (options) => json('DELETE', pathOf('me'), options),
     claim: (token, options) => json('POST', pathOf('me', 'claim'), { ...options, body: { token } }),
   }

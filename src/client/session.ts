@@ -10,6 +10,8 @@ import { pathOf, queryOf, segmentOf } from './paths.ts'
 import type { Transport } from './transport.ts'
 import type {
   AppendResult,
+  Branch,
+  Certificate,
   Compacted,
   ContextOptions,
   Explanation,
@@ -31,14 +33,22 @@ export interface SessionClient {
    * Writes messages, all or none, durable when it resolves. What is too long for one request travels in parts before.
    *
    * @param options.round id of the round to join, for what does not open one. Default: the newest
+   * @param options.replaces id of a message that a user's message is said in place of: it is hidden with all after it, in the same commit
    * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND; nothing is written
    */
   append(
     input: MessageInput | readonly MessageInput[],
-    options?: WriteOptions & { readonly round?: string },
+    options?: WriteOptions & { readonly round?: string; readonly replaces?: string },
   ): Promise<AppendResult>
   /** Messages as they show, newest last. @throws ERR_NOT_FOUND */
   messages(options?: HistoryOptions & CallOptions): Promise<readonly Message[]>
+  /**
+   * Empties a message, and all that was derived from it, for ever. Idempotent: `already` says that nothing was left to remove.
+   *
+   * @returns what was removed: ids and counts, no text
+   * @throws ERR_NOT_FOUND: there never was one
+   */
+  forget(message: string, options?: WriteOptions): Promise<Certificate>
   /**
    * What the next model call is given, for the library's renderers: `toAnthropic(await session.context())`.
    *
@@ -51,6 +61,10 @@ export interface SessionClient {
   rewind(message: string, options?: WriteOptions): Promise<string>
   /** Shows again what a rewind hid; default: the newest that still holds. @returns its id @throws ERR_NOT_FOUND */
   undo(rewind?: string, options?: WriteOptions): Promise<string>
+  /** Places at which a message was edited or a reply made again. `versionsIn` of the library says which versions show. */
+  branches(options?: CallOptions): Promise<readonly Branch[]>
+  /** Shows a version, by the message with which it begins, in the place of the one that shows. Idempotent. @throws ERR_NOT_FOUND */
+  switchTo(version: string, options?: WriteOptions): Promise<readonly Branch[]>
   /** What a model should know when this session starts. */
   start(options?: Omit<StartOptions, 'ifNoneMatch'> & CallOptions): Promise<SessionStart>
   /** @returns undefined where the start's etag is `ifNoneMatch`: nothing has changed */
@@ -95,7 +109,7 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
     facts: factsClient(transport, `${at}/facts`),
     checkpoint: checkpointClient(transport, `${at}/checkpoint`),
 
-    async append(input, { round, ...options } = {}) {
+    async append(input, { round, replaces, ...options } = {}) {
       const named = { ...options, opId: opId(options.opId) }
       const { long, messages } = pack([input].flat(), settings.newId)
       for (const { id, parts } of long)
@@ -105,11 +119,13 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
             opId: undefined,
             raw: { type: 'text/plain; charset=utf-8', text },
           })
-      return json('POST', `${at}/messages`, { ...named, body: { messages, round } })
+      return json('POST', `${at}/messages`, { ...named, body: { messages, round, replaces } })
     },
 
     messages: async (options) =>
       (await get<{ readonly messages: readonly Message[] }>(`${at}/messages`, options)).messages,
+
+    forget: (message, options) => json('DELETE', `${at}/messages/${segmentOf(message)}`, options),
 
     context: ({ signal, timeoutMs, opId, ...body } = {}) =>
       json('POST', `${at}/context`, { signal, timeoutMs, opId, body }),
@@ -119,6 +135,13 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
 
     rewind: (message, options) => rewind({ message }, options),
     undo: (undo, options) => rewind({ undo: undo ?? true }, options),
+
+    branches: async (options) =>
+      (await get<{ readonly branches: readonly Branch[] }>(`${at}/branches`, options)).branches,
+    async switchTo(version, options) {
+      const call = { ...options, body: { show: version } }
+      return (await json<{ readonly branches: readonly Branch[] }>('POST', `${at}/branches`, call)).branches
+    },
 
     // Its keys are the same everywhere.
     start: ({ project, query, budgetTokens = {}, ifNoneMatch, ...call }: StartOptions & CallOptions = {}) => {

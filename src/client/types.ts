@@ -6,6 +6,8 @@ import type { CompactEvent, Rule, SectionName } from '../ports/context.ts'
 import type { Json, Message, Role, ToolSpec, Trust } from '../ports/message.ts'
 import type { TransferPart } from '../ports/transfer.ts'
 
+export type { AuditQuery, AuditRecord } from '../ports/audit.ts'
+export type { Branch } from '../ports/branch.ts'
 export type { Certificate, Holder, Removed, RemovedKind } from '../ports/certificate.ts'
 export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from '../ports/transfer.ts'
 
@@ -335,5 +337,7 @@ export interface Claimed {
 /** What the edge says of itself. */
 export interface Health {
   readonly status: string
+  /** Whether what the edge stores is encrypted. */
+  readonly encrypted?: boolean
   readonly [name: string]: unknown
 }

@@ -1,4 +1,5 @@
 export type { EdgeBindings } from './objects/bindings.ts'
+export { type EncryptionSettings, type EncryptionVariables, encryptionOf } from './objects/encryption.ts'
 export { inJurisdiction } from './objects/jurisdiction.ts'
 export { objectName } from './objects/object-name.ts'
 export { SessionObject } from './objects/session-object.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConversation } from '../../src/cli/transcript.ts'
+import { readConversation } from '../../src/replay/transcript.ts'
 import { BrowserSide } from '../identity/browser.ts'
 import { compare } from '../identity/compare.ts'
 import { EdgeSide } from '../identity/edge.ts'

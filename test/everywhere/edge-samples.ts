@@ -88,6 +88,7 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
   'POST /v1/sessions/{session}/compact': () => ({ new_epoch: true }),
   'POST /v1/sessions/{session}/rewind': (next) =>
     pick(next, [{ message: `m${next() % 64}` }, { undo: true }, { undo: 'x' }]),
+  'POST /v1/sessions/{session}/branches': (next) => ({ show: `m${next() % 64}` }),
   'PUT /v1/sessions/{session}/checkpoint': (next) => ({ value: { step: next(), done: [1, null, 'x'] } }),
   'POST /v1/sessions/{session}/facts': fact,
   'PATCH /v1/sessions/{session}/facts/{fact}': (next, target) =>

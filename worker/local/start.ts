@@ -106,7 +106,7 @@ function greeting(url: string, data: string): string {
   return `
 Plimsoll is at ${url}/
 
-  ${url}/         a page with a memory of its own, in the browser
+  ${url}/         an assistant, with the inspector beside it; it can be installed
   ${url}/docs     every route of the edge
   ${url}/health   whether it runs
 

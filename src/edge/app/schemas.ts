@@ -177,9 +177,24 @@ const certificate = z
   })
   .openapi('Certificate')
 
+const auditRecord = z
+  .object({
+    id: z.string(),
+    at: time,
+    action: z.enum(['promote', 'forget', 'erase', 'export', 'import', 'rotate-key']),
+    target: z.string().optional(),
+    counts: z.record(z.string(), z.number()).optional(),
+    by: z.string().optional(),
+  })
+  .openapi('AuditRecord', {
+    description: 'That something was done, without any text of what it was done to.',
+  })
+
 export const schemas = {
   id,
   certificate,
+  auditRecord,
+  auditQuery: z.object({ after: z.string().optional(), first: count.optional() }),
   count,
   message,
   messageInputs,
@@ -192,7 +207,7 @@ export const schemas = {
     .object({ messages: z.array(message), repeated: z.boolean(), mismatch: z.boolean() })
     .openapi('Appended'),
   append: z
-    .strictObject({ messages: messageInputs, round: id.optional() })
+    .strictObject({ messages: messageInputs, round: id.optional(), replaces: id.optional() })
     .openapi('Append', { example: { messages: [{ role: 'user', content: 'Two seats to Turin.' }] } }),
   history: z.object({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
   contextCall: z
@@ -227,6 +242,10 @@ export const schemas = {
   rewind: z
     .strictObject({ message: id.optional(), undo: z.union([id, z.literal(true)]).optional() })
     .openapi('Rewind'),
+  branches: z.object({
+    branches: z.array(z.object({ after: id.nullable(), versions: z.array(id) })),
+  }),
+  switchTo: z.strictObject({ show: id }).openapi('SwitchTo', { example: { show: 'message-7' } }),
   factQuery: z.object({
     kinds: list.pipe(z.array(factKind)).optional(),
     project: z.string().optional(),

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import type { ObjectSeal } from '../tables/object-seal.ts'
 import type { ModelHooks } from './hooked-model.ts'
 import type { RunStatus } from './run-tables.ts'
 
@@ -20,6 +21,8 @@ export interface ChatRunsOptions extends ModelHooks {
   readonly model: () => Model | Promise<Model>
   /** The object's own: tables `plimsoll_edge_run` and `plimsoll_edge_chunk` are made in it. */
   readonly storage: SqlStorageLike
+  /** Contract: what seals its streams; asked at each use. Default: nothing is encrypted. */
+  readonly seal?: () => ObjectSeal
   /** Tools of the agent. Default: none. */
   readonly tools?: (session: Session) => readonly AgentTool[]
   /** As for `runAgent`; asked for at each run. Time limits default to 5 minutes for a call of the model, and of a tool. */

@@ -1,5 +1,6 @@
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
+import { NO_SEAL, type ObjectSeal } from '../tables/object-seal.ts'
 
 /** What became of a run. */
 export type RunStatus =
@@ -49,11 +50,16 @@ const ROW_BYTES = 2 ** 18
 /** The rows of an object's runs and of what they streamed. All calls are synchronous. */
 export class RunTables {
   readonly #storage: SqlStorageLike
+  readonly #seal: () => ObjectSeal
   #ready = false
 
-  /** @throws ERR_STORAGE, ERR_STORAGE_FULL from every call where SQLite failed */
-  constructor(storage: SqlStorageLike) {
+  /**
+   * @param seal asked whenever a stream is written or read. Default: nothing is encrypted
+   * @throws ERR_STORAGE, ERR_STORAGE_FULL from every call where SQLite failed
+   */
+  constructor(storage: SqlStorageLike, seal: () => ObjectSeal = () => NO_SEAL) {
     this.#storage = withStorageErrors(storage)
+    this.#seal = seal
   }
 
   transaction<Result>(closure: () => Result): Result {
@@ -118,16 +124,17 @@ export class RunTables {
     })
   }
 
-  /** Writes bytes of a stream, of which the first is number `at`. */
+  /** Writes bytes of a stream, of which the first is number `at`. @throws ERR_DECRYPT: there is no key to seal them */
   write(place: number, at: number, bytes: Uint8Array): void {
     const [from] = range(place)
     for (let done = 0; done < bytes.length; done += ROW_BYTES) {
-      const row = bytes.slice(done, done + ROW_BYTES)
-      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', from + at + done, row.buffer)
+      const n = from + at + done
+      const row = this.#seal().seal(bytes.subarray(done, done + ROW_BYTES), placeOf(n))
+      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', n, row.buffer)
     }
   }
 
-  /** Bytes of a stream from number `at` on, at most those of one row; undefined where there are none. */
+  /** Bytes of a stream from number `at` on, at most those of one row; undefined where there are none. @throws ERR_DECRYPT */
   read(place: number, at: number): Uint8Array | undefined {
     const [from] = range(place)
     const [row] = this.#all(
@@ -136,7 +143,10 @@ export class RunTables {
       from + at,
     )
     if (!row) return undefined
-    const bytes = new Uint8Array(row.bytes as ArrayBuffer).slice(from + at - (row.n as number))
+    const n = row.n as number
+    const bytes = this.#seal()
+      .open(new Uint8Array(row.bytes as ArrayBuffer), placeOf(n))
+      .slice(from + at - n)
     return bytes.length > 0 ? bytes : undefined
   }
 
@@ -148,7 +158,7 @@ export class RunTables {
       from,
       to,
     )
-    return row ? (row.n as number) - from + (row.size as number) : 0
+    return row ? (row.n as number) - from + (row.size as number) - this.#seal().overhead : 0
   }
 
   #one(where: string, ...bindings: SqlValue[]): RunRow | undefined {
@@ -173,6 +183,11 @@ export class RunTables {
 
 function range(place: number): readonly [from: number, to: number] {
   return [place * RUN_BYTES, (place + 1) * RUN_BYTES]
+}
+
+/** What a row of a stream is sealed for. */
+function placeOf(n: number): string {
+  return `chunk ${n}`
 }
 
 function runOf({ place, id, key, fingerprint, status, message, begin, ended }: SqlRow): RunRow {

@@ -1,6 +1,7 @@
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
+import { NO_SEAL, type ObjectSeal } from '../tables/object-seal.ts'
 import { type ChatRequest, keyOf, type RequestKey } from './chat-request.ts'
 import type { ChatRunsOptions, RunStream } from './chat-runs-options.ts'
 import { LiveRun, type RunOutcome, type RunWork } from './live-run.ts'
@@ -30,6 +31,7 @@ export class ChatRuns {
   readonly #options: ChatRunsOptions
   readonly #host: Host
   readonly #tables: RunTables
+  readonly #seal: () => ObjectSeal
   #live: LiveRun | undefined
   /** Whether there may be rows of runs that go on no more; never while a run goes on. */
   #mayBeLost = true
@@ -38,7 +40,8 @@ export class ChatRuns {
   constructor(options: ChatRunsOptions) {
     this.#options = options
     this.#host = options.host ?? webHost
-    this.#tables = new RunTables(options.storage)
+    this.#seal = options.seal ?? (() => NO_SEAL)
+    this.#tables = new RunTables(options.storage, this.#seal)
   }
 
   /**
@@ -52,7 +55,7 @@ export class ChatRuns {
    *   `session.append()` and `session.context()`
    */
   async start(request: ChatRequest): Promise<RunStream> {
-    const known = keyOf(request)
+    const known = hidden(keyOf(request), this.#seal())
     this.#findLost()
     const live = this.#live
     if (live && live.request.key !== known.key)
@@ -126,8 +129,10 @@ export class ChatRuns {
 
   /** Removes what is kept of all runs that have ended: their streams hold what was said. For whoever forgets messages of the session. */
   clear(): void {
-    this.#findLost()
-    for (const { place } of this.#tables.endedUntil(Number.MAX_SAFE_INTEGER)) this.#tables.remove(place)
+    // Of those that nobody works at any more nothing need be said: who could read it is gone with them.
+    const lost = this.#live ? [] : this.#tables.running()
+    for (const { place } of [...lost, ...this.#tables.endedUntil(Number.MAX_SAFE_INTEGER)])
+      this.#tables.remove(place)
   }
 
   /** A run that the request can be the same as, if it came to an end that is worth to be read again. */
@@ -212,4 +217,9 @@ export class ChatRuns {
     }
     this.#mayBeLost = false
   }
+}
+
+/** The same, without the hashes of what was said. */
+function hidden({ key, fingerprint, among }: RequestKey, { hide }: ObjectSeal): RequestKey {
+  return { key: hide(key), fingerprint: hide(fingerprint), among }
 }

@@ -53,11 +53,16 @@ export interface Asked {
 export const sessionCalls = {
   append: async (
     { append, opId }: Asked,
-    { messages, round }: { readonly messages: readonly GivenMessage[]; readonly round?: string },
+    {
+      messages,
+      round,
+      replaces,
+    }: { readonly messages: readonly GivenMessage[]; readonly round?: string; readonly replaces?: string },
   ): Promise<Answer> =>
     answer(
       await append(messages, {
         ...(round !== undefined && { round }),
+        ...(replaces !== undefined && { replaces }),
         ...(opId !== undefined && { opId }),
       }),
     ),
@@ -85,6 +90,14 @@ export const sessionCalls = {
     return answer({ rewind: await session.undo(undo === true ? undefined : undo, once) })
   },
 
+  branches: async ({ session }: Asked, _: undefined): Promise<Answer> =>
+    answer({ branches: await session.branches() }),
+
+  switchTo: async ({ session, opId }: Asked, { show }: { readonly show: string }): Promise<Answer> => {
+    await session.switchTo(show, opId === undefined ? {} : { opId })
+    return answer({ branches: await session.branches() })
+  },
+
   facts: async ({ session }: Asked, query: FactQuery): Promise<Answer> =>
     answer({ facts: await session.facts(query) }),
 
@@ -98,6 +111,9 @@ export const sessionCalls = {
     await session.forget(fact, { kind: 'fact' })
     return NOTHING
   },
+
+  forgetMessage: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
+    answer(await session.forget(message, { kind: 'message' })),
 
   checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
     const { value = null, version } = await session.checkpoint.get()
@@ -137,6 +153,8 @@ export const OWN_CALLS: ReadonlySet<SessionCallName> = new Set([
   'append',
   'messages',
   'rewind',
+  'branches',
+  'switchTo',
   'checkpoint',
   'setCheckpoint',
 ])
@@ -146,9 +164,11 @@ export const CHANGES: ReadonlySet<SessionCallName> = new Set([
   'append',
   'context',
   'rewind',
+  'switchTo',
   'remember',
   'changeFact',
   'forget',
+  'forgetMessage',
   'setCheckpoint',
 ])
 

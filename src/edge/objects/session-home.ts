@@ -12,13 +12,15 @@ export interface SessionHomeParts {
   readonly settings: SessionSettings
   /** The object's own store. */
   readonly local: Store
+  /** Contract: gives the project of the session, if it is in one. @throws ERR_DECRYPT */
+  readonly project: () => string | undefined
   readonly replica: UserReplica
 }
 
 interface Opened {
   readonly system: string | undefined
   readonly memory: Memory
-  readonly session: Session
+  session: Session | undefined
 }
 
 /** The memory of the one session that an object holds: its log is here, and a copy of what its user's sessions share. */
@@ -53,13 +55,19 @@ export class SessionHome {
     return this.#store.open(this.scope)
   }
 
+  /** @throws ERR_DECRYPT */
   get project(): string | undefined {
-    return this.#parts.record.project
+    return this.#parts.project()
   }
 
-  /** The session; with other instructions than those of the settings, if any are given. */
+  /** The session; with other instructions than those of the settings, if any are given. @throws ERR_DECRYPT: its project is unreadable */
   session(system?: string): Session {
-    return this.#open(system).session
+    const opened = this.#open(system)
+    if (!opened.session) {
+      const { project } = this
+      opened.session = opened.memory.session(this.scope, project === undefined ? {} : { project })
+    }
+    return opened.session
   }
 
   /** Looks whether what the user's sessions share has changed. @returns why that failed: then what was known before shows on */
@@ -79,7 +87,7 @@ export class SessionHome {
   }
 
   #open(given: string | undefined): Opened {
-    const { settings, record } = this.#parts
+    const { settings } = this.#parts
     const system = given ?? settings.memory.system
     if (!this.#opened || this.#opened.system !== system) {
       const { system: _, ...options } = settings.memory
@@ -88,9 +96,7 @@ export class SessionHome {
         ...(system !== undefined && { system }),
         store: this.#store,
       })
-      const { project } = record
-      const session = memory.session(record.scope, project === undefined ? {} : { project })
-      this.#opened = { system, memory, session }
+      this.#opened = { system, memory, session: undefined }
     }
     return this.#opened
   }

@@ -4,14 +4,15 @@ import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
-import { durableObjectStore } from '../../stores/durable-object.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { callObject } from '../scopes/call-object.ts'
 import { heldScope } from '../scopes/held-scope.ts'
 import { moveScope } from '../scopes/move-scope.ts'
 import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../scopes/remote-scope.ts'
 import { type UserHome, UserReplica } from '../scopes/user-replica.ts'
+import { NO_SEAL, newSealKey, type ObjectSeal, openSeal, openText, sealText } from '../tables/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../tables/session-record.ts'
+import { objectStore, secretsOf } from './encryption.ts'
 import { objectName } from './object-name.ts'
 import { SessionHome, userOf } from './session-home.ts'
 import type { ReleasedSession } from './session-rpc.ts'
@@ -32,23 +33,35 @@ export interface SessionLifeParts {
   readonly clear: () => void
 }
 
+/** What a project's name is sealed for. */
+const PROJECT = 'project'
+
 /** The one session that an object holds: made, opened, handed over to another user, erased. To whoever is not its own it is not there. */
 export class SessionLife {
   readonly #parts: SessionLifeParts
   readonly #records: SessionRecords
-  readonly #local: Store
+  #store: Store | undefined
+  #seal: { readonly key: string; readonly seal: ObjectSeal } | undefined
   #home: SessionHome | undefined
   #erasing: Promise<Certificate | undefined> | undefined
 
   constructor(parts: SessionLifeParts) {
     this.#parts = parts
     this.#records = new SessionRecords(parts.storage)
-    this.#local = durableObjectStore(parts.storage)
   }
 
   /** What is known of the session, whatever its state. */
   get record(): SessionRecord | undefined {
     return this.#records.get()
+  }
+
+  /** What seals all that the object keeps beside its memory. @throws ERR_DECRYPT: the secret is another one, or missing */
+  get seal(): ObjectSeal {
+    const { key, scope } = this.record ?? {}
+    if (key === undefined || scope === undefined) return NO_SEAL
+    if (this.#seal?.key !== key)
+      this.#seal = { key, seal: openSeal(secretsOf(this.#parts.settings().encryption), scope, key) }
+    return this.#seal.seal
   }
 
   /** The session, if it is there and was used since the object woke. */
@@ -61,11 +74,12 @@ export class SessionLife {
     return this.record?.state === 'live' ? this.#homeOf() : undefined
   }
 
-  /** @throws ERR_NOT_FOUND: no such session, or another's; ERR_CONFLICT: it is being moved */
+  /** @throws ERR_NOT_FOUND: no such session, or another's; ERR_CONFLICT: it is being moved; ERR_DECRYPT: as {@link SessionLife.seal} */
   open(scope: SessionScope): SessionHome {
     const { state } = this.#own(scope)
     if (state === 'moving') throw moving()
     if (state !== 'live') throw notFound(scope)
+    this.#unlock()
     return this.#homeOf()
   }
 
@@ -85,14 +99,7 @@ export class SessionLife {
         (home) => home.admit(user),
       )
       // Another call may have made it meanwhile.
-      if (!this.record)
-        this.#records.put({
-          id: webHost.newId(),
-          scope,
-          ...(project !== undefined && { project }),
-          createdAt: webHost.now(),
-          state: 'live',
-        })
+      if (!this.record) this.#records.put({ ...this.#newRecord(scope, project), state: 'live' })
     }
     return this.open(scope)
   }
@@ -103,11 +110,12 @@ export class SessionLife {
     return record ? (await this.#local.open(record.scope).head()).seq : 0
   }
 
-  /** A call of the session's store by another of the user's objects. @throws ERR_NOT_FOUND */
+  /** A call of the session's store by another of the user's objects. @throws ERR_NOT_FOUND, ERR_DECRYPT */
   async answer(scope: Scope, call: ScopeCall): Promise<unknown> {
     const { record } = this
     if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
       throw notFound(scope)
+    this.#unlock()
     return answerScopeCall(this.#local.open(record.scope), call)
   }
 
@@ -115,19 +123,21 @@ export class SessionLife {
    * From now on the session is only read, by whoever takes it over. Idempotent.
    *
    * @param to name of the object of the user who gets it
-   * @throws ERR_NOT_FOUND, ERR_CONFLICT: another user gets it
+   * @throws ERR_NOT_FOUND, ERR_CONFLICT: another user gets it; ERR_DECRYPT
    */
   async release(scope: SessionScope, to: string): Promise<ReleasedSession> {
     const record = this.#own(scope)
     if (record.state === 'copying' || record.state === 'erasing') throw notFound(scope)
     if (record.movingTo !== undefined && record.movingTo !== to) throw moving()
+    this.#unlock()
     this.#records.put({ ...record, state: 'moving', movingTo: to })
     await this.#parts.stop()
     // What is under way must not write to what is being copied.
     this.#home = undefined
     const home = this.#homeOf()
     const info = await home.memory.sessions(home.user).get(scope.sessionId)
-    const { id, project } = record
+    const { id } = record
+    const project = this.#projectOf(record)
     return { scope, id, title: info?.title ?? '', ...(project !== undefined && { project }) }
   }
 
@@ -147,11 +157,8 @@ export class SessionLife {
       })
     if (record?.state === 'live') return
     const taken: SessionRecord = record ?? {
-      id: webHost.newId(),
-      scope,
+      ...this.#newRecord(scope, project),
       movedFrom,
-      createdAt: webHost.now(),
-      ...(project !== undefined && { project }),
       state: 'copying',
     }
     if (!record) this.#records.put(taken)
@@ -200,9 +207,37 @@ export class SessionLife {
     const certificate = await home.memory.sessions(home.user).delete(record.scope.sessionId)
     await home.forgetUser()
     this.#home = undefined
-    this.#records.remove()
     this.#parts.clear()
+    this.#records.remove()
     return certificate
+  }
+
+  /** What cannot be read must not pass for what is not there. @throws ERR_DECRYPT: as {@link SessionLife.seal} */
+  #unlock(): void {
+    void this.seal
+  }
+
+  get #local(): Store {
+    this.#store ??= objectStore(this.#parts.storage, this.#parts.settings().encryption)
+    return this.#store
+  }
+
+  #newRecord(scope: SessionScope, project: string | undefined): Omit<SessionRecord, 'state'> {
+    const { encryption } = this.#parts.settings()
+    const key = encryption && newSealKey(encryption.secret, scope)
+    const seal = key === undefined ? NO_SEAL : openSeal(secretsOf(encryption), scope, key)
+    return {
+      id: webHost.newId(),
+      scope,
+      createdAt: webHost.now(),
+      ...(key !== undefined && { key }),
+      ...(project !== undefined && { project: sealText(seal, project, PROJECT) }),
+    }
+  }
+
+  /** @throws ERR_DECRYPT */
+  #projectOf({ project }: SessionRecord): string | undefined {
+    return project === undefined ? undefined : openText(this.seal, project, PROJECT)
   }
 
   #homeOf(): SessionHome {
@@ -220,6 +255,7 @@ export class SessionLife {
       const home: SessionHome = new SessionHome({
         record,
         settings: this.#parts.settings(),
+        project: () => this.#projectOf(record),
         local: {
           open,
           oldestUnused: () => this.#local.oldestUnused(),

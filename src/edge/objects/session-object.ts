@@ -81,7 +81,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   implements ScopeHost
 {
   readonly #sockets = new LiveSockets(this.ctx, webHost.now)
-  readonly #parts = new TextParts(this.ctx.storage, webHost.now)
+  readonly #parts = new TextParts(this.ctx.storage, webHost.now, () => this.#life.seal)
   readonly #life = new SessionLife({
     storage: this.ctx.storage,
     name: this.ctx.id.name,
@@ -134,6 +134,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     model: () => this.#model(),
     run: () => this.#runOptions(),
     storage: this.ctx.storage,
+    seal: () => this.#life.seal,
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
     host: webHost,
     beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
@@ -225,7 +226,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       await scheduleCompaction(this.#work, session, webHost.now(), limits ? { limits } : {})
     }
     // Streams of runs hold what was said.
-    if (name === 'forget') this.#chats.clear()
+    if (name === 'forget' || name === 'forgetMessage') this.#chats.clear()
+    // And so do slices of the message that came once more.
+    if (name === 'forgetMessage') this.#parts.release((input as SessionCallInput<'forgetMessage'>).message)
     if (changes) this.#tell()
     await this.#keep()
     return answered

@@ -3,6 +3,7 @@ import type { Session } from '../../core/session.ts'
 import type { CreateMemoryOptions } from '../../create-memory.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Budgets } from '../tables/token-buckets.ts'
+import type { EncryptionSettings } from './encryption.ts'
 
 /** Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit. */
 export interface SessionBudgets {
@@ -25,6 +26,8 @@ export interface SessionSettings {
   /** Most model calls of one reply. Default 20. */
   readonly maxSteps?: number
   readonly budgets?: SessionBudgets
+  /** Encrypts what the object stores; a user's object needs the same. Default: everything is in the clear. */
+  readonly encryption?: EncryptionSettings
   /** Milliseconds after which the copy of the user's facts, profile and skills is read again. Default 60 000. */
   readonly replicaMaxAge?: number
 }
@@ -39,6 +42,8 @@ export interface UserSettings {
     /** Bytes of bodies that are written. */
     readonly bytesPerDay?: number
   }
+  /** Encrypts what the object stores; the sessions' objects need the same. Default: everything is in the clear. */
+  readonly encryption?: EncryptionSettings
 }
 
 const MINUTE = 60_000

@@ -6,6 +6,7 @@ import type { WriteOptions } from '../../core/registers/register.ts'
 import { checkSkill, type Skill, toMarkdown } from '../../core/registers/skill.ts'
 import type { SkillQuery } from '../../core/registers/skills.ts'
 import type { ListOptions, Sessions } from '../../core/sessions.ts'
+import type { AuditQuery } from '../../ports/audit.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 
@@ -87,6 +88,9 @@ export const userCalls = {
 
   remember: async ({ user }: UserMemory, input: FactInput, opId?: string): Promise<Answer> =>
     answer(await user.facts.remember(input, opId)),
+
+  audit: async ({ user }: UserMemory, query: AuditQuery): Promise<Answer> =>
+    answer({ records: await user.audit(query) }),
 
   recall: async (
     { user }: UserMemory,

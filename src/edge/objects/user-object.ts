@@ -13,9 +13,7 @@ import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { Store } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { durableObjectStore } from '../../stores/durable-object.ts'
 import { answerPull } from '../scopes/answer-pull.ts'
 import { callObject } from '../scopes/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../scopes/pull.ts'
@@ -29,6 +27,7 @@ import { TokenBuckets } from '../tables/token-buckets.ts'
 import { WorkQueue } from '../tables/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
+import { type ObjectStore, objectStore } from './encryption.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
 import type { SessionObject } from './session-object.ts'
@@ -76,7 +75,6 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   extends DurableObject<Env>
   implements UserHome
 {
-  readonly #local: Store = durableObjectStore(this.ctx.storage)
   readonly #replicas = new Replicas({ storage: this.ctx.storage, now: webHost.now })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -100,6 +98,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       [RETENTION]: async (payload) => this.#memoryOf(payload as unknown as Scope).runDueWork(),
     },
   })
+  #store: ObjectStore | undefined
+  #isUnlocked = false
   #made: UserSettings | undefined
   #buckets: TokenBuckets | undefined
   #memory: (UserMemory & { readonly memory: Memory }) | undefined
@@ -117,7 +117,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   /** Contract: what the user's memory is made with; asked at its first call after the object woke. */
   protected abstract settings(): UserSettings
 
-  /** Runs one of {@link userCalls}. @throws ERR_NOT_FOUND: another user's */
+  /** Runs one of {@link userCalls}. @throws ERR_NOT_FOUND: another user's; ERR_DECRYPT */
   async call<Name extends UserCallName>(
     scope: Scope,
     name: Name,
@@ -125,6 +125,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     { opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const memory = this.#open(scope)
+    await this.#unlock(scope)
     if (CHANGES.has(name)) this.#budgets.take('bytes', bytes)
     const call = userCalls[name] as (
       memory: UserMemory,
@@ -139,16 +140,18 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return answered
   }
 
-  /** The lines of the user's own scope. @throws ERR_NOT_FOUND */
+  /** The lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_DECRYPT */
   async exportLines(scope: Scope, parts: readonly TransferPart[]): Promise<ReadableStream<Uint8Array>> {
     this.#check(scope)
+    await this.#unlock(scope)
     const store = this.#local.open(scope)
     return lineStream(exportScope({ store, owner: 'user', parts, host: webHost }))
   }
 
-  /** Imports lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, as `memory.import` */
+  /** Imports lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_DECRYPT, as `memory.import` */
   async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
     this.#check(scope)
+    await this.#unlock(scope)
     this.#budgets.take('bytes', call.lines.length)
     const { memory } = this.#settings
     const target = { store: this.#local.open(scope), owner: 'user' as const, memory, onWrite: async () => {} }
@@ -163,23 +166,26 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     await noteAudit(this.#local.open(scope), webHost, input)
   }
 
-  /** Counts a session that is to be made. @throws ERR_RATE_LIMIT */
+  /** Counts a session that is to be made. @throws ERR_RATE_LIMIT; ERR_DECRYPT: nothing is begun under a wrong key */
   async admit(scope: Scope): Promise<void> {
     this.#check(scope)
+    await this.#unlock(scope)
     this.#budgets.take('sessions', 1)
   }
 
-  /** A call of the user's store by one of the user's sessions. @throws ERR_NOT_FOUND */
+  /** A call of the user's store by another of the objects. @throws ERR_NOT_FOUND; ERR_DECRYPT: what cannot be read would pass for nothing */
   async scope(scope: Scope, call: ScopeCall): Promise<unknown> {
     this.#check(scope)
+    await this.#unlock(scope)
     const answered = await answerScopeCall(this.#local.open(scope), call)
     if (call.method === 'commit') this.#poke(scope)
     return answered
   }
 
-  /** What a session's copy of the user's scope asks for. @throws ERR_NOT_FOUND */
+  /** What a session's copy of the user's scope asks for. @throws ERR_NOT_FOUND; ERR_DECRYPT: a copy would lack what cannot be read */
   async pull(scope: Scope, request: PullRequest): Promise<PullAnswer> {
     this.#check(scope)
+    await this.#unlock(scope)
     const answered = await answerPull(this.#local.open(scope), request)
     this.#replicas.pulled(request.sessionId)
     const { sessionId, commit } = request
@@ -259,6 +265,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   async #move(scope: Scope, guest: Scope): Promise<Answer> {
+    await this.#unlock(scope)
     const { user } = this.#open(scope)
     const from = (): DurableObjectStub<UserObject> => this.env.USERS.getByName(objectName(guest))
     const claims = new Claims(this.ctx.storage)
@@ -377,6 +384,18 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const poke = (sessionId: string): Promise<void> =>
       this.env.SESSIONS.getByName(objectName({ ...scope, sessionId })).poke()
     this.ctx.waitUntil(this.#replicas.poke(poke, but))
+  }
+
+  get #local(): ObjectStore {
+    this.#store ??= objectStore(this.ctx.storage, this.#settings.encryption)
+    return this.#store
+  }
+
+  /** @throws ERR_DECRYPT: the secret is another one than that under which the user's scope was encrypted, or missing */
+  async #unlock(scope: Scope): Promise<void> {
+    if (this.#isUnlocked) return
+    await this.#local.unlock(scope)
+    this.#isUnlocked = true
   }
 
   get #settings(): UserSettings {

@@ -8,8 +8,10 @@ export interface SessionRecord {
   /** Tells it from sessions that had its name before it, or get it after it. */
   readonly id: string
   readonly scope: SessionScope
-  /** Whose facts belong to it beside those of no project. */
+  /** Whose facts belong to it beside those of no project. Sealed where there is a key. */
   readonly project?: string
+  /** Wraps what seals all that the object keeps beside its memory. Absent: that is in the clear. It goes with this record. */
+  readonly key?: string
   /** Unix milliseconds, for display only. */
   readonly createdAt: number
   /**

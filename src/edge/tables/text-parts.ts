@@ -5,6 +5,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import { partsOf } from '../../stores/parts.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { EdgeTables } from './edge-tables.ts'
+import { NO_SEAL, type ObjectSeal, openText, sealText } from './object-seal.ts'
 
 /** Most bytes of one part: what the body of a request may have. */
 export const MAX_PART_BYTES = 2 ** 20
@@ -33,11 +34,16 @@ const PARTS = 'FROM plimsoll_edge_part WHERE piece = 0'
 export class TextParts {
   readonly #tables: EdgeTables
   readonly #now: () => number
+  readonly #seal: () => ObjectSeal
 
-  /** @param now Unix milliseconds */
-  constructor(storage: SqlStorageLike, now: () => number) {
+  /**
+   * @param now Unix milliseconds
+   * @param seal asked whenever a part is written or read. Default: nothing is encrypted
+   */
+  constructor(storage: SqlStorageLike, now: () => number, seal: () => ObjectSeal = () => NO_SEAL) {
     this.#tables = new EdgeTables(storage, SCHEMA)
     this.#now = now
+    this.#seal = seal
   }
 
   /**
@@ -48,6 +54,7 @@ export class TextParts {
    * @throws ERR_ENTRY_TOO_LARGE: a part above 1 MiB, or a text above 8 MiB and 64 KiB
    * @throws ERR_CONFLICT: another text is kept as that part
    * @throws ERR_LIMIT: 16 texts are waiting already
+   * @throws ERR_DECRYPT: there is no key to seal it
    */
   put(entry: string, part: number, text: string): number {
     checkId('parts', 'entry', entry)
@@ -79,8 +86,9 @@ export class TextParts {
       throw new PlimsollError('ERR_LIMIT', `parts: ${MAX_WAITING} texts wait to be named by a message`, {
         limit: MAX_WAITING,
       })
+    const kept = sealText(this.#seal(), text, placeOf(entry, part))
     this.#tables.transaction(() => {
-      partsOf(text).forEach((content, piece) => {
+      partsOf(kept).forEach((content, piece) => {
         const [at, size] = piece === 0 ? [now, bytes] : [null, null]
         this.#tables.insert(
           'INSERT INTO plimsoll_edge_part VALUES (?, ?, ?, ?, ?, ?)',
@@ -148,11 +156,17 @@ export class TextParts {
   }
 
   #read(entry: string, part: number): string {
-    return this.#tables
+    const kept = this.#tables
       .run('SELECT content FROM plimsoll_edge_part WHERE entry = ? AND part = ? ORDER BY piece', entry, part)
       .map(({ content }) => content as string)
       .join('')
+    return openText(this.#seal(), kept, placeOf(entry, part))
   }
+}
+
+/** What a part is sealed for. */
+function placeOf(entry: string, part: number): string {
+  return `part ${part} of ${entry}`
 }
 
 function tooLarge(subject: string, size: number, limit: number): PlimsollError {

@@ -1,5 +1,5 @@
 import { aborted } from '../../core/aborted.ts'
-import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Alarms } from './alarms.ts'
@@ -169,14 +169,18 @@ export class WorkQueue {
   #fail(item: WorkItem, error: unknown): void {
     const { kind, key, attempts } = item
     const now = this.#host.now()
-    const isQuarantined = attempts >= this.#maxAttempts
-    this.#table.fail(item, isQuarantined ? null : now + backoff(attempts), nameOf(error), now)
+    const isLocked = isPlimsollError(error) && LOCKED.has(error.code)
+    const isQuarantined = !isLocked && attempts >= this.#maxAttempts
+    if (isLocked) this.#table.end(item, now + HOUR)
+    else this.#table.fail(item, isQuarantined ? null : now + backoff(attempts), nameOf(error), now)
     try {
       this.#onFailure?.({ kind, key, attempts, error, isQuarantined })
     } catch {}
   }
 }
 
+/** What no attempt can help: a secret is missing or another one. The work waits for whoever sets it right. */
+const LOCKED: ReadonlySet<ErrorCode> = new Set(['ERR_DECRYPT', 'ERR_NOT_CONFIGURED'])
 const ENDED = new PlimsollError('ERR_INTERRUPTED', 'work: the object ended in each of its attempts')
 
 function backoff(attempts: number): number {

@@ -185,6 +185,25 @@ export function describeClient(
       expect(code(await failing(facts.update('none', { pinned: true })))).toBe('ERR_NOT_FOUND')
     })
 
+    it('forgets a message, and lists what was done', async () => {
+      const { client, session } = await open()
+      await session.append({ id: 'said', role: 'user', content: 'Two seats to Turin.' })
+      expect(await session.forget('said')).toMatchObject({
+        action: 'forget',
+        target: 'said',
+        already: false,
+        removed: { messages: { count: 1, first: ['said'] } },
+      })
+      expect(await session.messages()).toEqual([])
+      expect(await session.forget('said')).toMatchObject({ already: true })
+      expect(code(await failing(session.forget('none')))).toBe('ERR_NOT_FOUND')
+      await session.append({ id: 'more', role: 'user', content: 'And back.' })
+      await session.forget('more')
+      const [newest] = await client.me.audit({ first: 1 })
+      expect(newest).toMatchObject({ action: 'forget', target: 'more', counts: { messages: 1 } })
+      expect(await client.me.audit({ after: newest?.id ?? '' })).toMatchObject([{ target: 'said' }])
+    })
+
     it('erases the caller, and says what was removed', async () => {
       const { client, session } = await open()
       await session.append({ role: 'user', content: 'Two seats to Turin.' })

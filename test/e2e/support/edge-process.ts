@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { edgeVariables } from '../../edge-variables.ts'
@@ -14,12 +14,14 @@ export class EdgeProcess {
     this.#folder = folder
   }
 
-  /** @param variables beside those of `edgeVariables` */
-  static async start(variables: Readonly<Record<string, string>> = {}): Promise<EdgeProcess> {
+  /**
+   * @param variables beside those of `edgeVariables`
+   * @param page folder of the page. Default: none, and it need not be built
+   */
+  static async start(variables: Readonly<Record<string, string>> = {}, page?: string): Promise<EdgeProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-edge-'))
-    // The page is no part of this, and need not be built.
-    const assets = join(folder, 'assets')
-    mkdirSync(assets)
+    const assets = page ?? join(folder, 'assets')
+    mkdirSync(assets, { recursive: true })
     const vars = Object.entries({ ...edgeVariables, ...variables })
     const process = await start(
       globalThis.process.execPath,
@@ -52,6 +54,14 @@ export class EdgeProcess {
   /** Without a slash at its end. */
   get url(): string {
     return this.#process.found
+  }
+
+  /** All bytes of its database files, free pages and logs included, as text in which each byte is a character. */
+  stored(): string {
+    return readdirSync(this.#folder, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile() && /\.sqlite/.test(file.name))
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
+      .join('')
   }
 
   async stop(): Promise<void> {

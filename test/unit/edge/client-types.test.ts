@@ -16,6 +16,7 @@ it('shapes of the client are those of the core, both ways', () => {
   // How much a page may hold, the edge decides.
   expectTypeOf<Client.HistoryOptions>().toEqualTypeOf<Sent<Core.HistoryOptions, 'characters'>>()
   expectTypeOf<Client.ContextOptions>().toEqualTypeOf<Core.ContextOptions>()
+  expectTypeOf<Client.Branch>().toEqualTypeOf<Core.Branch>()
   expectTypeOf<Client.TailSection>().toEqualTypeOf<Core.TailSection>()
   expectTypeOf<Client.Limits>().toEqualTypeOf<Core.Limits>()
   expectTypeOf<Client.BudgetTokens>().toEqualTypeOf<Core.BudgetTokens>()
@@ -30,6 +31,8 @@ it('shapes of the client are those of the core, both ways', () => {
   expectTypeOf<Client.ListedSkill>().toEqualTypeOf<Core.ListedSkill>()
   expectTypeOf<Client.Certificate>().toEqualTypeOf<Core.Certificate>()
   expectTypeOf<Client.Removed>().toEqualTypeOf<Core.Removed>()
+  expectTypeOf<Client.AuditRecord>().toEqualTypeOf<Core.AuditRecord>()
+  expectTypeOf<Client.AuditQuery>().toEqualTypeOf<Core.AuditQuery>()
   expectTypeOf<Client.SkillQuery>().toEqualTypeOf<Core.SkillQuery>()
   expectTypeOf<Client.Checkpointed<{ readonly at: number }>>().toEqualTypeOf<
     Core.Checkpointed<{ readonly at: number }>

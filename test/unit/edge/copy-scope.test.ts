@@ -7,7 +7,7 @@ import { moveScope } from '../../../src/edge/scopes/move-scope.ts'
 import { remoteScope } from '../../../src/edge/scopes/remote-scope.ts'
 import { createMemory, isPlimsollError, mapStore, type Session } from '../../../src/index.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
-import type { Rows, ScopeStore, Store } from '../../../src/ports/store.ts'
+import type { LogRow, RegisterRow, Rows, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { append, erase, mark, put, readAll, remove, SCOPE } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
@@ -115,6 +115,25 @@ function shortPages(store: Store, first: number): Store {
       const seqs = [...new Set(page.rows.map(({ seq }) => seq))].slice(0, first)
       const rows = page.rows.filter(({ seq }) => seqs.includes(seq))
       return { rows, head: page.head, more: page.more || rows.length < page.rows.length }
+    },
+  }))
+}
+
+/** A store that cannot decrypt one row, or one register. */
+function unreadableAt(store: Store, name: string): Store {
+  const row = <Row extends LogRow>(one: Row): Row =>
+    one.id === name && one.kind === 'message' ? { ...one, body: null, unreadable: true } : one
+  const register = (one: RegisterRow): RegisterRow =>
+    one.key === name ? { ...one, body: null, unreadable: true } : one
+  return changedStore(store, (inner) => ({
+    changesSince: async (seq) => {
+      const page = await inner.changesSince(seq)
+      return { ...page, rows: page.rows.map(row) }
+    },
+    registers: async (...query) => (await inner.registers(...query)).map(register),
+    register: async (key) => {
+      const one = await inner.register(key)
+      return one && register(one)
     },
   }))
 }
@@ -336,6 +355,43 @@ describe('a copy of a scope', () => {
     await copyScope(from, to, options)
     expect(await everything(to)).toEqual(await everything(home))
     expect(JSON.stringify(await readAll(to))).not.toContain('body of a')
+  })
+
+  it.each(['message', 'fact', 'gone'] as const)(
+    'is refused where the source cannot read a row, which is not taken for one that was forgotten: %s',
+    async (name) => {
+      for (const isCopied of [false, true]) {
+        const source = mapStore()
+        const from = source.open(SCOPE)
+        await from.commit(
+          [
+            append('op-1', ['message']),
+            put('op-2', 'fact', null),
+            put('op-3', 'gone', null),
+            remove('op-4', 'gone'),
+          ],
+          decide,
+        )
+        const to = mapStore().open(TARGET)
+        if (isCopied) await copyScope(from, to, options)
+        const before = await readAll(to)
+        const unreadable = unreadableAt(source, name).open(SCOPE)
+        await expect(moveScope(unreadable, to, { ...options, opId: 'move' })).rejects.toMatchObject({
+          code: 'ERR_DECRYPT',
+          id: name,
+        })
+        if (isCopied) expect(await readAll(to)).toEqual(before)
+        expect((await from.head()).seq).toBe(4)
+      }
+    },
+  )
+
+  it('is refused where the target cannot read what it has', async () => {
+    const [source, target] = [mapStore(), mapStore()]
+    await source.open(SCOPE).commit([append('op-1', ['message'])], decide)
+    await copyScope(source.open(SCOPE), target.open(TARGET), options)
+    const to = unreadableAt(target, 'message').open(TARGET)
+    await expect(copyScope(source.open(SCOPE), to, options)).rejects.toMatchObject({ code: 'ERR_DECRYPT' })
   })
 
   it('writes nothing a second time', async () => {

@@ -59,6 +59,8 @@ describe('an answer', () => {
       ['POST', `${inSession}/context`, { tools, tail: 'It is Monday.', recall: true }],
       ['POST', `${inSession}/compact`, { new_epoch: true }],
       ['POST', `${inSession}/rewind`, { message: 'last' }],
+      ['GET', `${inSession}/branches`],
+      ['POST', `${inSession}/branches`, { show: 'last' }],
       ['PUT', `${inSession}/checkpoint`, { value: { step: 1 } }],
       ['GET', `${inSession}/checkpoint`],
       ['GET', `${inSession}/start`],
@@ -79,16 +81,24 @@ describe('an answer', () => {
       ['POST', '/v1/me/recall', { query: 'Turin seats', sessions: 'all' }],
       ['POST', '/v1/me/import', SAMPLES['POST /v1/me/import']?.(() => 0, { session, fact: '' })],
       ['POST', '/v1/me/claim', { token: guest.token }],
+      ['DELETE', `${inSession}/messages/{message}`],
+      ['GET', '/v1/me/audit'],
       ['DELETE', `${inSession}/chat/{run}`],
       ['DELETE', '/v1/me'],
     ]
     const problems: string[] = []
     const covered = new Set<string>()
     for (const [method, path, body] of calls) {
-      const said = path.endsWith('/rewind') ? { message: (await last(caller, session)).id } : body
+      const newest = async () => (await last(caller, session)).id
+      const said = path.endsWith('/rewind')
+        ? { message: await newest() }
+        : path.endsWith('/branches') && body
+          ? { show: await newest() }
+          : body
+      const message = path.includes('{message}') ? await newest() : ''
       const url = path.replace(
         /\{(\w+)\}/g,
-        (_, name: string) => ({ session, fact, run: 'current' })[name] ?? 'about',
+        (_, name: string) => ({ session, fact, message, run: 'current' })[name] ?? 'about',
       )
       const answered = await caller.call<{ fact?: { id: string } }>(method, url, said)
       const route = { method, path }

@@ -1,7 +1,7 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import { onTestFinished } from 'vitest'
+import { demoModel } from '../../../src/agent/demo-model.ts'
 import type { SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
-import { demoModel } from '../../../src/edge/models/demo-model.ts'
 import { webHost } from '../../../src/platform/web.ts'
 
 interface Configured<Settings> {

@@ -2,17 +2,21 @@ import { abortAllDurableObjects, env, runInDurableObject } from 'cloudflare:test
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../../src/agent/scripted-model.ts'
 import { durableObjectMemory } from '../../../src/durable-object.ts'
-import { parseChatRequest } from '../../../src/edge/chat/chat-request.ts'
+import { keyOf, parseChatRequest } from '../../../src/edge/chat/chat-request.ts'
 import { ChatRuns } from '../../../src/edge/chat/runs.ts'
+import { NO_SEAL, newSealKey, type ObjectSeal, openSeal } from '../../../src/edge/tables/object-seal.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { PlimsollError } from '../../../src/ports/errors.ts'
 import type { Model } from '../../../src/ports/model.ts'
+import { newObject } from './in-object.ts'
 
 const request = (text: string) => parseChatRequest({ message: text }, { newId: webHost.newId })
 
 /** The chats of an object, made anew as often as it is. */
 const made = new WeakMap<DurableObjectState, ChatRuns>()
 
-function chatsIn<Result>(
+function chatsUnder<Result>(
+  seal: () => ObjectSeal,
   stub: DurableObjectStub,
   model: Model,
   work: (chats: ChatRuns, state: DurableObjectState) => Promise<Result>,
@@ -23,7 +27,13 @@ function chatsIn<Result>(
       sessionId: 'trip',
     })
     const chats =
-      made.get(state) ?? new ChatRuns({ session: () => session, model: () => model, storage: state.storage })
+      made.get(state) ??
+      new ChatRuns({
+        session: () => session,
+        model: () => model,
+        storage: state.storage,
+        seal,
+      })
     made.set(state, chats)
     return work(chats, state)
   })
@@ -40,7 +50,19 @@ const silent: Model = {
 
 const textOf = (stream: ReadableStream | undefined): Promise<string> => new Response(stream ?? null).text()
 
-describe('chats in a Durable Object', () => {
+const SECRET = 'a-secret-of-these-tests-of-32-bytes-or-more'
+const TRIP = { userId: 'ada', sessionId: 'trip' }
+
+describe.each([
+  ['in the clear', NO_SEAL],
+  ['encrypted', openSeal([SECRET], TRIP, newSealKey(SECRET, TRIP))],
+])('chats in a Durable Object, %s', (_, seal) => {
+  const chatsIn = <Result>(
+    stub: DurableObjectStub,
+    model: Model,
+    work: (chats: ChatRuns, state: DurableObjectState) => Promise<Result>,
+  ): Promise<Result> => chatsUnder(() => seal, stub, model, work)
+
   it('stream a reply, and give it again from its tables', async () => {
     const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId())
     const big = 'word '.repeat(100_000)
@@ -73,6 +95,32 @@ describe('chats in a Durable Object', () => {
       expect(text).toContain('ERR_INTERRUPTED')
       expect(await textOf((await chats.start(request('Again'))).stream)).toContain('Hi.')
       expect(chats.resume('current')).toBeUndefined()
+    })
+  })
+
+  it('keep no hash of what was said where that is sealed, and know it again', async () => {
+    const asked = request('Hello')
+    const { fingerprint } = keyOf(asked)
+    await chatsIn(newObject(), scriptedModel(['Hi.']), async (chats, { storage }) => {
+      const { run, stream } = await chats.start(asked)
+      await textOf(stream)
+      expect((await chats.start(asked)).run).toBe(run)
+      const rows = JSON.stringify(storage.sql.exec('SELECT * FROM plimsoll_edge_run').toArray())
+      expect(rows.includes(fingerprint)).toBe(seal === NO_SEAL)
+    })
+  })
+
+  it('are cleared without what sealed them, also where one was cut off', async () => {
+    const stub = newObject()
+    await chatsIn(stub, silent, async (chats) => void (await chats.start(request('Hello'))))
+    await abortAllDurableObjects()
+    const locked = (): never => {
+      throw new PlimsollError('ERR_DECRYPT', 'the secret is another one')
+    }
+    await chatsUnder(locked, env.SESSIONS.get(stub.id), silent, async (chats, { storage }) => {
+      chats.clear()
+      for (const table of ['plimsoll_edge_run', 'plimsoll_edge_chunk'])
+        expect(storage.sql.exec(`SELECT * FROM ${table}`).toArray()).toEqual([])
     })
   })
 })

@@ -2,8 +2,8 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { createMemory, PlimsollError } from '../../../src/index.ts'
-import { durableObjectStore } from '../../../src/stores/durable-object.ts'
 import { changeSessions, changeUsers } from './changed-settings.ts'
+import { openedIn, storeIn } from './opened.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { sabotage, watch } from './saboteur.ts'
 import { said, World } from './world.ts'
@@ -30,10 +30,10 @@ async function made(): Promise<World> {
   return world
 }
 
-/** All that the user's objects hold, as text. */
+/** All that the user's objects hold, as text: as it is stored, and what of it can be decrypted. */
 async function allOf({ user }: World): Promise<string> {
   const objects = [userObject(user), sessionObject(user, 'trip'), sessionObject(user, 'home')]
-  return JSON.stringify(await Promise.all(objects.map(rowsOf)))
+  return JSON.stringify(await Promise.all(objects.flatMap((object) => [rowsOf(object), openedIn(object)])))
 }
 
 /** Does what an object owes, at once. */
@@ -97,7 +97,7 @@ describe('DELETE /v1/me', () => {
   it('goes on by itself where there are more sessions than one call erases', async () => {
     const world = await made()
     await runInDurableObject(userObject(world.user), async (_, { storage }) => {
-      const memory = createMemory({ store: durableObjectStore(storage), budget: 1_000 })
+      const memory = createMemory({ store: storeIn(storage), budget: 1_000 })
       for (let index = 0; index < 300; index++) await memory.sessions(world.user).add(`a-${index}`)
     })
     const { status, body } = await erase(world)

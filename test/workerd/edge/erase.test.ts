@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import { type Model, PlimsollError } from '../../../src/index.ts'
 import { changeSessions } from './changed-settings.ts'
+import { openedIn } from './opened.ts'
 import { rowsOf, sessionObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'
 import { held, said, World } from './world.ts'
@@ -22,9 +23,10 @@ async function made(): Promise<World> {
   return world
 }
 
-/** All that the session's object holds, as text. */
+/** All that the session's object holds, as text: as it is stored, and what of it can be decrypted. */
 async function allOf({ user }: World): Promise<string> {
-  return JSON.stringify(await rowsOf(sessionObject(user, 'trip')))
+  const stub = sessionObject(user, 'trip')
+  return JSON.stringify([await rowsOf(stub), await openedIn(stub)])
 }
 
 /** Answers when it is let go, with pauses of the object's own, since promises of others do not wake it. */

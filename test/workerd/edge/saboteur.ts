@@ -4,6 +4,7 @@ import { objectName } from '../../../src/edge/objects/object-name.ts'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import type { Scope } from '../../../src/ports/op.ts'
+import { encryption, openedIn } from './opened.ts'
 
 /** The test runner logs every abort but those with this reason. */
 const REASON = 'Instance dispose'
@@ -107,22 +108,41 @@ function watched(name: string, method: Method): Method {
 export async function dump(scopes: readonly Scope[]): Promise<string> {
   const found = []
   for (const scope of scopes)
-    found.push(
-      await runInDurableObject(stubOf(scope), (_, { storage: { sql } }) => {
-        const all = (query: string): unknown[] => sql.exec(query).toArray()
-        if (all(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_log'`).length === 0) return []
-        return [
-          all(
-            'SELECT name, seq, kind, id, ordinal, round, body, derived FROM plimsoll_log JOIN plimsoll_scope USING (scope) ORDER BY n',
-          ),
-          all('SELECT scope, sort, seq, places, body FROM plimsoll_register ORDER BY scope, sort'),
-          all('SELECT scope, grp, sort, key FROM plimsoll_index ORDER BY scope, grp, sort, key'),
-          all('SELECT scope, grp, count, weight FROM plimsoll_sum ORDER BY scope, grp'),
-          all('SELECT scope, slot, id, seq, chain FROM plimsoll_mark ORDER BY scope, slot'),
-        ]
-      }),
-    )
+    if (encryption) found.push(await openedRows(stubOf(scope)))
+    else found.push(await plainRows(stubOf(scope)))
   return JSON.stringify(found)
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
     .replace(/\b1[5-9]\d{11}\b/g, 'time')
+}
+
+/** Of what is encrypted no two runs have the same bytes. */
+async function openedRows(stub: DurableObjectStub): Promise<unknown> {
+  return Object.values(await openedIn(stub)).map(({ rows, registers }) => [
+    rows.map(({ seq, kind, id, ordinal, round, body, derived }) => ({
+      seq,
+      kind,
+      id,
+      ordinal,
+      round,
+      body,
+      derived,
+    })),
+    registers.map(({ key, seq, index, body }) => ({ key, seq, index, body })),
+  ])
+}
+
+function plainRows(stub: DurableObjectStub): Promise<unknown> {
+  return runInDurableObject(stub, (_, { storage: { sql } }) => {
+    const all = (query: string): unknown[] => sql.exec(query).toArray()
+    if (all(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_log'`).length === 0) return []
+    return [
+      all(
+        'SELECT name, seq, kind, id, ordinal, round, body, derived FROM plimsoll_log JOIN plimsoll_scope USING (scope) ORDER BY n',
+      ),
+      all('SELECT scope, sort, seq, places, body FROM plimsoll_register ORDER BY scope, sort'),
+      all('SELECT scope, grp, sort, key FROM plimsoll_index ORDER BY scope, grp, sort, key'),
+      all('SELECT scope, grp, count, weight FROM plimsoll_sum ORDER BY scope, grp'),
+      all('SELECT scope, slot, id, seq, chain FROM plimsoll_mark ORDER BY scope, slot'),
+    ]
+  })
 }

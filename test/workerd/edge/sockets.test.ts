@@ -56,6 +56,15 @@ describe('a socket', () => {
     expect(foreign.frames).toEqual([])
   })
 
+  it('hears that a message was forgotten', async () => {
+    const { caller, session } = await opened()
+    const messages = [{ id: 'm1', role: 'user', content: 'Hello.' }]
+    await caller.call('POST', `/v1/sessions/${session}/messages`, { messages })
+    const socket = await listening(session, await tokenOf(caller.user))
+    await caller.call('DELETE', `/v1/sessions/${session}/messages/m1`)
+    await expect.poll(() => socket.frames.length).toBeGreaterThan(0)
+  })
+
   it('is refused where the session is another’s or nowhere, with the same words', async () => {
     const { session } = await opened()
     const stranger = new Caller()

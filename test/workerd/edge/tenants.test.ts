@@ -49,7 +49,9 @@ async function newOwner(user: User): Promise<Owner> {
 /** A call that would do what its route does, if it were allowed. */
 async function attempt(caller: Caller, { method, path }: Route, session: string, fact: string) {
   const sample = SAMPLES[`${method} ${path}`]?.(() => 0, { session, fact })
-  const names: Record<string, string> = { session, fact, entry: 'm9', n: '0', run: 'current', name: 'about' }
+  const names: Record<string, string> = {
+    ...{ session, fact, message: 'm1', entry: 'm9', n: '0', run: 'current', name: 'about' },
+  }
   const body = typeof sample === 'string' ? sample : JSON.stringify(sample)
   const response = await caller.fetch(
     method,

@@ -1,7 +1,9 @@
 import { evictDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NO_SEAL, newSealKey, openSeal } from '../../../src/edge/tables/object-seal.ts'
 import { MAX_PART_BYTES, TextParts } from '../../../src/edge/tables/text-parts.ts'
+import type { SqlStorageLike } from '../../../src/stores/sql-schema.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
 const HOUR = 3_600_000
@@ -17,20 +19,28 @@ const codeOf = (run: () => unknown): unknown => {
   }
 }
 
-function withParts<Result>(
-  run: (parts: TextParts, clock: TestClock, storage: DurableObjectStorage) => Result,
-): Promise<Result> {
-  return inObject((storage) => {
-    const clock = new TestClock()
-    return run(new TextParts(storage, clock.now), clock, storage)
-  })
-}
+const SECRET = 'a-secret-of-these-tests-of-32-bytes-or-more'
+const TRIP = { userId: 'ada', sessionId: 'trip' }
 
-describe('parts of a long text', () => {
+describe.each([
+  ['in the clear', NO_SEAL],
+  ['encrypted', openSeal([SECRET], TRIP, newSealKey(SECRET, TRIP))],
+])('parts of a long text, %s', (_, seal) => {
+  const partsOver = (storage: SqlStorageLike, now: () => number): TextParts =>
+    new TextParts(storage, now, () => seal)
+
+  const withParts = <Result>(
+    run: (parts: TextParts, clock: TestClock, storage: DurableObjectStorage) => Result,
+  ): Promise<Result> =>
+    inObject((storage) => {
+      const clock = new TestClock()
+      return run(partsOver(storage, clock.now), clock, storage)
+    })
+
   it('are put together in their order, whatever the order in which they came, also after an eviction', async () => {
     const object = newObject()
     await inObject((storage) => {
-      const parts = new TextParts(storage, () => 0)
+      const parts = partsOver(storage, () => 0)
       parts.put('m1', 2, 'c"}')
       parts.put('m1', 0, '{"a')
       parts.put('m2', 0, 'other')
@@ -38,7 +48,7 @@ describe('parts of a long text', () => {
     }, object)
     await evictDurableObject(object)
     await inObject((storage) => {
-      const parts = new TextParts(storage, () => 0)
+      const parts = partsOver(storage, () => 0)
       expect(parts.take('m1', 3)).toBe('{"a":"bc"}')
       expect(parts.take('m1', 3)).toBe('{"a":"bc"}')
       expect(parts.take('m2', 1)).toBe('other')
@@ -154,7 +164,7 @@ describe('parts of a long text', () => {
   it('are written all or not at all, also where storage fails between two pieces', async () => {
     await inObject((storage) => {
       let left = 3
-      const parts = new TextParts(
+      const parts = partsOver(
         {
           transactionSync: (closure) => storage.transactionSync(closure),
           sql: {
@@ -201,7 +211,7 @@ describe('parts of a long text', () => {
   it('are looked for without reading through what they hold', async () => {
     await inObject((storage) => {
       const counting = counted(storage)
-      const parts = new TextParts(counting.storage, () => 0)
+      const parts = partsOver(counting.storage, () => 0)
       const slice = 'x'.repeat(MIB)
       for (let part = 0; part < 8; part++) parts.put('m1', part, slice)
       counting.since()

@@ -4,6 +4,7 @@ import { objectAlarms } from '../../../src/edge/tables/alarms.ts'
 import type { WorkFailure, WorkHandler, WorkQueueOptions } from '../../../src/edge/tables/work.ts'
 import { WorkQueue } from '../../../src/edge/tables/work-queue.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { PlimsollError } from '../../../src/ports/errors.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
 const SECOND = 1000
@@ -351,6 +352,23 @@ describe('work that fails (T9)', () => {
     await object.schedule('work', object.clock.at)
     expect(await object.alarm()).toBeNull()
   })
+
+  it.each(['ERR_DECRYPT', 'ERR_NOT_CONFIGURED'] as const)(
+    'since a secret is missing or another one (%s) is looked at again in an hour, however often',
+    async (code) => {
+      let left = 7
+      const object = new Working({
+        note: async () => {
+          if (left-- > 0) throw new PlimsollError(code, 'the secret is another one')
+          return undefined
+        },
+      })
+      await object.schedule('note', object.clock.at)
+      expect(await object.drain()).toEqual([0, ...Array.from({ length: 7 }, () => HOUR)])
+      expect(object.failures).toHaveLength(7)
+      expect(object.failures.every(({ isQuarantined }) => !isQuarantined)).toBe(true)
+    },
+  )
 
   it('is done when it is released from quarantine, at once', async () => {
     const work = failing(5)

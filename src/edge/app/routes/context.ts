@@ -5,7 +5,7 @@ import { endpoint, tagIn } from '../endpoint.ts'
 import { askSession, onSession, sessionScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
-/** What a model call is given, and what goes with it: compaction, rewinds, the checkpoint, the start. */
+/** What a model call is given, and what goes with it: compaction, rewinds and versions, the checkpoint, the start. */
 export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
@@ -47,6 +47,32 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, body, opId, bytes }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, {
+        ...(opId !== undefined && { opId }),
+        bytes,
+      }),
+  )
+  endpoint(
+    app,
+    {
+      method: 'get',
+      path: '/v1/sessions/{session}/branches',
+      summary: 'Places at which a message was edited or a reply made again, with their versions',
+      answer: schemas.branches,
+    },
+    ({ context, principal, param }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'branches', undefined),
+  )
+  endpoint(
+    app,
+    {
+      method: 'post',
+      path: '/v1/sessions/{session}/branches',
+      summary: 'Shows a version in the place of the one that shows; answers as GET',
+      body: schemas.switchTo,
+      answer: schemas.branches,
+    },
+    ({ context, principal, param, body, opId, bytes }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'switchTo', body, {
         ...(opId !== undefined && { opId }),
         bytes,
       }),

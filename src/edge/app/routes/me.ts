@@ -49,6 +49,17 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
   )
   endpoint(
     app,
+    {
+      method: 'get',
+      path: '/v1/me/audit',
+      summary: 'What was promoted, forgotten, erased, exported or imported, the newest first; at most 512',
+      query: schemas.auditQuery,
+      answer: z.object({ records: z.array(schemas.auditRecord) }),
+    },
+    ({ context, principal, query }) => askUser(context.var.settings, userScope(principal), 'audit', query),
+  )
+  endpoint(
+    app,
     { method: 'get', path: '/v1/me/profile/{name}', summary: 'One document', answer: document },
     ({ context, principal, param }) =>
       askUser(context.var.settings, userScope(principal), 'document', { name: param('name') }),

@@ -13,7 +13,12 @@ const INFO = {
   description: 'Agent memory that never loads past the line: sessions, contexts, facts and chat over HTTP.',
 }
 
-const health = z.looseObject({ status: z.literal('ok') }).openapi({ example: { status: 'ok' } })
+const health = z
+  .looseObject({
+    status: z.literal('ok'),
+    encrypted: z.boolean().optional().openapi({ description: 'Whether what is stored is encrypted.' }),
+  })
+  .openapi({ example: { status: 'ok', encrypted: true } })
 
 /** RapiDoc styles its parts by style attributes; nothing comes from elsewhere. */
 const DOCS_POLICY = {

@@ -109,6 +109,19 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      method: 'delete',
+      path: '/v1/sessions/{session}/messages/{message}',
+      summary: 'Empties a message, and what was derived from it, for ever; repeating it changes nothing',
+      answer: schemas.certificate,
+    },
+    ({ context, principal, param }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'forgetMessage', {
+        message: param('message'),
+      }),
+  )
+  endpoint(
+    app,
+    {
       method: 'put',
       path: '/v1/sessions/{session}/parts/{entry}/{n}',
       summary: 'A slice of the JSON of a message that is longer than a body may be: number n, from 0',

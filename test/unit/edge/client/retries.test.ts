@@ -313,6 +313,7 @@ describe('what cannot be sent', () => {
       () => client.session(id),
       () => client.sessions.delete(id),
       () => client.session('trip').facts.forget(id),
+      () => client.session('trip').forget(id),
       () => client.me.profile.get(id),
       () => client.session('trip').stopChat(id),
     ]

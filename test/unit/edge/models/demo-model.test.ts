@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/edge/models/demo-model.ts'
+import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/agent/demo-model.ts'
 import {
   createMemory,
   lexicalRecall,
