@@ -1,13 +1,11 @@
 import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { POLICIES, type PolicyName } from '../replay/policy.ts'
+import { PROVIDERS, type Provider } from '../replay/transcript.ts'
 
-export type Provider = 'openai' | 'anthropic'
-export const PROVIDERS = ['openai', 'anthropic'] as const
 export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
 export const FORMATS = ['plimsoll', 'jsonl', 'json'] as const
-export const POLICIES = ['plimsoll', 'full', 'rounds', 'messages', 'tokens'] as const
 export type CounterName = (typeof COUNTERS)[number]
-export type PolicyName = (typeof POLICIES)[number]
 
 /** How Plimsoll builds the contexts of a recording. */
 export interface BuildOptions {
@@ -190,8 +188,8 @@ start: one thing a line, of the file or (-) of standard input: { "type": "fact",
 
 import: of the file or (-) of standard input
   --from <format>      jsonl (a message a line: { "role", "content", "timestamp"? }), json (one user's file:
-                       { "messages" } or { "conversations" }) or plimsoll (an export, which is checked)
-                       (default: as the first line says)
+                       { "messages" } or { "conversations" }; ChatGPT's conversations.json) or plimsoll (an
+                       export, which is checked) (default: as the first line says)
   --session <id>       the session of messages that belong to none (default: the file's name)
   --to <path>          write the export there (default: standard output)
   --url <address>      send it to an edge instead

@@ -1,9 +1,10 @@
 import { isPlimsollError } from '../ports/errors.ts'
-import type { BuildOptions, Provider } from './arguments.ts'
+import { type Choice, isRefusal } from '../replay/policy.ts'
+import type { Provider } from '../replay/transcript.ts'
+import type { BuildOptions } from './arguments.ts'
 import { choicesAt } from './calls.ts'
 import { loadCounter } from './counters.ts'
 import type { Io } from './io.ts'
-import { type Choice, isRefusal } from './policy.ts'
 import { findRecording, reportLine } from './recordings.ts'
 import { refusalText } from './report.ts'
 

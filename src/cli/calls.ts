@@ -1,27 +1,9 @@
-import type { MessageInput } from '../ports/message.ts'
+import { plimsoll } from '../replay/plimsoll.ts'
+import type { Choice, Refusal, Settings } from '../replay/policy.ts'
+import { tailText } from '../replay/tail.ts'
+import type { Conversation } from '../replay/transcript.ts'
+import { turnsOf } from '../replay/turns.ts'
 import { UsageError } from './arguments.ts'
-import { plimsoll } from './plimsoll.ts'
-import type { Choice, Refusal, Settings } from './policy.ts'
-import { tailText } from './tail.ts'
-import type { Conversation } from './transcript.ts'
-
-/** A message of a recording, and the number of the model call that it answers, if it answers one. */
-export interface Turn {
-  readonly message: MessageInput
-  readonly index: number
-  readonly call?: number
-}
-
-/** Each assistant message with a user message somewhere before it answers a model call; they count from 0. */
-export function* turnsOf({ messages }: Conversation): Generator<Turn> {
-  let calls = 0
-  let asked = false
-  for (const [index, message] of messages.entries()) {
-    const answers = message.role === 'assistant' && asked
-    yield { message, index, ...(answers && { call: calls++ }) }
-    asked ||= message.role === 'user'
-  }
-}
 
 /**
  * What Plimsoll gives these calls of a conversation, as `replay` does: after all calls before them, so that each is

@@ -2,6 +2,7 @@ import type { AgentTool } from '../agent/options.ts'
 import { startRun } from '../agent/run.ts'
 import { asText } from '../core/count.ts'
 import { createCore } from '../core/memory.ts'
+import * as onDemand from '../core/on-demand.ts'
 import { messageIn } from '../core/seal.ts'
 import { webHost } from '../platform/web.ts'
 import type { Context } from '../ports/context.ts'
@@ -11,15 +12,15 @@ import type { Json, Message, ToolResultPart } from '../ports/message.ts'
 import type { Model } from '../ports/model.ts'
 import type { ScopeStore, Store } from '../ports/store.ts'
 import { lintPrefix } from '../render/diff.ts'
-import type { Provider } from './arguments.ts'
-import { extractive } from './extractive.ts'
+import { extractive } from '../replay/extractive.ts'
+import { memoryOptions, SCOPE } from '../replay/plimsoll.ts'
+import type { Settings } from '../replay/policy.ts'
+import { compactionBy } from '../replay/summaries.ts'
+import type { Provider } from '../replay/transcript.ts'
+import { type Conversation, textOf } from '../replay/transcript.ts'
 import { type Boundary, Fate, type Kill, Life, NEVER } from './mortal.ts'
 import { agentTools, callsIn, type Piece, type Play, playOf } from './play.ts'
-import { memoryOptions, SCOPE } from './plimsoll.ts'
-import type { Settings } from './policy.ts'
 import { type Random, random } from './random.ts'
-import { compactionBy } from './summaries.ts'
-import { type Conversation, textOf } from './transcript.ts'
 
 export interface CrashSettings extends Settings {
   readonly provider?: Provider
@@ -112,6 +113,7 @@ async function perform(
   const reader = createCore({
     store,
     host: standing('reader'),
+    onDemand: async () => onDemand,
     ...memoryOptions(conversation, settings, settings.compact ? compactionBy(extractive) : undefined),
   }).session(SCOPE)
   const end = await reader.context({ ...tools, onPending: 'abandon' }).catch((error: Error) => error.message)
@@ -146,6 +148,7 @@ async function live({ conversation, settings, play }: Stage, world: World): Prom
   const session = createCore({
     store: life.store(world.store),
     host,
+    onDemand: async () => onDemand,
     ...memoryOptions(conversation, settings, compaction),
   }).session(SCOPE)
   const known = pieces.findLastIndex(({ input }) => fate.written.has(input[0].id))

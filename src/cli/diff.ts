@@ -1,12 +1,13 @@
 import { type DiffTokens, diffContexts } from '../render/diff.ts'
 import { explain } from '../render/explain.ts'
+import { diffRequests } from '../replay/request-diff.ts'
+import type { RequestLine } from '../replay/request-line.ts'
 import type { DiffOptions, Pair } from './arguments.ts'
 import { buildCalls } from './built.ts'
 import { type Difference, differenceJson, differenceText } from './difference.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
-import { diffRequests } from './request-diff.ts'
-import { holdsRequests, type RequestLine, requestsInLines, requestsOfCalls } from './request-file.ts'
+import { holdsRequests, requestsInLines, requestsOfCalls } from './request-file.ts'
 
 /**
  * Prints where a request parts from an earlier one, why, and what that costs. Resolves to the exit status: 1 if a

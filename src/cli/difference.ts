@@ -1,13 +1,13 @@
-import { headOf, tailOf } from '../core/text.ts'
 import type { DiffCause, DiffTokens } from '../render/diff.ts'
 import type { Span } from '../render/explain.ts'
-import type { Pair, Provider } from './arguments.ts'
-import { PARTING, type RequestCause, shortIds } from './causes.ts'
+import { PARTING, type RequestCause, shortIds } from '../replay/causes.ts'
+import { costOf } from '../replay/cost.ts'
+import type { Epoch } from '../replay/policy.ts'
+import type { RequestPiece } from '../replay/request-diff.ts'
+import type { Provider } from '../replay/transcript.ts'
+import { excerpts, grouped, percent, visible } from '../replay/words.ts'
+import type { Pair } from './arguments.ts'
 import { align } from './columns.ts'
-import { costOf } from './cost.ts'
-import { grouped, percent, visible } from './draw.ts'
-import type { Epoch } from './policy.ts'
-import type { RequestPiece } from './request-diff.ts'
 
 /** What stands at a place: known by its source where there is a context, else by its path. */
 type Place = Span | RequestPiece
@@ -105,17 +105,6 @@ function bothSides(
 function wordsOf(place: Place): readonly string[] {
   if ('path' in place) return [place.path, place.role ?? '']
   return [place.section, place.rule, shortIds(place.records)]
-}
-
-/** About that many characters around an index up to which two texts are the same. */
-function excerpts([before, after]: Difference['texts'], index: number, length: number) {
-  const shared = tailOf(after.slice(0, index), Math.floor(length / 3))
-  const rest = length - shared.length
-  return {
-    shared,
-    before: headOf(before.slice(index), rest),
-    after: headOf(after.slice(index), rest),
-  }
 }
 
 /** Tokens and what they cost, else bytes. */

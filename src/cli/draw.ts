@@ -1,6 +1,7 @@
-import { costOf, READ, WRITE } from './cost.ts'
-import type { CallFigures } from './figures.ts'
-import type { Refusal } from './policy.ts'
+import { costOf, READ, WRITE } from '../replay/cost.ts'
+import type { CallFigures } from '../replay/figures.ts'
+import type { Refusal } from '../replay/policy.ts'
+import { grouped, percent, shorten } from '../replay/words.ts'
 
 /** One call, as it is drawn. */
 export interface Drawn {
@@ -109,33 +110,6 @@ export function sparkline(calls: readonly Drawn[], cap: number, width: number): 
   }
   return marks.join('')
 }
-
-export function grouped(number: number): string {
-  return Math.round(number).toLocaleString('en')
-}
-
-export function percent(share: number, digits = 1): string {
-  return `${(share * 100).toFixed(digits)}%`
-}
-
-/** One line, at most `length` characters, without parting what belongs together. */
-export function shorten(text: string, length: number): string {
-  const line = text.replaceAll(/[\p{White_Space}\p{Cc}]+/gu, ' ').trim()
-  if (line.length <= length) return line
-  const { segment } = new Intl.Segmenter('en').segment(line).containing(length - 1) ?? {}
-  const cut = segment === undefined ? length - 1 : line.lastIndexOf(segment, length - 1)
-  return `${line.slice(0, cut)}…`
-}
-
-/** With escapes for what a terminal would obey or hide; joiners stay, since emoji and scripts need them. */
-export function visible(text: string): string {
-  return text.replaceAll(HIDDEN, (character) => {
-    const code = character.codePointAt(0)?.toString(16) ?? ''
-    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
-  })
-}
-
-const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]|(?!\u200c|\u200d)\p{Cf}/gu
 
 /** The end of a path tells conversations apart better than its beginning. */
 export function shortenName(name: string, length: number): string {

@@ -1,10 +1,10 @@
 import type { SummaryUse } from '../ports/context.ts'
 import { type Explanation, explain, type Source } from '../render/explain.ts'
+import { epochText, shortIds } from '../replay/causes.ts'
+import { grouped, percent, shorten, visible } from '../replay/words.ts'
 import type { ExplainOptions } from './arguments.ts'
 import { type Built, buildCalls } from './built.ts'
-import { epochText, shortIds } from './causes.ts'
 import { align } from './columns.ts'
-import { grouped, percent, shorten, visible } from './draw.ts'
 import type { Io } from './io.ts'
 
 const COLUMNS = 120

@@ -5,13 +5,13 @@ import { fileOf, type TransferLine } from '../core/transfer/format.ts'
 import { createMemory } from '../create-memory.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Imported } from '../ports/transfer.ts'
+import { type ForeignMessage, type ForeignSession, foreignLines, sessionsIn } from '../replay/foreign.ts'
+import { isRecord } from '../replay/transcript.ts'
 import { mapStore } from '../stores/map.ts'
 import { type ImportCommandOptions, UsageError } from './arguments.ts'
 import { readable } from './files.ts'
-import { type ForeignMessage, type ForeignSession, foreignLines, sessionsIn } from './foreign.ts'
 import type { Io } from './io.ts'
 import { reportLine } from './recordings.ts'
-import { isRecord } from './transcript.ts'
 
 /** Milliseconds that an edge has for a file. */
 const SEND_MS = 600_000

@@ -1,8 +1,8 @@
-import { type LintOptions, PROVIDERS, UsageError } from './arguments.ts'
+import { lint } from '../replay/request.ts'
+import { isRecord, PROVIDERS } from '../replay/transcript.ts'
+import { type LintOptions, UsageError } from './arguments.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
-import { lint } from './request.ts'
-import { isRecord } from './transcript.ts'
 
 /** Prints every broken rule with its file and line. Resolves to the exit status: 1 if there is one, or a line is unreadable. */
 export async function lintCommand({ files, provider }: LintOptions, io: Io): Promise<number> {

@@ -8,8 +8,8 @@ import type { SessionStart } from '../core/start/start-payload.ts'
 import { createMemory } from '../create-memory.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { MessageInput } from '../ports/message.ts'
+import { isRecord } from '../replay/transcript.ts'
 import { mapStore } from '../stores/map.ts'
-import { isRecord } from './transcript.ts'
 
 const USER = { userId: 'user' } as const
 

@@ -1,6 +1,6 @@
 import type { EpochCause } from '../ports/op.ts'
-import type { PolicyName } from './arguments.ts'
-import { MESSAGES, ROUNDS } from './baselines.ts'
+import { MESSAGES, ROUNDS } from '../replay/baselines.ts'
+import type { PolicyName } from '../replay/policy.ts'
 
 interface LineStyle {
   readonly light: string

@@ -3,7 +3,10 @@
  * stands alone: no script, no font, nothing to load, and no id that could meet another one in a page.
  */
 import type { EpochCause } from '../ports/op.ts'
-import type { PolicyName } from './arguments.ts'
+import { costOf, READ, WRITE } from '../replay/cost.ts'
+import type { PolicyName } from '../replay/policy.ts'
+import type { Outcomes } from '../replay/replay.ts'
+import { grouped } from '../replay/words.ts'
 import {
   below,
   element,
@@ -17,10 +20,8 @@ import {
   spread,
   ticks,
 } from './chart.ts'
-import { costOf, READ, WRITE } from './cost.ts'
-import { grouped, shortenName } from './draw.ts'
+import { shortenName } from './draw.ts'
 import { ARROW, CAUSES, CROSS, LINES, NAMES, SHAPES, STYLE } from './plot-style.ts'
-import type { Outcomes } from './replay.ts'
 
 export interface Plot {
   /** What was replayed with, in a line. */

@@ -1,8 +1,8 @@
+import { type Conversation, readConversation } from '../replay/transcript.ts'
 import { UsageError } from './arguments.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
 import type { Progress } from './progress.ts'
-import { type Conversation, readConversation } from './transcript.ts'
 
 /** A conversation, and where it was recorded. */
 export interface Recording {

@@ -1,12 +1,13 @@
 import { isPlimsollError } from '../ports/errors.ts'
-import { type PolicyName, type ReplayOptions, UsageError } from './arguments.ts'
+import { POLICIES, type PolicyName } from '../replay/policy.ts'
+import { newTallies, type ReplayedCall, type ReplaySettings, replay } from '../replay/replay.ts'
+import { type ReplayOptions, UsageError } from './arguments.ts'
 import { loadCounter } from './counters.ts'
 import { readable } from './files.ts'
 import type { Io, LineWriter } from './io.ts'
 import { drawPlot } from './plot.ts'
 import { startProgress } from './progress.ts'
 import { recordingsIn } from './recordings.ts'
-import { newTallies, type ReplayedCall, type ReplaySettings, replay } from './replay.ts'
 import {
   figuresOf,
   type KeptCall,
@@ -25,7 +26,7 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   const picture = options.svg === undefined ? undefined : await create(options.svg, io)
   const settings: ReplaySettings = { ...options, counter }
   const progress = startProgress(io, total)
-  const tallies = newTallies()
+  const tallies = newTallies(POLICIES)
   const conversations: Replayed[] = []
   const malformed: Report['malformed'][number][] = []
   const skip = ({ file, line }: { file: string; line: number }, error: unknown, calls = 0): void => {

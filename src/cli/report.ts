@@ -1,7 +1,9 @@
-import { POLICIES, type PolicyName, type ReplayOptions } from './arguments.ts'
-import { type Drawn, drawBars, grouped, LEGEND, shortenName, sparkline } from './draw.ts'
+import { POLICIES, type PolicyName } from '../replay/policy.ts'
+import type { Outcomes, Tallies } from '../replay/replay.ts'
+import { grouped } from '../replay/words.ts'
+import type { ReplayOptions } from './arguments.ts'
+import { type Drawn, drawBars, LEGEND, shortenName, sparkline } from './draw.ts'
 import type { Io } from './io.ts'
-import type { Outcomes, Tallies } from './replay.ts'
 import { drawTable, type FiguresByPolicy } from './table.ts'
 
 /** More conversations than this are drawn as one sparkline each. */

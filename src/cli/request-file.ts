@@ -1,21 +1,8 @@
-import { type DiffOptions, type Pair, PROVIDERS, type Provider, UsageError } from './arguments.ts'
-import { isEpochCause } from './causes.ts'
+import { type RequestLine, readRequest } from '../replay/request-line.ts'
+import { isRecord } from '../replay/transcript.ts'
+import { type DiffOptions, type Pair, UsageError } from './arguments.ts'
 import type { Io } from './io.ts'
-import type { Epoch } from './policy.ts'
 import { pick, reportLine } from './recordings.ts'
-import type { Request } from './request.ts'
-import { isRecord } from './transcript.ts'
-
-/** A line of a file of requests: what `replay --requests` writes, or a bare request. */
-export interface RequestLine {
-  readonly conversation?: string
-  readonly call?: number
-  readonly provider?: Provider
-  /** Tokens, as they were counted when the line was written. */
-  readonly used?: number
-  readonly epoch?: Epoch
-  readonly request: Request
-}
 
 /** Whether the first line that holds anything has a `request`; a line of a recording has none. */
 export async function holdsRequests(file: string, io: Io): Promise<boolean> {
@@ -102,35 +89,6 @@ export async function requestsOfCalls(
     throw new UsageError(`no call ${call} of "${conversation}" in ${file}, which has ${numbers}`)
   })
   return { conversation, requests: requests as unknown as NamedRequests['requests'], malformed }
-}
-
-/** Throws an error that says what is wrong with the line. */
-function readRequest(line: string): RequestLine {
-  const read: unknown = JSON.parse(line)
-  if (!isRecord(read)) throw new Error('not a JSON object')
-  const request = read.request ?? read
-  if (!isRecord(request) || !Array.isArray(request.messages) || request.messages.length === 0) {
-    throw new Error('no request with "messages"')
-  }
-  const { conversation, call, used } = read
-  const provider = PROVIDERS.find((name) => name === read.provider)
-  const epoch = epochIn(read.epoch)
-  return {
-    ...(typeof conversation === 'string' && { conversation }),
-    ...(typeof call === 'number' && { call }),
-    ...(provider && { provider }),
-    ...(typeof used === 'number' && { used }),
-    ...(epoch && { epoch }),
-    request: request as unknown as Request,
-  }
-}
-
-function epochIn(value: unknown): Epoch | undefined {
-  if (!isRecord(value)) return undefined
-  const { id, cause, place } = value
-  return typeof id === 'string' && isEpochCause(cause) && typeof place === 'number'
-    ? { id, cause, place }
-    : undefined
 }
 
 /** `0-5, 8, 10-12`. */

@@ -1,6 +1,6 @@
-import { POLICIES, type PolicyName } from './arguments.ts'
-import { grouped, percent } from './draw.ts'
-import type { Figures } from './figures.ts'
+import type { Figures } from '../replay/figures.ts'
+import { POLICIES, type PolicyName } from '../replay/policy.ts'
+import { grouped, percent } from '../replay/words.ts'
 
 export type FiguresByPolicy = { readonly [Name in PolicyName]: Figures }
 

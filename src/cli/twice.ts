@@ -1,17 +1,17 @@
 import { isPlimsollError } from '../ports/errors.ts'
 import { lintPrefix } from '../render/diff.ts'
-import type { Provider, TwiceOptions } from './arguments.ts'
-import { turnsOf } from './calls.ts'
+import { type ReplayHost, remember } from '../replay/plimsoll.ts'
+import { type Choice, type Chooser, isRefusal, type Refusal, type Settings } from '../replay/policy.ts'
+import { tailText } from '../replay/tail.ts'
+import type { Conversation, Provider } from '../replay/transcript.ts'
+import { turnsOf } from '../replay/turns.ts'
+import type { TwiceOptions } from './arguments.ts'
 import { loadCounter } from './counters.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
 import { type Finding, problemText } from './lint.ts'
-import { type ReplayHost, remember } from './plimsoll.ts'
-import { type Choice, type Chooser, isRefusal, type Refusal, type Settings } from './policy.ts'
 import { startProgress } from './progress.ts'
 import { Malformed, recordingsIn } from './recordings.ts'
-import { tailText } from './tail.ts'
-import type { Conversation } from './transcript.ts'
 
 /** Contract: builds contexts on that host; a cold one opens its session anew before each call. */
 export type Build = (

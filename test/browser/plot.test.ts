@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { drawPlot } from '../../src/cli/plot.ts'
-import type { Outcomes } from '../../src/cli/replay.ts'
+import type { Outcomes } from '../../src/replay/replay.ts'
 
 const built = { tokens: 900, hit: 0, sections: [] }
 const outcomes: Outcomes = {

@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { loadCounter } from '../../src/cli/counters.ts'
-import { drawBars, shorten, sparkline } from '../../src/cli/draw.ts'
+import { drawBars, sparkline } from '../../src/cli/draw.ts'
 import { type Io, nodeIo } from '../../src/cli/io.ts'
 import { startProgress } from '../../src/cli/progress.ts'
 import { PlimsollError } from '../../src/ports/errors.ts'
+import { shorten } from '../../src/replay/words.ts'
 import { jsonl, plimsoll } from '../unit/support/command.ts'
 import { assistant, calculator, user } from '../unit/support/recordings.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemory, type Message, mapStore } from '../../../src/index.ts'
+import { chatGPT } from '../support/chatgpt.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 
 const ADA = { userId: 'ada' }
@@ -87,6 +88,20 @@ describe('plimsoll import', () => {
         'x.json': JSON.stringify(one),
       })
       expect(shown((await imported(out)).x)).toEqual(shown(sessions['ada-2']))
+    }
+  })
+
+  test('takes what ChatGPT exports: the current branch of each conversation', async () => {
+    const other = { ...chatGPT, conversation_id: 'c-2' }
+    for (const indent of [0, 2]) {
+      const file = JSON.stringify([chatGPT, other], null, indent)
+      const { status, out } = await plimsoll(['import', 'conversations.json'], { 'conversations.json': file })
+      expect(status).toBe(0)
+      const sessions = await imported(out)
+      expect(Object.keys(sessions).toSorted()).toEqual(['c-1', 'c-2'])
+      expect(sessions['c-1']?.map(({ role, createdAt }) => [role, createdAt])).toEqual(
+        ['user', 'assistant', 'tool', 'assistant'].map((role) => [role, 1_760_000_000_500]),
+      )
     }
   })
 

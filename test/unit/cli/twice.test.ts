@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { TwiceOptions } from '../../../src/cli/arguments.ts'
-import { remember } from '../../../src/cli/plimsoll.ts'
-import { isRefusal } from '../../../src/cli/policy.ts'
 import { type Build, twiceCommand } from '../../../src/cli/twice.ts'
+import { remember } from '../../../src/replay/plimsoll.ts'
+import { isRefusal } from '../../../src/replay/policy.ts'
 import { filesIo, jsonl, plimsoll } from '../support/command.ts'
 import { assistant, calculator, documented, trip, user } from '../support/recordings.ts'
 

@@ -2,9 +2,11 @@ import type { Context } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { MessageInput } from '../ports/message.ts'
 import type { EpochCause } from '../ports/op.ts'
-import type { ReplayOptions } from './arguments.ts'
 import type { SummaryFigures } from './summaries.ts'
 import type { Conversation } from './transcript.ts'
+
+export const POLICIES = ['plimsoll', 'full', 'rounds', 'messages', 'tokens'] as const
+export type PolicyName = (typeof POLICIES)[number]
 
 /** What one call was given, whoever chose it. */
 export interface Choice {
@@ -42,7 +44,13 @@ export interface Chooser {
   summaries?(): SummaryFigures | undefined
 }
 
-export interface Settings extends Pick<ReplayOptions, 'budget' | 'rounds' | 'keep'> {
+export interface Settings {
+  /** The cap, in tokens. */
+  readonly budget: number
+  /** Most rounds in Plimsoll's window. */
+  readonly rounds?: number
+  /** Rounds that are left when Plimsoll's window is cut back. */
+  readonly keep?: number
   readonly counter: Counter
   /** Whether what leaves Plimsoll's window is summarised. Default `false`. */
   readonly compact?: boolean

@@ -1,7 +1,9 @@
 import type { Json, MessageInput, ToolSpec } from '../ports/message.ts'
 import { fromAnthropicMessages } from '../render/anthropic.ts'
 import { fromOpenAIMessages } from '../render/openai.ts'
-import { PROVIDERS, type Provider } from './arguments.ts'
+
+export const PROVIDERS = ['openai', 'anthropic'] as const
+export type Provider = (typeof PROVIDERS)[number]
 
 /** A recorded conversation in neutral shapes. */
 export interface Conversation {
@@ -24,14 +26,25 @@ export function readConversation(line: string, number: number): Conversation {
   if (broken >= 0) throw new Error(`messages[${broken}] is not an object with a "role"`)
   const format = formatOf(recorded, messages)
   const read = format === 'anthropic' ? readAnthropic(messages, system) : readOpenAI(messages, system)
-  const first = read.findIndex((message) => message.role !== 'system')
-  const opening = read.slice(0, first < 0 ? read.length : first).map(({ content }) => textOf(content))
   return {
-    id: typeof id === 'string' && id !== '' ? id : `line-${number}`,
+    ...conversationOf(typeof id === 'string' && id !== '' ? id : `line-${number}`, format, read),
+    ...(Array.isArray(tools) && tools.length > 0 && { tools: tools.map(readTool) }),
+  }
+}
+
+/** Messages as a conversation: what the system says before anybody speaks is what it opens with. */
+export function conversationOf(
+  id: string,
+  format: Provider,
+  messages: readonly MessageInput[],
+): Conversation {
+  const first = messages.findIndex((message) => message.role !== 'system')
+  const opening = messages.slice(0, first < 0 ? messages.length : first).map(({ content }) => textOf(content))
+  return {
+    id,
     format,
     ...(opening.length > 0 && { system: opening.join('\n\n') }),
-    messages: read.slice(opening.length),
-    ...(Array.isArray(tools) && tools.length > 0 && { tools: tools.map(readTool) }),
+    messages: messages.slice(opening.length),
   }
 }
 

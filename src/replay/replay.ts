@@ -1,15 +1,16 @@
 import { leaves } from '../core/carry.ts'
 import { identifiers } from '../core/identifiers.ts'
+import type { Context } from '../ports/context.ts'
 import type { MessageInput } from '../ports/message.ts'
-import { POLICIES, type PolicyName, type Provider } from './arguments.ts'
 import { full, lastMessages, lastRounds, lastTokens } from './baselines.ts'
-import { turnsOf } from './calls.ts'
 import { type CallFigures, Tally } from './figures.ts'
 import { plimsoll } from './plimsoll.ts'
-import { type Epoch, isRefusal, type Policy, type Refusal, type Settings } from './policy.ts'
+import { type Epoch, isRefusal, type Policy, type PolicyName, type Refusal, type Settings } from './policy.ts'
 import { type Request, render } from './request.ts'
 import { tailText } from './tail.ts'
+import type { Provider } from './transcript.ts'
 import { type Conversation, textOf } from './transcript.ts'
+import { turnsOf } from './turns.ts'
 
 const POLICY: { readonly [Name in PolicyName]: Policy } = {
   plimsoll,
@@ -22,67 +23,77 @@ const POLICY: { readonly [Name in PolicyName]: Policy } = {
 /** Shorter identifiers are found anywhere by chance. */
 const SHORTEST = 5
 
-export interface ReplaySettings extends Settings {
+export interface ReplaySettings<Name extends PolicyName = PolicyName> extends Settings {
   readonly provider?: Provider
   /** The policy whose requests are wanted. */
-  readonly policy: PolicyName
+  readonly policy: Name
   readonly tail: number
+  /** Contract: awaited between any two steps of the work; may wait, so that others get their turn, and may reject, which ends the replay. */
+  readonly pause?: () => Promise<void>
 }
 
 /** What became of one call under one policy. */
 export type Outcome = Refusal | CallFigures
-export type Outcomes = { readonly [Name in PolicyName]: Outcome }
+export type Outcomes<Name extends PolicyName = PolicyName> = { readonly [Each in Name]: Outcome }
 
 /** One model call of a recording under every policy. */
-export interface ReplayedCall {
+export interface ReplayedCall<Name extends PolicyName = PolicyName> {
   readonly conversation: string
   /** Number of the call in its conversation, from 0. */
   readonly call: number
   readonly provider: Provider
   /** What the call answers: what the user says, or the tools that reported. */
   readonly answers: string
-  readonly outcomes: Outcomes
-  /** The request of the chosen policy; absent when that refused the call. */
+  readonly outcomes: Outcomes<Name>
+  /** What the chosen policy gave the call, and its request; absent when that refused it. */
+  readonly context?: Context
   readonly request?: Request
   /** The epoch of that request, if the policy has epochs. */
   readonly epoch?: Epoch
 }
 
-export type Tallies = { readonly [Name in PolicyName]: Tally }
+export type Tallies<Name extends PolicyName = PolicyName> = { readonly [Each in Name]: Tally }
 
-export function newTallies(): Tallies {
-  return Object.fromEntries(POLICIES.map((name) => [name, new Tally()])) as unknown as Tallies
+export function newTallies<Name extends PolicyName>(names: readonly Name[]): Tallies<Name> {
+  return Object.fromEntries(names.map((name) => [name, new Tally()])) as unknown as Tallies<Name>
 }
 
 /**
- * Goes through a recorded conversation as an agent did. Every policy builds the context of every model call, and
- * `tallies` adds up their figures.
+ * Goes through a recorded conversation as an agent did. Every policy that has a tally builds the context of every model call,
+ * and `tallies` adds up their figures.
  */
-export async function* replay(
+export async function* replay<Name extends PolicyName>(
   conversation: Conversation,
-  settings: ReplaySettings,
-  tallies: Tallies,
-): AsyncGenerator<ReplayedCall> {
+  settings: ReplaySettings<Name>,
+  tallies: Tallies<Name>,
+): AsyncGenerator<ReplayedCall<Name>> {
+  const { pause = async () => {} } = settings
   const provider = settings.provider ?? conversation.format
-  const choosers = POLICIES.map((name) => ({ name, chooser: POLICY[name](conversation, settings) }))
-  for (const { name, chooser } of choosers) tallies[name].startConversation(() => chooser.summaries?.())
+  const names = Object.keys(tallies) as Name[]
+  const choosers = names.map((name) => ({ name, chooser: POLICY[name](conversation, settings) }))
+  for (const { name, chooser } of choosers)
+    tallies[name].startConversation(conversation.id, () => chooser.summaries?.())
   const seen = new Set(identifiers(conversation.system ?? ''))
   for (const { message, index, call } of turnsOf(conversation)) {
     const quoted = identifiers(quotable(message))
     if (call !== undefined) {
       const wanted = quoted.filter((word) => word.length >= SHORTEST && seen.has(word))
       const tail = tailText(settings.counter, settings.tail, call)
-      const outcomes = {} as { [Name in PolicyName]: Outcome }
-      let chosen: Pick<ReplayedCall, 'request' | 'epoch'> = {}
+      const outcomes = {} as { [Each in Name]: Outcome }
+      let chosen: Pick<ReplayedCall, 'context' | 'request' | 'epoch'> = {}
       for (const { name, chooser } of choosers) {
+        await pause()
         const choice = await chooser.choose(tail)
         if (isRefusal(choice)) {
           tallies[name].refuse()
           outcomes[name] = choice
         } else {
+          await pause()
           const request = render(choice.context, provider)
+          await pause()
           outcomes[name] = tallies[name].add(choice, request, { provider, cap: settings.budget, wanted })
-          if (name === settings.policy) chosen = { request, ...(choice.epoch && { epoch: choice.epoch }) }
+          if (name === settings.policy)
+            chosen = { context: choice.context, request, ...(choice.epoch && { epoch: choice.epoch }) }
         }
       }
       const answers = describe(conversation.messages, index)

@@ -1,7 +1,7 @@
 import type { EpochCause } from '../ports/op.ts'
 import type { DiffCause } from '../render/diff.ts'
-import { shorten } from './draw.ts'
 import type { Epoch } from './policy.ts'
+import { shorten } from './words.ts'
 
 /** Why an epoch began. */
 const EPOCHS: { readonly [Cause in EpochCause]: string } = {

@@ -1,3 +1,4 @@
+import { utf8Length } from '../core/text.ts'
 import { type DiffTokens, firstDifference } from '../render/diff.ts'
 import type { RequestCause } from './causes.ts'
 import { type Piece, piecesOf, type Request, sharedBytes, unmarked } from './request.ts'
@@ -50,12 +51,12 @@ export function diffRequests(a: Request, b: Request): RequestDiff {
   if (index === undefined) return { cause: 'none', bytes, texts }
   // Both go on there: no JSON object is the beginning of another one.
   const pieceAt = ({ pieces }: LaidOut): RequestPiece => pieces.find(({ to }) => index < to) as RequestPiece
-  const byte = Buffer.byteLength(second.text.slice(0, index))
+  const byte = utf8Length(second.text.slice(0, index))
   const divergence = { byte, index, before: pieceAt(first), after: pieceAt(second) }
   return { cause: causeOf(divergence), divergence, bytes, texts }
 }
 
-function layOut(request: Request): LaidOut {
+export function layOut(request: Request): LaidOut {
   const { tools, system, messages } = request as {
     readonly tools?: unknown
     readonly system?: unknown

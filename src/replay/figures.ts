@@ -1,10 +1,13 @@
 import type { Context, SectionName } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
-import type { Provider } from './arguments.ts'
+import type { RequestCause } from './causes.ts'
 import { costOf } from './cost.ts'
 import type { Choice } from './policy.ts'
 import { lint, type Piece, piecesOf, type Request, sharedBytes } from './request.ts'
+import { diffRequests } from './request-diff.ts'
 import { addSummaries, NO_SUMMARIES, type SummaryFigures } from './summaries.ts'
+import type { Provider } from './transcript.ts'
+import { type Excerpts, excerpts } from './words.ts'
 
 /** Figures of one policy over all calls. Shares are `null` when there was nothing to share. */
 export interface Figures {
@@ -48,8 +51,28 @@ export interface CallFigures {
   readonly cause?: EpochCause
 }
 
+/** Where a request first stopped repeating the one before it: from there on a provider's cache holds nothing. */
+export interface CacheBreak {
+  readonly conversation: string
+  /** Number of the call in its conversation, from 0. */
+  readonly call: number
+  /** First byte (UTF-8) of its tools, system text and messages, as JSON, that is not in the request before. */
+  readonly byte: number
+  /** What stands there: `tools`, `system` or `messages[3]`. */
+  readonly path: string
+  readonly cause: RequestCause
+  /** The text around: what both share, then what the request before goes on with, and this one. */
+  readonly around: Excerpts
+}
+
+/** Characters around a break. */
+const AROUND = 240
+
 /** Adds up what one policy did. */
 export class Tally {
+  /** Calls whose request did not begin with all of the one before it. */
+  breaks = 0
+  firstBreak: CacheBreak | undefined
   #refused = 0
   #built = 0
   #tokens = 0
@@ -64,17 +87,24 @@ export class Tally {
   readonly #rules: Counts = {}
   readonly #epochs: Counts = {}
   #previous: readonly Piece[] = []
+  #request: Request | undefined
+  #conversation = ''
+  #call = 0
   #epoch = ''
   readonly #summaries: (() => SummaryFigures | undefined)[] = []
 
   /** A new conversation has no previous request. `summaries` tells what its summaries took, whenever it is asked. */
-  startConversation(summaries: () => SummaryFigures | undefined = () => undefined): void {
+  startConversation(id: string, summaries: () => SummaryFigures | undefined = () => undefined): void {
     this.#summaries.push(summaries)
+    this.#conversation = id
+    this.#call = 0
     this.#previous = []
+    this.#request = undefined
     this.#epoch = ''
   }
 
   refuse(): void {
+    this.#call++
     this.#refused++
   }
 
@@ -86,9 +116,13 @@ export class Tally {
   ): CallFigures {
     const pieces = piecesOf(request, this.#previous)
     const bytes = pieces.reduce((total, piece) => total + piece.bytes, 0)
-    const hit = (sharedBytes(this.#previous, pieces) / bytes) * tokens
+    const shared = sharedBytes(this.#previous, pieces)
+    const hit = (shared / bytes) * tokens
     const cause = epoch && epoch.id !== this.#epoch ? epoch.cause : undefined
+    if (shared < this.#previous.reduce((total, piece) => total + piece.bytes, 0)) this.#break(request, cause)
     this.#previous = pieces
+    this.#request = request
+    this.#call++
     this.#epoch = epoch?.id ?? this.#epoch
     this.#built++
     this.#tokens += tokens
@@ -103,6 +137,22 @@ export class Tally {
     for (const { rule } of lint(request, provider)) count(this.#rules, rule)
     if (cause) count(this.#epochs, cause)
     return { tokens, sections: sectionsOf(context, tokens), hit, ...(cause && { cause }) }
+  }
+
+  #break(request: Request, epoch: EpochCause | undefined): void {
+    this.breaks++
+    if (this.firstBreak || !this.#request) return
+    const { divergence, cause, texts } = diffRequests(this.#request, request)
+    if (!divergence) return
+    const { byte, index, after } = divergence
+    this.firstBreak = {
+      conversation: this.#conversation,
+      call: this.#call,
+      byte,
+      path: after.path,
+      cause: epoch ?? cause,
+      around: excerpts(texts, index, AROUND),
+    }
   }
 
   figures(): Figures {

@@ -1,9 +1,9 @@
-import { commonLength } from '../core/text.ts'
+import { commonLength, utf8Length } from '../core/text.ts'
 import type { Context } from '../ports/context.ts'
 import { toAnthropic } from '../render/anthropic.ts'
 import { lintRequest } from '../render/lint.ts'
 import { toOpenAI } from '../render/openai.ts'
-import type { Provider } from './arguments.ts'
+import type { Provider } from './transcript.ts'
 import { isRecord } from './transcript.ts'
 
 export type Request = ReturnType<typeof toOpenAI> | ReturnType<typeof toAnthropic>
@@ -32,7 +32,7 @@ export function piecesOf(request: Request, previous: readonly Piece[] = []): rea
     const json = unmarked(value)
     const before = previous[index]
     if (before?.json === json) return before
-    return { json, bytes: Buffer.byteLength(json), text: spokenText(index === 0 ? rest.system : value) }
+    return { json, bytes: utf8Length(json), text: spokenText(index === 0 ? rest.system : value) }
   })
 }
 
@@ -51,7 +51,7 @@ export function sharedBytes(previous: readonly Piece[], next: readonly Piece[]):
     const before = previous[index]
     if (before !== piece && before?.json !== piece.json) {
       const { json } = piece
-      return bytes + Buffer.byteLength(json.slice(0, commonLength(json, before?.json ?? '')))
+      return bytes + utf8Length(json.slice(0, commonLength(json, before?.json ?? '')))
     }
     bytes += piece.bytes
   }

@@ -1,10 +1,12 @@
 import { hashJson } from '../core/hash.ts'
 import { checkMessage, lowerTrust, sealMessage } from '../core/message.ts'
 import { headerOf, sessionLine } from '../core/transfer/export.ts'
-import { TRANSFER_PARTS, type TransferLine } from '../core/transfer/format.ts'
+import type { TransferLine } from '../core/transfer/format.ts'
 import { webHost } from '../platform/web.ts'
 import type { Json, Message, MessageInput } from '../ports/message.ts'
+import { TRANSFER_PARTS } from '../ports/transfer.ts'
 import { fromOpenAIMessages } from '../render/openai.ts'
+import { chatGPTMessages, isChatGPT } from './chatgpt.ts'
 import { isRecord } from './transcript.ts'
 
 /** A conversation of another program: its messages as they were found. */
@@ -71,11 +73,21 @@ export async function* foreignLines(
   }
 }
 
-/** One message in the shapes of OpenAI, LangChain, mem0 and their like. Throws an error that says what is wrong with it. */
+/** One message as it is stored by an import. Throws an error that says what is wrong with it. */
 function readMessage(
   value: unknown,
   { sessionId, place, time }: { readonly sessionId: string; readonly place: number; readonly time: number },
 ): Message {
+  const { createdAt = time, ...input } = readForeign(value)
+  const id = `import/${hashJson([sessionId, place, input as unknown as Json])}`
+  const message = checkMessage('import', 'message', { ...input, createdAt, id }, webHost)
+  const lowered = { ...message, trust: lowerTrust(message.trust, 'import') }
+  // As it is stored: what is undefined is not there.
+  return { id, ...JSON.parse(sealMessage(lowered)) }
+}
+
+/** One message in the shapes of OpenAI, LangChain, mem0, this library and their like. Throws an error that says what is wrong with it. */
+export function readForeign(value: unknown): MessageInput {
   const [found, around] = unwrapped(value)
   const name = String(found.role ?? around.role ?? around.type ?? found.type ?? '')
   const known = ROLES[name.toLowerCase()] ?? name.toLowerCase()
@@ -85,12 +97,8 @@ function readMessage(
   const [read] = fromOpenAIMessages([{ ...found, role: known, content }] as Parameters<
     typeof fromOpenAIMessages
   >[0])
-  const input = { ...(read as MessageInput), createdAt: timeIn(found, around) ?? time }
-  const id = `import/${hashJson([sessionId, place, read as unknown as Json])}`
-  const message = checkMessage('import', 'message', { ...input, id }, webHost)
-  const lowered = { ...message, trust: lowerTrust(message.trust, 'import') }
-  // As it is stored: what is undefined is not there.
-  return { id, ...JSON.parse(sealMessage(lowered)) }
+  const createdAt = timeIn(found, around)
+  return { ...(read as MessageInput), ...(createdAt !== undefined && { createdAt }) }
 }
 
 /** The fields of a message, and those around it: LangChain puts them into `data` or `kwargs` of what names the type. */
@@ -121,43 +129,54 @@ const MESSAGES = ['messages', 'history', 'chat_history', 'memory', 'memories', '
 const CONVERSATIONS = ['conversations', 'sessions', 'threads', 'chats'] as const
 
 /**
- * The conversations in a file of one user: `{ user, messages }`, `{ user, conversations: [{ id, title, messages }] }`, or a list of
- * messages. Throws an error that says what is wrong with it.
+ * The conversations in a file of one user: `{ user, messages }`, `{ user, conversations: [{ id, title, messages }] }`, a list of
+ * messages, or what ChatGPT exports. Throws an error that says what is wrong with it.
  *
  * @param name the session of messages that belong to none
  */
 export function sessionsIn(value: unknown, name: string): readonly ForeignSession[] {
-  const messages = messagesIn(value)
-  if (messages) return [{ sessionId: name, messages }]
-  const file = value as Record
-  const lists = isRecord(value)
-    ? CONVERSATIONS.map((field) => file[field]).find((field) => field !== undefined)
-    : undefined
-  const found = Array.isArray(lists)
-    ? lists.map((one: unknown, place): readonly [string, unknown] => [`${name}-${place + 1}`, one])
-    : isRecord(lists)
-      ? Object.entries(lists)
-      : undefined
-  if (!found) throw new Error('no "messages", "history" or "conversations"')
+  const found = conversationsIn(value, name)
+  if (!found) {
+    const messages = messagesIn(value)
+    if (!messages) throw new Error('no "messages", "history" or "conversations"')
+    return [{ sessionId: name, messages }]
+  }
   const taken = new Set<string>()
   return found.map(([other, one]) => {
     const held = messagesIn(one)
     if (!held) throw new Error(`conversation ${other} has no "messages"`)
-    const { id, sessionId, session_id, title } = isRecord(one) ? one : ({} as Record)
-    const own = [id, sessionId, session_id].find((field) => typeof field === 'string' && field !== '')
+    const { id, sessionId, session_id, conversation_id, title } = isRecord(one) ? one : ({} as Record)
+    const names = [id, sessionId, session_id, conversation_id]
+    const own = names.find((field) => typeof field === 'string' && field !== '')
     const chosen = typeof own === 'string' && !taken.has(own) ? own : other
     taken.add(chosen)
     return { sessionId: chosen, ...(typeof title === 'string' && { title }), messages: held }
   })
 }
 
+/** Conversations by names for those that have none of their own. */
+function conversationsIn(value: unknown, name: string): readonly (readonly [string, unknown])[] | undefined {
+  if (isChatGPT(value)) return [[name, value]]
+  if (Array.isArray(value)) return value.some(isChatGPT) ? numbered(value, name) : undefined
+  if (!isRecord(value) || messagesIn(value)) return undefined
+  const lists = CONVERSATIONS.map((field) => value[field]).find((field) => field !== undefined)
+  if (Array.isArray(lists)) return numbered(lists, name)
+  return isRecord(lists) ? Object.entries(lists) : undefined
+}
+
+function numbered(list: readonly unknown[], name: string): readonly (readonly [string, unknown])[] {
+  return list.map((one, place) => [`${name}-${place + 1}`, one])
+}
+
 function messagesIn(value: unknown): readonly ForeignMessage[] | undefined {
-  const list = Array.isArray(value)
-    ? value
-    : isRecord(value)
-      ? MESSAGES.map((field) => value[field]).find((field) => Array.isArray(field))
-      : undefined
+  const list = listIn(value)
   return Array.isArray(list)
     ? list.map((one: unknown, place) => ({ value: one, line: place + 1 }))
     : undefined
+}
+
+function listIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value
+  if (isChatGPT(value)) return chatGPTMessages(value)
+  return isRecord(value) ? MESSAGES.map((field) => value[field]).find(Array.isArray) : undefined
 }

@@ -1,0 +1,14 @@
+/** `plimsoll/inspector`: what model calls were given, against the line. Importing it registers nothing: see `plimsoll/inspector/define`. */
+export type { OpenedFile } from './model/desk.ts'
+export {
+  clientSource,
+  type InspectedClient,
+  type InspectedSession,
+  type InspectorSource,
+  type SourceCall,
+  type SourceContext,
+  sessionSource,
+} from './model/source.ts'
+export { english } from './strings/en.ts'
+export type { Strings } from './strings/strings.ts'
+export { PlimsollInspector } from './view/inspector-element.ts'

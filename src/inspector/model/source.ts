@@ -1,0 +1,120 @@
+import type { Context } from '../../ports/context.ts'
+import type { Message } from '../../ports/message.ts'
+import type { Provider } from '../../replay/transcript.ts'
+
+/** A call that was made, or the one that comes next. */
+export interface SourceCall {
+  readonly id: string
+  /** Whether it is the call that comes next: its context may still change. */
+  readonly next: boolean
+}
+
+export interface SourceContext {
+  readonly context: Context
+  /** Absent: nobody checked it. `false`: it could not be rebuilt byte for byte, and `reason` says why. */
+  readonly verified?: boolean
+  readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
+}
+
+/** A session that is being used, as the inspector reads it. */
+export interface InspectorSource {
+  /** Its name on the screen. */
+  readonly name: string
+  /** Whose requests are shown. Default `openai` */
+  readonly provider?: Provider
+  /** Contract: oldest first, the next one last. May be only the newest ones. */
+  calls(): Promise<readonly SourceCall[]>
+  /** Contract: what that call was given; rejects with the code of a `PlimsollError` where it cannot be known. */
+  context(id: string): Promise<SourceContext>
+  /** Contract: messages as they show, oldest first, for what other policies would have given. Absent: policies are not compared. */
+  messages?(): Promise<readonly Message[]>
+  /** Contract: calls the listener when something was written; gives what ends that. */
+  subscribe?(listener: () => void): () => void
+}
+
+/** Newest messages of a session that are read: a timeline is for looking, not for archives. */
+const MOST_MESSAGES = 400
+
+/** As much of a `Session` as is used here. */
+export interface InspectedSession {
+  readonly sessionId: string
+  history(options: { readonly messages: number }): Promise<readonly Message[]>
+  context(options: { readonly preview: true; readonly onPending: 'abandon' }): Promise<Context>
+  contextAt(id: string): Promise<SourceContext>
+  subscribe(listener: () => void): () => void
+}
+
+/** Id of the call that comes next; no message is called that. */
+const NEXT = 'next'
+
+/**
+ * A session of this page: every past call by the log, the newest 400 messages of it, checked against the hash that its epoch recorded.
+ * Reads only: the next call's context is a preview.
+ *
+ * @example
+ * ```ts
+ * const inspector = document.querySelector('plimsoll-inspector')
+ * inspector.source = sessionSource(memory.session({ userId, sessionId }))
+ * ```
+ */
+export function sessionSource(
+  session: InspectedSession,
+  { provider }: { readonly provider?: Provider } = {},
+): InspectorSource {
+  const messages = () => session.history({ messages: MOST_MESSAGES })
+  return {
+    name: session.sessionId,
+    ...(provider && { provider }),
+    messages,
+    async calls() {
+      const shown = await messages()
+      return [
+        // A call was made when the message before the reply was the newest.
+        ...shown.flatMap(({ role }, index) => {
+          const before = shown[index - 1]
+          return role === 'assistant' && before ? [{ id: before.id, next: false }] : []
+        }),
+        { id: NEXT, next: true },
+      ]
+    },
+    context: async (id) =>
+      id === NEXT
+        ? { context: await session.context({ preview: true, onPending: 'abandon' }) }
+        : session.contextAt(id),
+    subscribe: (listener) => session.subscribe(listener),
+  }
+}
+
+/** As much of a `SessionClient` as is used here. */
+export interface InspectedClient {
+  readonly sessionId: string
+  context(options: { readonly preview: true; readonly onPending: 'abandon' }): Promise<Context>
+  live?(listener: (event: { readonly type: string }) => void): () => void
+}
+
+/**
+ * A session at the edge: its next call, and what that was whenever something changed since the inspector looks. An edge does not tell of
+ * the calls before.
+ */
+export function clientSource(
+  client: InspectedClient,
+  { provider }: { readonly provider?: Provider } = {},
+): InspectorSource {
+  const seen: Context[] = []
+  return {
+    name: client.sessionId,
+    ...(provider && { provider }),
+    async calls() {
+      const context = await client.context({ preview: true, onPending: 'abandon' })
+      if (seen.at(-1)?.hash !== context.hash) seen.push(context)
+      return seen.map((_, index) => ({ id: String(index), next: index === seen.length - 1 }))
+    },
+    context: async (id) => ({ context: seen[Number(id)] as Context }),
+    ...(client.live && {
+      subscribe: (listener: () => void) =>
+        client.live?.(({ type }) => {
+          if (type !== 'close') listener()
+        }) ?? (() => {}),
+    }),
+  }
+}

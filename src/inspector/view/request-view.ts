@@ -1,0 +1,112 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import type { LeftOut, Shown, Stretch } from '../model/shown.ts'
+import { fillOf } from './drawing.ts'
+import type { Words } from './words.ts'
+
+export interface RequestParts {
+  readonly shown: Shown
+  /** Place of the stretch whose origin is shown. */
+  readonly picked: number
+  readonly pick: (stretch: number) => void
+}
+
+/** Every stretch of the request, and where the picked one comes from. */
+export function requestView({ shown, picked, pick }: RequestParts, words: Words): TemplateResult {
+  const { strings, count, body } = words
+  const { stretches, text } = shown
+  const current = Math.min(picked, stretches.length - 1)
+  const keys = (event: KeyboardEvent): void => {
+    const to = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: stretches.length - 1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    const next = Math.max(0, Math.min(stretches.length - 1, to))
+    pick(next)
+    const list = event.currentTarget as Element
+    list.querySelectorAll<HTMLElement>('[role=option]')[next]?.focus()
+  }
+  return html`
+    <p class="small quiet" id="request-hint">${strings.requestHint}</p>
+    <div class="request">
+      <ul
+        class="stretches"
+        role="listbox"
+        aria-label=${strings.requestLabel}
+        aria-describedby="request-hint"
+        @keydown=${keys}
+      >
+        ${stretches.map(
+          ({ from, to, section, tokens }, index) => html`
+            <li
+              class="stretch"
+              role="option"
+              tabindex=${index === current ? 0 : -1}
+              aria-selected=${index === current}
+              @focus=${() => pick(index)}
+              @pointerenter=${() => pick(index)}
+            >
+              <svg aria-hidden="true"><rect width="100%" height="100%" fill=${fillOf(section)} /></svg>
+              <code dir="auto">${body(text.slice(from, to))}</code>
+              <span class="weight">${count(tokens)}</span>
+            </li>
+          `,
+        )}
+      </ul>
+      ${originView(stretches[current], words)}
+    </div>
+  `
+}
+
+function originView(stretch: Stretch | undefined, words: Words): TemplateResult {
+  const { strings, count, label } = words
+  if (!stretch) return html`<p class="origin">${strings.stretch.pick}</p>`
+  const { section, rule, records, tokens, trust, path, role } = stretch
+  const row = (term: string, value: unknown) => html`<dt>${term}</dt><dd>${value}</dd>`
+  return html`
+    <section class="origin" aria-live="polite">
+      <h3>${strings.sections[section]}</h3>
+      <dl>
+        ${path === undefined ? nothing : row(strings.stretch.place, [path, role].filter(Boolean).join(' '))}
+        ${
+          rule === undefined
+            ? nothing
+            : row(
+                strings.stretch.record,
+                records.length === 0
+                  ? strings.stretch.none
+                  : records.map((id) => html`<span class="mono">${label(id)}</span> `),
+              )
+        }
+        ${rule === undefined ? nothing : row(strings.stretch.rule, rule)}
+        ${row(strings.stretch.tokens, count(tokens))}
+        ${trust === undefined ? nothing : row(strings.stretch.trust, strings.trust[trust])}
+      </dl>
+    </section>
+  `
+}
+
+/** What is not in the request, or shorter than it is, and why. */
+export function leftOutView({ leftOut, receipt }: Shown, words: Words): TemplateResult {
+  const { strings } = words
+  if (!receipt) return html`<p>${strings.leftUnknown}</p>`
+  if (leftOut.length === 0) return html`<p>${strings.nothingLeft}</p>`
+  return html`<ul class="left">${leftOut.map((part) => leftOutItem(part, words))}</ul>`
+}
+
+function leftOutItem(
+  { reason, count: many, from, to, first = [], tokens }: LeftOut,
+  words: Words,
+): TemplateResult {
+  const { strings, count, label } = words
+  const isRange = from !== undefined && to !== undefined && from !== to
+  const named = [...(from === undefined ? [] : [from]), ...first].map((id) => label(id, 40))
+  const ids = isRange ? strings.range(label(from, 40), label(to, 40)) : named.join(' ')
+  return html`
+    <li>
+      <span><strong>${strings.reasons[reason]}</strong> ${strings.leftCount(count(many))}</span>
+      <span class="quiet">
+        ${ids === '' ? nothing : html`<span class="mono">${ids}</span>`}
+        ${tokens === undefined ? nothing : strings.leftTokens(count(tokens))}
+      </span>
+    </li>
+  `
+}

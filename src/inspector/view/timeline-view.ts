@@ -1,0 +1,107 @@
+import { html, nothing, type SVGTemplateResult, svg, type TemplateResult } from 'lit'
+import type { Outcome } from '../../replay/replay.ts'
+import type { RacedCall } from '../model/race.ts'
+import { fillOf, percentOf } from './drawing.ts'
+
+/** Columns that are drawn at most; of more calls, the fullest of a few neighbours stands for them. */
+const MOST_COLUMNS = 160
+const HEIGHT = 176
+/** Room above the line, as a share of it. */
+const ABOVE = 0.22
+/** What is left between two columns, as a share of one. */
+const GAP = 0.18
+
+export interface TimelineParts {
+  readonly calls: readonly RacedCall[]
+  readonly cap: number | undefined
+  readonly chosen: number
+  readonly compared: number | undefined
+  readonly pick: (call: number) => void
+}
+
+/** Every call as a column of its sections, the line across them, and what everything would have been. For the eye: the scrubber says it in words. */
+export function timelineView({ calls, cap, chosen, compared, pick }: TimelineParts): TemplateResult {
+  const group = Math.max(1, Math.ceil(calls.length / MOST_COLUMNS))
+  const columns = Array.from({ length: Math.ceil(calls.length / group) }, (_, index) =>
+    calls.slice(index * group, (index + 1) * group),
+  )
+  const most = calls.reduce((top, { outcomes }) => Math.max(top, tokensOf(outcomes.plimsoll)), 1)
+  const top = cap === undefined ? most * (1 + ABOVE) : Math.max(cap, most) * (1 + ABOVE)
+  const heightOf = (tokens: number): number => (Math.min(tokens, top) / top) * HEIGHT
+  const width = 1 / Math.max(1, columns.length)
+  const lineAt = cap === undefined ? undefined : HEIGHT - heightOf(cap)
+  const at = (event: MouseEvent): void => {
+    const box = (event.currentTarget as Element).getBoundingClientRect()
+    const share = (event.clientX - box.left) / box.width
+    const rtl = getComputedStyle(event.currentTarget as Element).direction === 'rtl'
+    const place = Math.floor((rtl ? 1 - share : share) * columns.length)
+    pick(Math.max(0, Math.min(calls.length - 1, place * group)))
+  }
+  const frame = (call: number | undefined, name: string) =>
+    call === undefined
+      ? nothing
+      : svg`<rect class=${name} x=${percentOf(Math.floor(call / group) * width)} y="0" width=${percentOf(width)} height=${HEIGHT} rx="2" />`
+  return html`
+    <div class="scope">
+      <svg class="timeline flip" height=${HEIGHT} aria-hidden="true" @click=${at}>
+        ${lineAt === undefined ? nothing : svg`<rect class="water" y=${lineAt} width="100%" height=${HEIGHT - lineAt} />`}
+        ${columns.map((column, index) => columnView(column, { from: index * width, width, heightOf }))}
+        ${frame(compared, 'compared')} ${frame(chosen, 'chosen')}
+        ${
+          lineAt === undefined
+            ? nothing
+            : svg`
+              <svg overflow="visible">
+                <line class="load-line" x1="-20" x2="0" y1=${lineAt} y2=${lineAt} />
+                <circle class="plimsoll" cx="-10" cy=${lineAt} r="6.5" />
+                <line class="load-line" x1="0" x2="100%" y1=${lineAt} y2=${lineAt} />
+              </svg>`
+        }
+      </svg>
+    </div>
+  `
+}
+
+interface Place {
+  readonly from: number
+  readonly width: number
+  readonly heightOf: (tokens: number) => number
+}
+
+function columnView(column: readonly RacedCall[], { from, width, heightOf }: Place): SVGTemplateResult {
+  const fullest = column.reduce((one, other) =>
+    tokensOf(other.outcomes.plimsoll) > tokensOf(one.outcomes.plimsoll) ? other : one,
+  )
+  const { plimsoll, full } = fullest.outcomes
+  const gap = (width * GAP) / 2
+  const x = percentOf(from + gap)
+  const wide = percentOf(width - 2 * gap)
+  const middle = percentOf(from + width / 2)
+  const begins = column.some(({ outcomes }) => isBuilt(outcomes.plimsoll) && outcomes.plimsoll.cause)
+  const refused = column.some(({ outcomes }) => outcomes.plimsoll && !isBuilt(outcomes.plimsoll))
+  const everything = tokensOf(full)
+  let y = HEIGHT
+  const parts = isBuilt(plimsoll)
+    ? plimsoll.sections.map(({ name, tokens }) => {
+        const height = heightOf(tokens)
+        y -= height
+        return svg`<rect x=${x} y=${y} width=${wide} height=${height} fill=${fillOf(name)} />`
+      })
+    : nothing
+  return svg`
+    ${parts}
+    ${everything > tokensOf(plimsoll) ? svg`<rect class="beyond" x=${x} y=${HEIGHT - heightOf(everything)} width=${wide} height="2" />` : nothing}
+    ${begins ? svg`<svg x=${middle} y=${HEIGHT + 3} overflow="visible"><path class="epoch-mark" d="M0 0l4 6h-8z" /></svg>` : nothing}
+    ${refused ? svg`<svg x=${middle} y=${HEIGHT - 10} overflow="visible"><path class="refused" d="M-4 -4l8 8M4 -4l-8 8" /></svg>` : nothing}
+  `
+}
+
+export function isBuilt(
+  outcome: Outcome | undefined,
+): outcome is Extract<Outcome, { readonly tokens: number }> {
+  return outcome !== undefined && 'tokens' in outcome
+}
+
+function tokensOf(outcome: Outcome | undefined): number {
+  return isBuilt(outcome) ? outcome.tokens : 0
+}

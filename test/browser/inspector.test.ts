@@ -1,0 +1,370 @@
+import axe from 'axe-core'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { commands, userEvent } from 'vitest/browser'
+import '../../src/inspector/define.ts'
+import { createMemory } from '../../src/create-memory.ts'
+import { clientSource, type PlimsollInspector, sessionSource } from '../../src/inspector/index.ts'
+import { mapStore } from '../../src/stores/map.ts'
+
+let inspector: PlimsollInspector
+const trip = await commands.readFile('examples/trip.jsonl')
+
+beforeEach(() => {
+  inspector = document.createElement('plimsoll-inspector')
+  document.body.append(inspector)
+})
+afterEach(() => {
+  inspector.remove()
+  document.documentElement.removeAttribute('dir')
+})
+
+const root = () => inspector.shadowRoot as ShadowRoot
+const find = <Found extends Element>(selector: string): Found => {
+  const found = root().querySelector<Found>(selector)
+  if (!found) throw new Error(`no ${selector} in ${text()}`)
+  return found
+}
+const all = (selector: string) => [...root().querySelectorAll<HTMLElement>(selector)]
+const said = (element: Element | undefined) => (element?.textContent ?? '').replaceAll(/\s+/g, ' ').trim()
+const text = () => said(find('.frame'))
+const button = (name: string) => {
+  const found = all('button').find((one) => said(one) === name)
+  if (!found) throw new Error(`no button ${name}`)
+  return found
+}
+const settled = () =>
+  vi.waitFor(() => {
+    expect(root().querySelector('progress')).toBe(null)
+    expect(text()).not.toContain('Building')
+  })
+const file = (content: string, name = 'trip.jsonl') => new File([content], name)
+async function openTrip() {
+  inspector.budget = 3_000
+  await inspector.open(file(trip))
+  await settled()
+}
+async function drop(dropped: File) {
+  const dataTransfer = new DataTransfer()
+  dataTransfer.items.add(dropped)
+  const target = find('.frame')
+  target.dispatchEvent(new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }))
+  await inspector.updateComplete
+  const isShown = root().querySelector('.drop') !== null
+  target.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+  await vi.waitFor(() => expect(root().querySelector('.timeline, .notice')).not.toBe(null))
+  await settled()
+  return isShown
+}
+async function scrubTo(call: number) {
+  const range = find<HTMLInputElement>('input[type=range]')
+  range.value = String(call)
+  range.dispatchEvent(new Event('input'))
+  await vi.waitFor(() => {
+    expect(text()).toContain(`Call ${call + 1} of`)
+    expect(root().querySelector('.call-bar')).not.toBe(null)
+  })
+}
+async function openTab(name: string) {
+  button(name).click()
+  await inspector.updateComplete
+}
+/** WCAG 2.2 AA, as axe sees it. */
+async function violations() {
+  const { violations } = await axe.run(inspector, {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    // Rules for whole pages, and this is a part of one.
+    rules: { region: { enabled: false }, 'page-has-heading-one': { enabled: false } },
+  })
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+describe('the empty inspector', () => {
+  test('invites to drop a file, and loads a sample that crosses the line', async () => {
+    expect(text()).toContain('Drop a conversation log here')
+    button('Load the sample').click()
+    await vi.waitFor(() => expect(root().querySelector('.timeline')).not.toBe(null))
+    await settled()
+    expect(text()).toContain('Call 1 of 42')
+    expect(text()).toContain('over the line in')
+    expect(text()).not.toContain('hardly reaches')
+  })
+
+  test('gives the sample a line of its own, and the next log the one from before', async () => {
+    inspector.budget = 5_000
+    await inspector.updateComplete
+    button('Load the sample').click()
+    await vi.waitFor(() => expect(inspector.budget).toBe(1_200))
+    await vi.waitFor(() => expect(root().querySelector('.timeline')).not.toBe(null))
+    await drop(file(trip))
+    expect(inspector.budget).toBe(5_000)
+    expect(find('input[type=range]').getAttribute('aria-valuetext')).toContain('of 5,000 tokens')
+  })
+
+  test('takes a log that is pasted', async () => {
+    button('Paste').click()
+    await inspector.updateComplete
+    find<HTMLTextAreaElement>('#pasted').value =
+      '{"role":"user","content":"Hi"}\n{"role":"assistant","content":"Hello"}'
+    button('Read this text').click()
+    await vi.waitFor(() => expect(text()).toContain('Call 1 of 1'))
+  })
+})
+
+describe('a dropped log', () => {
+  test('races, and shows every call against the line', async () => {
+    inspector.budget = 3_000
+    expect(await drop(file(trip))).toBe(true)
+    expect(text()).toContain('Call 1 of 35')
+    expect(all('.lane h3').map(said)).toEqual([
+      'Plimsoll',
+      'Everything',
+      'The last 40 messages',
+      'The newest that fit',
+    ])
+    expect(said(all('.lane')[1])).toContain('The cache never broke.')
+    expect(said(all('.lane')[0])).toMatch(
+      /The cache first broke in call \d+, at byte [\d,]+, in messages\[1\]/,
+    )
+  })
+
+  test('shows the exact context of any call, by the scrubber and by the keyboard', async () => {
+    await openTrip()
+    await scrubTo(20)
+    expect(text()).toContain('Call 21 of 35')
+    const range = find<HTMLInputElement>('input[type=range]')
+    range.focus()
+    await userEvent.keyboard('{ArrowRight}')
+    await vi.waitFor(() => expect(text()).toContain('Call 22 of 35'))
+    expect(range.getAttribute('aria-valuetext')).toMatch(/^Call 22 of 35, [\d,]+ of 3,000 tokens/)
+    await settled()
+    const shown = all('.stretch code')
+      .map((one) => one.textContent)
+      .join('')
+    expect(JSON.parse(shown)).toHaveProperty('messages')
+  })
+
+  test('says of each stretch where it comes from, to the pointer and to the keyboard', async () => {
+    await openTrip()
+    await scrubTo(20)
+    const stretches = all('.stretch')
+    stretches[1]?.dispatchEvent(new PointerEvent('pointerenter'))
+    await inspector.updateComplete
+    expect(said(find('.origin'))).toMatch(/System.*head\/.*Rule.*system.*Trust.*system/)
+    stretches[1]?.focus()
+    await userEvent.keyboard('{ArrowDown}')
+    await vi.waitFor(() => expect(said(find('.origin'))).toContain('Window'))
+    expect(root().activeElement).toBe(all('.stretch')[2])
+    expect(said(find('.origin'))).toMatch(/m\d+.*(verbatim|capped)/)
+    await userEvent.keyboard('{End}')
+    expect(root().activeElement).toBe(all('.stretch').at(-1))
+  })
+
+  test('says what was left out, and why', async () => {
+    await openTrip()
+    await scrubTo(30)
+    await openTab('Left out')
+    expect(said(find('.left'))).toMatch(/Older than the window × \d+/)
+  })
+
+  test('shows where two calls part, and why', async () => {
+    await openTrip()
+    await scrubTo(30)
+    await openTab('Difference')
+    const other = find<HTMLInputElement>('.panel input')
+    other.value = '2'
+    other.dispatchEvent(new Event('change'))
+    await vi.waitFor(() => expect(text()).toMatch(/They part at byte [\d,]+ a new epoch/))
+    expect(all('.changes [data-change=gone]').length).toBeGreaterThan(0)
+    expect(all('.panel .around mark')).toHaveLength(2)
+  })
+
+  test('is raced again where the line is moved', async () => {
+    await openTrip()
+    const before = said(find('.lane .lane-facts'))
+    const line = find<HTMLInputElement>('.bar-top input[type=number]')
+    line.value = '6000'
+    line.dispatchEvent(new Event('change'))
+    await vi.waitFor(() => expect(said(find('.lane .lane-facts'))).not.toBe(before))
+    await settled()
+    expect(find('input[type=range]').getAttribute('aria-valuetext')).toContain('of 6,000 tokens')
+  })
+
+  test('of several conversations shows any of them, by a list or, of many, by a number', async () => {
+    const short = (id: string, more: number) =>
+      JSON.stringify({
+        id,
+        messages: Array.from({ length: more }, (_, at) => ({
+          role: at % 2 ? 'assistant' : 'user',
+          content: `Say ${at}`,
+        })),
+      })
+    await inspector.open(file([short('one', 2), short('two', 6)].join('\n')))
+    const list = find<HTMLSelectElement>('select')
+    expect(said(list)).toContain('two (6 messages)')
+    list.value = '1'
+    list.dispatchEvent(new Event('change'))
+    await vi.waitFor(() => expect(text()).toContain('Call 1 of 3'))
+    await inspector.open(
+      file(Array.from({ length: 201 }, (_, at) => short(`c${at}`, 2 * (1 + (at % 5)))).join('\n')),
+    )
+    const number = find<HTMLInputElement>('label input[max="201"]')
+    number.value = '5'
+    number.dispatchEvent(new Event('change'))
+    await vi.waitFor(() => expect(text()).toContain('of 201: c4 (10 messages)'))
+    await vi.waitFor(() => expect(text()).toContain('Call 1 of 5'))
+  })
+
+  test('can be stopped, and keeps what it has', async () => {
+    const [conversation] = trip.split('\n')
+    const many = Array.from({ length: 40 }, () => conversation).join('\n')
+    inspector.budget = 3_000
+    const opened = inspector.open(file(many))
+    await vi.waitFor(() => expect(text()).toMatch(/Racing: [1-9]/), { timeout: 15_000 })
+    button('Stop').click()
+    await opened
+    await vi.waitFor(() => expect(text()).toContain('Stopped.'))
+    const [, calls] = /over the line in [\d,]+ of ([\d,]+) calls/.exec(text()) ?? []
+    expect(Number(calls?.replace(',', ''))).toBeLessThan(40 * 35)
+    expect(root().querySelector('.lanes')).not.toBe(null)
+    expect(root().querySelector('progress')).toBe(null)
+  })
+
+  test('that is broken is told line by line', async () => {
+    await drop(file('{"role":"user","content":"Hi"}\n{"role":\n{"role":"assistant","content":"Hello"}\n'))
+    expect(text()).toContain('Call 1 of 1')
+    expect(text()).toContain('1 could not be read')
+    find<HTMLElement>('.notice summary').click()
+    expect(text()).toMatch(/Line 2: .*JSON/)
+    await drop(file('Dear diary', 'diary.txt'))
+    expect(text()).toContain('Line 1: begins with neither { nor [')
+  })
+
+  test('of requests is shown as it is', async () => {
+    const messages = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+    ]
+    const line = (call: number, more: readonly object[]) =>
+      JSON.stringify({
+        conversation: 'c',
+        call,
+        cap: 500,
+        used: 120,
+        request: { messages: [...messages, ...more] },
+      })
+    const answer = { role: 'assistant', content: 'Hello' }
+    await drop(file(`${line(0, [])}\n${line(1, [answer])}`, 'requests.jsonl'))
+    expect(text()).toContain('Call 1 of 2 120 of 500 tokens, 24%')
+    expect(text()).toContain('shares by their bytes')
+    expect(root().querySelector('.lanes')).toBe(null)
+    await scrubTo(1)
+    await openTab('Difference')
+    expect(text()).toContain('It repeats all of the other call and only goes on.')
+  })
+})
+
+describe('a session', () => {
+  test('of this page shows every past call, checked, and follows what is written', async () => {
+    const memory = createMemory({ store: mapStore(), budget: 600 })
+    const session = memory.session({ userId: 'ada', sessionId: 'tea' })
+    const say = async (number: number) => {
+      await session.append({ role: 'user', content: `Question ${number}: ${'what of the tea? '.repeat(8)}` })
+      await session.context()
+      await session.append({ role: 'assistant', content: `Answer ${number}: ${'it is green. '.repeat(8)}` })
+    }
+    for (let number = 1; number <= 12; number++) await say(number)
+    inspector.source = sessionSource(session)
+    await vi.waitFor(() => expect(text()).toContain('Call 13 of 13'))
+    await settled()
+    await scrubTo(4)
+    expect(text()).toContain('Rebuilt from the log and checked')
+    expect(text()).toContain('Against everything')
+    await scrubTo(12)
+    await say(13)
+    await vi.waitFor(() => expect(text()).toContain('Call 14 of 14'))
+    inspector.source = undefined
+    await vi.waitFor(() => expect(text()).toContain('Drop a conversation log here'))
+  })
+
+  test('at an edge shows what its next call is given', async () => {
+    const memory = createMemory({ store: mapStore(), budget: 600 })
+    const session = memory.session({ userId: 'ada', sessionId: 'edge' })
+    await session.append({ role: 'user', content: 'Hello edge' })
+    let heard: (event: { type: string }) => void = () => {}
+    inspector.source = clientSource({
+      sessionId: 'edge',
+      context: (options) => session.context(options),
+      live: (listener) => {
+        heard = listener
+        return () => {}
+      },
+    })
+    await vi.waitFor(() => expect(text()).toContain('Call 1 of 1'))
+    await session.append({ role: 'assistant', content: 'Hello' })
+    heard({ type: 'change' })
+    await vi.waitFor(() => expect(text()).toContain('Call 2 of 2'))
+  })
+})
+
+describe('for everybody', () => {
+  test.each(['ltr', 'rtl'])('has no violation that axe finds, in any of its states, %s', async (dir) => {
+    document.documentElement.dir = dir
+    expect(await violations()).toEqual([])
+    await openTrip()
+    await scrubTo(30)
+    for (const tab of ['Request', 'Left out', 'Difference']) {
+      await openTab(tab)
+      expect(await violations()).toEqual([])
+    }
+    await drop(file('Dear diary', 'diary.txt'))
+    expect(await violations()).toEqual([])
+  })
+
+  test.each(['light', 'dark'])('has enough contrast, %s', async (scheme) => {
+    inspector.style.colorScheme = scheme
+    await openTrip()
+    await scrubTo(30)
+    expect(await violations()).toEqual([])
+  })
+
+  test('moves between tabs with the arrow keys', async () => {
+    await openTrip()
+    find<HTMLElement>('#tab-request').focus()
+    await userEvent.keyboard('{ArrowRight}')
+    await vi.waitFor(() => expect(root().activeElement?.id).toBe('tab-left'))
+    expect(find('#tab-left').getAttribute('aria-selected')).toBe('true')
+  })
+
+  test('keeps the focus where what had it goes away', async () => {
+    button('Load the sample').focus()
+    button('Load the sample').click()
+    await vi.waitFor(() => expect(root().activeElement).toBe(root().querySelector('input[type=range]')))
+    button('Close').focus()
+    button('Close').click()
+    await vi.waitFor(() => expect(root().activeElement).toBe(button('Load the sample')))
+  })
+
+  test.each(['ltr', 'rtl'])('takes a click on a column as that call, %s', async (dir) => {
+    document.documentElement.dir = dir
+    await openTrip()
+    const timeline = find('.timeline')
+    const { left, top, width, height } = timeline.getBoundingClientRect()
+    const share = (dir === 'rtl' ? 35 - 11.5 : 11.5) / 35
+    const at = { clientX: left + share * width, clientY: top + height / 2, bubbles: true }
+    timeline.dispatchEvent(new MouseEvent('click', at))
+    await vi.waitFor(() => expect(text()).toContain('Call 12 of 35'))
+    const chosen = find('.chosen').getBoundingClientRect()
+    expect(at.clientX).toBeGreaterThan(chosen.left)
+    expect(at.clientX).toBeLessThan(chosen.right)
+  })
+
+  test('is no wider than a narrow page', async () => {
+    inspector.style.inlineSize = '320px'
+    await openTrip()
+    await scrubTo(30)
+    for (const tab of ['Request', 'Left out', 'Difference']) {
+      await openTab(tab)
+      expect(find<HTMLElement>('.frame').scrollWidth).toBeLessThanOrEqual(320)
+    }
+  })
+})
