@@ -24,7 +24,12 @@ describe('errors.md', () => {
 
 describe('deploy.md', () => {
   it('has every variable, secret and binding of the worker, and no other', () => {
-    const sources = ['worker/env.ts', 'src/edge/auth/from-env.ts', 'src/edge/models/from-env.ts']
+    const sources = [
+      'worker/env.ts',
+      'src/edge/auth/from-env.ts',
+      'src/edge/models/from-env.ts',
+      'src/edge/objects/encryption.ts',
+    ]
     const bound = read('src/edge/objects/bindings.ts')
     const known = [...sources.map(read), bound].flatMap((source) =>
       [...source.matchAll(/^ {2}readonly ([A-Z][A-Z_]+)\??:/gm)].map(([, name]) => name),

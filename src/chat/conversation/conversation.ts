@@ -1,0 +1,640 @@
+import { versionsIn } from '../../core/versions.ts'
+import type { Branch } from '../../ports/branch.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Message, MessageInput } from '../../ports/message.ts'
+import { isAnswered } from '../homes/answered.ts'
+import type { Home, HomeSession, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
+import type { Outbox } from '../homes/outbox.ts'
+import { isUnreachable, problemOf } from '../homes/problem.ts'
+import type {
+  Conversation,
+  ConversationState,
+  HomeKind,
+  Inspected,
+  Problem,
+  SessionEntry,
+  Upload,
+} from '../ports.ts'
+import type { ChatEvent, ChatPlatform } from '../settings.ts'
+import { NOTHING, PAGE, type Run, released, withNewest, withOlder } from './pages.ts'
+import { nextReply, WAITING } from './running-reply.ts'
+import { shownMessages } from './shown.ts'
+import { textIn, titleOf } from './text.ts'
+
+export interface ConversationParts {
+  /** Contract: opens a home, the same each time. @throws where there is none of that kind */
+  readonly home: (kind: HomeKind) => Promise<Home>
+  /** Of sessions that are made without one. */
+  readonly defaultHome: HomeKind
+  /** Contract: the homes that have sessions, the quickest first. */
+  readonly kinds: () => readonly HomeKind[]
+  /** Messages on their way to an edge. */
+  readonly outbox: () => Promise<Outbox>
+  readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
+  readonly emit: (event: ChatEvent) => void
+  /** Contract: told that a session was made or named. */
+  readonly onListed: () => void
+}
+
+/** Milliseconds after which it is asked again whether a reply goes on that others asked for. */
+const JOIN_AFTER = [200, 800, 3_000]
+
+/** The session that is open. */
+interface Open {
+  readonly entry: SessionEntry
+  readonly home: Home
+  readonly session: HomeSession
+  readonly leave: AbortController
+  readonly outbox: Outbox | undefined
+  readonly ends: (() => void)[]
+  /** Whether what is said here is being answered. */
+  isAnswering: boolean
+  /** Takes back what the reply was to replace. */
+  takeBack: (() => Promise<void>) | undefined
+}
+
+/** One conversation on the screen: follows a session, whoever writes to it, and has said what is said here. */
+export class ChatConversation implements Conversation {
+  readonly #parts: ConversationParts
+  readonly #listeners = new Set<() => void>()
+  readonly #ends: (() => void)[]
+  /** Replies of sessions that were left, which go on. */
+  readonly #left = new Map<Promise<unknown>, AbortController>()
+  #state: ConversationState
+  #open: Open | undefined
+  #run: Run = NOTHING
+  #branches: readonly Branch[] = []
+  #facts: readonly RememberedFact[] = []
+  /** Counts what was opened, so that what was asked for before shows no more. */
+  #opened = 0
+  #reading: Promise<void> | undefined
+  #stale = false
+  #stop: AbortController | undefined
+  #asked = false
+  #answering: Promise<unknown> = Promise.resolve()
+  /** Id of the newest message that was told of. */
+  #told: string | undefined
+  #unkept: { readonly id: string; readonly text: string; readonly replaces: string | undefined } | undefined
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts
+    this.#state = { ...CLOSED, online: parts.platform.network.isOnline() }
+    this.#ends = [
+      parts.platform.network.subscribe(() => {
+        this.#become({ online: parts.platform.network.isOnline() })
+        if (this.#state.online) void this.#refresh()
+      }),
+    ]
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  getSnapshot(): ConversationState {
+    return this.#state
+  }
+
+  async open(sessionId: string, { home: kind }: { readonly home?: HomeKind } = {}): Promise<void> {
+    this.#leave()
+    const opened = ++this.#opened
+    await this.#try(async () => {
+      const found = kind ?? (await this.#kindOf(sessionId))
+      if (opened === this.#opened) await this.#enter(sessionId, found, opened)
+    })
+  }
+
+  async create({ home: kind = this.#parts.defaultHome }: { readonly home?: HomeKind } = {}): Promise<string> {
+    this.#leave()
+    const opened = ++this.#opened
+    const sessionId = this.#parts.platform.newId()
+    await this.#try(() => this.#enter(sessionId, kind, opened, true))
+    return sessionId
+  }
+
+  async send(
+    text: string,
+    { uploads = [] }: { readonly uploads?: readonly Upload[] } = {},
+  ): Promise<boolean> {
+    if (text.trim() === '' && uploads.length === 0) return false
+    if (!this.#open) await this.create()
+    return this.#say(text, { uploads })
+  }
+
+  async stop(): Promise<void> {
+    this.#asked = false
+    this.#stop?.abort(new Error('stopped'))
+  }
+
+  async edit(messageId: string, text: string): Promise<boolean> {
+    if (text.trim() === '') return false
+    await this.stop()
+    await this.#answering
+    return this.#say(text, { replaces: messageId })
+  }
+
+  async regenerate(messageId?: string): Promise<void> {
+    const open = this.#open
+    if (!open) return
+    await this.stop()
+    await this.#answering
+    const { messages } = this.#run
+    const asked = messages.findLastIndex(({ role }) => role === 'user')
+    const named = messageId === undefined ? -1 : messages.findIndex(({ id }) => id === messageId)
+    const place =
+      named < 0 ? asked + 1 : messages[named]?.role === 'user' ? named + 1 : firstOfReply(messages, named)
+    const first = messages[place]
+    if (!first || place === 0) return this.#answer()
+    await this.#try(async () => {
+      const rewind = await open.session.rewind(first.id)
+      // Without another reply, the old one shows again.
+      open.takeBack = () => open.session.undo(rewind)
+      await this.#refresh()
+      await this.#answer()
+    })
+  }
+
+  async switchVersion(messageId: string, index: number): Promise<void> {
+    const open = this.#open
+    if (!open) return
+    await this.stop()
+    await this.#answering
+    const version = versionsIn(this.#run.messages, this.#branches, !this.#run.hasOlder).get(messageId)
+    const wanted = version?.versions[index - 1]
+    if (wanted === undefined || wanted === messageId) return
+    await this.#try(async () => {
+      await open.session.switchTo(wanted)
+      await this.#refresh()
+    })
+  }
+
+  async retry(messageId?: string): Promise<void> {
+    const open = this.#open
+    if (!open) return
+    this.#become({ problem: undefined })
+    if (messageId !== undefined && open.outbox?.of(open.entry.sessionId).some(({ id }) => id === messageId))
+      return this.#try(() => open.outbox?.retry(messageId))
+    if (!this.#state.loaded) return this.open(open.entry.sessionId, { home: open.home.kind })
+    return this.#answer()
+  }
+
+  async drop(messageId: string): Promise<void> {
+    await this.#try(() => this.#open?.outbox?.drop(messageId))
+  }
+
+  async forget(factId: string): Promise<void> {
+    await this.#try(async () => {
+      await this.#open?.session.forget(factId)
+      await this.#readFacts()
+    })
+  }
+
+  async showOlder(): Promise<void> {
+    const open = this.#open
+    const first = this.#run.messages[0]
+    if (!open || !first || !this.#run.hasOlder) return
+    await this.#try(async () => {
+      const page = await open.session.history({ messages: PAGE, before: first.id })
+      // Read twice, or something else shows by now.
+      if (this.#run.messages[0] !== first) return
+      this.#run = withOlder(this.#run, page, PAGE)
+      this.#show()
+    })
+  }
+
+  releaseOlder(messages: number): void {
+    const run = released(this.#run, messages)
+    if (run === this.#run) return
+    this.#run = run
+    this.#show()
+  }
+
+  /** Shows nothing, and ends all replies that are made here. */
+  async reset(): Promise<void> {
+    this.#leave()
+    this.#opened++
+    this.#become({ ...CLOSED, online: this.#parts.platform.network.isOnline() })
+    for (const stop of this.#left.values()) stop.abort(new Error('closed'))
+    await Promise.allSettled([...this.#left.keys()])
+  }
+
+  async inspected(): Promise<Inspected | undefined> {
+    return this.#open?.session.inspected()
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) end()
+    this.#listeners.clear()
+    await this.reset()
+  }
+
+  /** Shows which model answers now. */
+  onModel(): void {
+    if (this.#open) this.#become({ model: this.#open.home.model() })
+  }
+
+  /** Sends what a session of an edge waits for, if it is the one that is open. @returns whether it is */
+  onSent(sessionId: string): boolean {
+    if (this.#open?.entry.sessionId !== sessionId) return false
+    void this.#refresh().then(() => {
+      this.#tellNewest()
+      return this.#answer()
+    })
+    return true
+  }
+
+  async #kindOf(sessionId: string): Promise<HomeKind> {
+    const { defaultHome, home } = this.#parts
+    const kinds = this.#parts.kinds()
+    if (kinds.length === 1) return defaultHome
+    // The local list first: it needs no network.
+    for (const kind of kinds) {
+      const found = await home(kind).then(
+        (one) => one.find(sessionId),
+        () => undefined,
+      )
+      if (found) return kind
+    }
+    return defaultHome
+  }
+
+  async #enter(sessionId: string, kind: HomeKind, opened: number, isFresh = false): Promise<void> {
+    const { platform } = this.#parts
+    const fresh = { sessionId, title: '', home: kind, createdAt: platform.now() }
+    this.#become({ ...CLOSED, online: platform.network.isOnline(), session: fresh })
+    const home = await this.#parts.home(kind)
+    const outbox = kind === 'edge' ? await this.#parts.outbox() : undefined
+    if (opened !== this.#opened) return
+    const open: Open = {
+      entry: fresh,
+      home,
+      session: home.session(sessionId),
+      leave: new AbortController(),
+      outbox,
+      ends: [],
+      isAnswering: false,
+      takeBack: undefined,
+    }
+    this.#open = open
+    open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
+    if (outbox) open.ends.push(outbox.subscribe(() => this.#show()))
+    this.#become({ storage: home.storage(), model: home.model(), takesUploads: home.takesUploads })
+    const watch = (): void =>
+      void open.ends.push(open.session.watch(() => void this.#follow(open).catch(() => {})))
+    if (isFresh && outbox) open.ends.push(onceSent(outbox, sessionId, watch))
+    else watch()
+    if (isFresh) {
+      this.#become({ loaded: true })
+      return
+    }
+    this.#show()
+    await this.#load(open)
+    if (this.#open === open) void this.#goOn(open)
+  }
+
+  async #load(open: Open): Promise<void> {
+    const { sessionId } = open.entry
+    const info = await open.home.find(sessionId)
+    if (this.#open !== open) return
+    if (info) this.#become({ session: { ...info, home: open.home.kind } })
+    await this.#readAll(open)
+    this.#become({ loaded: true })
+    const [first] = this.#run.messages
+    // Its maker's process ended before it had a name.
+    if (info?.title === '' && first?.role === 'user' && !this.#run.hasOlder)
+      await this.#name(open, textIn(first))
+  }
+
+  async #name(open: Open, text: string): Promise<void> {
+    const title = titleOf(text)
+    if (title === '') return
+    await open.home.rename(open.entry.sessionId, title)
+    this.#become({ session: { ...(this.#state.session ?? open.entry), title } })
+    this.#parts.onListed()
+  }
+
+  /** Reads what others wrote, and follows a reply that they asked for. */
+  async #follow(open: Open): Promise<void> {
+    await this.#refresh()
+    // Who wrote asks for a reply next.
+    for (const ms of JOIN_AFTER) {
+      if (!this.#asking(open) || (await this.#join(open))) return
+      await this.#parts.platform.sleep(ms, open.leave.signal)
+    }
+  }
+
+  /** Follows a reply that goes on, or says that one was cut off. */
+  async #goOn(open: Open): Promise<void> {
+    if (!this.#asking(open) || (await this.#join(open)) || !this.#asking(open)) return
+    this.#become({
+      problem: {
+        code: 'ERR_INTERRUPTED',
+        message: 'chat: the newest message has no answer',
+        retryable: true,
+      },
+    })
+  }
+
+  /** @returns whether there was a reply to follow */
+  async #join(open: Open): Promise<boolean> {
+    const isJoined = await this.#replying(open, (options) => open.session.join(options))
+    if (this.#open !== open) return isJoined
+    if (isJoined) await this.#refresh()
+    // What was said here meanwhile.
+    if (this.#asked) void this.#answer()
+    return isJoined
+  }
+
+  async #say(
+    text: string,
+    { uploads = [], replaces }: { readonly uploads?: readonly Upload[]; readonly replaces?: string },
+  ): Promise<boolean> {
+    const open = this.#open
+    if (!open) return false
+    const { platform } = this.#parts
+    const isFirst = this.#run.messages.length === 0
+    // What could not be kept may have been: said again, it is the same message.
+    const isSame = this.#unkept?.text === text && this.#unkept.replaces === replaces && uploads.length === 0
+    const id = (isSame ? this.#unkept?.id : undefined) ?? platform.newId()
+    this.#become({ problem: undefined })
+    try {
+      if (uploads.length > 0 && !open.home.takesUploads)
+        throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: this session takes no files', {
+          argument: 'uploads',
+        })
+      const title = isFirst ? { title: titleOf(text) } : {}
+      if (open.outbox && replaces === undefined) {
+        await this.#toOutbox(open, { id, text, ...title })
+        this.#become({ session: { ...(this.#state.session ?? open.entry), ...title } })
+        return true
+      }
+      const parts = await Promise.all(uploads.map((upload) => open.session.attach(upload)))
+      const content = parts.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
+      const message = { id, role: 'user', content } as MessageInput
+      await open.session.append(message, { ...title, ...(replaces !== undefined && { replaces }) })
+      this.#become({ storage: open.home.storage() })
+      if (this.#open === open) this.#become({ session: { ...(this.#state.session ?? open.entry), ...title } })
+    } catch (error) {
+      this.#unkept = { id, text, replaces }
+      this.#report(error)
+      return false
+    }
+    this.#unkept = undefined
+    if (isFirst) this.#parts.onListed()
+    if (this.#open === open) {
+      await this.#refresh()
+      this.#tellNewest()
+      void this.#answer()
+    }
+    return true
+  }
+
+  /** Keeps a message until its edge has it; where it cannot be kept, it is sent at once or not at all. */
+  async #toOutbox(
+    { outbox, session, entry }: Open,
+    { id, text, title }: { readonly id: string; readonly text: string; readonly title?: string },
+  ): Promise<void> {
+    const named = title === undefined ? {} : { title }
+    try {
+      const createdAt = this.#parts.platform.now()
+      await outbox?.add({ id, sessionId: entry.sessionId, text, createdAt, ...named })
+    } catch (error) {
+      if (!this.#parts.platform.network.isOnline()) throw error
+      await session.append({ id, role: 'user', content: text }, named)
+      this.onSent(entry.sessionId)
+    }
+  }
+
+  /** Has what was said answered; what is said meanwhile, after that. */
+  async #answer(): Promise<void> {
+    const open = this.#open
+    this.#asked = true
+    if (!open || open.isAnswering) return
+    open.isAnswering = true
+    while (this.#asked && this.#open === open) {
+      // One that is only followed comes first.
+      while (this.#stop && this.#open === open) await this.#answering
+      if (this.#open !== open) return
+      this.#asked = false
+      const { takeBack } = open
+      open.takeBack = undefined
+      const newest = this.#run.messages.at(-1)?.id
+      if (this.#asking(open)) this.#become({ reply: WAITING, problem: undefined })
+      await this.#replying(open, async (options) => {
+        await open.session.reply(options)
+        return true
+      })
+      if (this.#open !== open) return
+      await this.#refresh()
+      if (takeBack && this.#run.messages.at(-1)?.id === newest) {
+        await this.#try(takeBack)
+        await this.#refresh()
+      }
+    }
+    open.isAnswering = false
+  }
+
+  /** Takes part in a reply, one at a time. @returns false: there was none */
+  #replying(open: Open, work: (options: ReplyOptions) => Promise<boolean>): Promise<boolean> {
+    if (this.#stop) return Promise.resolve(true)
+    const stop = new AbortController()
+    this.#stop = stop
+    const done = this.#take(open, stop, work).finally(() => {
+      this.#left.delete(done)
+      if (this.#stop === stop) this.#stop = undefined
+      if (this.#open === open) this.#become({ reply: undefined })
+    })
+    this.#left.set(done, stop)
+    this.#answering = done
+    return done
+  }
+
+  async #take(
+    open: Open,
+    stop: AbortController,
+    work: (options: ReplyOptions) => Promise<boolean>,
+  ): Promise<boolean> {
+    const tell = async (event: ReplyEvent): Promise<void> => {
+      if (this.#open === open) await this.#see(open, event)
+    }
+    try {
+      return await work({ signal: stop.signal, leave: open.leave.signal, tell })
+    } catch (error) {
+      if (this.#open === open && !stop.signal.aborted) this.#report(error)
+      return true
+    }
+  }
+
+  /** Whether a message waits for its answer, and none is on its way here. */
+  #asking(open: Open): boolean {
+    return this.#open === open && !this.#stop && !isAnswered(this.#run.messages)
+  }
+
+  async #see(open: Open, event: ReplyEvent): Promise<void> {
+    const { sessionId } = open.entry
+    if (event.type === 'receipt') {
+      this.#become({ receipt: event.receipt })
+      return
+    }
+    if (event.type === 'call' && event.call.status === 'running')
+      this.#parts.emit({ type: 'tool-call', sessionId, call: event.call })
+    if (event.type === 'recorded') {
+      if (event.message) this.#add(event.message)
+      else await this.#refresh()
+      this.#tellNewest()
+    }
+    if (this.#open === open) this.#become({ reply: nextReply(this.#state.reply ?? WAITING, event) })
+  }
+
+  /** Shows a message that was recorded, before anybody reads it. */
+  #add(message: Message): void {
+    if (this.#run.messages.some(({ id }) => id === message.id)) return
+    this.#run = { ...this.#run, messages: [...this.#run.messages, message] }
+    this.#show()
+  }
+
+  #tellNewest(): void {
+    const message = this.#run.messages.at(-1)
+    const sessionId = this.#open?.entry.sessionId
+    if (!message || sessionId === undefined || message.id === this.#told) return
+    this.#told = message.id
+    this.#parts.emit({ type: 'message', sessionId, message })
+  }
+
+  /** Reads what is new. Changes that come meanwhile are read once, at the end. */
+  #refresh(): Promise<void> {
+    this.#stale = true
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<void> {
+    while (this.#stale) {
+      this.#stale = false
+      const open = this.#open
+      if (!open) return
+      try {
+        await this.#readAll(open)
+        if (this.#open !== open) return
+        const isBack = this.#state.problem?.code === 'ERR_OFFLINE'
+        this.#become({ loaded: true, ...(isBack && { problem: undefined }) })
+      } catch (error) {
+        if (this.#open === open) this.#report(error)
+        return
+      }
+    }
+  }
+
+  async #readAll(open: Open): Promise<void> {
+    const branches = await open.session.branches()
+    // Where something was hidden or shown again, all that shows may be another.
+    const hasChanged = JSON.stringify(branches) !== JSON.stringify(this.#branches)
+    const asked = hasChanged ? Math.max(PAGE, this.#run.messages.length) : PAGE
+    const page = await open.session.history({ messages: asked })
+    if (this.#open !== open) return
+    this.#branches = branches
+    this.#run = withNewest(hasChanged ? NOTHING : this.#run, page, asked)
+    this.#show()
+    if (!this.#stop) await this.#readFacts()
+  }
+
+  async #readFacts(): Promise<void> {
+    const open = this.#open
+    const facts = await open?.session.facts()
+    if (!facts || this.#open !== open) return
+    this.#facts = facts
+    this.#show()
+  }
+
+  #show(): void {
+    const open = this.#open
+    if (!open) return
+    const parts = {
+      run: this.#run,
+      branches: this.#branches,
+      facts: this.#facts,
+      waiting: open.outbox?.of(open.entry.sessionId) ?? [],
+    }
+    this.#become({ messages: shownMessages(parts, this.#state.messages), hasOlder: this.#run.hasOlder })
+  }
+
+  /** Shows nothing. A local reply goes on behind; that of an edge does anyway. */
+  #leave(): void {
+    const open = this.#open
+    this.#open = undefined
+    this.#stop = undefined
+    this.#asked = false
+    this.#run = NOTHING
+    this.#branches = []
+    this.#facts = []
+    if (!open) return
+    open.leave.abort(new Error('left'))
+    for (const end of open.ends) end()
+    this.#answering.then(() => open.session.close()).catch(() => {})
+  }
+
+  async #try(work: () => Promise<unknown> | undefined): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  #report(error: unknown): void {
+    const problem: Problem = problemOf(error)
+    const storage = isPlimsollError(error, 'ERR_STORAGE_FULL') ? { storage: 'full' as const } : {}
+    this.#become({ problem, ...storage })
+    if (!isUnreachable(error))
+      this.#parts.emit({ type: 'error', sessionId: this.#open?.entry.sessionId, problem })
+  }
+
+  #become(change: Partial<ConversationState>): void {
+    const keys = Object.keys(change) as (keyof ConversationState)[]
+    if (keys.every((key) => this.#state[key] === change[key])) return
+    this.#state = { ...this.#state, ...change }
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener()
+      } catch {
+        // A listener stops nothing: what it is told of has happened.
+      }
+    }
+  }
+}
+
+const CLOSED: ConversationState = {
+  session: undefined,
+  loaded: false,
+  messages: [],
+  hasOlder: false,
+  reply: undefined,
+  problem: undefined,
+  online: true,
+  storage: 'ok',
+  takesUploads: false,
+  receipt: undefined,
+  model: undefined,
+}
+
+/** Place of the first message of the reply that holds the message of a place. */
+function firstOfReply(messages: readonly Message[], place: number): number {
+  return messages.findLastIndex(({ role }, index) => role === 'user' && index < place) + 1
+}
+
+/** Calls back once a message of a session has left the outbox, whichever tab sent it: before, an edge has nothing to tell of. */
+function onceSent(outbox: Outbox, sessionId: string, sent: () => void): () => void {
+  let waited = false
+  const end = outbox.subscribe(() => {
+    const waits = outbox.of(sessionId).length > 0
+    if (waited && !waits) {
+      end()
+      sent()
+    }
+    waited ||= waits
+  })
+  return end
+}

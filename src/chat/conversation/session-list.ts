@@ -1,0 +1,122 @@
+import type { Certificate } from '../../ports/certificate.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { FoundSession, Home } from '../homes/home.ts'
+import { hasAll, wordsOf } from '../homes/panel-facts.ts'
+import type { HomeKind, SessionEntry, SessionList } from '../ports.ts'
+
+export interface SessionListParts {
+  /** Contract: the homes that have sessions. */
+  readonly kinds: () => readonly HomeKind[]
+  readonly home: (kind: HomeKind) => Promise<Home>
+  /** Contract: told before a session is deleted; resolves once nothing writes to it here. */
+  readonly onDelete: (sessionId: string) => Promise<void>
+}
+
+interface State {
+  readonly loaded: boolean
+  readonly sessions: readonly SessionEntry[]
+}
+
+/** The sessions of all homes, the newest first. A home that cannot be read keeps what was read of it before. */
+export class ChatSessionList implements SessionList {
+  readonly #parts: SessionListParts
+  readonly #listeners = new Set<() => void>()
+  readonly #entries = new Map<HomeKind, readonly SessionEntry[]>()
+  #state: State = { loaded: false, sessions: [] }
+
+  constructor(parts: SessionListParts) {
+    this.#parts = parts
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    if (this.#listeners.size === 1) void this.refresh()
+    return () => this.#listeners.delete(listener)
+  }
+
+  getSnapshot(): State {
+    return this.#state
+  }
+
+  async search(query: string): Promise<readonly (SessionEntry & { readonly excerpt?: string })[]> {
+    await this.refresh()
+    const words = wordsOf(query)
+    const { sessions } = this.#state
+    if (words.length === 0) return sessions
+    const titled = sessions.filter(({ title }) => hasAll(title, words))
+    const excerpts = new Map(
+      (await this.#each((home) => home.search(query))).flat().map((one) => [one.sessionId, one.excerpt]),
+    )
+    const said = [...excerpts.keys()].flatMap(
+      (sessionId) => sessions.find((entry) => entry.sessionId === sessionId) ?? [],
+    )
+    return [...new Set([...titled, ...said])].map((entry) => {
+      const excerpt = excerpts.get(entry.sessionId)
+      return excerpt === undefined ? entry : { ...entry, excerpt }
+    })
+  }
+
+  async rename(sessionId: string, title: string): Promise<void> {
+    await (await this.#homeOf(sessionId)).rename(sessionId, title)
+    await this.refresh()
+  }
+
+  async delete(sessionId: string): Promise<Certificate> {
+    const home = await this.#homeOf(sessionId)
+    await this.#parts.onDelete(sessionId)
+    const certificate = await home.delete(sessionId)
+    await this.refresh()
+    return certificate
+  }
+
+  /** Forgets what was read, since it is somebody else's now; reads anew if anybody looks. */
+  async reset(): Promise<void> {
+    this.#entries.clear()
+    this.#state = { loaded: false, sessions: [] }
+    for (const listener of [...this.#listeners]) listener()
+    if (this.#listeners.size > 0) await this.refresh()
+  }
+
+  /** Reads the lists anew. Never rejects. */
+  async refresh(): Promise<void> {
+    await this.#each(async (home) => {
+      const listed = await home.list()
+      this.#entries.set(
+        home.kind,
+        listed.map(({ sessionId, title, createdAt }) => ({ sessionId, title, createdAt, home: home.kind })),
+      )
+      return []
+    })
+    const sessions = [...this.#entries.values()]
+      .flat()
+      .sort((one, other) => other.createdAt - one.createdAt || (one.sessionId < other.sessionId ? 1 : -1))
+    if (this.#state.loaded && JSON.stringify(sessions) === JSON.stringify(this.#state.sessions)) return
+    this.#state = { loaded: true, sessions }
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  async #homeOf(sessionId: string): Promise<Home> {
+    await this.refresh()
+    const entry = this.#state.sessions.find((one) => one.sessionId === sessionId)
+    if (!entry)
+      throw new PlimsollError('ERR_NOT_FOUND', `sessions: there is no session ${sessionId}`, {
+        id: sessionId,
+      })
+    return this.#parts.home(entry.home)
+  }
+
+  /** What the homes give; one that fails gives nothing. */
+  async #each(
+    ask: (home: Home) => Promise<readonly FoundSession[]>,
+  ): Promise<readonly (readonly FoundSession[])[]> {
+    return Promise.all(
+      this.#parts.kinds().map(async (kind) => {
+        try {
+          return await ask(await this.#parts.home(kind))
+        } catch {
+          return []
+        }
+      }),
+    )
+  }
+}

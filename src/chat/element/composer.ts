@@ -1,0 +1,61 @@
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import { icon } from './icons.ts'
+import type { Scene } from './scene.ts'
+
+/** Where one writes. It is never disabled: what is typed while a reply comes waits for its end. */
+export function composer(scene: Scene): TemplateResult {
+  const { words, settings, state, ui, act } = scene
+  const label = settings.placeholder ?? words.text('placeholder')
+  const canSend = ui.hasDraft || ui.files.length > 0
+  const isStopping = state.reply !== undefined && !canSend
+  return html`<div class="foot-bar">
+    ${filesOf(scene)}
+    <form class="composer" part="composer" @submit=${(event: Event) => {
+      event.preventDefault()
+      act.send()
+    }}>
+      <textarea rows="1" dir="auto" enterkeyhint="send" aria-label=${label} placeholder=${label}
+        @input=${() => act.typed()}
+        @keydown=${(event: KeyboardEvent) => {
+          // While an input method composes, Enter takes its suggestion.
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
+          event.preventDefault()
+          act.send()
+        }}></textarea>
+      <div class="row">
+        ${state.takesUploads ? attach(scene) : nothing}
+        ${
+          isStopping
+            ? html`<button class="go" part="send" type="button" aria-label=${words.text('stop')} title=${words.text('stop')} @click=${() => act.stop()}>${icon('stop')}</button>`
+            : html`<button class="go" part="send" aria-label=${words.text('send')} title=${words.text('send')} ?disabled=${!canSend}>${icon('send')}</button>`
+        }
+      </div>
+    </form>
+    <div class="hint"><span class="keys">${words.text('composerHint')}</span></div>
+    <slot name="footer"></slot>
+  </div>`
+}
+
+function attach(scene: Scene): TemplateResult {
+  const { words } = scene
+  return html`<button class="quiet" type="button" aria-label=${words.text('attach')} title=${words.text('attach')}
+      @click=${({ currentTarget }: Event) => {
+        const input = (currentTarget as HTMLElement).nextElementSibling
+        if (input instanceof HTMLInputElement) input.click()
+      }}>${icon('attach')}</button>
+    <input type="file" multiple hidden @change=${({ currentTarget }: Event) => {
+      const input = currentTarget as HTMLInputElement
+      scene.update({ files: [...scene.ui.files, ...(input.files ?? [])] })
+      input.value = ''
+    }} />`
+}
+
+function filesOf(scene: Scene): TemplateResult | typeof nothing {
+  const { words, ui } = scene
+  if (ui.files.length === 0) return nothing
+  return html`<div class="chips files">${ui.files.map(
+    (file) => html`<p class="chip">${icon('attach')}<span dir="auto">${file.name}</span>
+      <button type="button" aria-label=${words.text('detach', { name: file.name })}
+        @click=${() => scene.update({ files: scene.ui.files.filter((other) => other !== file) })}>${icon('close')}</button></p>`,
+  )}</div>`
+}

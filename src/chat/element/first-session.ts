@@ -1,0 +1,29 @@
+import type { Chat } from '../open-chat.ts'
+
+/** How long the list of conversations is waited for before an empty one is shown, in milliseconds. */
+const WAIT_MS = 1_500
+
+/** Shows the conversation of that id; without one the newest, or an empty one. */
+export async function firstSession(chat: Chat, sessionId: string | undefined): Promise<void> {
+  const { conversation, sessions } = chat
+  if (sessionId !== undefined) return conversation.open(sessionId)
+  await loaded(sessions)
+  const [newest] = sessions.getSnapshot().sessions
+  if (newest) await conversation.open(newest.sessionId, { home: newest.home })
+  else await conversation.create()
+}
+
+function loaded(sessions: Chat['sessions']): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      stop()
+      clearTimeout(timer)
+      done()
+    }
+    const timer = setTimeout(end, WAIT_MS)
+    const stop = sessions.subscribe(() => {
+      if (sessions.getSnapshot().loaded) end()
+    })
+    if (sessions.getSnapshot().loaded) end()
+  })
+}

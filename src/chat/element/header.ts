@@ -1,0 +1,109 @@
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import { icon, mark } from './icons.ts'
+import { iconButton } from './message.ts'
+import { wordsFor } from './problems.ts'
+import type { Scene, Side } from './scene.ts'
+
+/** What this is, where it is kept, and what else there is. */
+export function header(scene: Scene): TemplateResult {
+  const { words, settings, state, act } = scene
+  const home = state.session?.home
+  return html`<header class="head" part="header">
+    ${loadMark(scene)}
+    <div class="titles">
+      <h2 dir="auto">${state.session?.title || (settings.heading ?? words.text('heading'))}</h2>
+      <p class="home">
+        ${home ? html`${icon(state.online ? (home === 'edge' ? 'service' : 'device') : 'offline')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>` : nothing}
+        ${modelBadge(scene)}
+      </p>
+    </div>
+    <div class="buttons">
+      <slot name="header"></slot>
+      ${opener(scene, 'memory', 'memory', words.text('memory'))}
+      ${opener(scene, 'sessions', 'sessions', words.text('sessions'))}
+      <span class="to-new">${iconButton(words.text('newSession'), 'compose', () => act.newSession())}</span>
+      ${settings.isFloating ? iconButton(words.text('close'), 'close', () => act.hide()) : nothing}
+    </div>
+  </header>`
+}
+
+/** Says that nobody thinks behind a demo; a developer sees which model it is, too. */
+function modelBadge(scene: Scene): TemplateResult | typeof nothing {
+  const { words, settings, state, ui, act } = scene
+  if (!state.model || !(state.model.isDemo || settings.isDeveloper)) return nothing
+  const isOpen = ui.side === 'model'
+  return html`<button class="badge to-model" type="button" title=${words.text(state.model.isDemo ? 'demoHint' : 'model')}
+    aria-expanded=${isOpen ? 'true' : 'false'} @click=${() => act.show(isOpen ? undefined : 'model')}
+  >${state.model.isDemo ? words.text('demo') : state.model.id}</button>`
+}
+
+/** The mark, with water as high as the context is full. */
+function loadMark({ words, state: { receipt } }: Scene): TemplateResult {
+  if (!receipt || receipt.cap <= 0) return mark()
+  const label = words.text('contextUse', { used: words.number(receipt.used), cap: words.number(receipt.cap) })
+  return html`<span class="load" role="img" aria-label=${label} title=${label}>${mark(receipt.used / receipt.cap)}</span>`
+}
+
+function opener(scene: Scene, side: Side, name: Parameters<typeof icon>[0], label: string): TemplateResult {
+  const isOpen = scene.ui.side === side
+  return html`<button class="to-${side}" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen ? 'true' : 'false'}
+    @click=${() => scene.act.show(isOpen ? undefined : side)}>${icon(name)}</button>`
+}
+
+/** What stands in the way, in words, with what one can do. */
+export function notices(scene: Scene): TemplateResult {
+  return html`<div class="notices" role="status">${storageNotice(scene)}${offlineNotice(scene)}${problemNotice(scene)}</div>`
+}
+
+function storageNotice({ state, words, act }: Scene): TemplateResult | typeof nothing {
+  switch (state.storage) {
+    case 'ok':
+      return nothing
+    case 'full':
+      return notice(
+        words.text('storageFull'),
+        html`<button type="button" @click=${() => act.show('sessions')}>${words.text('manage')}</button>`,
+      )
+    case 'memory':
+      return notice(words.text('storageMemory'))
+    case 'lost':
+      return notice(
+        words.text('storageLost'),
+        html`<button type="button" @click=${() => act.newSession()}>${words.text('newSession')}</button>`,
+      )
+    case 'blocked':
+      return notice(
+        words.text('storageBlocked'),
+        html`<button type="button" @click=${() => location.reload()}>${words.text('reload')}</button>`,
+      )
+  }
+}
+
+function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing {
+  if (state.online || state.session?.home === 'local') return nothing
+  return html`<div class="notice">${icon('offline')}<p>${words.text('offline')}</p></div>`
+}
+
+function problemNotice(scene: Scene): TemplateResult | typeof nothing {
+  const { state, ui, words, settings, chat } = scene
+  const problem = ui.problem ?? (state.problem === ui.dismissed ? undefined : state.problem)
+  if (!problem) return nothing
+  const retry = html`<button type="button" @click=${() => {
+    scene.update({ problem: undefined })
+    scene.attempt(chat.conversation.retry())
+  }}>${words.text('tryAgain')}</button>`
+  return html`<div class="notice bad">
+    ${icon('warning')}
+    <p>${words.text(wordsFor(problem))}${
+      settings.isDeveloper
+        ? html` <span class="muted" dir="auto">${problem.code}: ${problem.message}</span>`
+        : nothing
+    }</p>
+    ${problem.retryable ? retry : nothing}
+    ${iconButton(words.text('dismiss'), 'close', () => scene.update({ problem: undefined, dismissed: state.problem }))}
+  </div>`
+}
+
+function notice(text: string, action?: TemplateResult): TemplateResult {
+  return html`<div class="notice bad">${icon('warning')}<p>${text}</p>${action ?? nothing}</div>`
+}

@@ -1,0 +1,78 @@
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { MemoryPanelModel } from '../ports.ts'
+import type { MemoryActions, MemoryState } from './memory-panel.ts'
+import type { Scene } from './scene.ts'
+
+const RELEASE_MS = 60_000
+
+/** Taking everything along, bringing it back, and removing it. */
+export function dataTab({ words }: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
+  const { imported, mayErase, isBusy } = state
+  const word = words.text('eraseWord')
+  return html`<section class="card">
+      <h3>${words.text('exportTitle')}</h3>
+      <p class="muted">${words.text('exportText')}</p>
+      <div class="row"><button class="outlined" type="button" ?disabled=${isBusy} @click=${() => actions.change(save)}>${words.text('exportButton')}</button></div>
+    </section>
+    <section class="card">
+      <h3>${words.text('importTitle')}</h3>
+      <p class="muted">${words.text('importText')}</p>
+      ${
+        imported
+          ? html`<p role="status">${words.counted('importedMessages', imported.messages)} ${words.counted('importedFacts', imported.facts)}</p>`
+          : nothing
+      }
+      <div class="row">
+        <button class="outlined" type="button" ?disabled=${isBusy} @click=${({ currentTarget }: Event) => {
+          const input = (currentTarget as HTMLElement).nextElementSibling
+          if (input instanceof HTMLInputElement) input.click()
+        }}>${words.text('importButton')}</button>
+        <input type="file" hidden accept=".jsonl,.ndjson,application/jsonl" @change=${({
+          currentTarget,
+        }: Event) => {
+          const file = (currentTarget as HTMLInputElement).files?.[0]
+          if (file)
+            actions.change(
+              (memory) => memory.import(linesOf(file)),
+              (imported) => ({ imported }),
+            )
+        }} />
+      </div>
+    </section>
+    <form class="card" @submit=${(event: SubmitEvent) => {
+      event.preventDefault()
+      if (!mayErase) return
+      actions.change(
+        (memory) => memory.eraseAll(),
+        (certificate) => ({ certificate, mayErase: false }),
+      )
+    }}>
+      <h3>${words.text('eraseTitle')}</h3>
+      <p class="muted">${words.text('eraseText')}</p>
+      <label>${words.text('eraseType', { word })}
+        <input class="field" name="confirm" autocomplete="off" autocapitalize="off" spellcheck="false"
+          @input=${({ currentTarget }: Event) =>
+            actions.update({
+              mayErase: (currentTarget as HTMLInputElement).value.trim().toLocaleLowerCase() === word,
+            })} />
+      </label>
+      <div class="row"><button class="danger" ?disabled=${!mayErase || isBusy}>${words.text('eraseButton')}</button></div>
+    </form>`
+}
+
+async function save(memory: MemoryPanelModel): Promise<void> {
+  const parts: string[] = []
+  for await (const line of memory.export()) parts.push(line.endsWith('\n') ? line : `${line}\n`)
+  const url = URL.createObjectURL(new Blob(parts, { type: 'application/jsonl' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `plimsoll-${new Date().toISOString().slice(0, 10)}.jsonl`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), RELEASE_MS)
+}
+
+/** A file's text as it is read. */
+async function* linesOf(file: File): AsyncIterable<string> {
+  const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader()
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
+}

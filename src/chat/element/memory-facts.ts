@@ -1,0 +1,130 @@
+import { repeat } from 'lit/directives/repeat.js'
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { Trust } from '../../ports/message.ts'
+import type { MemoryFact, MemoryPanelModel } from '../ports.ts'
+import type { TextKey } from '../strings/catalogue.ts'
+import { icon } from './icons.ts'
+import type { MemoryActions, MemoryState } from './memory-panel.ts'
+import type { Scene } from './scene.ts'
+
+const KINDS: Readonly<Record<MemoryFact['kind'], TextKey>> = {
+  finding: 'kindFinding',
+  blocker: 'kindBlocker',
+  correction: 'kindCorrection',
+  preference: 'kindPreference',
+  constraint: 'kindConstraint',
+}
+
+const TRUST: Readonly<Record<Trust, TextKey>> = {
+  system: 'trustSystem',
+  user: 'trustUser',
+  assistant: 'trustAssistant',
+  import: 'trustImport',
+  tool: 'trustTool',
+  web: 'trustWeb',
+}
+
+export function factsTab(scene: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
+  const { words } = scene
+  const { facts } = state
+  return html`<div class="search">
+      ${icon('search')}
+      <input class="field" type="search" dir="auto" aria-label=${words.text('searchFacts')} placeholder=${words.text('searchFacts')}
+        @input=${({ currentTarget }: Event) => actions.search((currentTarget as HTMLInputElement).value)} />
+    </div>
+    ${facts?.length ? html`<p class="muted small" role="status">${words.counted('factsCount', facts.length)}</p>` : nothing}
+    ${repeat(
+      facts ?? [],
+      ({ id }) => id,
+      (fact) => factView(scene, state, actions, fact),
+    )}
+    ${facts?.length === 0 ? html`<p class="nothing">${state.query.trim() ? words.text('noSessionFound', { query: state.query.trim() }) : words.text('noFacts')}</p>` : nothing}`
+}
+
+function factView(
+  { words }: Scene,
+  { editing, forgetting }: MemoryState,
+  actions: MemoryActions,
+  fact: MemoryFact,
+): TemplateResult {
+  const { id, kind, title, text, pinned, confidence, trust, reviewAt, shared } = fact
+  return html`<article class="card fact ${pinned ? 'pinned' : ''}">
+    <p class="labels"><span class="kind">${words.text(KINDS[kind])}</span><span>${words.text(TRUST[trust])}</span>${
+      pinned ? html`<span>${words.text('pinned')}</span>` : nothing
+    }</p>
+    ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
+    ${
+      editing === id
+        ? textEditor(
+            words.text('factText'),
+            text,
+            words.text('save'),
+            words.text('cancel'),
+            actions,
+            (memory, value) => memory.edit(id, { text: value }),
+          )
+        : html`<p dir="auto">${text}</p>`
+    }
+    <p class="labels"><span>${words.text('confidence', { percent: words.percent(confidence) })}</span>
+      <span>${words.text('review', { date: words.date(reviewAt) })}</span>${shared ? html`<span>${words.text('shared')}</span>` : nothing}</p>
+    ${
+      forgetting === id
+        ? html`<div class="confirm" role="group" aria-label=${words.text('forgetAsk')}>
+            <p>${words.text('forgetAsk')}</p>
+            <div class="row">
+              <button class="danger" type="button" @click=${() =>
+                actions.change(
+                  (memory) => memory.forget(id),
+                  (certificate) => ({ certificate, forgetting: undefined }),
+                )}>${words.text('forget')}</button>
+              <button class="outlined" type="button" @click=${() => actions.update({ forgetting: undefined })}>${words.text('cancel')}</button>
+            </div>
+          </div>`
+        : html`<div class="acts">
+            <button type="button" @click=${() => actions.update({ editing: id })}>${icon('edit')}${words.text('edit')}</button>
+            ${
+              isOwn(trust)
+                ? html`<button type="button" aria-pressed=${pinned ? 'true' : 'false'}
+                    @click=${() => actions.change((memory) => memory.pin(id, !pinned))}>${icon('pin')}${words.text(pinned ? 'unpin' : 'pin')}</button>`
+                : html`<button type="button" @click=${() => actions.change((memory) => memory.promote(id))}>${icon('check')}${words.text('promote')}</button>`
+            }
+            <button type="button" @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${icon('remove')}${words.text('forget')}</button>
+          </div>`
+    }
+  </article>`
+}
+
+/** Only what the user said, or took for their own word, may be pinned. */
+function isOwn(trust: Trust): boolean {
+  return trust === 'user' || trust === 'system'
+}
+
+/** A text that is changed in its place. */
+export function textEditor(
+  label: string,
+  text: string,
+  save: string,
+  cancel: string,
+  actions: MemoryActions,
+  write: (memory: MemoryPanelModel, text: string) => Promise<void>,
+): TemplateResult {
+  return html`<form class="editor" @submit=${(event: Event) => {
+    event.preventDefault()
+    const value = (event.currentTarget as HTMLFormElement).querySelector('textarea')?.value.trim()
+    if (!value) return
+    actions.change(
+      (memory) => write(memory, value),
+      () => ({ editing: undefined }),
+    )
+  }} @keydown=${(event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.isComposing) return
+    event.stopPropagation()
+    actions.update({ editing: undefined })
+  }}>
+    <textarea rows="2" dir="auto" aria-label=${label} .defaultValue=${text}></textarea>
+    <div class="row">
+      <button class="outlined" type="button" @click=${() => actions.update({ editing: undefined })}>${cancel}</button>
+      <button class="primary">${save}</button>
+    </div>
+  </form>`
+}

@@ -1,0 +1,182 @@
+/** What is remembered of the user, to be looked at, changed and removed. Loaded when it is first opened. */
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { Certificate } from '../../ports/certificate.ts'
+import type { Chat } from '../open-chat.ts'
+import type { MemoryFact, MemoryPanelModel, Problem } from '../ports.ts'
+import { certificateView } from './certificate.ts'
+import { icon } from './icons.ts'
+import { dataTab } from './memory-data.ts'
+import { factsTab } from './memory-facts.ts'
+import { profileTab, skillsTab } from './memory-profile.ts'
+import { iconButton } from './message.ts'
+import { problemOf, wordsFor } from './problems.ts'
+import type { Scene } from './scene.ts'
+
+export type Tab = 'facts' | 'profile' | 'skills' | 'data'
+
+/** What the panel shows. */
+export interface MemoryState {
+  readonly tab: Tab
+  readonly query: string
+  readonly facts: readonly MemoryFact[] | undefined
+  readonly profile: readonly { readonly name: string; readonly text: string }[] | undefined
+  readonly skills:
+    | readonly { readonly name: string; readonly description: string; readonly text: string }[]
+    | undefined
+  /** Id of the fact, or name of the profile's document, that is being edited. */
+  readonly editing: string | undefined
+  /** Id of the fact that may be forgotten. */
+  readonly forgetting: string | undefined
+  readonly certificate: Certificate | undefined
+  readonly imported: { readonly messages: number; readonly facts: number } | undefined
+  /** Whether the word that confirms was typed. */
+  readonly mayErase: boolean
+  readonly isBusy: boolean
+  readonly problem: Problem | undefined
+}
+
+/** What the tabs may do. */
+export interface MemoryActions {
+  update(change: Partial<MemoryState>): void
+  search(query: string): void
+  /** Does something with the memory, then reads it again; `then` says what else is shown after it. */
+  change<Done>(
+    task: (memory: MemoryPanelModel) => Promise<Done>,
+    then?: (done: Done) => Partial<MemoryState>,
+  ): void
+}
+
+const SEARCH_MS = 200
+
+const TABS: readonly Tab[] = ['facts', 'profile', 'skills', 'data']
+
+/** @param draw draws the view again */
+export function memoryPanel(chat: Chat, draw: () => void): (scene: Scene) => TemplateResult {
+  const panel = new MemoryPanel(chat, draw)
+  return (scene) => panel.view(scene)
+}
+
+class MemoryPanel implements MemoryActions {
+  readonly #chat: Chat
+  readonly #draw: () => void
+  #searchTimer: ReturnType<typeof setTimeout> | undefined
+  #state: MemoryState = {
+    tab: 'facts',
+    query: '',
+    facts: undefined,
+    profile: undefined,
+    skills: undefined,
+    editing: undefined,
+    forgetting: undefined,
+    certificate: undefined,
+    imported: undefined,
+    mayErase: false,
+    isBusy: false,
+    problem: undefined,
+  }
+
+  constructor(chat: Chat, draw: () => void) {
+    this.#chat = chat
+    this.#draw = draw
+    this.change(async () => {})
+  }
+
+  update(change: Partial<MemoryState>): void {
+    this.#state = { ...this.#state, ...change }
+    this.#draw()
+  }
+
+  search(query: string): void {
+    this.update({ query })
+    clearTimeout(this.#searchTimer)
+    this.#searchTimer = setTimeout(() => this.change(async () => {}), SEARCH_MS)
+  }
+
+  change<Done>(
+    task: (memory: MemoryPanelModel) => Promise<Done>,
+    then?: (done: Done) => Partial<MemoryState>,
+  ): void {
+    void this.#change(task, then)
+  }
+
+  async #change<Done>(
+    task: (memory: MemoryPanelModel) => Promise<Done>,
+    then?: (done: Done) => Partial<MemoryState>,
+  ): Promise<void> {
+    this.update({ isBusy: true, problem: undefined })
+    try {
+      const memory = await this.#chat.memory()
+      const done = await task(memory)
+      const query = this.#state.query.trim()
+      const [facts, profile, skills] = await Promise.all([
+        memory.facts(query ? { query } : {}),
+        memory.profile(),
+        memory.skills(),
+      ])
+      this.update({ ...then?.(done), facts, profile, skills, isBusy: false })
+    } catch (error) {
+      this.update({ isBusy: false, problem: problemOf(error) })
+    }
+  }
+
+  view(scene: Scene): TemplateResult {
+    const { words, act } = scene
+    const state = this.#state
+    return html`<aside class="side memory" part="memory" aria-label=${words.text('memory')}>
+      <header class="head">
+        ${iconButton(words.text('back'), 'back', () => act.show(undefined))}
+        <div class="titles"><h2>${words.text('memory')}</h2></div>
+      </header>
+      <div class="body" aria-busy=${state.isBusy ? 'true' : 'false'}>
+        ${this.#tabs(scene)}
+        <div class="cards" id="tab-panel" role="tabpanel" aria-label=${words.text(state.tab)}>
+          ${
+            state.problem
+              ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(wordsFor(state.problem))}</p></div>`
+              : nothing
+          }
+          ${state.certificate ? certificateView(words, state.certificate) : nothing}
+          ${this.#tab(scene)}
+        </div>
+      </div>
+    </aside>`
+  }
+
+  #tab(scene: Scene): TemplateResult | typeof nothing {
+    switch (this.#state.tab) {
+      case 'facts':
+        return factsTab(scene, this.#state, this)
+      case 'profile':
+        return profileTab(scene, this.#state, this)
+      case 'skills':
+        return skillsTab(scene, this.#state)
+      case 'data':
+        return dataTab(scene, this.#state, this)
+    }
+  }
+
+  #tabs({ words }: Scene): TemplateResult {
+    return html`<div class="tabs" role="tablist" @keydown=${this.#tabKey}>${TABS.map((tab) => {
+      const isSelected = this.#state.tab === tab
+      return html`<button type="button" role="tab" data-tab=${tab} aria-controls="tab-panel"
+        aria-selected=${isSelected ? 'true' : 'false'} tabindex=${isSelected ? 0 : -1}
+        @click=${() => this.#choose(tab)}>${words.text(tab)}</button>`
+    })}</div>`
+  }
+
+  #choose(tab: Tab): void {
+    this.update({ tab, editing: undefined, forgetting: undefined, certificate: undefined, mayErase: false })
+  }
+
+  readonly #tabKey = (event: KeyboardEvent): void => {
+    const list = event.currentTarget as HTMLElement
+    const isMirrored = list.matches(':dir(rtl)')
+    const step = { ArrowRight: isMirrored ? -1 : 1, ArrowLeft: isMirrored ? 1 : -1 }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const tab = TABS[(TABS.indexOf(this.#state.tab) + step + TABS.length) % TABS.length]
+    if (!tab) return
+    this.#choose(tab)
+    list.querySelector<HTMLElement>(`[data-tab=${tab}]`)?.focus()
+  }
+}

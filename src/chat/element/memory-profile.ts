@@ -1,0 +1,42 @@
+import { html, type TemplateResult } from 'lit/html.js'
+import { icon } from './icons.ts'
+import { textEditor } from './memory-facts.ts'
+import type { MemoryActions, MemoryState } from './memory-panel.ts'
+import type { Scene } from './scene.ts'
+
+export function profileTab(
+  { words }: Scene,
+  { profile, editing }: MemoryState,
+  actions: MemoryActions,
+): TemplateResult {
+  if (profile?.length === 0) return html`<p class="nothing">${words.text('noProfile')}</p>`
+  return html`${profile?.map(
+    ({ name, text }) => html`<article class="card">
+      <h3 dir="auto">${name}</h3>
+      ${
+        editing === name
+          ? textEditor(
+              words.text('profileText', { name }),
+              text,
+              words.text('save'),
+              words.text('cancel'),
+              actions,
+              (memory, value) => memory.setProfile(name, value),
+            )
+          : html`<p class="plain" dir="auto">${text}</p>
+              <div class="acts"><button type="button" @click=${() => actions.update({ editing: name })}>${icon('edit')}${words.text('edit')}</button></div>`
+      }
+    </article>`,
+  )}`
+}
+
+export function skillsTab({ words }: Scene, { skills }: MemoryState): TemplateResult {
+  if (skills?.length === 0) return html`<p class="nothing">${words.text('noSkills')}</p>`
+  return html`${skills?.map(
+    ({ name, description, text }) => html`<article class="card">
+      <h3 dir="auto">${name}</h3>
+      <p class="muted" dir="auto">${description}</p>
+      <details><summary>${words.text('details')}${icon('expand')}</summary><p class="plain" dir="auto">${text}</p></details>
+    </article>`,
+  )}`
+}

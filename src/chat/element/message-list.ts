@@ -1,0 +1,81 @@
+import { repeat } from 'lit/directives/repeat.js'
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { HomeKind } from '../ports.ts'
+import { icon, mark } from './icons.ts'
+import { messageView, replyView } from './message.ts'
+import type { Reader } from './reader.ts'
+import { type Row, rowsOf } from './rows.ts'
+import type { Scene } from './scene.ts'
+
+/** The messages around where the reader is. */
+export function messageList(scene: Scene, reader: Reader): TemplateResult {
+  const { words, state } = scene
+  const { from, to } = reader.range()
+  const rows = rowsOf(state.messages, from, to)
+  const isToEnd = to === state.messages.length
+  const isEmpty = state.loaded && state.messages.length === 0 && !state.reply && !state.hasOlder
+  return html`<div class="reading">
+    <div class="scroller" part="messages" tabindex="0" role="group" aria-label=${words.text('messages')} @scroll=${() => reader.scrolled()}>
+      <div class="list">
+        ${isEmpty ? emptyView(scene) : nothing}
+        ${isEmpty || from > 0 ? nothing : topOf(scene, reader)}
+        ${repeat(
+          rows,
+          ({ shown }) => shown.message.id,
+          (row, place) =>
+            html`${dayBefore(scene, rows[place - 1], row)}${messageView(
+              scene,
+              row,
+              isToEnd && place === rows.length - 1 && !state.reply,
+            )}`,
+        )}
+        ${isToEnd && state.reply ? replyView(scene, state.reply) : nothing}
+      </div>
+    </div>
+    ${reader.isAtEnd ? nothing : toEnd(scene)}
+  </div>`
+}
+
+function topOf({ words, state }: Scene, reader: Reader): TemplateResult | typeof nothing {
+  if (reader.isReadingOlder) return html`<p class="edge" role="status">${words.text('loadingOlder')}</p>`
+  return state.loaded && !state.hasOlder ? html`<p class="edge">${words.text('beginning')}</p>` : nothing
+}
+
+function dayBefore(
+  { words, now }: Scene,
+  before: Row | undefined,
+  { shown }: Row,
+): TemplateResult | typeof nothing {
+  const day = words.day(shown.message.createdAt, now)
+  if (before && words.day(before.shown.message.createdAt, now) === day) return nothing
+  return html`<p class="day">${day}</p>`
+}
+
+function toEnd({ words, ui, act }: Scene): TemplateResult {
+  const label = words.text(ui.hasNews ? 'newMessages' : 'toEnd')
+  return html`<div class="to-end"><button type="button" aria-label=${label} @click=${() => act.toEnd()}>
+    ${icon('down')}${ui.hasNews ? label : nothing}
+  </button></div>`
+}
+
+function emptyView(scene: Scene): TemplateResult {
+  const { words, settings } = scene
+  return html`<slot name="empty"><div class="empty">
+    ${mark()}
+    <h3>${words.text('emptyTitle')}</h3>
+    <p>${words.text('emptyText')}</p>
+  </div></slot>
+  ${settings.hasEdge ? homeChoice(scene) : nothing}`
+}
+
+/** The home of a conversation, which is fixed with its first message. */
+function homeChoice({ words, state, act }: Scene): TemplateResult {
+  const option = (home: HomeKind): TemplateResult => html`<label>
+    <input type="radio" name="home" .checked=${state.session?.home === home} @change=${() => act.newSession(home)} />
+    ${icon(home === 'edge' ? 'service' : 'device')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>
+  </label>`
+  return html`<fieldset class="homes">
+    <legend class="unseen">${words.text('homeChoice')}</legend>
+    ${option('edge')}${option('local')}
+  </fieldset>`
+}

@@ -1,0 +1,200 @@
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import { prose } from '../markdown/prose.ts'
+import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
+import { icon, mark } from './icons.ts'
+import { wordsFor } from './problems.ts'
+import type { Row } from './rows.ts'
+import type { Scene } from './scene.ts'
+
+/** One message with all that belongs to it. */
+export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateResult {
+  const { words, ui } = scene
+  const { message } = row.shown
+  const isUser = message.role === 'user'
+  return html`<article
+    class="message ${isUser ? 'user' : 'assistant'} ${isLast ? 'last' : ''}"
+    part="message"
+    data-message=${message.id}
+    aria-label=${words.text(isUser ? 'you' : 'assistant')}
+  >
+    ${message.name ? html`<p class="name" dir="auto">${message.name}</p>` : nothing}
+    ${
+      isUser && ui.editing === message.id
+        ? editor(scene, row)
+        : html`${bodyOf(scene, row, isUser)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
+    }
+  </article>`
+}
+
+/** The reply that is being made. */
+export function replyView(scene: Scene, reply: RunningReply): TemplateResult {
+  const { words } = scene
+  return html`<article class="message assistant last" part="message" aria-label=${words.text('assistant')} aria-busy="true">
+    ${reasoningView(scene, reply.reasoning)}
+    ${reply.text ? html`<div class="prose" dir="auto" ${prose(reply.text, { copyLabel: words.text('copyCode'), isGrowing: true })}></div>` : nothing}
+    ${stepsView(scene, reply.calls)}
+    ${
+      reply.text === '' || reply.status !== 'streaming'
+        ? html`<p class="busy" role="img" aria-label=${words.text('thinking')}><i></i><i></i><i></i></p>`
+        : nothing
+    }
+  </article>`
+}
+
+function bodyOf(scene: Scene, { text, reasoning, calls, media }: Row, isUser: boolean): TemplateResult {
+  const { words } = scene
+  const files = media.map(
+    ({ mediaType }) =>
+      html`<p class="chip">${icon('attach')}<span>${words.text('attachment', { type: mediaType })}</span></p>`,
+  )
+  if (isUser)
+    return html`${text ? html`<div class="bubble" dir="auto">${text}</div>` : nothing}${files.length ? html`<div class="chips">${files}</div>` : nothing}`
+  return html`${reasoningView(scene, reasoning)}
+  ${text ? html`<div class="prose" dir="auto" ${prose(text, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>` : nothing}
+  ${files}${stepsView(scene, calls)}`
+}
+
+function reasoningView({ words }: Scene, reasoning: string): TemplateResult | typeof nothing {
+  if (!reasoning) return nothing
+  return html`<details class="step">
+    <summary>${words.text('reasoning')}${icon('expand')}</summary>
+    <dl><dd class="plain muted" dir="auto">${reasoning}</dd></dl>
+  </details>`
+}
+
+const STEP_WORDS = {
+  waiting: 'toolWaiting',
+  running: 'toolRunning',
+  ok: 'toolOk',
+  failed: 'toolFailed',
+} as const
+
+function stepsView({ words }: Scene, calls: readonly ShownCall[]): TemplateResult | typeof nothing {
+  if (calls.length === 0) return nothing
+  return html`<div class="steps">${calls.map(
+    ({ name, status, input, output }) => html`<details class="step ${status}">
+      <summary>
+        ${status === 'running' ? html`<span class="busy"><i></i><i></i><i></i></span>` : icon(status === 'failed' ? 'warning' : 'step')}
+        <span>${words.text(STEP_WORDS[status], { name })}</span>${icon('expand')}
+      </summary>
+      <dl>
+        <dt>${words.text('toolInput')}</dt>
+        <dd><pre tabindex="0">${asText(input)}</pre></dd>
+        <dt>${words.text('toolOutput')}</dt>
+        <dd>${output === undefined ? words.text('toolNoOutput') : html`<pre tabindex="0">${asText(output)}</pre>`}</dd>
+      </dl>
+    </details>`,
+  )}</div>`
+}
+
+/** A value as people read it, at most 4 000 characters of it. */
+function asText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
+  return text.length > 4_000 ? `${text.slice(0, 4_000)} …` : text
+}
+
+function delivery(
+  scene: Scene,
+  { message, delivery, problem }: ShownMessage,
+): TemplateResult | typeof nothing {
+  const { words, chat } = scene
+  if (delivery === 'sent') return nothing
+  if (delivery === 'queued')
+    return html`<p class="state">${icon('offline')}${words.text('queued')}
+      <button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button></p>`
+  return html`<div class="state bad">
+    ${icon('warning')}<span>${words.text('failed')}${problem ? html`: ${words.text(wordsFor(problem))}` : nothing}</span>
+    ${
+      problem && !problem.retryable
+        ? nothing
+        : html`<button type="button" @click=${() => scene.attempt(chat.conversation.retry(message.id))}>${words.text('tryAgain')}</button>`
+    }
+    <button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button>
+  </div>`
+}
+
+function chips(scene: Scene, { remembered }: ShownMessage): TemplateResult | typeof nothing {
+  const { words, chat } = scene
+  if (remembered.length === 0) return nothing
+  return html`<div class="chips">${remembered.map(
+    ({ factId, text }) => html`<p class="chip">
+      ${mark(0.7)}<span dir="auto" title=${text}>${words.text('remembered', { text })}</span>
+      <button type="button" aria-label=${words.text('undoOf', { text })}
+        @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
+    </p>`,
+  )}</div>`
+}
+
+function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boolean): TemplateResult {
+  const { words, state, ui, act, chat } = scene
+  const { message, version } = shown
+  const isCopied = ui.copied === message.id
+  const isBusy = state.reply !== undefined
+  return html`<div class="foot ${version || isCopied ? 'kept' : ''}">
+    ${version ? versions(scene, message.id, version) : nothing}
+    ${text ? iconButton(words.text(isCopied ? 'copied' : 'copy'), isCopied ? 'check' : 'copy', () => act.copy(text, message.id)) : nothing}
+    ${isUser && shown.delivery === 'sent' ? iconButton(words.text('edit'), 'edit', () => act.edit(message.id), isBusy) : nothing}
+    ${
+      isUser || !isLast
+        ? nothing
+        : iconButton(
+            words.text('regenerate'),
+            'again',
+            () => scene.attempt(chat.conversation.regenerate(message.id)),
+            isBusy,
+          )
+    }
+    <time datetime=${new Date(message.createdAt).toISOString()}>${words.time(message.createdAt)}</time>
+  </div>`
+}
+
+function versions(
+  scene: Scene,
+  messageId: string,
+  { index, count }: { readonly index: number; readonly count: number },
+): TemplateResult {
+  const { words, chat, state } = scene
+  const isBusy = state.reply !== undefined
+  const go = (to: number) => () => scene.attempt(chat.conversation.switchVersion(messageId, to))
+  const label = words.text('versionOf', { index: words.number(index), count: words.number(count) })
+  return html`<span class="versions" role="group" aria-label=${label}>
+    ${iconButton(words.text('olderVersion'), 'back', go(index - 1), isBusy || index <= 1)}
+    <span aria-hidden="true">${words.number(index)} / ${words.number(count)}</span>
+    ${iconButton(words.text('newerVersion'), 'forward', go(index + 1), isBusy || index >= count)}
+  </span>`
+}
+
+function editor(scene: Scene, { shown, text }: Row): TemplateResult {
+  const { words, act } = scene
+  const { id } = shown.message
+  return html`<form class="editor" @submit=${(event: Event) => {
+    event.preventDefault()
+    act.saveEdit(id)
+  }}>
+    <textarea dir="auto" rows="1" aria-label=${words.text('editMessage')} .defaultValue=${text}
+      @keydown=${(event: KeyboardEvent) => {
+        if (event.isComposing) return
+        if (event.key === 'Escape') {
+          event.stopPropagation()
+          scene.update({ editing: undefined })
+        } else if (event.key === 'Enter' && !event.shiftKey) {
+          event.preventDefault()
+          act.saveEdit(id)
+        }
+      }}></textarea>
+    <div class="row">
+      <button class="outlined" type="button" @click=${() => scene.update({ editing: undefined })}>${words.text('cancel')}</button>
+      <button class="primary">${words.text('editSend')}</button>
+    </div>
+  </form>`
+}
+
+/** A button that is a picture, named by its words. */
+export function iconButton(
+  label: string,
+  name: Parameters<typeof icon>[0],
+  click: () => void,
+  disabled = false,
+): TemplateResult {
+  return html`<button type="button" aria-label=${label} title=${label} ?disabled=${disabled} @click=${click}>${icon(name)}</button>`
+}

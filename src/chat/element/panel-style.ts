@@ -1,0 +1,22 @@
+/** The look of what only the panels have, over the custom properties of the view. */
+export const panelStyle = `
+.tabs { display: flex; gap: 0.125rem; margin: 0 0 0.75rem; border-block-end: 1px solid var(--line) }
+.tabs button { flex: 1; min-block-size: 2.25rem; padding-inline: 0.25rem; border-radius: 0.5rem 0.5rem 0 0; color: var(--muted); font-size: 0.8125rem; font-weight: 550; white-space: nowrap }
+.tabs button[aria-selected='true'] { color: var(--text); box-shadow: inset 0 -2px 0 var(--accent) }
+.cards { display: grid; align-content: start; gap: 0.625rem }
+.card { display: grid; gap: 0.5rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; overflow-wrap: anywhere }
+.card h3 { font-size: 0.875rem; font-weight: 620; line-height: 1.4 }
+.card.pinned { border-color: color-mix(in oklab, var(--accent) 45%, var(--line)) }
+.card .labels { display: flex; flex-wrap: wrap; gap: 0.125rem 0.625rem; color: var(--muted); font-size: 0.75rem; line-height: 1.4 }
+.card .labels .kind { color: var(--accent); font-weight: 600 }
+.card .acts { display: flex; flex-wrap: wrap; gap: 0.125rem; margin: -0.125rem -0.375rem -0.375rem }
+.card .acts button { color: var(--muted); font-size: 0.75rem; font-weight: 550 }
+.card .acts button:hover { color: var(--text) }
+.card .acts .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
+.choice { grid-template-columns: minmax(0, 1fr) auto; justify-content: stretch; inline-size: 100%; text-align: start }
+.choice[aria-pressed='true'] { border-color: var(--accent) }
+.choice .small { grid-column: 1 / -1 }
+.certificate { display: grid; gap: 0.25rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
+.certificate h3 { display: flex; align-items: center; gap: 0.375rem; font-size: 0.8125rem; font-weight: 620 }
+.certificate .icon { color: var(--accent) }
+`

@@ -1,0 +1,40 @@
+import type { Problem } from '../ports.ts'
+import type { TextKey } from '../strings/catalogue.ts'
+
+const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
+  ERR_OFFLINE: 'problemOffline',
+  ERR_MODEL: 'problemModel',
+  ERR_RATE_LIMIT: 'problemRate',
+  ERR_OVERLOADED: 'problemRate',
+  ERR_LIMIT: 'problemRate',
+  ERR_UNAUTHENTICATED: 'problemAuth',
+  ERR_FORBIDDEN: 'problemAuth',
+  ERR_TIMEOUT: 'problemTimeout',
+  ERR_INTERRUPTED: 'problemInterrupted',
+  ERR_ENTRY_TOO_LARGE: 'problemTooLarge',
+  ERR_CONTEXT_TOO_LARGE: 'problemTooLarge',
+  ERR_BUDGET_TOO_SMALL: 'problemTooLarge',
+  ERR_STORAGE_FULL: 'problemFull',
+  ERR_STORAGE_LOST: 'storageLost',
+  ERR_UPGRADE_REQUIRED: 'problemUpgrade',
+  ERR_NOT_CONFIGURED: 'problemConfigured',
+}
+
+/** What a problem is called in the user's words. */
+export function wordsFor({ code }: Problem): TextKey {
+  return WORDS[code] ?? 'problemOther'
+}
+
+/** A rejection as a problem. */
+export function problemOf(error: unknown): Problem {
+  const { code, message } = (typeof error === 'object' && error !== null ? error : {}) as {
+    readonly code?: unknown
+    readonly message?: unknown
+  }
+  const isKnown = typeof code === 'string' && code.startsWith('ERR_')
+  return {
+    code: isKnown ? (code as Problem['code']) : 'ERR_INTERNAL',
+    message: typeof message === 'string' ? message : String(error),
+    retryable: false,
+  }
+}

@@ -1,0 +1,166 @@
+import type { ShownMessage } from '../ports.ts'
+
+/** Most messages that are in the DOM at a time, and by how many the window moves. */
+const WINDOW = 120
+const STEP = 40
+/** At the end of a conversation, how many of its messages are drawn. */
+const AT_END = 60
+/** Pixels from the end within which a reader counts as being there. */
+const NEAR_END = 48
+/** At the end, older messages are let go of beyond the first number, down to the second. */
+const MOST_KEPT = 400
+const KEPT = 200
+
+/** What the reader asks for. */
+export interface ReaderHost {
+  readonly messages: () => readonly ShownMessage[]
+  readonly hasOlder: () => boolean
+  showOlder(): Promise<void>
+  releaseOlder(messages: number): void
+  /** Draws again, soon. */
+  draw(): void
+}
+
+/**
+ * Where somebody reads in a list that may be any length: which messages are drawn, and what stays where it is while there come others
+ * before or after it. A list whose end is in sight stays at its end.
+ */
+export class Reader {
+  readonly #host: ReaderHost
+  #scroller: HTMLElement | undefined
+  #isAtEnd = true
+  /** Id of the first message that is drawn, once the reader left the end. */
+  #first: string | undefined
+  #anchor: { readonly id: string; readonly top: number } | undefined
+  #isReadingOlder = false
+  readonly #resizes = new ResizeObserver(() => this.settle())
+
+  constructor(host: ReaderHost) {
+    this.#host = host
+  }
+
+  get isAtEnd(): boolean {
+    return this.#isAtEnd
+  }
+
+  get isReadingOlder(): boolean {
+    return this.#isReadingOlder
+  }
+
+  /** Follows a scroller whose only child is the list. */
+  follow(scroller: HTMLElement): void {
+    if (scroller === this.#scroller) return
+    this.#resizes.disconnect()
+    this.#scroller = scroller
+    this.#resizes.observe(scroller)
+    if (scroller.firstElementChild) this.#resizes.observe(scroller.firstElementChild)
+  }
+
+  disconnect(): void {
+    this.#resizes.disconnect()
+    this.#scroller = undefined
+  }
+
+  /** The part of the messages that is to be drawn. */
+  range(): { readonly from: number; readonly to: number } {
+    const { length } = this.#host.messages()
+    const from = this.#isAtEnd ? Math.max(0, length - AT_END) : this.#firstPlace()
+    return { from, to: Math.min(length, this.#isAtEnd ? length : from + WINDOW) }
+  }
+
+  /** To the newest message. */
+  toEnd(): void {
+    this.#isAtEnd = true
+    this.#first = undefined
+    this.#anchor = undefined
+    this.#host.draw()
+  }
+
+  /** Puts what was read back where it was, after the list or its frame has changed. */
+  settle(): void {
+    const scroller = this.#scroller
+    if (!scroller) return
+    if (this.#isAtEnd) {
+      scroller.scrollTop = scroller.scrollHeight
+      return
+    }
+    const anchor = this.#anchor
+    const row = anchor && rowsIn(scroller).find(({ dataset }) => dataset.message === anchor.id)
+    if (anchor && row) scroller.scrollTop += topOf(row, scroller) - anchor.top
+  }
+
+  /** Contract: called for each scroll event of the scroller. */
+  scrolled(): void {
+    const scroller = this.#scroller
+    if (!scroller) return
+    const { from, to } = this.range()
+    const messages = this.#host.messages()
+    const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
+    const wasAtEnd = this.#isAtEnd
+    this.#isAtEnd = to === messages.length && below < NEAR_END
+    if (this.#isAtEnd) {
+      this.#first = undefined
+      this.#anchor = undefined
+      if (!wasAtEnd) this.#host.draw()
+      this.#release()
+      return
+    }
+    if (wasAtEnd) {
+      this.#first = messages[from]?.message.id
+      this.#host.draw()
+    }
+    this.#anchor = anchorIn(scroller)
+    if (scroller.scrollTop < scroller.clientHeight) this.#earlier(from)
+    else if (below < scroller.clientHeight && to < messages.length) this.#moveTo(from + STEP)
+  }
+
+  /** Lets go of what is far above a reader at the end. */
+  #release(): void {
+    if (this.#host.messages().length > MOST_KEPT) this.#host.releaseOlder(KEPT)
+  }
+
+  #earlier(from: number): void {
+    if (from > 0) this.#moveTo(Math.max(0, from - STEP))
+    else if (this.#host.hasOlder() && !this.#isReadingOlder) void this.#readOlder()
+  }
+
+  async #readOlder(): Promise<void> {
+    this.#isReadingOlder = true
+    this.#host.draw()
+    try {
+      await this.#host.showOlder()
+    } finally {
+      this.#isReadingOlder = false
+      this.#host.draw()
+    }
+    // The window may now grow upwards without another scroll event.
+    if (!this.#isAtEnd) this.scrolled()
+  }
+
+  #moveTo(from: number): void {
+    this.#first = this.#host.messages()[from]?.message.id
+    this.#host.draw()
+  }
+
+  #firstPlace(): number {
+    const messages = this.#host.messages()
+    const place = messages.findIndex(({ message }) => message.id === this.#first)
+    return place >= 0 ? place : Math.max(0, messages.length - AT_END)
+  }
+}
+
+function rowsIn(scroller: HTMLElement): readonly HTMLElement[] {
+  return [...scroller.querySelectorAll<HTMLElement>('[data-message]')]
+}
+
+/** The first row in sight. */
+function anchorIn(scroller: HTMLElement): { readonly id: string; readonly top: number } | undefined {
+  const row = rowsIn(scroller).find((each) => topOf(each, scroller) + each.offsetHeight > 0)
+  return row?.dataset.message === undefined
+    ? undefined
+    : { id: row.dataset.message, top: topOf(row, scroller) }
+}
+
+function topOf(row: HTMLElement, scroller: HTMLElement): number {
+  return row.getBoundingClientRect().top - scroller.getBoundingClientRect().top
+}

@@ -1,0 +1,78 @@
+import type { Chat } from '../open-chat.ts'
+import type { ConversationState, HomeKind, Problem, SessionEntry } from '../ports.ts'
+import type { Words } from '../strings/words.ts'
+
+/** What the element tells its view, read at each drawing. */
+export interface ViewSettings {
+  readonly heading: string | undefined
+  readonly placeholder: string | undefined
+  /** Whether it can be hidden. */
+  readonly isFloating: boolean
+  readonly isDeveloper: boolean
+  /** Whether there is an edge, so that a conversation may be kept there or here. */
+  readonly hasEdge: boolean
+}
+
+/** What covers or stands beside the messages. */
+export type Side = 'sessions' | 'memory' | 'model'
+
+/** What only the view knows. */
+export interface Ui {
+  readonly side: Side | undefined
+  /** Id of the message that is being edited. */
+  readonly editing: string | undefined
+  /** Id of the message that was just copied. */
+  readonly copied: string | undefined
+  readonly hasDraft: boolean
+  /** Whether messages came that a reader above the end has not seen. */
+  readonly hasNews: boolean
+  readonly query: string
+  readonly found: readonly FoundSession[] | undefined
+  readonly renaming: string | undefined
+  readonly removing: string | undefined
+  /** Names of files that go with the next message. */
+  readonly files: readonly File[]
+  readonly problem: Problem | undefined
+  /** A problem of the conversation that was waved away. */
+  readonly dismissed: Problem | undefined
+}
+
+export type FoundSession = SessionEntry & { readonly excerpt?: string }
+
+/** What the parts of the view share: what is shown, and what a click may do. */
+export interface Scene {
+  readonly words: Words
+  readonly settings: ViewSettings
+  readonly state: ConversationState
+  readonly sessions: { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
+  readonly ui: Ui
+  readonly chat: Chat
+  /** Unix milliseconds. */
+  readonly now: number
+  update(change: Partial<Ui>): void
+  /** Shows why it failed, if it does. */
+  attempt(task: Promise<unknown>): void
+  readonly act: Actions
+}
+
+/** What needs more of the view than its state. */
+export interface Actions {
+  /** Sends what stands in the composer. */
+  send(): void
+  /** Ends the reply. */
+  stop(): void
+  openSession(sessionId: string, home: HomeKind): void
+  /** @param home default: the widget's own choice */
+  newSession(home?: HomeKind): void
+  hide(): void
+  toEnd(): void
+  /** Copies to the clipboard, and says so at the message. */
+  copy(text: string, messageId: string): void
+  show(side: Side | undefined): void
+  /** Begins to edit a message. */
+  edit(messageId: string): void
+  saveEdit(messageId: string): void
+  /** Is told of what was typed. */
+  typed(): void
+  search(query: string): void
+}

@@ -1,0 +1,94 @@
+import { repeat } from 'lit/directives/repeat.js'
+import { html, nothing, type TemplateResult } from 'lit/html.js'
+import { icon } from './icons.ts'
+import { iconButton } from './message.ts'
+import type { FoundSession, Scene } from './scene.ts'
+
+/** All conversations, to be searched, renamed and deleted. */
+export function sessionList(scene: Scene): TemplateResult {
+  const { words, sessions, ui, act } = scene
+  const shown = ui.query.trim() ? ui.found : sessions.sessions
+  return html`<aside class="side sessions ${ui.side === 'sessions' ? 'shown' : ''}" part="sessions" aria-label=${words.text('sessions')}>
+    <header class="head">
+      <span class="leave">${iconButton(words.text('back'), 'back', () => act.show(undefined))}</span>
+      <div class="titles"><h2>${words.text('sessions')}</h2></div>
+      <div class="buttons">${iconButton(words.text('newSession'), 'compose', () => act.newSession())}</div>
+    </header>
+    <div class="body">
+      <div class="search">
+        ${icon('search')}
+        <input class="field" type="search" dir="auto" aria-label=${words.text('searchSessions')} placeholder=${words.text('searchSessions')}
+          @input=${({ currentTarget }: Event) => act.search((currentTarget as HTMLInputElement).value)} />
+      </div>
+      ${
+        shown?.length
+          ? html`<ul>${repeat(
+              shown,
+              ({ sessionId }) => sessionId,
+              (session) => html`<li>${entryView(scene, session)}</li>`,
+            )}</ul>`
+          : nothing
+      }
+      ${shown?.length === 0 && (sessions.loaded || ui.query) ? html`<p class="nothing" role="status">${ui.query.trim() ? words.text('noSessionFound', { query: ui.query.trim() }) : words.text('noSessions')}</p>` : nothing}
+    </div>
+  </aside>`
+}
+
+function entryView(scene: Scene, session: FoundSession): TemplateResult {
+  const { words, state, ui, act, now } = scene
+  const { sessionId, home, createdAt, excerpt } = session
+  const title = session.title || words.text('untitled')
+  if (ui.renaming === sessionId) return renameView(scene, session)
+  if (ui.removing === sessionId) return removeView(scene, session)
+  const isCurrent = state.session?.sessionId === sessionId
+  return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
+    <button class="open" type="button" @click=${() => act.openSession(sessionId, home)}>
+      <span dir="auto">${title}</span>
+      <span class="muted small" dir="auto">${excerpt ?? words.day(createdAt, now)}</span>
+    </button>
+    <div class="tools">
+      ${iconButton(words.text('renameOf', { title }), 'edit', () => scene.update({ renaming: sessionId, removing: undefined }))}
+      ${iconButton(words.text('removeOf', { title }), 'remove', () => scene.update({ removing: sessionId, renaming: undefined }))}
+    </div>
+  </div>`
+}
+
+function renameView(scene: Scene, { sessionId, title }: FoundSession): TemplateResult {
+  const { words, chat } = scene
+  const stop = (): void => scene.update({ renaming: undefined })
+  return html`<form class="confirm rename" @submit=${(event: SubmitEvent) => {
+    event.preventDefault()
+    const field = (event.currentTarget as HTMLFormElement).querySelector('input')
+    stop()
+    if (field?.value.trim()) scene.attempt(chat.sessions.rename(sessionId, field.value.trim()))
+  }} @keydown=${(event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.isComposing) return
+    event.stopPropagation()
+    stop()
+  }}>
+    <input class="field" dir="auto" aria-label=${words.text('titleOf')} .defaultValue=${title} />
+    <div class="row">
+      <button class="primary">${words.text('save')}</button>
+      <button class="outlined" type="button" @click=${stop}>${words.text('cancel')}</button>
+    </div>
+  </form>`
+}
+
+function removeView(scene: Scene, { sessionId }: FoundSession): TemplateResult {
+  const { words, state, act, chat } = scene
+  return html`<div class="confirm" role="group" aria-label=${words.text('removeSession')}>
+    <p>${words.text('removeSession')}</p>
+    <div class="row">
+      <button class="danger" type="button" @click=${() => {
+        scene.update({ removing: undefined })
+        const removed = chat.sessions.delete(sessionId)
+        scene.attempt(
+          removed.then(() => {
+            if (state.session?.sessionId === sessionId) act.newSession()
+          }),
+        )
+      }}>${words.text('remove')}</button>
+      <button class="outlined" type="button" @click=${() => scene.update({ removing: undefined })}>${words.text('cancel')}</button>
+    </div>
+  </div>`
+}

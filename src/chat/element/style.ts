@@ -1,0 +1,213 @@
+/** The look of the view. Colours, type and sizes are custom properties with a default; see the table in docs/chat.md. */
+export const viewStyle = `
+.chat {
+  --accent: var(--plimsoll-accent, light-dark(#14598c, #7cc0ee));
+  --on-accent: var(--plimsoll-on-accent, light-dark(#fff, #06202f));
+  --surface: var(--plimsoll-surface, light-dark(#fff, #12171c));
+  --raised: var(--plimsoll-raised, light-dark(#f3f5f7, #1c232a));
+  --text: var(--plimsoll-text, light-dark(#17202a, #e8edf2));
+  --muted: var(--plimsoll-muted, light-dark(#566270, #9dabb9));
+  --line: var(--plimsoll-line, light-dark(#dfe4e9, #2c353e));
+  --danger: var(--plimsoll-danger, light-dark(#a8281f, #ff9d92));
+  --tint: color-mix(in oklab, var(--accent) 10%, var(--surface));
+  --mono: var(--plimsoll-mono, ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace);
+  --ease: cubic-bezier(0.2, 0.8, 0.2, 1);
+  container: chat / inline-size;
+  position: relative;
+  display: grid;
+  block-size: 100%;
+  min-block-size: 0;
+  overflow: clip;
+  background: var(--surface);
+  color: var(--text);
+  font: 400 0.9375rem/1.55 var(--plimsoll-font, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif);
+  text-align: start;
+  letter-spacing: 0;
+  -webkit-text-size-adjust: 100%;
+}
+*, ::before, ::after { box-sizing: border-box }
+[hidden] { display: none !important }
+h2, h3, p, ul, ol, dl, dd, figure, pre, blockquote { margin: 0 }
+ul, ol { padding: 0; list-style: none }
+button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit }
+:where(.chat) button {
+  display: inline-flex; align-items: center; justify-content: center; gap: 0.375rem;
+  min-inline-size: 1.75rem; min-block-size: 1.75rem; padding: 0.25rem 0.5rem;
+  border: 0; border-radius: 0.5rem; background: none; cursor: pointer;
+  transition: background-color 0.15s, color 0.15s, opacity 0.15s, transform 0.15s var(--ease);
+}
+:where(.chat) button:hover:not(:disabled) { background: color-mix(in oklab, var(--text) 8%, transparent) }
+:where(.chat) button:active:not(:disabled) { transform: scale(0.96) }
+:where(.chat) button:disabled { cursor: default; opacity: 0.45 }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+.icon, .mark { flex: none; inline-size: 1.125rem; block-size: 1.125rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round }
+.icon-stop path { fill: currentColor }
+.mark { inline-size: 1.5rem; block-size: 1.5rem; color: var(--accent) }
+.mark .water { fill: currentColor; stroke: none; opacity: 0.28 }
+:dir(rtl) > .icon-back, :dir(rtl) > .icon-forward { scale: -1 1 }
+.unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.muted { color: var(--muted) }
+.small { font-size: 0.8125rem; line-height: 1.4 }
+.primary, .danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550 }
+.primary { background: var(--accent); color: var(--on-accent) }
+.primary:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--text)) }
+.danger { background: var(--danger); color: var(--surface) }
+.danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
+.outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; box-shadow: inset 0 0 0 1px var(--line) }
+.quiet { color: var(--muted) }
+.quiet:hover:not(:disabled), .quiet[aria-expanded='true'] { color: var(--text) }
+.row { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem }
+
+.main { grid-area: 1 / 1; display: grid; grid-template: auto auto minmax(0, 1fr) auto / minmax(0, 1fr); min-block-size: 0 }
+.head { display: flex; align-items: center; gap: 0.625rem; min-block-size: 3.75rem; padding: 0.375rem 0.75rem; border-block-end: 1px solid var(--line) }
+.load { display: flex }
+.head .titles { flex: 1; min-inline-size: 0 }
+.head h2 { overflow: hidden; font-size: 0.9375rem; font-weight: 620; line-height: 1.3; text-overflow: ellipsis; white-space: nowrap }
+.head .home { display: flex; align-items: center; gap: 0.3125rem; overflow: hidden; white-space: nowrap; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
+.head .home span { overflow: hidden; text-overflow: ellipsis }
+.head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
+.head .buttons { display: flex }
+.head button { inline-size: 2.25rem; block-size: 2.25rem; padding: 0; color: var(--muted) }
+.head button:hover, .head button[aria-expanded='true'] { color: var(--text) }
+.head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; margin-inline-start: 0.125rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
+.notices { display: grid }
+.notice { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.625rem; padding: 0.5rem 0.875rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
+.notice p { flex: 1 1 12rem }
+.notice.bad { background: color-mix(in oklab, var(--danger) 8%, var(--surface)) }
+.notice .icon { color: var(--muted) }
+.notice.bad .icon { color: var(--danger) }
+.notice button { font-weight: 600 }
+
+.reading { position: relative; display: grid; min-block-size: 0 }
+.scroller { overflow: hidden auto; overflow-anchor: none; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; scrollbar-gutter: stable both-edges }
+.list { display: flex; flex-direction: column; gap: 0.75rem; max-inline-size: 46rem; min-block-size: 100%; margin-inline: auto; padding: 1.25rem 0.75rem 1rem }
+.list > :first-child { margin-block-start: auto }
+.list .edge { color: var(--muted); font-size: 0.75rem; text-align: center }
+.day { display: flex; align-items: center; gap: 0.75rem; color: var(--muted); font-size: 0.75rem; font-weight: 550 }
+.day::before, .day::after { content: ''; flex: 1; border-block-start: 1px solid var(--line) }
+.message { display: grid; gap: 0.375rem; min-inline-size: 0; overflow-wrap: anywhere }
+.message.user { justify-items: end }
+.message.user .bubble { max-inline-size: min(85%, 36rem); padding: 0.5rem 0.875rem; border-radius: 1.125rem; border-end-end-radius: 0.375rem; background: var(--tint); white-space: pre-wrap }
+.message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.125rem -0.375rem -0.5rem; color: var(--muted); font-size: 0.75rem }
+.message .foot button { color: var(--muted) }
+.message .foot button:hover { color: var(--text) }
+.message .foot .icon { inline-size: 1rem; block-size: 1rem }
+.message .foot time { padding-inline: 0.375rem }
+@media (hover: hover) {
+  .message .foot { opacity: 0; transition: opacity 0.15s }
+  .message:hover .foot, .message:focus-within .foot, .message.last .foot, .message .foot.kept { opacity: 1 }
+}
+.versions { display: inline-flex; align-items: center; font-variant-numeric: tabular-nums }
+.state { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem; color: var(--muted); font-size: 0.75rem }
+.state.bad { color: var(--danger) }
+.state .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
+.chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
+.message.user .chips { justify-content: end }
+.chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.25rem 0.125rem 0.5rem; padding-inline: 0.5rem 0.25rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
+.chip .mark { inline-size: 1rem; block-size: 1rem }
+.chip span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.chip button { min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
+.plain { white-space: pre-wrap }
+.name { color: var(--muted); font-size: 0.75rem; font-weight: 600 }
+
+.steps { display: grid; gap: 0.25rem }
+details > summary { display: flex; align-items: center; gap: 0.4375rem; inline-size: fit-content; max-inline-size: 100%; min-block-size: 1.75rem; padding: 0.125rem 0.5rem; margin-inline-start: -0.5rem; border-radius: 0.5rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer; list-style: none; user-select: none }
+details > summary::-webkit-details-marker { display: none }
+details > summary:hover { background: color-mix(in oklab, var(--text) 6%, transparent); color: var(--text) }
+details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
+details > summary .icon-expand { transition: rotate 0.2s var(--ease) }
+details[open] > summary .icon-expand { rotate: 180deg }
+details.failed > summary { color: var(--danger) }
+.step dl { display: grid; gap: 0.25rem; margin-block: 0.25rem 0.5rem; padding-inline-start: 0.75rem; border-inline-start: 2px solid var(--line); font-size: 0.8125rem }
+.step dt { color: var(--muted); font-size: 0.75rem }
+.step pre { max-block-size: 14rem; overflow: auto; padding: 0.5rem 0.625rem; border-radius: 0.5rem; background: var(--raised); font: 0.78125rem/1.5 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
+.busy { display: inline-flex; gap: 0.25rem; align-items: center; block-size: 1.5rem }
+.busy i { inline-size: 0.375rem; block-size: 0.375rem; border-radius: 50%; background: var(--accent); animation: swell 1.2s ease-in-out infinite }
+.busy i:nth-child(2) { animation-delay: 0.15s }
+.busy i:nth-child(3) { animation-delay: 0.3s }
+
+
+.empty { display: grid; justify-items: center; gap: 0.75rem; margin: auto; padding: 1.5rem; text-align: center; animation: rise 0.4s var(--ease) }
+.empty .mark { inline-size: 3.5rem; block-size: 3.5rem; stroke-width: 1.25 }
+.empty h3 { font-size: 1.25rem; font-weight: 620; letter-spacing: -0.01em; line-height: 1.3; text-wrap: balance }
+.empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
+.homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0 auto; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem }
+.homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer }
+.homes label:has(:checked) { background: var(--raised); color: var(--text) }
+.homes label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px }
+.homes input { position: absolute; inline-size: 1px; block-size: 1px; opacity: 0 }
+.homes svg { inline-size: 1rem; block-size: 1rem }
+.to-end { position: absolute; inset-block-end: 0.75rem; inset-inline: 0; display: flex; justify-content: center; pointer-events: none }
+.to-end button { pointer-events: auto; min-block-size: 2.25rem; min-inline-size: 2.25rem; padding-inline: 0.625rem; border-radius: 2rem; background: var(--surface); box-shadow: 0 0 0 1px var(--line), 0 4px 16px rgb(0 0 0 / 0.14); font-size: 0.8125rem; font-weight: 550; animation: rise 0.2s var(--ease) }
+.to-end button:hover:not(:disabled) { background: var(--raised) }
+
+.foot-bar { inline-size: 100%; max-inline-size: 46rem; margin-inline: auto; padding: 0 0.75rem max(0.625rem, env(safe-area-inset-bottom)) }
+.composer { display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: end; gap: 0.25rem; padding: 0.3125rem; padding-inline-start: 0.875rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 1.375rem; background: var(--surface); transition: border-color 0.15s, box-shadow 0.15s }
+.composer:focus-within { border-color: var(--accent); box-shadow: 0 0 0 1px var(--accent) }
+.composer textarea { field-sizing: content; min-block-size: 2.25rem; max-block-size: min(12rem, 40cqb); padding: 0.4rem 0; border: 0; outline: 0; background: none; font-size: max(1em, 16px); line-height: 1.4; resize: none }
+@media (pointer: fine) { .composer textarea { font-size: 1em; line-height: 1.45rem } }
+textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
+.composer .go { inline-size: 2.25rem; block-size: 2.25rem; padding: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent) }
+.composer .go:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 85%, var(--text)) }
+.composer .go:disabled { background: var(--raised); color: var(--muted); opacity: 1 }
+.hint { display: flex; justify-content: space-between; gap: 1rem; padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
+@media (hover: none) { .hint .keys { display: none } }
+.editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
+.editor textarea, .field { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
+.editor textarea:focus, .field:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
+.editor .row { justify-content: end }
+
+.side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: slide 0.25s var(--ease) }
+.side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
+.search { position: relative; margin-block-end: 0.625rem }
+.search .icon { position: absolute; inset-block-start: 0.5625rem; inset-inline-start: 0.6875rem; color: var(--muted) }
+.search .field { min-block-size: 2.25rem; padding-block: 0.3125rem; padding-inline-start: 2.25rem; border-radius: 1.25rem }
+.entry { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; border-radius: 0.625rem }
+.entry:hover { background: var(--raised) }
+.entry[aria-current] { background: var(--tint) }
+.entry .open { display: grid; justify-content: stretch; justify-items: start; gap: 0; min-block-size: 2.75rem; padding: 0.375rem 0.625rem; text-align: start }
+.entry .open:hover:not(:disabled) { background: none }
+.entry .open > span { inline-size: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.entry .tools { display: flex; padding-inline-end: 0.25rem }
+.entry .tools button { color: var(--muted) }
+@media (hover: hover) {
+  .entry { grid-template-columns: minmax(0, 1fr) }
+  .entry .tools { position: absolute; inset-inline-end: 0; opacity: 0; pointer-events: none }
+  .entry:is(:hover, :focus-within) .tools { opacity: 1; pointer-events: auto }
+  .entry:is(:hover, :focus-within) .open { padding-inline-end: 4.25rem }
+}
+.confirm { display: grid; gap: 0.5rem; padding: 0.625rem; border-radius: 0.625rem; background: color-mix(in oklab, var(--danger) 8%, var(--surface)); font-size: 0.8125rem }
+
+label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
+label > * { color: var(--text) }
+.nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
+
+.frame { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; block-size: 100% }
+@container chat (inline-size >= 54rem) {
+  .frame { grid-template-columns: 17rem minmax(0, 1fr) }
+  .frame.remembering { grid-template-columns: 17rem minmax(0, 1fr) 22rem }
+  .side { animation: none }
+  .side.sessions { grid-area: 1 / 1; border-inline-end: 1px solid var(--line); background: var(--raised) }
+  .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
+  .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
+  .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
+  .main { grid-area: 1 / 2 }
+  .to-sessions, .side.sessions .leave, .main .to-new { display: none }
+}
+@container chat (inline-size < 54rem) {
+  .frame.covered > .main { visibility: hidden }
+  .side.sessions:not(.shown) { display: none }
+}
+@media (max-height: 30rem) { .hint { display: none } }
+@keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
+@keyframes slide { from { opacity: 0; transform: translateX(0.75rem) } }
+@keyframes swell { 0%, 60%, 100% { opacity: 0.3; transform: scale(0.8) } 30% { opacity: 1; transform: none } }
+@media (prefers-reduced-motion: reduce) {
+  *, ::before, ::after { animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important; scroll-behavior: auto !important }
+  .busy i { opacity: 1 }
+}
+@media (forced-colors: active) {
+  .composer .go, .primary, .danger { border: 1px solid ButtonText }
+  .notice, .message.user .bubble, .chip, .certificate { border: 1px solid CanvasText }
+}
+`

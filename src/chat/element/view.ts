@@ -1,0 +1,337 @@
+/** The widget behind its launcher: everything that is loaded when it is first opened. */
+import { html, nothing, render } from 'lit/html.js'
+import type { Chat } from '../open-chat.ts'
+import type { ConversationState, Upload } from '../ports.ts'
+import type { Words } from '../strings/words.ts'
+import { adopt } from './adopt.ts'
+import { Announcer } from './announcer.ts'
+import { composer } from './composer.ts'
+import { keepFocusIn } from './focus.ts'
+import { header, notices } from './header.ts'
+import { messageList } from './message-list.ts'
+import { problemOf } from './problems.ts'
+import { Reader } from './reader.ts'
+import { textOf } from './rows.ts'
+import type { Actions, Scene, Side, Ui, ViewSettings } from './scene.ts'
+import { sessionList } from './session-list.ts'
+import { viewStyle } from './style.ts'
+
+/** What the view asks of the element around it. */
+export interface ViewHost {
+  settings(): ViewSettings
+  /** Whether it covers the page, which then must not be reached. */
+  isModal(): boolean
+  hide(): void
+}
+
+const AT_FIRST: Ui = {
+  side: undefined,
+  editing: undefined,
+  copied: undefined,
+  hasDraft: false,
+  hasNews: false,
+  query: '',
+  found: undefined,
+  renaming: undefined,
+  removing: undefined,
+  files: [],
+  problem: undefined,
+  dismissed: undefined,
+}
+
+const COPIED_MS = 1_600
+const SEARCH_MS = 200
+
+type SidePanel = (scene: Scene) => unknown
+
+/** One chat in one element: draws what its conversation says, at most once a frame. */
+export class ChatView {
+  readonly #root: HTMLElement
+  readonly #host: ViewHost
+  readonly #chat: Chat
+  readonly #reader: Reader
+  readonly #announcer: Announcer
+  readonly #frame: HTMLElement
+  readonly #ends: (() => void)[] = []
+  #words: Words
+  #ui = AT_FIRST
+  #frameRequest = 0
+  #newest: string | undefined
+  #sidePanels: { readonly [Name in Side]?: SidePanel } = {}
+  #copiedTimer: ReturnType<typeof setTimeout> | undefined
+  #searchTimer: ReturnType<typeof setTimeout> | undefined
+
+  /** @param root is emptied; it must be inside of a shadow root */
+  constructor(root: HTMLElement, chat: Chat, words: Words, host: ViewHost) {
+    this.#root = root
+    this.#chat = chat
+    this.#words = words
+    this.#host = host
+    adopt(root.getRootNode() as ShadowRoot, viewStyle)
+    const live = element('div', 'unseen')
+    live.setAttribute('aria-live', 'polite')
+    this.#announcer = new Announcer(live)
+    this.#frame = element('div', 'frame')
+    const chatElement = element('div', 'chat')
+    chatElement.append(this.#frame, live)
+    root.replaceChildren(chatElement)
+    this.#reader = new Reader({
+      messages: () => chat.conversation.getSnapshot().messages,
+      hasOlder: () => chat.conversation.getSnapshot().hasOlder,
+      showOlder: () => chat.conversation.showOlder(),
+      releaseOlder: (messages) => chat.conversation.releaseOlder(messages),
+      draw: () => this.draw(),
+    })
+    root.addEventListener('keydown', this.#keyPressed)
+    root.addEventListener('click', this.#clicked)
+    this.#ends.push(
+      chat.conversation.subscribe(() => this.draw()),
+      chat.sessions.subscribe(() => this.draw()),
+      chat.models.subscribe(() => this.draw()),
+      () => root.removeEventListener('keydown', this.#keyPressed),
+      () => root.removeEventListener('click', this.#clicked),
+    )
+    this.#draw()
+  }
+
+  set words(words: Words) {
+    this.#words = words
+    this.draw()
+  }
+
+  /** Draws with the next frame; as often as it is called before that, once. */
+  draw(): void {
+    this.#frameRequest ||= requestAnimationFrame(() => this.#draw())
+  }
+
+  /** Puts the caret where one writes. */
+  focus(): void {
+    this.#textarea()?.focus({ preventScroll: true })
+  }
+
+  close(): void {
+    for (const end of this.#ends) end()
+    cancelAnimationFrame(this.#frameRequest)
+    clearTimeout(this.#copiedTimer)
+    clearTimeout(this.#searchTimer)
+    this.#reader.disconnect()
+    render(nothing, this.#frame)
+    this.#root.replaceChildren()
+  }
+
+  #draw(): void {
+    this.#frameRequest = 0
+    this.#noteNews(this.#chat.conversation.getSnapshot())
+    const scene = this.#scene()
+    const { side } = this.#ui
+    const panel = side && side !== 'sessions' ? this.#sidePanels[side] : undefined
+    this.#frame.classList.toggle('covered', side !== undefined)
+    this.#frame.classList.toggle('remembering', panel !== undefined)
+    render(
+      html`${sessionList(scene)}
+        <section class="main">${header(scene)}${notices(scene)}${messageList(scene, this.#reader)}${composer(scene)}</section>
+        ${panel?.(scene)}`,
+      this.#frame,
+    )
+    const scroller = this.#frame.querySelector<HTMLElement>('.scroller')
+    if (scroller) this.#reader.follow(scroller)
+    this.#reader.settle()
+    this.#announcer.follow(scene.state.reply, this.#words, scene.now)
+  }
+
+  #scene(): Scene {
+    return {
+      words: this.#words,
+      settings: this.#host.settings(),
+      state: this.#chat.conversation.getSnapshot(),
+      sessions: this.#chat.sessions.getSnapshot(),
+      ui: this.#ui,
+      chat: this.#chat,
+      now: Date.now(),
+      update: (change) => this.#update(change),
+      attempt: (task) => this.#attempt(task),
+      act: this.#actions,
+    }
+  }
+
+  #update(change: Partial<Ui>): void {
+    this.#ui = { ...this.#ui, ...change }
+    this.draw()
+  }
+
+  #attempt(task: Promise<unknown>): void {
+    task.catch((error: unknown) => this.#update({ problem: problemOf(error) }))
+  }
+
+  /** Notes whether somebody who reads above the end has missed something. */
+  #noteNews({ messages }: ConversationState): void {
+    const newest = messages.at(-1)?.message.id
+    const isNew = newest !== this.#newest && this.#newest !== undefined
+    this.#newest = newest
+    if (this.#reader.isAtEnd) this.#ui = { ...this.#ui, hasNews: false }
+    else if (isNew) this.#ui = { ...this.#ui, hasNews: true }
+  }
+
+  readonly #actions: Actions = {
+    send: () => void this.#send(),
+    stop: () => this.#attempt(this.#chat.conversation.stop()),
+    openSession: (sessionId, home) => this.#open(this.#chat.conversation.open(sessionId, { home })),
+    newSession: (home) => this.#open(this.#chat.conversation.create(home && { home })),
+    hide: () => this.#host.hide(),
+    toEnd: () => {
+      this.#reader.toEnd()
+      this.focus()
+    },
+    copy: (text, messageId) => this.#attempt(this.#copy(text, messageId)),
+    show: (side) => this.#show(side),
+    edit: (messageId) => {
+      this.#update({ editing: messageId })
+      this.#focusSoon('.editor textarea')
+    },
+    saveEdit: (messageId) => this.#attempt(this.#saveEdit(messageId)),
+    typed: () => {
+      const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
+      if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
+    },
+    search: (query) => this.#search(query),
+  }
+
+  /** What was typed leaves the composer at once, and comes back if it could not be kept. */
+  async #send(): Promise<void> {
+    const textarea = this.#textarea()
+    const { files } = this.#ui
+    const text = textarea?.value.trim() ?? ''
+    if (!textarea || (text === '' && files.length === 0)) return
+    textarea.value = ''
+    this.#update({ hasDraft: false, files: [], problem: undefined })
+    this.#reader.toEnd()
+    try {
+      const uploads = await Promise.all(files.map(uploadOf))
+      if (await this.#chat.conversation.send(text, uploads.length ? { uploads } : {})) return
+    } catch (error) {
+      this.#update({ problem: problemOf(error) })
+    }
+    textarea.value = [text, textarea.value].filter(Boolean).join('\n')
+    this.#update({ files: [...files, ...this.#ui.files] })
+    this.#actions.typed()
+  }
+
+  async #saveEdit(messageId: string): Promise<void> {
+    const text = this.#frame.querySelector<HTMLTextAreaElement>('.editor textarea')?.value.trim() ?? ''
+    const before = this.#chat.conversation
+      .getSnapshot()
+      .messages.find(({ message }) => message.id === messageId)
+    if (text === '' || !before || text === textOf(before.message.content)) {
+      this.#update({ editing: undefined })
+      this.focus()
+      return
+    }
+    if (await this.#chat.conversation.edit(messageId, text)) {
+      this.#update({ editing: undefined })
+      this.focus()
+    }
+  }
+
+  #open(opened: Promise<unknown>): void {
+    this.#update({ side: undefined, editing: undefined, problem: undefined, hasNews: false })
+    this.#newest = undefined
+    this.#reader.toEnd()
+    this.focus()
+    this.#attempt(opened)
+  }
+
+  #show(side: Side | undefined): void {
+    const before = this.#ui.side
+    this.#update({ side })
+    if (side === undefined) {
+      if (before) this.#focusSoon(`.to-${before}`)
+      return
+    }
+    if (side !== 'sessions' && !this.#sidePanels[side]) this.#attempt(this.#loadPanel(side))
+    else this.#focusSoon(`.side.${side} :is(button, input)`)
+  }
+
+  async #loadPanel(side: 'memory' | 'model'): Promise<void> {
+    try {
+      const panel =
+        side === 'memory'
+          ? (await import('./memory-panel.ts')).memoryPanel(this.#chat, () => this.draw())
+          : (await import('./model-panel.ts')).modelPanel
+      this.#sidePanels = { ...this.#sidePanels, [side]: panel }
+      adopt(this.#root.getRootNode() as ShadowRoot, (await import('./panel-style.ts')).panelStyle)
+    } catch (error) {
+      this.#update({ side: undefined })
+      throw error
+    }
+    this.draw()
+    this.#focusSoon(`.side.${side} button`)
+  }
+
+  async #copy(text: string, messageId: string): Promise<void> {
+    await navigator.clipboard.writeText(text)
+    this.#update({ copied: messageId })
+    clearTimeout(this.#copiedTimer)
+    this.#copiedTimer = setTimeout(() => this.#update({ copied: undefined }), COPIED_MS)
+  }
+
+  #search(query: string): void {
+    this.#update({ query, ...(query.trim() ? {} : { found: undefined }) })
+    clearTimeout(this.#searchTimer)
+    if (!query.trim()) return
+    this.#searchTimer = setTimeout(() => {
+      const answered = this.#chat.sessions.search(query.trim())
+      this.#attempt(answered.then((found) => this.#ui.query === query && this.#update({ found })))
+    }, SEARCH_MS)
+  }
+
+  /** Escape ends the nearest thing: the reply, what covers the messages, the widget. */
+  readonly #keyPressed = (event: KeyboardEvent): void => {
+    if (event.isComposing) return
+    if (event.key === 'Tab' && this.#host.isModal()) keepFocusIn(this.#frame, event)
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    if (this.#ui.side) this.#show(undefined)
+    else if (this.#chat.conversation.getSnapshot().reply) this.#actions.stop()
+    else if (this.#host.settings().isFloating) this.#host.hide()
+  }
+
+  /** Copies a code block. */
+  readonly #clicked = ({ target }: Event): void => {
+    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
+    const code = button?.closest('figure')?.querySelector('code')
+    if (!button || !code) return
+    this.#attempt(
+      navigator.clipboard.writeText(code.textContent).then(() => {
+        button.textContent = this.#words.text('copied')
+        setTimeout(() => {
+          button.textContent = this.#words.text('copyCode')
+        }, COPIED_MS)
+      }),
+    )
+  }
+
+  #focusSoon(selector: string): void {
+    requestAnimationFrame(() => {
+      this.#draw()
+      const found = this.#frame.querySelectorAll<HTMLElement>(selector)
+      const seen = [...found].find((each) => each.offsetParent !== null) ?? this.#textarea()
+      seen?.focus()
+      if (seen instanceof HTMLTextAreaElement) seen.setSelectionRange(seen.value.length, seen.value.length)
+    })
+  }
+
+  #textarea(): HTMLTextAreaElement | null {
+    return this.#frame.querySelector('.composer textarea')
+  }
+}
+
+async function uploadOf(file: File): Promise<Upload> {
+  const mediaType = file.type || 'application/octet-stream'
+  return { name: file.name, mediaType, bytes: new Uint8Array(await file.arrayBuffer()) }
+}
+
+function element(name: string, className: string): HTMLElement {
+  const made = document.createElement(name)
+  made.className = className
+  return made
+}

@@ -1,0 +1,99 @@
+/** What a conversation needs of the place where sessions are kept and answered. */
+import type { Branch } from '../../ports/branch.ts'
+import type { Certificate } from '../../ports/certificate.ts'
+import type { Receipt } from '../../ports/context.ts'
+import type { Message, MessageInput } from '../../ports/message.ts'
+import type { ConversationState, HomeKind, Inspected, MemoryPanelModel, ShownCall, Upload } from '../ports.ts'
+
+export interface ListedSession {
+  readonly sessionId: string
+  readonly title: string
+  /** Unix milliseconds. */
+  readonly createdAt: number
+}
+
+export interface FoundSession {
+  readonly sessionId: string
+  readonly excerpt: string
+}
+
+export interface Home {
+  readonly kind: HomeKind
+  readonly takesUploads: boolean
+  /** What answers, where that is known. */
+  model(): ConversationState['model']
+  session(sessionId: string): HomeSession
+  /** All sessions, in no order. */
+  list(): Promise<readonly ListedSession[]>
+  /** @returns undefined: there is none */
+  find(sessionId: string): Promise<ListedSession | undefined>
+  rename(sessionId: string, title: string): Promise<void>
+  delete(sessionId: string): Promise<Certificate>
+  /** Sessions in whose messages the words are found, best first. */
+  search(query: string): Promise<readonly FoundSession[]>
+  memory(): Promise<MemoryPanelModel>
+  /** How its store does, and when that changes. */
+  storage(): ConversationState['storage']
+  onStorage(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+/** A fact, as much as a chip shows of it. */
+export interface RememberedFact {
+  readonly id: string
+  readonly text: string
+  readonly sources: readonly string[]
+}
+
+export interface AppendOptions {
+  /** Id of a message that this is said in place of. */
+  readonly replaces?: string
+  /** Of the session, where this is its first message. */
+  readonly title?: string
+}
+
+export interface HomeSession {
+  history(options: { readonly messages: number; readonly before?: string }): Promise<readonly Message[]>
+  branches(): Promise<readonly Branch[]>
+  facts(): Promise<readonly RememberedFact[]>
+  /** Keeps bytes, and gives the part that names them. */
+  attach(upload: Upload): Promise<MessageInput['content'][number]>
+  /** Durable when it resolves; written again under the same id it is written once. */
+  append(message: MessageInput, options: AppendOptions): Promise<void>
+  /** @returns the rewind's id */
+  rewind(messageId: string): Promise<string>
+  undo(rewind: string): Promise<void>
+  switchTo(messageId: string): Promise<void>
+  forget(factId: string): Promise<void>
+  /**
+   * Has the newest message answered, or goes on with a reply that was cut off; one at a time, also among tabs. What came of a reply that
+   * was stopped is kept.
+   */
+  reply(options: ReplyOptions): Promise<void>
+  /** Follows a reply that goes on already. @returns whether there was one */
+  join(options: ReplyOptions): Promise<boolean>
+  /** Calls the listener when something may have changed. */
+  watch(listener: () => void): () => void
+  inspected(): Promise<Inspected>
+  close(): Promise<void>
+}
+
+export interface ReplyOptions {
+  /** Stops the reply. */
+  readonly signal: AbortSignal
+  /** Ends following it; the reply may go on. */
+  readonly leave: AbortSignal
+  /** Contract: takes in an event; the next one waits for it. */
+  readonly tell: (event: ReplyEvent) => void | Promise<void>
+}
+
+export type ReplyEvent =
+  /** A model call begins. */
+  | { readonly type: 'step' }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** A call, as it stands now. */
+  | { readonly type: 'call'; readonly call: ShownCall }
+  /** Something of the reply was recorded. `message`, where it is at hand. */
+  | { readonly type: 'recorded'; readonly message?: Message }
+  | { readonly type: 'receipt'; readonly receipt: Receipt }

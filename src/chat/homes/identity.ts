@@ -1,0 +1,97 @@
+import type { ChatPlatform } from '../settings.ts'
+
+/** Who uses the widget in this browser, as it is kept. */
+interface Kept {
+  /** Random, for who has not signed in. */
+  readonly guestId: string
+  /** A guest's at the edge. */
+  readonly guestToken?: string
+  /** Whose the local sessions are, once it is known. */
+  readonly userId?: string
+  /** A move of local sessions that was begun. */
+  readonly moving?: Move
+}
+
+export interface Move {
+  readonly from: string
+  readonly to: string
+  /** Whether all is at its new place, and not yet gone from the old one. */
+  readonly isCopied?: boolean
+}
+
+/** Who uses the widget: kept in the browser's storage, so that a reload finds the same sessions. */
+export class Identity {
+  readonly #platform: Pick<ChatPlatform, 'storage' | 'newId'>
+  readonly #key: string
+
+  constructor(platform: Pick<ChatPlatform, 'storage' | 'newId'>, name: string) {
+    this.#platform = platform
+    this.#key = `${name}/identity`
+  }
+
+  /** Whose the local sessions are. */
+  get owner(): string {
+    const { userId, guestId } = this.#read()
+    return userId ?? guestId
+  }
+
+  get isGuest(): boolean {
+    return this.#read().userId === undefined
+  }
+
+  get guestToken(): string | undefined {
+    return this.#read().guestToken
+  }
+
+  set guestToken(token: string | undefined) {
+    const { guestToken: _, ...kept } = this.#read()
+    this.#write(token === undefined ? kept : { ...kept, guestToken: token })
+  }
+
+  /** The move that was begun and has not come to its end. */
+  get moving(): Move | undefined {
+    return this.#read().moving
+  }
+
+  /** Notes where local sessions go, before the first of them does. */
+  beginMove(to: string): Move {
+    const move = { from: this.owner, to }
+    this.#write({ ...this.#read(), moving: move })
+    return move
+  }
+
+  /** All of them are at their new place as well. */
+  noteCopied(move: Move): void {
+    this.#write({ ...this.#read(), moving: { ...move, isCopied: true } })
+  }
+
+  /** All of them are there: from now on the user is whose they are. */
+  endMove({ to }: Move): void {
+    const { moving: _, ...kept } = this.#read()
+    this.#write({ ...kept, guestId: this.#platform.newId(), userId: to })
+  }
+
+  /** Nobody is known any more. */
+  forget(): void {
+    this.#platform.storage.removeItem(this.#key)
+  }
+
+  #read(): Kept {
+    const text = this.#platform.storage.getItem(this.#key)
+    if (text !== null) {
+      try {
+        const kept: unknown = JSON.parse(text)
+        if (typeof (kept as Partial<Kept> | null)?.guestId === 'string') return kept as Kept
+      } catch {
+        // Somebody else's: it is written over.
+      }
+    }
+    const fresh: Kept = { guestId: this.#platform.newId() }
+    this.#write(fresh)
+    return fresh
+  }
+
+  #write(kept: Kept): void {
+    this.#platform.storage.setItem(this.#key, JSON.stringify(kept))
+  }
+}

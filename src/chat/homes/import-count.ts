@@ -1,0 +1,20 @@
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Imported } from '../../ports/transfer.ts'
+
+/**
+ * What an import came to, for the panel: entries of logs, and facts, that were written.
+ *
+ * @throws ERR_CONFLICT: a session has another log here, one that was erased included, so that its messages were not taken in
+ */
+export function importCount({ parts, conflicts }: Imported): {
+  readonly messages: number
+  readonly facts: number
+} {
+  const refused = conflicts.first.filter(({ part, sessionId }) => part === 'log' && sessionId !== undefined)
+  if (refused.length > 0)
+    throw new PlimsollError(
+      'ERR_CONFLICT',
+      `import: ${refused.length} sessions of the file have another log here, or were erased`,
+    )
+  return { messages: parts.log.written, facts: parts.facts.written }
+}

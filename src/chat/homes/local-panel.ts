@@ -1,0 +1,84 @@
+import type { Fact } from '../../core/facts/fact.ts'
+import { certificateOf, removed } from '../../core/governance/certificate.ts'
+import type { Memory } from '../../core/memory.ts'
+import type { Session } from '../../core/session.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { MemoryPanelModel } from '../ports.ts'
+import { importCount } from './import-count.ts'
+import { matching, panelFact, sharedFirst } from './panel-facts.ts'
+
+/** What is remembered of a user in this browser. */
+export function localPanel(memory: Memory, userId: string, now: () => number): MemoryPanelModel {
+  const scope = { userId }
+  const user = memory.user(scope)
+  /** Facts with the session whose they are; those that all share, with none. */
+  const all = async (): Promise<readonly { readonly fact: Fact; readonly sessionId?: string }[]> => {
+    const shared = await user.facts.list()
+    const known = new Set(shared.map(({ id }) => id))
+    const own = []
+    for (let after: string | undefined; ; ) {
+      const page = await memory.sessions(scope).list(after === undefined ? {} : { after })
+      for (const { sessionId } of page) {
+        const facts = await memory.session({ userId, sessionId }).facts()
+        own.push(...facts.filter(({ id }) => !known.has(id)).map((fact) => ({ fact, sessionId })))
+      }
+      after = page.at(-1)?.sessionId
+      if (after === undefined) break
+    }
+    return [...shared.map((fact) => ({ fact })), ...own]
+  }
+  /** Whose a fact is: a session's, or all sessions'. */
+  const ownerOf = async (
+    factId: string,
+  ): Promise<{ readonly session: Session | undefined; readonly fact: Fact }> => {
+    const found = (await all()).find(({ fact }) => fact.id === factId)
+    if (!found) throw new PlimsollError('ERR_NOT_FOUND', `memory: there is no fact ${factId}`, { id: factId })
+    const { fact, sessionId } = found
+    return { session: sessionId === undefined ? undefined : memory.session({ userId, sessionId }), fact }
+  }
+  return {
+    async facts({ query } = {}) {
+      const found = (await all()).map(({ fact, sessionId }) => panelFact(fact, sessionId === undefined))
+      return sharedFirst(matching(found, query))
+    },
+    async edit(factId, { text }) {
+      const { session, fact } = await ownerOf(factId)
+      await (session ?? user.facts).supersede(factId, { kind: fact.kind, text })
+    },
+    async pin(factId, pinned) {
+      const { session } = await ownerOf(factId)
+      const facts = session ?? user.facts
+      await (pinned ? facts.pin(factId) : facts.unpin(factId))
+    },
+    async promote(factId) {
+      const { session } = await ownerOf(factId)
+      await (session ?? user.facts).promote(factId)
+    },
+    async forget(factId) {
+      const { session } = await ownerOf(factId)
+      // Any session forgets what all of them share, and counts what goes with it.
+      const [newest] = await memory.sessions(scope).list()
+      const by = session ?? (newest && memory.session({ userId, sessionId: newest.sessionId }))
+      if (by) return by.forget(factId, { kind: 'fact' })
+      await user.facts.forget(factId)
+      return certificateOf({ now }, 'forget', factId, false, { facts: removed([factId]) })
+    },
+    profile: () => user.profile.list(),
+    async setProfile(name, text) {
+      await user.profile.set(name, text)
+    },
+    async skills() {
+      const found = []
+      for (const { name } of await user.skills.list()) {
+        const skill = await user.skills.get(name)
+        if (skill) found.push(skill)
+      }
+      return found
+    },
+    export: () => memory.export(scope),
+    async import(lines) {
+      return importCount(await memory.import(scope, lines))
+    },
+    eraseAll: () => memory.erase(scope),
+  }
+}

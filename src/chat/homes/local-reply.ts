@@ -1,0 +1,103 @@
+/** Answering in this browser; loaded with the first reply. */
+import type { AgentEvent } from '../../agent/events.ts'
+import { memoryTools } from '../../agent/memory-tools.ts'
+import type { AgentTool } from '../../agent/options.ts'
+import { createToolbox } from '../../agent/tools.ts'
+import type { ContextOptions } from '../../core/call.ts'
+import type { HistoryOptions } from '../../core/history.ts'
+import type { Session } from '../../core/session.ts'
+import type { Message } from '../../ports/message.ts'
+import type { Model } from '../../ports/model.ts'
+import { runAgent } from '../../run-agent.ts'
+import type { Inspected } from '../ports.ts'
+import type { ReplyOptions } from './home.ts'
+import { pageContextMiddleware } from './page-context.ts'
+
+/** What is asked of the page anew for each reply. */
+export interface ReplyParts {
+  readonly model: Model
+  readonly tools: readonly AgentTool[]
+  readonly memoryTools: boolean
+  readonly pageContext: (() => string | Promise<string>) | undefined
+}
+
+/** The session, with contexts as replies are given them. */
+export function asAnswered(
+  session: Session,
+  parts: ReplyParts,
+): Extract<Inspected, { readonly home: 'local' }>['session'] {
+  const { specs } = createToolbox(toolsOf(session, parts))
+  return {
+    sessionId: session.sessionId,
+    history: (options?: HistoryOptions) => session.history(options),
+    context: (options?: ContextOptions) => session.context({ tools: specs, ...options }),
+    contextAt: (id: string) => session.contextAt(id),
+    subscribe: (listener: () => void) => session.subscribe(listener),
+  }
+}
+
+function toolsOf(
+  session: Session,
+  { tools, memoryTools: mayRemember }: Pick<ReplyParts, 'tools' | 'memoryTools'>,
+): readonly AgentTool[] {
+  return [...tools, ...(mayRemember ? memoryTools(session) : [])]
+}
+
+/** Has the newest round of a session answered. */
+export async function reply(
+  session: Session,
+  round: string | undefined,
+  { model, tools, memoryTools: mayRemember, pageContext }: ReplyParts,
+  { signal, tell }: ReplyOptions,
+): Promise<void> {
+  let said = ''
+  const take = (event: AgentEvent): void => {
+    if (event.type === 'step-start') said = ''
+    if (event.type === 'text') said += event.text
+    if (event.type === 'message' && event.message.role === 'assistant') said = ''
+    const told = replyEventOf(event)
+    if (told) void tell(told)
+  }
+  const result = await runAgent({
+    session,
+    model,
+    tools: toolsOf(session, { tools, memoryTools: mayRemember }),
+    middleware: pageContext ? [pageContextMiddleware(pageContext)] : [],
+    resume: true,
+    signal,
+    onEvent: take,
+  })
+  if (result.reason !== 'aborted' || said.trim() === '') return
+  const { messages } = await session.append(
+    { role: 'assistant', content: said, metadata: { stopped: true } },
+    round === undefined ? {} : { round },
+  )
+  void tell({ type: 'recorded', message: messages[0] as Message })
+}
+
+function replyEventOf(event: AgentEvent): Parameters<ReplyOptions['tell']>[0] | undefined {
+  switch (event.type) {
+    case 'step-start':
+      return { type: 'step' }
+    case 'text':
+    case 'reasoning':
+      return event
+    case 'context':
+      return { type: 'receipt', receipt: event.receipt }
+    case 'message':
+      return { type: 'recorded', message: event.message }
+    case 'tool-call':
+    case 'tool-start': {
+      const { callId, name, input } = event.call
+      const status = event.type === 'tool-call' ? 'waiting' : 'running'
+      return { type: 'call', call: { callId, name, input, status } }
+    }
+    case 'tool-result': {
+      const { callId, name, input } = event.call
+      const { output, isError } = event
+      return { type: 'call', call: { callId, name, input, output, status: isError ? 'failed' : 'ok' } }
+    }
+    default:
+      return undefined
+  }
+}

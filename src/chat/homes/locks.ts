@@ -1,0 +1,26 @@
+import type { ChatLocks } from '../settings.ts'
+
+/** Locks within this page: for browsers without `navigator.locks`. Tabs do not know of each other's. */
+export function pageLocks(): ChatLocks {
+  const held = new Map<string, Promise<unknown>>()
+  return {
+    async request(name, { ifAvailable = false, signal }, run) {
+      signal?.throwIfAborted()
+      if (ifAvailable && held.has(name)) return run(null)
+      while (held.has(name)) {
+        await held.get(name)
+        signal?.throwIfAborted()
+      }
+      const done = run({})
+      const settled = done.then(ignore, ignore)
+      held.set(name, settled)
+      try {
+        return await done
+      } finally {
+        held.delete(name)
+      }
+    },
+  }
+}
+
+function ignore(): void {}

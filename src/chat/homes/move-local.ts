@@ -1,0 +1,44 @@
+import type { Memory } from '../../core/memory.ts'
+import { importCount } from './import-count.ts'
+
+/** One end of a move. */
+export interface Place {
+  readonly memory: Memory
+  readonly userId: string
+}
+
+/** How far a move has come, in what outlives the page. */
+export interface Progress {
+  /** Whether all of it was copied. */
+  readonly isCopied: boolean
+  /** Contract: notes that it is, durably. */
+  onCopied(): void
+}
+
+/**
+ * Moves all that is kept of one user to another: copies it, notes that, then erases where it was. Idempotent: after a crash anywhere, the
+ * same call finishes it, and nothing is there twice. Until the copy is whole nothing is erased, and what is erased in part is not copied.
+ *
+ * @throws ERR_CONFLICT: a session is at both places, and is not the same; nothing was erased. As `memory.import` and `memory.erase`
+ *
+ * Limit: what another tab writes there between the copy and the end of the erasure is lost.
+ */
+export async function moveLocal(from: Place, to: Place, progress: Progress): Promise<void> {
+  if (!progress.isCopied) {
+    if (!(await isEmpty(from)))
+      importCount(await to.memory.import({ userId: to.userId }, from.memory.export({ userId: from.userId })))
+    progress.onCopied()
+  }
+  await from.memory.erase({ userId: from.userId })
+}
+
+async function isEmpty({ memory, userId }: Place): Promise<boolean> {
+  const user = memory.user({ userId })
+  const [sessions, facts, documents, skills] = await Promise.all([
+    memory.sessions({ userId }).list(),
+    user.facts.list({ first: 1, all: true }),
+    user.profile.list(),
+    user.skills.list({ first: 1 }),
+  ])
+  return sessions.length + facts.length + documents.length + skills.length === 0
+}

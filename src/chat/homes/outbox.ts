@@ -1,0 +1,194 @@
+import type { Problem } from '../ports.ts'
+import type { ChatLocks, Network } from '../settings.ts'
+import { isUnreachable, problemOf } from './problem.ts'
+
+/** A message that waits to be sent to an edge. */
+export interface OutboxEntry {
+  /** Of the message, fixed once and for ever: sent again it is the same. */
+  readonly id: string
+  /** Who says it, to which edge: nobody else's token sends it. */
+  readonly owner: string
+  readonly sessionId: string
+  readonly text: string
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  /** Of the session, where this is its first message. */
+  readonly title?: string
+  /** Why it was refused. Absent: it waits. */
+  readonly problem?: Problem
+}
+
+/** Where entries are kept, in the order in which they were added, until they are removed. */
+export interface OutboxStore {
+  /** Durable when it resolves. @throws ERR_STORAGE_FULL, ERR_STORAGE */
+  put(entry: OutboxEntry): Promise<void>
+  list(owner: string): Promise<readonly OutboxEntry[]>
+  remove(id: string): Promise<void>
+  clear(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface OutboxParts {
+  readonly store: OutboxStore
+  readonly owner: string
+  readonly locks: ChatLocks
+  /** Held while messages are sent, so that of several tabs one sends. */
+  readonly lockName: string
+  readonly network: Network
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Contract: sends a message, durable when it resolves; sent again it is written once. */
+  readonly send: (entry: OutboxEntry) => Promise<void>
+  /** Contract: told of each session of which messages were sent, once all were. */
+  readonly onSent: (sessionId: string) => void
+}
+
+/** Milliseconds between two tries while the page thinks that it is online. */
+const WAITS = [2_000, 5_000, 15_000, 60_000]
+/** Refusals that say nothing against the message. */
+const LATER: ReadonlySet<string> = new Set([
+  'ERR_OFFLINE',
+  'ERR_OVERLOADED',
+  'ERR_RATE_LIMIT',
+  'ERR_UNAUTHENTICATED',
+])
+
+/** Messages on their way to an edge: kept until they are there, sent in their order. */
+export class Outbox {
+  readonly #parts: OutboxParts
+  readonly #listeners = new Set<() => void>()
+  readonly #closed = new AbortController()
+  readonly #unsubscribe: () => void
+  #entries: readonly OutboxEntry[] = []
+  #flushing: Promise<void> | undefined
+  #again = false
+  #failures = 0
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts
+    this.#unsubscribe = parts.network.subscribe(() => void this.flush())
+  }
+
+  /** Reads what waits, and begins to send it. */
+  async open(): Promise<void> {
+    await this.#read()
+    void this.flush()
+  }
+
+  /** What waits or was refused, of one session. The same list until something changes. */
+  of(sessionId: string): readonly OutboxEntry[] {
+    return this.#entries.filter((entry) => entry.sessionId === sessionId)
+  }
+
+  /** Whether something is still to be sent; what was refused is not. */
+  get isWaiting(): boolean {
+    return this.#entries.some(({ problem }) => !problem)
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Keeps a message until it is sent; durable when it resolves. @throws as {@link OutboxStore.put} */
+  async add(entry: Omit<OutboxEntry, 'owner'>): Promise<void> {
+    await this.#parts.store.put({ ...entry, owner: this.#parts.owner })
+    await this.#read()
+    void this.flush()
+  }
+
+  /** Sends a refused one again. */
+  async retry(id: string): Promise<void> {
+    const entry = this.#entries.find((one) => one.id === id)
+    if (entry) {
+      const { problem: _, ...waiting } = entry
+      await this.#parts.store.put(waiting)
+      await this.#read()
+    }
+    this.#failures = 0
+    await this.flush()
+  }
+
+  async drop(id: string): Promise<void> {
+    await this.#parts.store.remove(id)
+    await this.#read()
+  }
+
+  /** Drops all, of everybody. */
+  async clear(): Promise<void> {
+    await this.#parts.store.clear()
+    await this.#read()
+  }
+
+  /** Sends what waits, in order. Never rejects; what is added meanwhile is sent too. */
+  flush(): Promise<void> {
+    this.#again = true
+    this.#flushing ??= this.#run().finally(() => {
+      this.#flushing = undefined
+    })
+    return this.#flushing
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+    this.#unsubscribe()
+    this.#listeners.clear()
+    await this.#flushing
+    await this.#parts.store.close()
+  }
+
+  async #run(): Promise<void> {
+    const { locks, lockName, network } = this.#parts
+    const { signal } = this.#closed
+    while (this.#again && !signal.aborted && network.isOnline()) {
+      this.#again = false
+      try {
+        const isDone = await locks.request(lockName, { signal }, () => this.#sendAll())
+        if (!isDone) this.#later()
+      } catch {
+        // The page is closed, or its store fails: what waits stays.
+      }
+    }
+  }
+
+  /** @returns whether nothing waits any more */
+  async #sendAll(): Promise<boolean> {
+    const { store, owner, send, onSent } = this.#parts
+    const sent = new Set<string>()
+    let isDone = true
+    // Read anew: another tab may have sent some of them.
+    for (const entry of await store.list(owner)) {
+      if (entry.problem || this.#closed.signal.aborted) continue
+      try {
+        await send(entry)
+        this.#failures = 0
+      } catch (error) {
+        const problem = problemOf(error)
+        if (LATER.has(problem.code) || isUnreachable(error) || problem.code === 'ERR_TIMEOUT') {
+          isDone = false
+          break
+        }
+        await store.put({ ...entry, problem })
+        continue
+      }
+      await store.remove(entry.id)
+      sent.add(entry.sessionId)
+    }
+    await this.#read()
+    for (const sessionId of sent) onSent(sessionId)
+    return isDone
+  }
+
+  /** Tries again after a while; sooner where the network says that it is back. */
+  #later(): void {
+    const ms = WAITS[Math.min(this.#failures++, WAITS.length - 1)] ?? 0
+    this.#parts.sleep(ms, this.#closed.signal).then(
+      () => this.flush(),
+      () => {},
+    )
+  }
+
+  async #read(): Promise<void> {
+    this.#entries = await this.#parts.store.list(this.#parts.owner)
+    for (const listener of [...this.#listeners]) listener()
+  }
+}

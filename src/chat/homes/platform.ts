@@ -1,0 +1,66 @@
+import { webHost } from '../../platform/web.ts'
+import type { ChatLocks, ChatPlatform, ChatStorage, Network } from '../settings.ts'
+import { pageLocks } from './locks.ts'
+
+/** The page's own, and what stands in for what it lacks. */
+export function pagePlatform(given: Partial<ChatPlatform> = {}): ChatPlatform {
+  return {
+    storage: localStorageOf() ?? memoryStorage(),
+    locks: (globalThis.navigator?.locks as ChatLocks | undefined) ?? pageLocks(),
+    network: pageNetwork(),
+    indexedDB: globalThis.indexedDB,
+    IDBKeyRange: globalThis.IDBKeyRange,
+    // Looked up at each call, since others may have put their own in its place.
+    fetch: (url, init) => fetch(url, init),
+    WebSocket: globalThis.WebSocket,
+    newId: webHost.newId,
+    now: webHost.now,
+    sleep,
+    ...given,
+  }
+}
+
+/** Undefined where the user forbids it. */
+function localStorageOf(): ChatStorage | undefined {
+  try {
+    return globalThis.localStorage ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function memoryStorage(): ChatStorage {
+  const values = new Map<string, string>()
+  return {
+    getItem: (key) => values.get(key) ?? null,
+    setItem: (key, value) => void values.set(key, value),
+    removeItem: (key) => void values.delete(key),
+  }
+}
+
+function pageNetwork(): Network {
+  return {
+    isOnline: () => globalThis.navigator?.onLine ?? true,
+    subscribe(listener) {
+      const { addEventListener, removeEventListener } = globalThis
+      addEventListener?.('online', listener)
+      addEventListener?.('offline', listener)
+      return () => {
+        removeEventListener?.('online', listener)
+        removeEventListener?.('offline', listener)
+      }
+    },
+  }
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+  signal.throwIfAborted()
+}

@@ -1,0 +1,33 @@
+import { isPlimsollError } from '../../ports/errors.ts'
+import type { Problem } from '../ports.ts'
+
+const RETRYABLE: ReadonlySet<string> = new Set([
+  'ERR_CONFLICT',
+  'ERR_INTERNAL',
+  'ERR_INTERRUPTED',
+  'ERR_MODEL',
+  'ERR_OVERLOADED',
+  'ERR_RATE_LIMIT',
+  'ERR_STORAGE',
+  'ERR_STORAGE_FULL',
+  'ERR_TIMEOUT',
+  'ERR_UNAUTHENTICATED',
+])
+
+/** What went wrong, for the view. What is no error of this library's came from the model. */
+export function problemOf(error: unknown): Problem {
+  if (!isPlimsollError(error))
+    return {
+      code: 'ERR_MODEL',
+      message: error instanceof Error ? error.message : String(error),
+      retryable: true,
+    }
+  const { code, message } = error
+  if (isUnreachable(error)) return { code: 'ERR_OFFLINE', message, retryable: true }
+  return { code, message, retryable: RETRYABLE.has(code) }
+}
+
+/** Whether a request got no answer at all: the client's errors say of which status they are, if of any. */
+export function isUnreachable(error: unknown): boolean {
+  return isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: no answer$/.test(error.message)
+}

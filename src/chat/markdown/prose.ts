@@ -1,0 +1,59 @@
+import { Directive, directive, type ElementPart } from 'lit/directive.js'
+import { noChange } from 'lit/html.js'
+import type { Blocks, ProseOptions } from './blocks.ts'
+
+/** What would look different as Markdown. A text without any of it needs no parser. */
+const MARKS = /[*_`#[\]|~<>&\\]|^\s*(?:[-+]|\d+[.)])\s|https?:|www\.|-{3}|={3}|@/m
+/** Nested deeper than anybody writes: parsers and sanitisers give up on it, and would leave out the text. */
+const NESTED = /(?:>[ \t]*){30}|(?:[-*+][ \t]+){30}/
+/** Longer texts stay as they are. In UTF-16 units. */
+const LONGEST = 100_000
+
+let renderer: typeof import('./blocks.ts') | undefined
+
+/** Shows a text as Markdown in its element, once it has something to show and the parser is there; before that, as it is. */
+class ProseDirective extends Directive {
+  #element: Element | undefined
+  #text: string | undefined
+  #options: ProseOptions = { copyLabel: '', isGrowing: false }
+  #blocks: Blocks | undefined
+
+  render(_text: string, _options: ProseOptions): unknown {
+    return noChange
+  }
+
+  override update(part: ElementPart, [text, options]: [string, ProseOptions]): unknown {
+    if (text === this.#text && options.isGrowing === this.#options.isGrowing) return noChange
+    this.#element = part.element
+    this.#text = text
+    this.#options = options
+    this.#show(part.element, text)
+    return noChange
+  }
+
+  #show(element: Element, text: string): void {
+    const needsParser = text.length <= LONGEST && MARKS.test(text) && !NESTED.test(text)
+    element.classList.toggle('plain', !needsParser || !renderer)
+    if (needsParser && renderer) {
+      this.#blocks ??= new renderer.Blocks(element)
+      this.#blocks.show(text, this.#options)
+      return
+    }
+    this.#blocks = undefined
+    element.textContent = text
+    if (needsParser) void this.#load()
+  }
+
+  async #load(): Promise<void> {
+    try {
+      renderer ??= await import('./blocks.ts')
+    } catch {
+      // Offline, or a deploy took the file away: the text stays as it is.
+      return
+    }
+    if (this.#element?.isConnected && this.#text !== undefined) this.#show(this.#element, this.#text)
+  }
+}
+
+/** `<div class="prose" ${prose(text, options)}></div>`: the element must be empty, and stays the directive's own. */
+export const prose = directive(ProseDirective)

@@ -1,0 +1,374 @@
+/** Everything behind the widget's view, wired. */
+import type { Client } from '../client/client.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import { ChatConversation } from './conversation/conversation.ts'
+import { ChatSessionList } from './conversation/session-list.ts'
+import type { Home } from './homes/home.ts'
+import { Identity, type Move } from './homes/identity.ts'
+import type { LocalStore } from './homes/open-local.ts'
+import type { Outbox } from './homes/outbox.ts'
+import { pagePlatform } from './homes/platform.ts'
+import { type ModelPicker, Models } from './models/picker.ts'
+import type { Conversation, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
+import type { ChatEvent, ChatPlatform, ChatSettings } from './settings.ts'
+
+export interface Chat {
+  readonly conversation: Conversation
+  readonly sessions: SessionList
+  /** Which model answers local sessions. */
+  readonly models: ModelPicker
+  /** What is remembered, in all homes. Loaded when it is asked for. */
+  memory(): Promise<MemoryPanelModel>
+  /**
+   * Moves what a guest has to the user, once. Idempotent: after an error or a crash, the same call finishes it. With `token`, the edge's, what
+   * is at the edge moves; local sessions do with `userId`, or where the token names its subject.
+   *
+   * @throws ERR_INVALID_ARGUMENT, ERR_STORAGE (no answer of the edge), as `client.me.claim` and `memory.import`
+   */
+  identify(user: { readonly userId: string } | { readonly token: string }): Promise<void>
+  /**
+   * Ends what the user does here; whoever comes next is a new guest. With `erase`, nothing readable is left in this browser: local sessions,
+   * messages that wait to be sent, and who the guest was; a guest's sessions at the edge are removed where it can be reached.
+   */
+  signOut(options?: { readonly erase?: boolean }): Promise<void>
+  /** Calls the listener with what the element tells its page of. @returns what ends it */
+  onEvent(listener: (event: ChatEvent) => void): () => void
+  close(): Promise<void>
+}
+
+/**
+ * Opens a chat, at once; homes, databases and models are loaded behind it, when they are needed.
+ *
+ * @example
+ * ```ts
+ * const chat = openChat({ model: async (messages) => answerTo(messages) })
+ * await chat.conversation.create()
+ * await chat.conversation.send('Which trains go to Turin?')
+ * ```
+ */
+export function openChat(settings: ChatSettings = {}): Chat {
+  return new OpenedChat(settings)
+}
+
+class OpenedChat implements Chat {
+  readonly conversation: ChatConversation
+  readonly sessions: ChatSessionList
+  readonly models: Models
+  readonly #settings: ChatSettings
+  readonly #platform: ChatPlatform
+  readonly #name: string
+  readonly #identity: Identity
+  readonly #listeners = new Set<(event: ChatEvent) => void>()
+  #token: string | undefined
+  #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
+  #edge: Promise<Home> | undefined
+  #outbox: Promise<Outbox> | undefined
+
+  constructor(settings: ChatSettings) {
+    const { name = 'plimsoll-chat', src, platform } = settings
+    this.#settings = settings
+    this.#platform = pagePlatform(platform)
+    this.#name = name
+    this.#identity = new Identity(this.#platform, name)
+    this.models = new Models({ given: () => settings.model, platform: this.#platform })
+    const homes = {
+      home: (kind: HomeKind) => this.#home(kind),
+      kinds: () => this.#kinds(),
+    }
+    this.conversation = new ChatConversation({
+      ...homes,
+      defaultHome: src === undefined ? 'local' : 'edge',
+      outbox: () => this.#openOutbox(),
+      platform: this.#platform,
+      emit: (event) => this.#emit(event),
+      onListed: () => void this.sessions.refresh(),
+    })
+    this.sessions = new ChatSessionList({
+      ...homes,
+      onDelete: async (sessionId) => {
+        if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
+      },
+    })
+    this.models.subscribe(() => this.conversation.onModel())
+    // What was said before the page was left is sent, whatever it shows now.
+    if (src !== undefined) void this.#openOutbox().catch(() => {})
+  }
+
+  async memory(): Promise<MemoryPanelModel> {
+    const { allPanels } = await import('./homes/all-panels.ts')
+    const homes = await Promise.all(this.#kinds().map((kind) => this.#home(kind)))
+    const panel = allPanels(await Promise.all(homes.map((home) => home.memory())))
+    return {
+      ...panel,
+      import: (lines) => panel.import(lines).finally(() => this.sessions.refresh()),
+      eraseAll: async () => {
+        const certificate = await panel.eraseAll()
+        await this.conversation.create()
+        await this.sessions.refresh()
+        return certificate
+      },
+    }
+  }
+
+  async identify(user: { readonly userId: string } | { readonly token: string }): Promise<void> {
+    const { session } = this.conversation.getSnapshot()
+    const token = 'token' in user ? user.token : undefined
+    const userId = 'userId' in user ? user.userId : subjectOf(user.token)
+    let claimed: ReadonlyMap<string, string> = new Map()
+    await this.conversation.reset()
+    if (token !== undefined && this.#settings.src !== undefined) {
+      claimed = await this.#claim(token)
+      this.#token = token
+    }
+    await this.#closeHomes()
+    if (userId !== undefined && userId !== '') await this.#moveTo(userId)
+    await this.sessions.reset()
+    if (session)
+      await this.conversation.open(claimed.get(session.sessionId) ?? session.sessionId, {
+        home: session.home,
+      })
+  }
+
+  async signOut({ erase = false }: { readonly erase?: boolean } = {}): Promise<void> {
+    await this.conversation.reset()
+    if (erase) {
+      const { eraseBrowser } = await import('./homes/erase-browser.ts')
+      const guest =
+        this.#identity.guestToken !== undefined && this.#token === undefined && !this.#settings.getToken
+      await eraseBrowser({
+        platform: this.#platform,
+        name: this.#name,
+        owner: this.#identity.owner,
+        local: this.#usesLocal() ? (await this.#openLocal()).opened : undefined,
+        outbox: this.#settings.src === undefined ? undefined : await this.#openOutbox(),
+        client: guest ? await this.#client() : undefined,
+      })
+    }
+    await this.#closeHomes()
+    this.#token = undefined
+    this.#identity.forget()
+    this.#platform.storage.removeItem(this.#localKey)
+    await this.sessions.reset()
+  }
+
+  onEvent(listener: (event: ChatEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear()
+    await this.conversation.close()
+    await this.#closeHomes()
+  }
+
+  #emit(event: ChatEvent): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(event)
+      } catch {
+        // What it is told of has happened.
+      }
+    }
+  }
+
+  /** The homes that have sessions. The local one of a page with an edge is not opened before it is used. */
+  #kinds(): readonly HomeKind[] {
+    if (this.#settings.src === undefined) return ['local']
+    return this.#usesLocal() ? ['local', 'edge'] : ['edge']
+  }
+
+  get #localKey(): string {
+    return `${this.#name}/local`
+  }
+
+  #usesLocal(): boolean {
+    return this.#local !== undefined || this.#platform.storage.getItem(this.#localKey) !== null
+  }
+
+  async #home(kind: HomeKind): Promise<Home> {
+    if (kind === 'local') return (await this.#openLocal()).home
+    this.#edge ??= this.#makeEdge()
+    return this.#edge
+  }
+
+  #openLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
+    this.#local ??= this.#makeLocal().catch((error) => {
+      this.#local = undefined
+      throw error
+    })
+    return this.#local
+  }
+
+  async #makeLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
+    const { localHome } = await import('./homes/local-home.ts')
+    const { moving } = this.#identity
+    if (moving) await this.#move(moving)
+    const { storage, locks, now } = this.#platform
+    storage.setItem(this.#localKey, 'used')
+    const opened = await this.#openStore(this.#identity.owner)
+    const { store, memory } = opened
+    const home = localHome({
+      memory,
+      status: {
+        current: () => store.status(),
+        subscribe: (listener) => store.onStatus(listener),
+      },
+      close: () => store.close(),
+      userId: this.#identity.owner,
+      locks,
+      now,
+      name: this.#name,
+      reply: async () => ({
+        model: await this.models.current(),
+        tools: this.#settings.tools ?? [],
+        memoryTools: this.#settings.memoryTools ?? true,
+        pageContext: this.#settings.pageContext,
+      }),
+      model: () => this.models.describe(),
+    })
+    return { home, opened }
+  }
+
+  /** The database of an owner. */
+  async #openStore(owner: string): Promise<LocalStore> {
+    const { openLocal } = await import('./homes/open-local.ts')
+    const { system, budget } = this.#settings
+    return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
+  }
+
+  async #moveTo(userId: string): Promise<void> {
+    const { owner, isGuest } = this.#identity
+    if (owner === userId) return
+    if (!isGuest)
+      throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
+        argument: 'userId',
+      })
+    const move = this.#identity.beginMove(userId)
+    if (this.#usesLocal()) await this.#move(move)
+    else this.#identity.endMove(move)
+  }
+
+  async #move(move: Move): Promise<void> {
+    const { moveLocal } = await import('./homes/move-local.ts')
+    const { deleteDatabase } = await import('./homes/erase-browser.ts')
+    const [from, to] = [await this.#openStore(move.from), await this.#openStore(move.to)]
+    try {
+      await moveLocal(
+        { memory: from.memory, userId: move.from },
+        { memory: to.memory, userId: move.to },
+        { isCopied: move.isCopied === true, onCopied: () => this.#identity.noteCopied(move) },
+      )
+    } finally {
+      await Promise.all([from.store.close(), to.store.close()])
+    }
+    await deleteDatabase(this.#platform, `${this.#name}/${move.from}`)
+    this.#identity.endMove(move)
+  }
+
+  /** Moves what a guest has at the edge. @returns new ids of sessions that were renamed */
+  async #claim(token: string): Promise<ReadonlyMap<string, string>> {
+    const { guestToken } = this.#identity
+    if (guestToken === undefined) return new Map()
+    const { claimGuest } = await import('./homes/claim-guest.ts')
+    const user = await this.#client(token)
+    const sessions = await claimGuest({ user, guestToken, outbox: await this.#openOutbox() })
+    this.#identity.guestToken = undefined
+    return sessions
+  }
+
+  async #makeEdge(): Promise<Home> {
+    const { edgeHome } = await import('./homes/edge-home.ts')
+    return edgeHome(await this.#client(), this.#platform.now)
+  }
+
+  /** @param token whose; default: who uses the widget */
+  async #client(token?: string): Promise<Client> {
+    const { createClient } = await import('../client/client.ts')
+    const { fetch, WebSocket, newId } = this.#platform
+    const client = createClient({
+      baseUrl: this.#settings.src ?? '',
+      token: token ?? ((refused) => this.#tokenOf(client, refused)),
+      fetch,
+      newId,
+      ...(WebSocket && { WebSocket }),
+    })
+    return client
+  }
+
+  async #tokenOf(client: Client, refused: string | undefined): Promise<string> {
+    const { getToken } = this.#settings
+    if (getToken) return getToken(refused)
+    if (this.#token !== undefined) return this.#token
+    // Of all calls and tabs that have none, one asks for it: each would be another guest.
+    return this.#platform.locks.request(`${this.#name}/guest`, {}, async () => {
+      const { guestToken } = this.#identity
+      if (guestToken !== undefined && guestToken !== refused) return guestToken
+      const { token } = await client.guests.create()
+      this.#identity.guestToken = token
+      return token
+    })
+  }
+
+  #openOutbox(): Promise<Outbox> {
+    this.#outbox ??= this.#makeOutbox()
+    return this.#outbox
+  }
+
+  async #makeOutbox(): Promise<Outbox> {
+    const [{ Outbox }, { idbOutbox, memoryOutbox }] = await Promise.all([
+      import('./homes/outbox.ts'),
+      import('./homes/idb-outbox.ts'),
+    ])
+    const { indexedDB, locks, network, sleep } = this.#platform
+    const { src = '' } = this.#settings
+    const owner = `${src} ${this.#identity.owner}`
+    const outbox = new Outbox({
+      store: indexedDB ? idbOutbox(indexedDB, `${this.#name}/outbox`) : memoryOutbox(),
+      owner,
+      locks,
+      lockName: `${this.#name}/outbox`,
+      network,
+      sleep,
+      send: async ({ id, sessionId, text, title }) => {
+        const session = (await this.#home('edge')).session(sessionId)
+        await session.append({ id, role: 'user', content: text }, title === undefined ? {} : { title })
+      },
+      onSent: (sessionId) => {
+        void this.sessions.refresh()
+        if (!this.conversation.onSent(sessionId)) void this.#answerUnseen(sessionId)
+      },
+    })
+    await outbox.open().catch(() => {})
+    return outbox
+  }
+
+  /** Has a session answered that is not on the screen: the edge goes on by itself once it was asked. */
+  async #answerUnseen(sessionId: string): Promise<void> {
+    const { signal } = new AbortController()
+    const session = (await this.#home('edge')).session(sessionId)
+    await session.reply({ signal, leave: signal, tell: () => {} }).catch(() => {})
+  }
+
+  async #closeHomes(): Promise<void> {
+    const [local, outbox] = [this.#local, this.#outbox]
+    this.#local = undefined
+    this.#edge = undefined
+    this.#outbox = undefined
+    await Promise.all([
+      local?.then(({ home }) => home.close()).catch(() => {}),
+      outbox?.then((one) => one.close()).catch(() => {}),
+    ])
+  }
+}
+
+/** Whom a token names, where it can be read: only for the name of a database here. */
+function subjectOf(token: string): string | undefined {
+  try {
+    const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''
+    const { sub } = JSON.parse(atob(payload)) as { readonly sub?: unknown }
+    return typeof sub === 'string' ? sub : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,202 @@
+/** What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no storage, no network in here. */
+import type { SessionClient } from '../client/session.ts'
+import type { Session } from '../core/session.ts'
+import type { Certificate } from '../ports/certificate.ts'
+import type { Receipt } from '../ports/context.ts'
+import type { ErrorCode } from '../ports/errors.ts'
+import type { Json, Message, Trust } from '../ports/message.ts'
+
+/** Where a session is kept and answered. Fixed when the session is created. */
+export type HomeKind = 'local' | 'edge'
+
+/** A list entry. */
+export interface SessionEntry {
+  readonly sessionId: string
+  /** Empty until something was said. */
+  readonly title: string
+  readonly home: HomeKind
+  /** Unix milliseconds. */
+  readonly createdAt: number
+}
+
+/** A message on the screen. */
+export interface ShownMessage {
+  readonly message: Message
+  /** Its place among the versions of this place in the conversation, from 1, where there are several. */
+  readonly version?: { readonly index: number; readonly count: number }
+  /**
+   * `sent`: durable. `queued`: kept here, sent to its edge once there is a network. `failed`: refused; `problem` says why, and it
+   * can be sent again or dropped.
+   */
+  readonly delivery: 'sent' | 'queued' | 'failed'
+  readonly problem?: Problem
+  /** What was remembered of it, with an undo. */
+  readonly remembered: readonly RememberedChip[]
+}
+
+/** “Remembered: …”. */
+export interface RememberedChip {
+  readonly factId: string
+  readonly text: string
+}
+
+/** A tool call, in a message or under way. */
+export interface ShownCall {
+  readonly callId: string
+  readonly name: string
+  readonly input: Json
+  readonly status: 'waiting' | 'running' | 'ok' | 'failed'
+  readonly output?: Json
+}
+
+/** The reply that is being made. */
+export interface RunningReply {
+  /** `waiting` until the first piece came. */
+  readonly status: 'waiting' | 'streaming' | 'tools'
+  /** Of the step under way; the steps before it are messages. */
+  readonly text: string
+  readonly reasoning: string
+  readonly calls: readonly ShownCall[]
+}
+
+/** What went wrong, by its code; the view has the words. */
+export interface Problem {
+  readonly code: ErrorCode | 'ERR_OFFLINE'
+  /** For developers: operation, subject, reason. */
+  readonly message: string
+  /** Whether the same can be tried again. */
+  readonly retryable: boolean
+}
+
+/** What a conversation shows. The same object until something changes. */
+export interface ConversationState {
+  readonly session: SessionEntry | undefined
+  /** Whether the newest messages were read. */
+  readonly loaded: boolean
+  /** A run of messages without gaps, newest last: the end of the conversation, and as much before it as was asked for. */
+  readonly messages: readonly ShownMessage[]
+  /** Whether there are messages before these. */
+  readonly hasOlder: boolean
+  readonly reply: RunningReply | undefined
+  readonly problem: Problem | undefined
+  readonly online: boolean
+  /**
+   * Of the local store: `full`: nothing more can be written. `memory`: kept until the page is closed only. `lost`: it was there, and is gone.
+   * `blocked`: a newer version of the page has changed it.
+   */
+  readonly storage: 'ok' | 'full' | 'memory' | 'lost' | 'blocked'
+  /** Whether files can be sent with a message. */
+  readonly takesUploads: boolean
+  /** The account of the newest call, once there was one. */
+  readonly receipt: Receipt | undefined
+  /** Id of the model that answers, and whether it is the scripted demo. */
+  readonly model: { readonly id: string; readonly isDemo: boolean } | undefined
+}
+
+/**
+ * The session behind a conversation, for an inspector: what `sessionSource` of `plimsoll/inspector` takes, or `clientSource`. Its contexts are
+ * those of the next reply, the tools included.
+ */
+export type Inspected =
+  | {
+      readonly home: 'local'
+      readonly session: Pick<Session, 'sessionId' | 'history' | 'context' | 'contextAt' | 'subscribe'>
+    }
+  | { readonly home: 'edge'; readonly session: Pick<SessionClient, 'sessionId' | 'context' | 'live'> }
+
+/** A file to send with a message. */
+export interface Upload {
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+  readonly name: string
+}
+
+/**
+ * One conversation after the other. Methods never reject for what the state can say: they resolve, and `problem` tells. `subscribe` and
+ * `getSnapshot` are as React's `useSyncExternalStore` wants them.
+ */
+export interface Conversation {
+  subscribe(listener: () => void): () => void
+  getSnapshot(): ConversationState
+  /** Shows a session; a fresh one where there is none of that id. */
+  open(sessionId: string, options?: { readonly home?: HomeKind }): Promise<void>
+  /** Shows an empty session; it is kept from its first message on. @returns its id */
+  create(options?: { readonly home?: HomeKind }): Promise<string>
+  /**
+   * Resolves once the message is kept, here, at its edge or in the outbox; the reply follows.
+   *
+   * @returns false: it is not kept, `problem` says why, and the text belongs back into the composer
+   */
+  send(text: string, options?: { readonly uploads?: readonly Upload[] }): Promise<boolean>
+  /** Ends the reply; what came of it stays. Idempotent. */
+  stop(): Promise<void>
+  /**
+   * Says another thing in the place of a user's message, and has it answered. The old version stays: see `switchVersion`.
+   *
+   * @returns as {@link send}
+   */
+  edit(messageId: string, text: string): Promise<boolean>
+  /** Has a reply made again: the newest, or that of an id. */
+  regenerate(messageId?: string): Promise<void>
+  /** Shows another version of that place, with all that followed it. */
+  switchVersion(messageId: string, index: number): Promise<void>
+  /** Sends what failed again, or goes on with a reply that was cut off. */
+  retry(messageId?: string): Promise<void>
+  /** Lets go of a message that was never sent. */
+  drop(messageId: string): Promise<void>
+  /** Forgets a fact that was remembered of this conversation, for the undo of a chip. */
+  forget(factId: string): Promise<void>
+  /** Reads a page of older messages. Resolves at once where there are none. */
+  showOlder(): Promise<void>
+  /** Lets go of older pages, so that a long stay does not grow: the newest `messages` stay. */
+  releaseOlder(messages: number): void
+  /** The session that is shown; undefined: none is kept yet. */
+  inspected(): Promise<Inspected | undefined>
+  close(): Promise<void>
+}
+
+/** The list of sessions of all homes. */
+export interface SessionList {
+  subscribe(listener: () => void): () => void
+  getSnapshot(): { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
+  /** Sessions in whose titles or messages the words are found, best first. */
+  search(query: string): Promise<readonly (SessionEntry & { readonly excerpt?: string })[]>
+  rename(sessionId: string, title: string): Promise<void>
+  delete(sessionId: string): Promise<Certificate>
+}
+
+/** A fact as the panel shows it. */
+export interface MemoryFact {
+  readonly id: string
+  readonly kind: 'finding' | 'blocker' | 'correction' | 'preference' | 'constraint'
+  readonly title: string
+  readonly text: string
+  readonly pinned: boolean
+  /** 0 to 1. */
+  readonly confidence: number
+  readonly trust: Trust
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  readonly reviewAt: number
+  /** Whether all sessions of the user share it. */
+  readonly shared: boolean
+  readonly sources: readonly string[]
+}
+
+/** What is remembered of one user, for the panel. Methods reject with a PlimsollError. */
+export interface MemoryPanelModel {
+  facts(options?: { readonly query?: string }): Promise<readonly MemoryFact[]>
+  edit(factId: string, change: { readonly text: string }): Promise<void>
+  pin(factId: string, pinned: boolean): Promise<void>
+  /** Takes it for the user's own word. */
+  promote(factId: string): Promise<void>
+  forget(factId: string): Promise<Certificate>
+  profile(): Promise<readonly { readonly name: string; readonly text: string }[]>
+  setProfile(name: string, text: string): Promise<void>
+  skills(): Promise<readonly { readonly name: string; readonly description: string; readonly text: string }[]>
+  /** All that is kept of the user as JSON lines, as they come. */
+  export(): AsyncIterable<string>
+  import(lines: AsyncIterable<string>): Promise<{ readonly messages: number; readonly facts: number }>
+  /** Removes everything, in every home. */
+  eraseAll(): Promise<Certificate>
+}

@@ -1,0 +1,35 @@
+import type { Strings } from './catalogue.ts'
+import { Words } from './words.ts'
+
+const CATALOGUES: Readonly<Record<string, () => Promise<Strings>>> = {
+  ar: async () => (await import('./ar.ts')).ar,
+  de: async () => (await import('./de.ts')).de,
+  en: async () => (await import('./en.ts')).en,
+  es: async () => (await import('./es.ts')).es,
+  fr: async () => (await import('./fr.ts')).fr,
+  ja: async () => (await import('./ja.ts')).ja,
+}
+
+/** Languages that come with the widget. */
+export const LANGUAGES: readonly string[] = Object.keys(CATALOGUES)
+
+/**
+ * Loads the one language that is asked for.
+ * @param language a BCP 47 tag; one without a catalogue shows English
+ * @param own texts that win over the catalogue's
+ */
+export async function loadWords(language: string, own: Partial<Strings> = {}): Promise<Words> {
+  const base = language.split('-', 1)[0]?.toLowerCase() ?? ''
+  const load = Object.hasOwn(CATALOGUES, base) ? CATALOGUES[base] : undefined
+  const strings = await (load ?? CATALOGUES.en)?.()
+  // Without a catalogue the numbers are English too: half of each would be neither.
+  return new Words(load && isTag(language) ? language : 'en', { ...strings, ...own } as Strings)
+}
+
+function isTag(language: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(language).length > 0
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,70 @@
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import type { Memory } from './core/memory.ts'
+import type { Session, Snapshot } from './core/session.ts'
+import type { Scope } from './ports/op.ts'
+import type { SnapshotSource } from './ports/snapshot.ts'
+import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
+
+export type { SnapshotSource } from './ports/snapshot.ts'
+export type { Preview, PreviewOptions } from './preview.ts'
+
+/** What a source shows, and the component again when that changes. On a server: what it shows before anything was read. */
+export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
+  const subscribe = useCallback((listener: () => void) => source.subscribe(listener), [source])
+  const getSnapshot = useCallback(() => source.getSnapshot(), [source])
+  return useSyncExternalStore(subscribe, getSnapshot, getSnapshot)
+}
+
+/** A session with what it shows. */
+export type ShownSession<State = unknown> = Snapshot & { readonly session: Session<State> }
+
+/**
+ * One conversation and the messages of its window, whoever writes to it: this component, another one, another tab. It is the same session
+ * as long as memory and scope name the same; nothing is to be closed.
+ *
+ * @example
+ * ```tsx
+ * function Messages({ memory }: { memory: Memory }) {
+ *   const { session, messages, loaded } = useSession(memory, { userId: 'ada', sessionId: 'trip' })
+ *   if (!loaded) return <p>Loading …</p>
+ *   return messages.map(({ id, content }) => <p key={id}>{typeof content === 'string' ? content : null}</p>)
+ * }
+ * ```
+ */
+export function useSession<State>(
+  memory: Memory<State>,
+  { tenant, userId, sessionId }: Scope,
+): ShownSession<State> {
+  const session = useMemo(
+    () =>
+      memory.session({
+        userId,
+        ...(tenant !== undefined && { tenant }),
+        ...(sessionId !== undefined && { sessionId }),
+      }),
+    [memory, tenant, userId, sessionId],
+  )
+  const snapshot = useSnapshot(session)
+  return useMemo(() => ({ session, ...snapshot }), [session, snapshot])
+}
+
+/**
+ * The context of a call made now, built again after each change of the session; a preview writes nothing.
+ *
+ * @param options read when the preview is built: to have it built again for others, keep them outside of the component, or in `useMemo`
+ */
+export function usePreview(session: Session, options?: PreviewOptions): Preview {
+  const snapshot = useSnapshot(session)
+  const [preview, setPreview] = useState(NO_PREVIEW)
+  // What changed the snapshot changed the context.
+  useEffect(() => {
+    let isCurrent = true
+    void previewOf(session, options).then((next) => {
+      if (isCurrent) setPreview(next)
+    })
+    return () => {
+      isCurrent = false
+    }
+  }, [session, snapshot, options])
+  return preview
+}

@@ -1,0 +1,88 @@
+import {
+  computed,
+  type MaybeRefOrGetter,
+  type ShallowRef,
+  shallowReadonly,
+  shallowRef,
+  toValue,
+  watch,
+} from 'vue'
+import type { Memory } from './core/memory.ts'
+import type { Session, Snapshot } from './core/session.ts'
+import type { Scope } from './ports/op.ts'
+import type { SnapshotSource } from './ports/snapshot.ts'
+import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
+
+export type { SnapshotSource } from './ports/snapshot.ts'
+export type { Preview, PreviewOptions } from './preview.ts'
+
+/** What a source shows, kept up to date until the component, or effect scope, ends. */
+export function useSnapshot<Shown>(
+  source: MaybeRefOrGetter<SnapshotSource<Shown>>,
+): Readonly<ShallowRef<Shown>> {
+  const shown = shallowRef(toValue(source).getSnapshot())
+  watch(
+    () => toValue(source),
+    (current, _before, onCleanup) => {
+      const show = (): void => {
+        shown.value = current.getSnapshot()
+      }
+      onCleanup(current.subscribe(show))
+      show()
+    },
+    { immediate: true },
+  )
+  return shallowReadonly(shown)
+}
+
+/** A session, and what it shows. */
+export interface ShownSession<State = unknown> {
+  readonly session: Readonly<ShallowRef<Session<State>>>
+  readonly snapshot: Readonly<ShallowRef<Snapshot>>
+}
+
+/**
+ * One conversation and the messages of its window, whoever writes to it: this component, another one, another tab. With a ref or a getter for
+ * a scope it follows that; nothing is to be closed.
+ *
+ * @example
+ * ```vue
+ * <script setup lang="ts">
+ * const { session, snapshot } = useSession(memory, () => ({ userId: 'ada', sessionId: props.trip }))
+ * </script>
+ * <template>
+ *   <p v-for="message in snapshot.messages" :key="message.id">{{ message.content }}</p>
+ * </template>
+ * ```
+ */
+export function useSession<State>(
+  memory: Memory<State>,
+  scope: MaybeRefOrGetter<Scope>,
+): ShownSession<State> {
+  const named = computed(() => JSON.stringify(toValue(scope)))
+  const session = computed(() => memory.session(JSON.parse(named.value) as Scope))
+  return { session, snapshot: useSnapshot(session) }
+}
+
+/** The context of a call made now, built again after each change of the session and of the options; a preview writes nothing. */
+export function usePreview(
+  session: MaybeRefOrGetter<Session>,
+  options?: MaybeRefOrGetter<PreviewOptions | undefined>,
+): Readonly<ShallowRef<Preview>> {
+  const preview = shallowRef(NO_PREVIEW)
+  const snapshot = useSnapshot(session)
+  watch(
+    () => [toValue(session), toValue(options), snapshot.value] as const,
+    ([current, options], _before, onCleanup) => {
+      let isCurrent = true
+      onCleanup(() => {
+        isCurrent = false
+      })
+      void previewOf(current, options).then((next) => {
+        if (isCurrent) preview.value = next
+      })
+    },
+    { immediate: true },
+  )
+  return shallowReadonly(preview)
+}

@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { clear, frame, type Shown, show, until } from './support/element.ts'
+import { fact, session } from './support/fake-chat.ts'
+
+afterEach(clear)
+
+async function openPanel(): Promise<Shown> {
+  const shown = await show({
+    prepare: (fake) => {
+      fake.facts = [
+        fact('Likes window seats', { kind: 'preference', confidence: 0.95 }),
+        fact('Platform 7', { trust: 'web', confidence: 0.4 }),
+      ]
+    },
+  })
+  shown.button('Memory').click()
+  await until(() => shown.root.querySelectorAll('.fact').length === 2)
+  return shown
+}
+
+describe('the memory panel', () => {
+  it('shows each fact with its kind, who says it, how sure it is and when it is looked at again', async () => {
+    const { text } = await openPanel()
+    expect(text()).toContain('2 facts')
+    expect(text()).toContain('Preference')
+    expect(text()).toContain('by you')
+    expect(text()).toContain('from the web')
+    expect(text()).toContain('40% sure')
+    expect(text()).toMatch(/To be looked at again on Dec 20, 2026/)
+  })
+
+  it('pins what the user said, and offers to confirm what others said instead', async () => {
+    const { fake, button, find } = await openPanel()
+    button('Pin').click()
+    await until(() => find('.fact').classList.contains('pinned'))
+    button('Confirm as mine').click()
+    await until(() => fake.facts.every(({ trust }) => trust === 'user'))
+    expect(fake.calls.map(([name]) => name)).toEqual(['create', 'pin', 'promote'])
+  })
+
+  it('edits a fact in its place', async () => {
+    const { fake, button, find } = await openPanel()
+    button('Edit').click()
+    await frame()
+    await userEvent.fill(find('.fact textarea'), 'Likes aisle seats')
+    button('Save').click()
+    await until(() => find('.fact').textContent.includes('Likes aisle seats'))
+    expect(fake.calls.at(-1)?.[0]).toBe('editFact')
+  })
+
+  it('forgets after a question, and shows the certificate', async () => {
+    const { root, button, text } = await openPanel()
+    button('Forget').click()
+    await frame()
+    expect(text()).toContain('Forget this, and all that derives from it?')
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => root.querySelectorAll('.fact').length === 1)
+    expect(text()).toContain('2 summaries and 1 fact')
+    expect(text()).toContain('No longer held by: the store')
+    expect(text()).toContain('Perhaps still held for a while by: other devices and exports and the recovery')
+  })
+
+  it('erases everything only once the word was typed', async () => {
+    const { fake, find, button, root } = await openPanel()
+    button('Your data').click()
+    await frame()
+    const erase = (): HTMLButtonElement => find<HTMLButtonElement>('.card .danger')
+    expect(erase().disabled).toBe(true)
+    erase().form?.requestSubmit()
+    await userEvent.fill(find('input[name=confirm]'), 'eras')
+    await frame()
+    expect(erase().disabled).toBe(true)
+    expect(fake.calls).not.toContainEqual(['eraseAll'])
+    await userEvent.fill(find('input[name=confirm]'), 'Erase')
+    await until(() => !erase().disabled)
+    erase().click()
+    await until(() => root.querySelector('.certificate') !== null)
+    expect(fake.calls).toContainEqual(['eraseAll'])
+  })
+
+  it('imports a file, and says what came of it', async () => {
+    const { fake, button, root, text } = await openPanel()
+    button('Your data').click()
+    await frame()
+    const input = root.querySelector<HTMLInputElement>('.memory input[type=file]')
+    const files = new DataTransfer()
+    files.items.add(new File(['{"a":1}\n'], 'memory.jsonl'))
+    if (input) input.files = files.files
+    input?.dispatchEvent(new Event('change'))
+    await until(() => text().includes('3 messages were added. 1 fact was added.'))
+    expect(fake.calls).toContainEqual(['import', '{"a":1}\n'])
+  })
+
+  it('says what failed, and stays usable', async () => {
+    const shown = await show({
+      prepare: (fake) => {
+        fake.fails = 'ERR_STORAGE_FULL'
+      },
+    })
+    shown.button('Memory').click()
+    await until(() => shown.text().includes('There is no room left on this device.'))
+    expect(shown.button('Your data')).toBeDefined()
+  })
+})
+
+describe('the list of conversations', () => {
+  it('is searched, renamed in and deleted from, the last after a question', async () => {
+    const sessions = [session('Trip to Turin'), session('Dinner')]
+    const { fake, button, find, root, text } = await show({
+      prepare: (fake) => fake.setSessions(sessions),
+    })
+    button('Conversations').click()
+    await frame()
+    await userEvent.fill(find('.sessions input'), 'dinner')
+    await until(() => root.querySelectorAll('.entry').length === 1)
+    expect(text()).toContain('… dinner …')
+    await userEvent.fill(find('.sessions input'), '')
+    await until(() => root.querySelectorAll('.entry').length === 2)
+    find('[aria-label="Rename Dinner"]').click()
+    await frame()
+    await userEvent.fill(find('.rename input'), 'Supper')
+    button('Save').click()
+    await until(() => text().includes('Supper'))
+    find('[aria-label="Delete Supper"]').click()
+    await frame()
+    expect(fake.calls.map(([name]) => name)).not.toContain('delete')
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => root.querySelectorAll('.entry').length === 1)
+  })
+})
+
+describe('the choice of a model', () => {
+  it('stands behind the label of the demo, and begins a download in the click', async () => {
+    const { fake, button, root, text } = await show()
+    button('Demo').click()
+    await until(() => text().includes('Has to be downloaded first'))
+    expect(root.querySelectorAll('.model form')).toHaveLength(0)
+    root.querySelector<HTMLElement>('.choice')?.click()
+    expect(fake.calls.at(-1)).toEqual(['choose', 'browser'])
+  })
+
+  it('takes an endpoint from developers, and keeps nothing of it in the form', async () => {
+    const { fake, button, root } = await show({ attributes: { developer: '' } })
+    button('Demo').click()
+    await until(() => root.querySelector('.model form') !== null)
+    const fields = [...root.querySelectorAll<HTMLInputElement>('.model input')]
+    for (const [place, text] of ['https://llm.example.com/v1', 'small', 'sk-secret'].entries()) {
+      const field = fields[place]
+      if (field) await userEvent.fill(field, text)
+    }
+    button('Use this model').click()
+    const endpoint = { url: 'https://llm.example.com/v1', model: 'small', key: 'sk-secret' }
+    expect(fake.calls.at(-1)).toEqual(['choose', 'endpoint', endpoint])
+    expect(fields.map(({ value }) => value)).toEqual(['', '', ''])
+    await until(() => root.querySelector('.model') === null)
+    expect(root.innerHTML).not.toContain('sk-secret')
+  })
+})

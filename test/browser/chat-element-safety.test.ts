@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { clear, frame, type Shown, show, until } from './support/element.ts'
+import { fact, said, session } from './support/fake-chat.ts'
+import { CANARY, HOSTILE } from './support/hostile.ts'
+
+declare global {
+  var plimsollPwned: string | undefined
+}
+
+const reports: string[] = []
+addEventListener('securitypolicyviolation', ({ violatedDirective }) => reports.push(violatedDirective))
+
+afterEach(() => {
+  clear()
+  expect(globalThis.plimsollPwned).toBeUndefined()
+  expect(requests()).toEqual([])
+  expect(reports).toEqual([])
+})
+
+/** What the page has asked the canary's host for. */
+function requests(): readonly string[] {
+  return performance
+    .getEntriesByType('resource')
+    .map(({ name }) => name)
+    .filter((name) => name.includes(CANARY))
+}
+
+/** Nothing in the widget can run or load anything. */
+function expectHarmless({ root, element }: Shown): void {
+  for (const each of root.querySelectorAll('*')) {
+    expect([
+      'SCRIPT',
+      'IFRAME',
+      'OBJECT',
+      'EMBED',
+      'IMG',
+      'VIDEO',
+      'AUDIO',
+      'LINK',
+      'STYLE',
+      'BASE',
+      'META',
+      'MATH',
+    ]).not.toContain(each.tagName)
+    for (const { name, value } of each.attributes) {
+      expect(name.startsWith('on'), `${name}="${value}"`).toBe(false)
+      expect(['style', 'srcdoc', 'formaction', 'action', 'xlink:href'], value).not.toContain(name)
+    }
+    if (each instanceof HTMLAnchorElement) {
+      expect(each.getAttribute('href') ?? 'https:').toMatch(/^(?:https?:|mailto:)/i)
+      if (each.hasAttribute('href')) expect(each.rel).toBe('noopener noreferrer')
+      expect(each.target).toBe('_blank')
+    }
+  }
+  expect(document.querySelectorAll(`[id="${CANARY}"]`)).toHaveLength(0)
+  expect(element.isConnected).toBe(true)
+}
+
+/** Long enough for a picture's error handler. */
+const settled = async (): Promise<void> => {
+  await frame()
+  await new Promise((done) => setTimeout(done, 100))
+}
+
+describe('what is stored is text, whoever wrote it', () => {
+  it('in messages, while they stream and after', async () => {
+    const shown = await show()
+    shown.fake.add(said('assistant', '**the parser is loaded**'))
+    await until(() => shown.root.querySelector('strong') !== null)
+    for (const text of HOSTILE) {
+      shown.fake.stream({ text, reasoning: text })
+      await frame()
+      expectHarmless(shown)
+      shown.fake.become({ reply: undefined })
+      shown.fake.add(said('assistant', text), said('user', text))
+    }
+    await settled()
+    expectHarmless(shown)
+    expect(shown.root.querySelectorAll('.user .bubble')[0]?.textContent).toBe(HOSTILE[0])
+  })
+
+  it('in names, tool calls, their output, chips and errors', async () => {
+    const shown = await show({ attributes: { developer: '' } })
+    for (const text of HOSTILE) {
+      const call = said('assistant', [
+        { type: 'tool-call', id: text, name: text, input: { [text]: text } },
+        { type: 'media', mediaType: text, url: `https://${CANARY}/pixel` },
+      ])
+      shown.fake.add(
+        { ...call, message: { ...call.message, name: text } },
+        said('tool', [{ type: 'tool-result', callId: text, output: { html: text }, isError: true }]),
+        said('user', 'Hello', {
+          remembered: [{ factId: text, text }],
+          delivery: 'failed',
+          problem: { code: 'ERR_MODEL', message: text, retryable: true },
+        }),
+      )
+      shown.fake.become({ problem: { code: 'ERR_MODEL', message: text, retryable: true } })
+      await frame()
+      for (const details of shown.root.querySelectorAll('details')) details.open = true
+    }
+    await settled()
+    expectHarmless(shown)
+    expect(shown.find('.notice').textContent).toContain(HOSTILE.at(-1))
+  })
+
+  it('in titles of sessions, excerpts, facts, profile and skills', async () => {
+    const shown = await show({
+      prepare: (fake) => {
+        fake.setSessions(HOSTILE.map((title) => session(title)))
+        fake.facts = HOSTILE.map((text) => fact(text, { title: `Title: ${text}` }))
+        fake.profile = HOSTILE.map((text) => ({ name: text, text }))
+        fake.skills = HOSTILE.map((text) => ({ name: text, description: text, text }))
+      },
+    })
+    shown.button('Conversations').click()
+    await frame()
+    expectHarmless(shown)
+    shown.button('Back').click()
+    await frame()
+    shown.button('Memory').click()
+    await until(() => shown.root.querySelectorAll('.fact').length === HOSTILE.length)
+    for (const tab of ['Facts', 'Profile', 'Skills']) {
+      shown.button(tab).click()
+      await frame()
+      expectHarmless(shown)
+    }
+    await settled()
+  })
+})
+
+describe('Markdown', () => {
+  it('shows HTML as text, pictures as links, and no link but to the web and to mail', async () => {
+    const shown = await show()
+    shown.fake.add(
+      said(
+        'assistant',
+        `<b>no</b> ![see](https://${CANARY}/a.png) [js](javascript:alert(1)) [data](data:text/html,x) [ok](https://example.com) [me](mailto:a@example.com)`,
+      ),
+    )
+    await until(() => shown.root.querySelector('.prose p') !== null)
+    const prose = shown.find('.prose')
+    expect(prose.textContent.trim()).toBe('<b>no</b> see js data ok me')
+    expect([...prose.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))).toEqual([
+      `https://${CANARY}/a.png`,
+      'https://example.com',
+      'mailto:a@example.com',
+    ])
+  })
+
+  it('makes only what changed anew while a text grows', async () => {
+    const shown = await show()
+    shown.fake.stream({ text: '# One\n\nTwo *th' })
+    await until(() => shown.root.querySelector('h1') !== null)
+    const heading = shown.find('h1')
+    shown.fake.stream({ text: '# One\n\nTwo *three*\n\n- four' })
+    await frame()
+    expect(shown.find('h1')).toBe(heading)
+    expect(shown.find('em').textContent).toBe('three')
+    expect(shown.find('li').textContent).toBe('four')
+  })
+
+  it('colours code of a known language, and leaves other code as it is', async () => {
+    const shown = await show()
+    const code = (language: string): string => `\`\`\`${language}\nconst a = "<b>"\n\`\`\``
+    shown.fake.add(said('assistant', `${code('ts')}\n\n${code('klingon')}`))
+    await until(() => shown.root.querySelector('.hljs-keyword') !== null)
+    const [known, unknown] = shown.root.querySelectorAll('pre code')
+    expect(known?.textContent).toBe('const a = "<b>"')
+    expect(unknown?.textContent).toBe('const a = "<b>"')
+    expect(unknown?.children).toHaveLength(0)
+  })
+
+  it('takes hostile nesting in its stride', async () => {
+    const shown = await show()
+    for (const text of ['['.repeat(20_000), '*a '.repeat(20_000), '> '.repeat(5_000), '`a '.repeat(20_000)]) {
+      const from = performance.now()
+      shown.fake.add(said('assistant', text))
+      await frame()
+      expect(performance.now() - from, text.slice(0, 8)).toBeLessThan(2_000)
+      const read = shown.root.querySelector('.last .prose')?.textContent ?? ''
+      expect(read.length, `${text.slice(0, 8)} became ${read.slice(0, 40)}`).toBeGreaterThan(1_000)
+    }
+  })
+})

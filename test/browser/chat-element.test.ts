@@ -1,0 +1,358 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { page, userEvent } from 'vitest/browser'
+import { clear, frame, press, show, until } from './support/element.ts'
+import { FakePlimsollChat, said, session } from './support/fake-chat.ts'
+
+afterEach(clear)
+
+describe('opening', () => {
+  it('takes no room on the page until it is opened, and opens nothing behind it', async () => {
+    const before = document.body.getBoundingClientRect().height
+    const element = document.createElement('plimsoll-chat') as FakePlimsollChat
+    document.body.append(element)
+    await frame()
+    expect(document.body.getBoundingClientRect().height).toBe(before)
+    expect(element.fake).toBeUndefined()
+    const button = element.shadowRoot?.querySelector('button')
+    expect(button?.ariaLabel).toBe('Open chat')
+    expect(button?.ariaExpanded).toBe('false')
+  })
+
+  it('tells when it was opened and closed, reflects it, and gives the focus back', async () => {
+    const heard: string[] = []
+    for (const name of ['plimsoll-open', 'plimsoll-close']) {
+      document.addEventListener(name, ({ type }) => heard.push(type))
+    }
+    const { element, root, find } = await show()
+    expect(element.open).toBe(true)
+    expect(root.activeElement).toBe(find('textarea'))
+    await press('{Escape}')
+    expect(element.open).toBe(false)
+    expect(root.activeElement).toBe(find('.launcher'))
+    expect(heard).toEqual(['plimsoll-open', 'plimsoll-close'])
+  })
+
+  it('keeps the colour of its button under the pointer', async () => {
+    await page.viewport(1_000, 800)
+    const { find } = await show()
+    const colour = (): string => getComputedStyle(find('.launcher')).backgroundColor
+    const before = colour()
+    await userEvent.hover(find('.launcher'))
+    await new Promise((done) => setTimeout(done, 300))
+    expect(colour()).toBe(before)
+    await page.viewport(414, 896)
+  })
+
+  it('takes properties that were set before it was defined', async () => {
+    const element = document.createElement('plimsoll-late') as FakePlimsollChat
+    Object.assign(element, { heading: 'Help desk', strings: { send: 'Off it goes' } })
+    document.body.append(element)
+    customElements.define('plimsoll-late', class extends FakePlimsollChat {})
+    expect(element.getAttribute('heading')).toBe('Help desk')
+    await element.show()
+    await frame()
+    const [send] = element.shadowRoot?.querySelectorAll<HTMLElement>('.go') ?? []
+    expect(send?.ariaLabel).toBe('Off it goes')
+    element.remove()
+  })
+
+  it('shows the conversation of its session, without one the newest, else an empty one', async () => {
+    const sessions = [session('New'), session('Old')]
+    const prepare = (fake: { setSessions: (of: typeof sessions) => void }): void => fake.setSessions(sessions)
+    const named = await show({ attributes: { session: 'mine' }, prepare })
+    expect(named.fake.calls).toEqual([['open', 'mine']])
+    const newest = await show({ prepare })
+    expect(newest.fake.calls).toEqual([['open', sessions[0]?.sessionId]])
+    const empty = await show()
+    expect(empty.fake.calls).toEqual([['create']])
+    expect(empty.text()).toContain('What can I do for you?')
+  })
+
+  it('says that it could not be opened, and tries again', async () => {
+    let attempts = 0
+    class Broken extends FakePlimsollChat {
+      protected override async openChat(settings: object) {
+        attempts++
+        if (attempts === 1) throw new Error('No network')
+        return super.openChat(settings)
+      }
+    }
+    customElements.define('plimsoll-broken', Broken)
+    const element = document.createElement('plimsoll-broken') as FakePlimsollChat
+    const problems: unknown[] = []
+    element.addEventListener('plimsoll-error', (event) =>
+      problems.push((event as CustomEvent).detail.problem.code),
+    )
+    document.body.append(element)
+    await element.show()
+    expect(problems).toEqual(['ERR_INTERNAL'])
+    const again = element.shadowRoot?.querySelector<HTMLElement>('.wait button')
+    again?.click()
+    await until(() => element.shadowRoot?.querySelector('textarea') !== null)
+    element.remove()
+  })
+
+  it('closes what is behind it when it leaves the page, and not when it is moved', async () => {
+    const { element, fake } = await show()
+    const other = document.createElement('div')
+    document.body.append(other)
+    other.append(element)
+    await frame()
+    expect(fake.calls).not.toContainEqual(['close'])
+    other.remove()
+    await frame()
+    expect(fake.calls).toContainEqual(['close'])
+  })
+})
+
+describe('writing', () => {
+  it('sends with Enter, begins a line with Shift and Enter, and leaves Enter to an input method', async () => {
+    const { fake, find } = await show()
+    await userEvent.type(find('textarea'), 'One{Shift>}{Enter}{/Shift}two')
+    const composing = new KeyboardEvent('keydown', {
+      key: 'Enter',
+      isComposing: true,
+      bubbles: true,
+      cancelable: true,
+    })
+    find('textarea').dispatchEvent(composing)
+    expect(composing.defaultPrevented).toBe(false)
+    expect(fake.calls.map(([name]) => name)).not.toContain('send')
+    await press('{Enter}')
+    expect(fake.calls.at(-1)).toEqual(['send', 'One\ntwo'])
+    expect(find<HTMLTextAreaElement>('textarea').value).toBe('')
+  })
+
+  it('lets one type while a reply comes, and sends that too', async () => {
+    const { fake, find, button } = await show()
+    fake.stream({ text: 'A long ' })
+    await frame()
+    expect(button('Stop the reply')).toBeDefined()
+    await userEvent.type(find('textarea'), 'Wait')
+    await frame()
+    await press('{Enter}')
+    expect(fake.calls.at(-1)).toEqual(['send', 'Wait'])
+  })
+
+  it('puts what could not be kept back where it was typed', async () => {
+    const { fake, find } = await show()
+    fake.keeps = false
+    await userEvent.type(find('textarea'), 'Keep me{Enter}')
+    await frame()
+    expect(find<HTMLTextAreaElement>('textarea').value).toBe('Keep me')
+  })
+
+  it('stops with its button and with Escape, before Escape closes it', async () => {
+    const { element, fake, button } = await show()
+    fake.stream({ text: 'On and on' })
+    await frame()
+    button('Stop the reply').click()
+    expect(fake.calls.at(-1)).toEqual(['stop'])
+    fake.stream({ text: 'On and on' })
+    await press('{Escape}')
+    expect(fake.calls.at(-1)).toEqual(['stop'])
+    expect(element.open).toBe(true)
+    await press('{Escape}')
+    expect(element.open).toBe(false)
+  })
+})
+
+describe('messages', () => {
+  it('copies a message, and says so', async () => {
+    const copied: string[] = []
+    navigator.clipboard.writeText = async (text) => void copied.push(text)
+    const { fake, button } = await show()
+    fake.add(said('assistant', '**Bold**'))
+    await frame()
+    button('Copy').click()
+    await frame()
+    expect(copied).toEqual(['**Bold**'])
+    expect(button('Copied')).toBeDefined()
+  })
+
+  it('copies a code block, without its colours and its button', async () => {
+    const copied: string[] = []
+    navigator.clipboard.writeText = async (text) => void copied.push(text)
+    const { fake, root, find, button } = await show()
+    fake.add(said('assistant', '```ts\nconst a = 1\n```'))
+    await until(() => root.querySelector('.hljs-keyword') !== null)
+    button('Copy the code').click()
+    await frame()
+    expect(copied).toEqual(['const a = 1'])
+    expect(find('.code button').textContent).toBe('Copied')
+  })
+
+  it('edits a past message in its place, and switches between its versions', async () => {
+    const { fake, find, button } = await show()
+    fake.add(said('user', 'First', { version: { index: 2, count: 3 } }), said('assistant', 'Reply'))
+    await frame()
+    const id = fake.state.messages[0]?.message.id
+    expect(find('.versions').ariaLabel).toBe('Version 2 of 3')
+    button('The version before').click()
+    expect(fake.calls.at(-1)).toEqual(['switchVersion', id, 1])
+    button('Edit').click()
+    await frame()
+    await userEvent.fill(find('.editor textarea'), 'Second')
+    await press('{Enter}')
+    expect(fake.calls.at(-1)).toEqual(['edit', id, 'Second'])
+    button('Reply once more').click()
+    expect(fake.calls.at(-1)).toEqual(['regenerate', fake.state.messages[1]?.message.id])
+  })
+
+  it('keeps the editor open with its text when the edit could not be kept', async () => {
+    const { fake, find, button } = await show()
+    fake.add(said('user', 'First'))
+    await frame()
+    button('Edit').click()
+    await frame()
+    fake.keeps = false
+    await userEvent.fill(find('.editor textarea'), 'Second')
+    await press('{Enter}')
+    expect(find<HTMLTextAreaElement>('.editor textarea').value).toBe('Second')
+  })
+
+  it('folds tool calls, and shows what they were given and gave', async () => {
+    const { fake, find, text } = await show()
+    fake.add(
+      said('assistant', [{ type: 'tool-call', id: 'c1', name: 'find_trains', input: { to: 'Turin' } }]),
+      said('tool', [{ type: 'tool-result', callId: 'c1', output: 'Two trains', isError: false }]),
+    )
+    await frame()
+    expect(text()).toContain('Ran find_trains')
+    expect(text()).not.toContain('Two trains')
+    find('details summary').click()
+    await frame()
+    expect(text()).toContain('Two trains')
+    expect(text()).toContain('"to": "Turin"')
+  })
+
+  it('undoes what was remembered', async () => {
+    const { fake, button } = await show()
+    fake.add(said('user', 'I like trains', { remembered: [{ factId: 'f1', text: 'Likes trains' }] }))
+    await frame()
+    button('Undo: Likes trains').click()
+    expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
+  })
+
+  it('says of a message that it waits or failed, and what one can do', async () => {
+    const { fake, text, button } = await show()
+    fake.add(said('user', 'A', { delivery: 'queued' }))
+    await frame()
+    expect(text()).toContain('Waiting for a connection')
+    const problem = { code: 'ERR_RATE_LIMIT' as const, message: 'secret detail', retryable: true }
+    fake.add(said('user', 'B', { delivery: 'failed', problem }))
+    await frame()
+    expect(text()).toContain('Not sent: That was a lot at once. Wait a little.')
+    expect(text()).not.toContain('secret detail')
+    button('Try again').click()
+    expect(fake.calls.at(-1)).toEqual(['retry', fake.state.messages[1]?.message.id])
+  })
+
+  it('says offline, full, lost, memory and blocked in words', async () => {
+    const { fake, text } = await show()
+    const said = async (change: Parameters<typeof fake.become>[0]): Promise<string> => {
+      fake.become(change)
+      await frame()
+      return text()
+    }
+    expect(await said({ storage: 'full' })).toContain('no room left')
+    expect(await said({ storage: 'memory' })).toContain('keeps nothing')
+    expect(await said({ storage: 'lost' })).toContain('is gone')
+    expect(await said({ storage: 'blocked' })).toContain('Reload')
+    const home = { sessionId: 'e', title: '', home: 'edge' as const, createdAt: 0 }
+    expect(await said({ storage: 'ok', online: false, session: home })).toContain('You are offline')
+    expect(text()).toContain('At the service')
+  })
+
+  it('names the scripted demo as what it is', async () => {
+    const { text, fake } = await show()
+    expect(text()).toContain('Demo')
+    fake.become({ model: { id: 'real', isDemo: false } })
+    await frame()
+    expect(text()).not.toContain('Demo')
+  })
+})
+
+describe('streaming', () => {
+  it('draws at most once a frame, and says whole sentences aloud', async () => {
+    const { fake, root } = await show()
+    let drawn = 0
+    const drawing = new MutationObserver((records) => {
+      drawn += records.length
+    })
+    drawing.observe(root.querySelector('.list') as Node, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    })
+    let text = ''
+    for (let piece = 0; piece < 200; piece++) {
+      text += `word${piece} `
+      fake.stream({ text })
+    }
+    await frame()
+    // One for each piece would be 200 and more.
+    expect(drawn).toBeLessThanOrEqual(20)
+    expect(root.querySelector('[aria-live]')?.textContent).toBe('A reply is being written.')
+    fake.stream({ text: 'A sentence that is whole. And one that' })
+    await frame()
+    expect(root.querySelector('[aria-live]')?.textContent).toBe('A reply is being written.')
+    fake.become({ reply: undefined })
+    await frame()
+    expect(root.querySelector('[aria-live]')?.textContent).toContain('The reply is complete.')
+  })
+
+  it('stays at the end while one reads there, and where one is when one has scrolled up', async () => {
+    const { fake, find, button } = await show()
+    fake.add(
+      ...Array.from({ length: 30 }, (_, place) => said('assistant', `Message ${place}\n\nwith two lines`)),
+    )
+    await frame()
+    const scroller = find('.scroller')
+    const fromEnd = (): number => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
+    expect(fromEnd()).toBeLessThan(2)
+    scroller.scrollTop = 300
+    await frame()
+    const before = scroller.scrollTop
+    fake.add(said('assistant', 'News'))
+    await frame()
+    expect(Math.abs(scroller.scrollTop - before)).toBeLessThan(2)
+    button('New messages').click()
+    await frame()
+    expect(fromEnd()).toBeLessThan(2)
+  })
+})
+
+describe('100 000 messages', () => {
+  it('keeps the DOM bounded all the way up, and what one reads in its place', async () => {
+    const { fake, root, find } = await show({
+      prepare: (fake) => {
+        fake.setSessions([session('Long')])
+        fake.log = Array.from({ length: 100_000 }, (_, place) => said('assistant', `Message number ${place}`))
+      },
+    })
+    const scroller = find('.scroller')
+    expect(root.textContent).toContain('Message number 99999')
+    let most = 0
+    const topOf = (id: string | undefined): number | undefined => {
+      const row = root.querySelector(`[data-message="${id}"]`)
+      return row ? row.getBoundingClientRect().top - scroller.getBoundingClientRect().top : undefined
+    }
+    await new Promise((done) => setTimeout(done, 400)) // it opens with a movement
+    for (let step = 0; step < 60; step++) {
+      scroller.scrollTop = 1
+      // As the reader sees it before anything is drawn anew.
+      const { message } = find('[data-message]').dataset
+      const before = topOf(message)
+      await frame()
+      most = Math.max(most, root.querySelectorAll('[data-message]').length)
+      expect(Math.abs((topOf(message) ?? Infinity) - (before ?? 0))).toBeLessThan(1)
+    }
+    expect(most).toBeLessThanOrEqual(120)
+    expect(root.querySelectorAll('*').length).toBeLessThan(3_000)
+    expect(fake.state.messages.length).toBeGreaterThan(1_000)
+    find('.to-end button').click()
+    await until(() => fake.calls.some(([name]) => name === 'releaseOlder'))
+    expect(fake.state.messages.length).toBeLessThanOrEqual(200)
+  })
+})

@@ -1,0 +1,318 @@
+import { PlimsollChat } from '../../../src/chat/index.ts'
+import type { ModelChoice } from '../../../src/chat/models/picker.ts'
+import type { Chat } from '../../../src/chat/open-chat.ts'
+import type {
+  ConversationState,
+  HomeKind,
+  MemoryFact,
+  RunningReply,
+  SessionEntry,
+  ShownMessage,
+} from '../../../src/chat/ports.ts'
+import type { ChatEvent, ChatSettings } from '../../../src/chat/settings.ts'
+import type { Certificate } from '../../../src/ports/certificate.ts'
+import { type ErrorCode, PlimsollError } from '../../../src/ports/errors.ts'
+import type { Part } from '../../../src/ports/message.ts'
+
+const AT = Date.UTC(2026, 10, 20, 9, 30)
+const PAGE = 50
+
+/** A chat that does what a test says, and notes what it was asked for. */
+export class FakeChat {
+  readonly calls: (readonly [name: string, ...values: readonly unknown[]])[] = []
+  /** What `send` and `edit` resolve. */
+  keeps = true
+  /** The code with which the memory fails. */
+  fails: ErrorCode | undefined
+  log: ShownMessage[] = []
+  facts: MemoryFact[] = []
+  models: ModelChoice = {
+    chosen: 'demo',
+    options: [
+      { kind: 'browser', state: 'downloadable' },
+      { kind: 'demo', state: 'available' },
+    ],
+  }
+  profile = [{ name: 'preferences', text: 'Answers in short sentences.' }]
+  skills = [{ name: 'timetables', description: 'Reads timetables', text: 'First the station, then the day.' }]
+  sessions: SessionEntry[] = []
+  readonly settings: ChatSettings
+  #state: ConversationState
+  #sessionState: { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
+  readonly #listeners = new Set<() => void>()
+  readonly #eventListeners = new Set<(event: ChatEvent) => void>()
+
+  constructor(settings: ChatSettings = {}) {
+    this.settings = settings
+    this.#sessionState = { loaded: true, sessions: [] }
+    this.#state = {
+      session: undefined,
+      loaded: false,
+      messages: [],
+      hasOlder: false,
+      reply: undefined,
+      problem: undefined,
+      online: true,
+      storage: 'ok',
+      takesUploads: true,
+      receipt: undefined,
+      model: { id: 'scripted', isDemo: true },
+    }
+  }
+
+  get state(): ConversationState {
+    return this.#state
+  }
+
+  become(change: Partial<ConversationState>): void {
+    this.#state = { ...this.#state, ...change }
+    for (const listener of this.#listeners) listener()
+  }
+
+  tell(event: ChatEvent): void {
+    for (const listener of this.#eventListeners) listener(event)
+  }
+
+  /** Adds messages at the end. */
+  add(...messages: readonly ShownMessage[]): void {
+    this.log.push(...messages)
+    this.become({ messages: [...this.#state.messages, ...messages] })
+  }
+
+  stream(reply: Partial<RunningReply>): void {
+    this.become({ reply: { status: 'streaming', text: '', reasoning: '', calls: [], ...reply } })
+  }
+
+  setSessions(sessions: readonly SessionEntry[]): void {
+    this.sessions = [...sessions]
+    this.#sessionState = { loaded: true, sessions }
+    for (const listener of this.#listeners) listener()
+  }
+
+  get chat(): Chat {
+    const note = (name: string, ...values: readonly unknown[]): void => {
+      this.calls.push([name, ...values])
+    }
+    const subscribe = (listener: () => void): (() => void) => {
+      this.#listeners.add(listener)
+      return () => this.#listeners.delete(listener)
+    }
+    const shown = (sessionId: string, home: HomeKind): void =>
+      this.become({
+        session: this.sessions.find((session) => session.sessionId === sessionId) ?? {
+          sessionId,
+          title: '',
+          home,
+          createdAt: AT,
+        },
+        loaded: true,
+        messages: this.log.slice(-PAGE),
+        hasOlder: this.log.length > PAGE,
+      })
+    return {
+      conversation: {
+        subscribe,
+        getSnapshot: () => this.#state,
+        open: async (sessionId, { home = 'local' } = {}) => {
+          note('open', sessionId)
+          shown(sessionId, home)
+        },
+        create: async () => {
+          note('create')
+          this.log = []
+          shown('fresh', 'local')
+          return 'fresh'
+        },
+        send: async (text, options) => {
+          note('send', text, ...(options?.uploads ?? []).map(({ name }) => name))
+          if (this.keeps) this.add(said('user', text))
+          return this.keeps
+        },
+        stop: async () => {
+          note('stop')
+          this.become({ reply: undefined })
+        },
+        edit: async (messageId, text) => {
+          note('edit', messageId, text)
+          return this.keeps
+        },
+        regenerate: async (messageId) => note('regenerate', messageId),
+        switchVersion: async (messageId, index) => note('switchVersion', messageId, index),
+        retry: async (messageId) => note('retry', messageId),
+        drop: async (messageId) => note('drop', messageId),
+        forget: async (factId) => note('forget', factId),
+        showOlder: async () => {
+          note('showOlder')
+          await Promise.resolve()
+          const count = this.#state.messages.length + PAGE
+          this.become({ messages: this.log.slice(-count), hasOlder: this.log.length > count })
+        },
+        releaseOlder: (messages) => {
+          note('releaseOlder', messages)
+          this.become({ messages: this.#state.messages.slice(-messages), hasOlder: true })
+        },
+        inspected: async () => undefined,
+        close: async () => {},
+      },
+      sessions: {
+        subscribe,
+        getSnapshot: () => this.#sessionState,
+        search: async (query) =>
+          this.sessions
+            .filter(({ title }) => title.toLowerCase().includes(query.toLowerCase()))
+            .map((session) => ({ ...session, excerpt: `… ${query} …` })),
+        rename: async (sessionId, title) => {
+          note('rename', sessionId, title)
+          this.setSessions(
+            this.sessions.map((session) =>
+              session.sessionId === sessionId ? { ...session, title } : session,
+            ),
+          )
+        },
+        delete: async (sessionId) => {
+          note('delete', sessionId)
+          this.setSessions(this.sessions.filter((session) => session.sessionId !== sessionId))
+          return certificate('erase')
+        },
+      },
+      models: {
+        subscribe,
+        getSnapshot: () => this.models,
+        choose: async (...values: readonly unknown[]) => note('choose', ...values),
+      },
+      memory: async () => ({
+        facts: async ({ query = '' } = {}) => {
+          if (this.fails) throw new PlimsollError(this.fails, 'Read the facts: it failed')
+          return this.facts.filter(({ text }) => text.toLowerCase().includes(query.toLowerCase()))
+        },
+        edit: async (factId, { text }) => {
+          note('editFact', factId, text)
+          this.#changeFact(factId, { text })
+        },
+        pin: async (factId, pinned) => {
+          note('pin', factId, pinned)
+          this.#changeFact(factId, { pinned })
+        },
+        promote: async (factId) => {
+          note('promote', factId)
+          this.#changeFact(factId, { trust: 'user' })
+        },
+        forget: async (factId) => {
+          note('forgetFact', factId)
+          this.facts = this.facts.filter(({ id }) => id !== factId)
+          return certificate('forget')
+        },
+        profile: async () => this.profile,
+        setProfile: async (name, text) => {
+          note('setProfile', name, text)
+          this.profile = this.profile.map((each) => (each.name === name ? { name, text } : each))
+        },
+        skills: async () => this.skills,
+        export: async function* () {
+          yield '{"format":"fake"}\n'
+        },
+        import: async (lines) => {
+          let text = ''
+          for await (const line of lines) text += line
+          note('import', text)
+          return { messages: 3, facts: 1 }
+        },
+        eraseAll: async () => {
+          note('eraseAll')
+          this.facts = []
+          return certificate('erase')
+        },
+      }),
+      identify: async (user) => note('identify', user),
+      signOut: async (options) => note('signOut', options),
+      onEvent: (listener) => {
+        this.#eventListeners.add(listener)
+        return () => this.#eventListeners.delete(listener)
+      },
+      close: async () => note('close'),
+    }
+  }
+
+  #changeFact(factId: string, change: Partial<MemoryFact>): void {
+    this.facts = this.facts.map((fact) => (fact.id === factId ? { ...fact, ...change } : fact))
+  }
+}
+
+/** The element over a {@link FakeChat}. */
+export class FakePlimsollChat extends PlimsollChat {
+  /** Prepares the chats of the elements that come. */
+  static prepare: (chat: FakeChat) => void = () => {}
+  fake: FakeChat | undefined
+
+  protected override async openChat(settings: ChatSettings): Promise<Chat> {
+    this.fake = new FakeChat(settings)
+    FakePlimsollChat.prepare(this.fake)
+    return this.fake.chat
+  }
+}
+
+let count = 0
+
+export function said(
+  role: 'user' | 'assistant' | 'tool',
+  content: string | readonly Part[],
+  more: Partial<ShownMessage> = {},
+): ShownMessage {
+  count++
+  return {
+    message: {
+      id: `m${count}`,
+      role,
+      content,
+      createdAt: AT + count * 60_000,
+      trust: role === 'tool' ? 'tool' : role,
+    },
+    delivery: 'sent',
+    remembered: [],
+    ...more,
+  }
+}
+
+export function fact(text: string, more: Partial<MemoryFact> = {}): MemoryFact {
+  count++
+  return {
+    id: `f${count}`,
+    kind: 'finding',
+    title: '',
+    text,
+    pinned: false,
+    confidence: 0.9,
+    trust: 'user',
+    createdAt: AT,
+    reviewAt: AT + 30 * 86_400_000,
+    shared: false,
+    sources: [],
+    ...more,
+  }
+}
+
+export function session(title: string, more: Partial<SessionEntry> = {}): SessionEntry {
+  count++
+  return { sessionId: `s${count}`, title, home: 'local', createdAt: AT - count * 3_600_000, ...more }
+}
+
+function certificate(action: Certificate['action']): Certificate {
+  const none = { count: 0, first: [] }
+  return {
+    action,
+    target: 't1',
+    at: AT,
+    already: false,
+    removed: {
+      sessions: none,
+      messages: none,
+      summaries: { count: 2, first: ['s1', 's2'] },
+      facts: { count: 1, first: ['f1'] },
+      heads: none,
+      attachments: none,
+    },
+    kept: none,
+    confirmed: ['store'],
+    pending: ['devices', 'recovery'],
+  }
+}

@@ -1,0 +1,191 @@
+/** The built tag on pages of other people, under strict content security policies. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { extname, join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import { build } from 'vite'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { CANARY, HOSTILE } from '../browser/support/hostile.ts'
+import { findChromium, flags } from '../chromium.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'plimsoll-tag-'))
+const POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+
+let server: Server
+let address: string
+let browser: Browser
+let context: BrowserContext
+let errors: string[]
+let requests: string[]
+
+beforeAll(async () => {
+  await build({
+    configFile: join(root, 'vite.tag.config.ts'),
+    root,
+    logLevel: 'error',
+    build: { outDir: folder },
+  })
+  server = createServer(({ url = '/' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://host')
+    if (pathname === '/') {
+      response.setHeader('content-type', 'text/html; charset=utf-8')
+      response.setHeader('content-security-policy', POLICY + (searchParams.get('policy') ?? ''))
+      response.end(
+        `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,"><p>A shop</p>${searchParams.get('body') ?? ''}`,
+      )
+      return
+    }
+    const file = fileOf(pathname)
+    response.statusCode = file ? 200 : 404
+    if (extname(pathname) === '.js' || extname(pathname) === '.mjs')
+      response.setHeader('content-type', 'text/javascript')
+    response.end(file)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const executablePath = findChromium()
+  browser = await chromium.launch({ args: flags, ...(executablePath && { executablePath }) })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  server?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+beforeEach(async () => {
+  context = await browser.newContext({ viewport: { width: 1_000, height: 800 } })
+  errors = []
+  requests = []
+})
+
+afterEach(async () => {
+  await context.close()
+  expect(errors).toEqual([])
+})
+
+/** Scripts of pages that the tests visit. */
+const scripts: Readonly<Record<string, string>> = {
+  '/other-dexie.js': `
+    import { Dexie } from '/dexie.mjs'
+    // As the package's own entry does, for another version than ours.
+    Dexie.semVer = '3.2.7'
+    globalThis[Symbol.for('Dexie')] = Dexie
+    globalThis.theirs = new Dexie('theirs')
+    theirs.version(1).stores({ things: 'id' })
+    await theirs.things.put({ id: 1 })
+  `,
+}
+
+function fileOf(pathname: string): string | Buffer | undefined {
+  const name = pathname.split('/').at(-1) ?? ''
+  if (pathname in scripts) return scripts[pathname]
+  if (pathname === '/dexie.mjs') return readFileSync(join(root, 'node_modules/dexie/dist/modern/dexie.mjs'))
+  return pathname.startsWith('/cdn/') && readdirSync(folder).includes(name)
+    ? readFileSync(join(folder, name))
+    : undefined
+}
+
+async function visit(body: string, policy = ''): Promise<Page> {
+  const page = await context.newPage()
+  page.on('pageerror', ({ message }) => errors.push(message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname))
+  await page.goto(`${address}/?${new URLSearchParams({ body, policy })}`)
+  return page
+}
+
+const TAG = '<script type="module" src="/cdn/v1/plimsoll-chat.js"></script>'
+
+it('is a launcher of at most 5 kB, which loads nothing until it is pressed and moves nothing', async () => {
+  expect(gzipSync(readFileSync(join(folder, 'plimsoll-chat.js'))).length).toBeLessThanOrEqual(5_000)
+  const page = await visit(`${TAG}<p id="after">After</p>`)
+  const launcher = page.getByRole('button', { name: 'Open chat' })
+  await launcher.waitFor()
+  expect(requests).toEqual(['/', '/cdn/v1/plimsoll-chat.js'])
+  const shifts = await page.evaluate(`new Promise((done) => {
+    const observer = new PerformanceObserver((list) => done(list.getEntries().length))
+    observer.observe({ type: 'layout-shift', buffered: true })
+    setTimeout(() => done(0), 200)
+  })`)
+  expect(shifts).toBe(0)
+})
+
+it('takes its settings from the script, and leaves an element of the page as it is', async () => {
+  const script = TAG.replace('type=', 'data-heading="Help desk" data-placement="bottom-left" type=')
+  const made = await visit(script)
+  expect(await made.locator('plimsoll-chat').getAttribute('heading')).toBe('Help desk')
+  const own = await visit(`<plimsoll-chat lang="de"></plimsoll-chat>${script}`)
+  await own.getByRole('button', { name: 'Chat öffnen' }).waitFor()
+  expect(await own.locator('plimsoll-chat').count()).toBe(1)
+})
+
+it('loads its siblings from its own folder, under a strict policy with trusted types', async () => {
+  const page = await visit(TAG, '; trusted-types lit-html dompurify')
+  await page.getByRole('button', { name: 'Open chat' }).click()
+  await page.getByLabel('Write a message').fill('Hello')
+  await page.keyboard.press('Enter')
+  await page.getByRole('article', { name: 'Assistant' }).first().waitFor()
+  expect(requests.filter((path) => path !== '/').every((path) => path.startsWith('/cdn/v1/'))).toBe(true)
+})
+
+it('is there once where two of its kind are loaded', async () => {
+  const page = await visit(TAG + TAG.replace('v1', 'v2'))
+  await page.getByRole('button', { name: 'Open chat' }).waitFor()
+  expect(await page.locator('plimsoll-chat').count()).toBe(1)
+  expect(requests).toContain('/cdn/v2/plimsoll-chat.js')
+})
+
+it('keeps to a Dexie of its own where the page has another', async () => {
+  const page = await visit(`<script type="module" src="/other-dexie.js"></script>${TAG}`)
+  await page.getByRole('button', { name: 'Open chat' }).click()
+  await page.getByLabel('Write a message').fill('Hello')
+  await page.keyboard.press('Enter')
+  await page.getByRole('article', { name: 'You' }).first().waitFor()
+  const theirs = await page.evaluate(() =>
+    (globalThis as unknown as { theirs: { things: { count(): Promise<number> } } }).theirs.things.count(),
+  )
+  expect(theirs).toBe(1)
+})
+
+it('runs nothing and asks nobody for what is stored, whoever wrote it, now and after a reload', async () => {
+  const page = await visit(TAG, '; report-uri /report')
+  // To the canary's host nothing gets, but that it was tried would be seen.
+  page.on('request', (request) => {
+    if (request.url().includes(CANARY)) errors.push(`asked for ${request.url()}`)
+  })
+  await page.evaluate(
+    ({ texts }) => {
+      const { document } = globalThis as unknown as { document: { querySelector(selector: string): unknown } }
+      const chat = document.querySelector('plimsoll-chat') as {
+        model: (messages: readonly unknown[]) => string
+        show(): Promise<void>
+      }
+      let place = 0
+      chat.model = () => texts[place++ % texts.length] ?? ''
+      return chat.show()
+    },
+    { texts: HOSTILE },
+  )
+  for (const text of HOSTILE) {
+    const before = await page.getByRole('article', { name: 'Assistant' }).count()
+    await page.getByLabel('Write a message').fill(text.replaceAll('\u0000', ''))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.getByRole('article', { name: 'Assistant' }).count()).toBeGreaterThan(before)
+    await expect.poll(() => page.getByRole('button', { name: 'Stop the reply' }).count()).toBe(0)
+  }
+  await page.reload()
+  await page.getByRole('button', { name: 'Open chat' }).click()
+  await page.getByRole('article', { name: 'Assistant' }).last().waitFor()
+  await page.getByRole('button', { name: 'Conversations' }).click()
+  await page.waitForTimeout(300)
+  expect(await page.evaluate('globalThis.plimsollPwned')).toBeUndefined()
+  expect(requests).not.toContain('/report')
+})

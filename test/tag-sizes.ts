@@ -1,0 +1,52 @@
+/** What the built tag weighs, in bytes of gzip: `npm run sizes:tag`, after `npm run build:tag`. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+const folder = resolve(import.meta.dirname, '../dist/tag')
+const files = readdirSync(folder).filter((file) => file.endsWith('.js'))
+const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8')
+
+/** The file, and what it imports before it runs. */
+function closure(file: string, seen: Set<string> = new Set()): Set<string> {
+  if (seen.has(file)) return seen
+  seen.add(file)
+  for (const [, imported = ''] of textOf(file).matchAll(/(?:from|import)\s*[`"']\.\/([^`"']+)[`"']/g)) {
+    closure(imported, seen)
+  }
+  return seen
+}
+
+const weigh = (names: Iterable<string>): number =>
+  [...names].reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name)), { level: 9 }).length, 0)
+
+/** Files by the name of what they hold, without what was loaded before. */
+function chunks(...names: readonly string[]): Set<string> {
+  const found = names.map((name) =>
+    files.find((file) => new RegExp(`^plimsoll-${name}-[\\w-]{8}\\.js$`).test(file)),
+  )
+  if (found.includes(undefined)) throw new Error(`Not built: one of ${names.join(', ')}`)
+  return new Set(found.flatMap((file) => (file ? [...closure(file)] : [])))
+}
+
+const loaded = new Set<string>()
+
+/** Of files, those that were not loaded before; from now on they are. */
+function weighNew(found: Iterable<string>): number {
+  const fresh = [...found].filter((file) => !loaded.has(file))
+  for (const file of fresh) loaded.add(file)
+  return weigh(fresh)
+}
+
+console.table({
+  'launcher, with the page': weighNew(closure('plimsoll-chat.js')),
+  'the view, lit and one language, when it is opened': weighNew(
+    chunks('view', 'load', 'en', 'first-session'),
+  ),
+  'memory and Dexie, when it is opened': weighNew(chunks('open-chat', 'open-local', 'local-home')),
+  'answering in the browser, with the first reply': weighNew(chunks('local-reply')),
+  'Markdown, with the first message that has some': weighNew(chunks('blocks')),
+  'colours, with the first code block, without its language': weighNew(chunks('core')),
+  'one language of code (TypeScript)': weighNew(chunks('typescript')),
+  'the memory panel, when it is opened': weighNew(chunks('memory-panel', 'panel-style')),
+})

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { ChatConversation } from '../../../src/chat/conversation/conversation.ts'
+import { NOTHING, released, withNewest, withOlder } from '../../../src/chat/conversation/pages.ts'
+import { titleOf } from '../../../src/chat/conversation/text.ts'
+import { localHome } from '../../../src/chat/homes/local-home.ts'
+import { pageLocks } from '../../../src/chat/homes/locks.ts'
+import { problemOf } from '../../../src/chat/homes/problem.ts'
+import { asModel } from '../../../src/chat/models/function-model.ts'
+import { RequestError } from '../../../src/client/error.ts'
+import { createMemory, type Message, mapStore, PlimsollError, type Store } from '../../../src/index.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
+import { idle, said, until } from './states.ts'
+import { browser, TestNetwork } from './support.ts'
+
+const message = (id: string): Message => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' })
+const run = (from: number, to: number): readonly Message[] =>
+  Array.from({ length: to - from }, (_, index) => message(`m${from + index}`))
+
+function over(store: Store, reply: () => string = () => 'Yes.') {
+  let ids = 0
+  const home = localHome({
+    memory: createMemory({ store, budget: 16_000 }),
+    userId: 'ada',
+    locks: pageLocks(),
+    now: () => 7,
+    name: 'test',
+    close: async () => {},
+    model: () => undefined,
+    reply: async () => ({ model: asModel(reply), tools: [], memoryTools: false, pageContext: undefined }),
+  })
+  const conversation = new ChatConversation({
+    home: async () => home,
+    kinds: () => ['local'],
+    defaultHome: 'local',
+    outbox: async () => {
+      throw new Error('there is none')
+    },
+    platform: {
+      newId: () => `id-${++ids}`,
+      now: () => 7,
+      network: new TestNetwork(),
+      sleep: async () => {},
+    },
+    emit: () => {},
+    onListed: () => {},
+  })
+  return { conversation }
+}
+
+describe('a run of messages', () => {
+  it('grows at its end where the newest page meets it', () => {
+    const shown = { messages: run(0, 60), hasOlder: true }
+    expect(withNewest(shown, run(20, 70), 50)).toEqual({ messages: run(0, 70), hasOlder: true })
+  })
+
+  it('has no gaps: a page that does not meet it stands alone', () => {
+    const shown = { messages: run(0, 50), hasOlder: false }
+    expect(withNewest(shown, run(80, 130), 50)).toEqual({ messages: run(80, 130), hasOlder: true })
+    expect(withNewest(shown, [], 50)).toEqual(NOTHING)
+  })
+
+  it('shows no more what was hidden at its end', () => {
+    const shown = { messages: run(0, 10), hasOlder: false }
+    expect(withNewest(shown, run(0, 4), 50)).toEqual({ messages: run(0, 4), hasOlder: false })
+  })
+
+  it('takes older pages in, and lets go of them', () => {
+    const both = withOlder({ messages: run(50, 100), hasOlder: true }, run(0, 50), 50)
+    expect(both).toEqual({ messages: run(0, 100), hasOlder: true })
+    expect(withOlder(both, [], 50).hasOlder).toBe(false)
+    expect(released(both, 30)).toEqual({ messages: run(70, 100), hasOlder: true })
+    expect(released(both, 100)).toBe(both)
+  })
+})
+
+describe('a message that could not be kept', () => {
+  it('though it was, is the same message when it is said again', async () => {
+    const store = mapStore()
+    let fails = 0
+    const { conversation } = over(
+      changedStore(store, (inner) => ({
+        commit: async (ops, decide) => {
+          const results = await inner.commit(ops, decide)
+          if (ops.some(({ envelope }) => envelope.kind === 'append') && fails++ === 0)
+            throw new PlimsollError('ERR_STORAGE', 'commit: nobody heard of it')
+          return results
+        },
+      })),
+    )
+    await conversation.create()
+    expect(await conversation.send('Hello')).toBe(false)
+    expect(conversation.getSnapshot().problem).toMatchObject({ code: 'ERR_STORAGE', retryable: true })
+    expect(await conversation.send('Hello')).toBe(true)
+    const state = await until({ conversation }, idle)
+    expect(said(state)).toEqual(['user: Hello', 'assistant: Yes.'])
+    await conversation.close()
+  })
+})
+
+describe('what waits for an answer', () => {
+  it('is answered once, though two tabs are told to go on at once', async () => {
+    const device = browser()
+    const cut = device.open({ model: () => new Promise<string>(() => {}) })
+    const id = await cut.conversation.create()
+    await cut.conversation.send('Hello')
+    await until(cut, ({ reply }) => reply !== undefined)
+    await cut.close()
+    let replies = 0
+    const model = async (): Promise<string> => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return `Reply ${++replies}`
+    }
+    const tabs = [device.open({ model }), device.open({ model })]
+    await Promise.all(tabs.map(({ conversation }) => conversation.open(id)))
+    await Promise.all(tabs.map(({ conversation }) => conversation.retry()))
+    for (const tab of tabs)
+      expect(said(await until(tab, idle))).toEqual(['user: Hello', 'assistant: Reply 1'])
+    expect(replies).toBe(1)
+    await Promise.all(tabs.map((tab) => tab.close()))
+  })
+
+  it('goes on being answered when another session is shown', async () => {
+    const device = browser()
+    let release = (): void => {}
+    const chat = device.open({
+      model: (messages) =>
+        messages.at(-1)?.content === 'Slow'
+          ? new Promise((resolve) => {
+              release = () => resolve('At last.')
+            })
+          : 'At once.',
+    })
+    const slow = await chat.conversation.create()
+    await chat.conversation.send('Slow')
+    await expect.poll(() => String(release)).toContain('At last')
+    await chat.conversation.create()
+    await chat.conversation.send('Quick')
+    expect(said(await until(chat, idle))).toEqual(['user: Quick', 'assistant: At once.'])
+    release()
+    await chat.conversation.open(slow)
+    expect(said(await until(chat, idle))).toEqual(['user: Slow', 'assistant: At last.'])
+    await chat.close()
+  })
+})
+
+describe('a state', () => {
+  it('is the same object until something changes, and keeps messages that did not', async () => {
+    const { conversation } = over(mapStore())
+    await conversation.send('One')
+    const first = await until({ conversation }, idle)
+    expect(conversation.getSnapshot()).toBe(first)
+    await conversation.send('Two')
+    const second = await until({ conversation }, (state) => idle(state) && state.messages.length === 4)
+    expect(second.messages[0]).toBe(first.messages[0])
+    await conversation.close()
+  })
+
+  it('is told to all listeners, whatever one of them throws', async () => {
+    const { conversation } = over(mapStore())
+    let told = 0
+    conversation.subscribe(() => {
+      throw new Error('a listener’s own')
+    })
+    conversation.subscribe(() => told++)
+    await conversation.send('One')
+    await until({ conversation }, idle)
+    expect(told).toBeGreaterThan(0)
+    await conversation.close()
+  })
+})
+
+describe('a problem', () => {
+  it('says whether the network is the reason, and whether trying again may help', () => {
+    expect(problemOf(new RequestError('ERR_STORAGE', 'GET /v1/sessions: no answer'))).toMatchObject({
+      code: 'ERR_OFFLINE',
+      retryable: true,
+    })
+    expect(
+      problemOf(new RequestError('ERR_STORAGE', 'GET /v1/sessions: status 500', { status: 500 })),
+    ).toMatchObject({
+      code: 'ERR_STORAGE',
+      retryable: true,
+    })
+    expect(problemOf(new PlimsollError('ERR_ENTRY_TOO_LARGE', 'append: too large'))).toMatchObject({
+      retryable: false,
+    })
+    expect(problemOf(new Error('no such model'))).toMatchObject({
+      code: 'ERR_MODEL',
+      message: 'no such model',
+    })
+  })
+})
+
+describe('a title', () => {
+  it('is the beginning of the first line, to the end of a word', () => {
+    expect(titleOf('  Trains to\tTurin \n and back')).toBe('Trains to Turin')
+    expect(titleOf('')).toBe('')
+    const long = titleOf(
+      'When does the next train leave for the coast, and how long does it take to get there?',
+    )
+    expect(long).toBe('When does the next train leave for the coast, and how long…')
+    expect([...titleOf('🚂'.repeat(100))].length).toBe(61)
+  })
+})

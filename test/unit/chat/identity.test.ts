@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import { moveLocal, type Place } from '../../../src/chat/homes/move-local.ts'
+import type { Chat } from '../../../src/chat/open-chat.ts'
+import { createMemory, mapStore } from '../../../src/index.ts'
+import { FailingStore } from '../support/failing-store.ts'
+import { idle, said, until } from './states.ts'
+import { type Browser, browser } from './support.ts'
+
+const model = (): string => 'Noted.'
+
+/** All texts that any database or key of a browser holds. */
+async function allTexts({ factory, platform }: Browser): Promise<string> {
+  const found: unknown[] = []
+  for (const { name = '' } of await factory.databases()) {
+    const database = await new Promise<IDBDatabase>((resolve, reject) => {
+      const request = factory.open(name)
+      request.onsuccess = () => resolve(request.result)
+      request.onerror = () => reject(request.error)
+    })
+    for (const store of database.objectStoreNames) {
+      const rows = await new Promise((resolve) => {
+        const request = database.transaction(store).objectStore(store).getAll()
+        request.onsuccess = () => resolve(request.result)
+      })
+      found.push(rows)
+    }
+    database.close()
+  }
+  const bytes = JSON.stringify(found, (_, value) =>
+    value instanceof Uint8Array ? new TextDecoder().decode(value) : value,
+  )
+  return `${bytes} ${platform.storage?.getItem('plimsoll-chat/identity')}`
+}
+
+async function talked(chat: Chat, text: string): Promise<string> {
+  const id = await chat.conversation.create()
+  await chat.conversation.send(text)
+  await until(chat, idle)
+  return id
+}
+
+const titles = async (chat: Chat): Promise<readonly string[]> =>
+  (await chat.sessions.search('')).map(({ title }) => title).sort()
+
+describe('a guest', () => {
+  it('is the same after a reload', async () => {
+    const device = browser()
+    const chat = device.open({ model })
+    await talked(chat, 'Hello')
+    await chat.close()
+    const again = device.open({ model })
+    expect(await titles(again)).toEqual(['Hello'])
+    await again.close()
+  })
+
+  it('who signs in takes the sessions along, once, and what shows stays', async () => {
+    const device = browser()
+    const chat = device.open({ model })
+    const id = await talked(chat, 'I am a guest')
+    await chat.identify({ userId: 'ada' })
+    const state = await until(chat, idle)
+    expect(state.session?.sessionId).toBe(id)
+    expect(said(state)).toEqual(['user: I am a guest', 'assistant: Noted.'])
+    await chat.identify({ userId: 'ada' })
+    expect(await titles(chat)).toEqual(['I am a guest'])
+    await chat.close()
+    const again = device.open({ model })
+    expect(await titles(again)).toEqual(['I am a guest'])
+    // Nothing of the guest's own is left.
+    expect((await device.factory.databases()).map(({ name }) => name)).toEqual(['plimsoll-chat/ada'])
+    await again.close()
+  })
+
+  it('adds to what the user has already', async () => {
+    const device = browser()
+    const chat = device.open({ model })
+    await chat.identify({ userId: 'ada' })
+    await talked(chat, 'As Ada')
+    await chat.signOut()
+    expect(await titles(chat)).toEqual([])
+    await talked(chat, 'As a guest')
+    await chat.identify({ userId: 'ada' })
+    expect(await titles(chat)).toEqual(['As Ada', 'As a guest'])
+    await chat.close()
+  })
+
+  it('is not another user’s: who is signed in signs out first', async () => {
+    const chat = browser().open({ model })
+    await chat.identify({ userId: 'ada' })
+    await expect(chat.identify({ userId: 'bob' })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    await chat.close()
+  })
+})
+
+describe('the move of a guest’s sessions', () => {
+  const fill = async ({ memory, userId }: Place): Promise<void> => {
+    for (const sessionId of ['one', 'two']) {
+      const session = memory.session({ userId, sessionId })
+      await session.append([
+        { id: `${sessionId}-u`, role: 'user', content: `Hello from ${sessionId}` },
+        { id: `${sessionId}-a`, role: 'assistant', content: 'Hello.' },
+      ])
+      await session.append(
+        { id: `${sessionId}-v`, role: 'user', content: 'Edited' },
+        { replaces: `${sessionId}-u` },
+      )
+      await memory.sessions({ userId }).title(sessionId, sessionId)
+    }
+    await memory
+      .user({ userId })
+      .facts.remember({ kind: 'preference', text: 'I prefer window seats.', trust: 'user' })
+    await memory.user({ userId }).profile.set('MEMORY.md', 'Travels light.')
+  }
+  const told = async ({ memory, userId }: Place): Promise<unknown> => {
+    const sessions = await memory.sessions({ userId }).list()
+    const logs = []
+    for (const { sessionId } of sessions) {
+      const session = memory.session({ userId, sessionId })
+      logs.push(await session.history(), await session.branches())
+    }
+    const user = memory.user({ userId })
+    return [sessions, logs, (await user.facts.list()).map(({ text }) => text), await user.profile.list()]
+  }
+  const memoryOf = (store: ReturnType<typeof mapStore>) =>
+    createMemory({ store, budget: 16_000, clock: () => 7 })
+
+  it('is finished by the same call after a crash anywhere, and nothing is lost or there twice', async () => {
+    const plain = { memory: memoryOf(mapStore()), userId: 'guest' }
+    await fill(plain)
+    const expected = JSON.stringify(await told(plain), (key, value) =>
+      key === 'version' ? undefined : value,
+    )
+    let at = 1
+    for (; ; at++) {
+      const [source, target] = [mapStore(), mapStore()]
+      await fill({ memory: memoryOf(source), userId: 'guest' })
+      const ends = { at, when: at % 2 === 0 ? 'before' : 'after', isEnd: true } as const
+      const failing = [new FailingStore(source, ends), new FailingStore(target, ends)] as const
+      const progress = {
+        isCopied: false,
+        onCopied() {
+          this.isCopied = true
+        },
+      }
+      const crashed = await moveLocal(
+        { memory: memoryOf(failing[0].store), userId: 'guest' },
+        { memory: memoryOf(failing[1].store), userId: 'ada' },
+        progress,
+      ).then(
+        () => false,
+        () => true,
+      )
+      if (!crashed && failing.every(({ calls }) => calls < at)) break
+      // Until the copy is whole, all of it is where it was.
+      const from = { memory: memoryOf(source), userId: 'guest' }
+      const to = { memory: memoryOf(target), userId: 'ada' }
+      await moveLocal(from, to, progress)
+      const moved = JSON.stringify(await told(to), (key, value) => (key === 'version' ? undefined : value))
+      expect({ at, moved }).toEqual({ at, moved: expected })
+      expect(await from.memory.sessions({ userId: 'guest' }).list()).toEqual([])
+    }
+    expect(at).toBeGreaterThan(20)
+  }, 60_000)
+
+  it('erases nothing where a session is at both places and is not the same', async () => {
+    const [from, to] = [
+      { memory: memoryOf(mapStore()), userId: 'guest' },
+      { memory: memoryOf(mapStore()), userId: 'ada' },
+    ]
+    for (const { memory, userId } of [from, to])
+      await memory.session({ userId, sessionId: 'trip' }).append({ role: 'user', content: `I am ${userId}` })
+    await expect(moveLocal(from, to, { isCopied: false, onCopied() {} })).rejects.toMatchObject({
+      code: 'ERR_CONFLICT',
+    })
+    const left = await from.memory.session({ userId: 'guest', sessionId: 'trip' }).history()
+    expect(left.map(({ content }) => content)).toEqual(['I am guest'])
+  })
+
+  it('that a crash interrupted is finished when the page is opened again', async () => {
+    const device = browser()
+    const chat = device.open({ model })
+    await talked(chat, 'I am a guest')
+    await chat.close()
+    const key = 'plimsoll-chat/identity'
+    const { storage } = device.platform
+    const kept = JSON.parse(storage?.getItem(key) ?? '')
+    // As it is after the move was noted, and before anything was moved.
+    storage?.setItem(key, JSON.stringify({ ...kept, moving: { from: kept.guestId, to: 'ada' } }))
+    const again = device.open({ model })
+    expect(await titles(again)).toEqual(['I am a guest'])
+    expect(JSON.parse(storage?.getItem(key) ?? '')).toMatchObject({ userId: 'ada' })
+    expect((await device.factory.databases()).map(({ name }) => name)).toEqual(['plimsoll-chat/ada'])
+    await again.close()
+  })
+})
+
+describe('signing out', () => {
+  it('with erase leaves nothing readable in this browser', async () => {
+    const device = browser()
+    const chat = device.open({ model })
+    await talked(chat, 'My secret is SWORDFISH')
+    await chat.identify({ userId: 'ada-lovelace' })
+    await talked(chat, 'SWORDFISH again')
+    expect(await allTexts(device)).toContain('SWORDFISH')
+    await chat.signOut({ erase: true })
+    const left = await allTexts(device)
+    expect(left).not.toContain('SWORDFISH')
+    expect(left).not.toContain('ada-lovelace')
+    expect(chat.conversation.getSnapshot()).toMatchObject({ session: undefined, messages: [] })
+    expect(await titles(chat)).toEqual([])
+    await chat.close()
+  })
+
+  it('with erase empties the outbox, and what waited is never sent', async () => {
+    const device = browser()
+    device.network.set(false)
+    const sent: string[] = []
+    const chat = device.open({
+      src: 'https://edge.test',
+      getToken: () => 'token',
+      platform: {
+        fetch: async (url) => {
+          sent.push(url)
+          throw new TypeError('fetch failed')
+        },
+      },
+    })
+    await chat.conversation.create()
+    expect(await chat.conversation.send('SWORDFISH')).toBe(true)
+    expect(await allTexts(device)).toContain('SWORDFISH')
+    await chat.signOut({ erase: true })
+    expect(await allTexts(device)).not.toContain('SWORDFISH')
+    device.network.set(true)
+    await chat.close()
+    expect(sent.filter((url) => url.includes('/messages'))).toEqual([])
+  }, 20_000)
+
+  it('without erase shows nothing of the user’s to who comes next', async () => {
+    const device = browser()
+    const chat = device.open({ model })
+    await chat.identify({ userId: 'ada' })
+    await talked(chat, 'As Ada')
+    await chat.signOut()
+    expect(await titles(chat)).toEqual([])
+    await chat.identify({ userId: 'ada' })
+    expect(await titles(chat)).toEqual(['As Ada'])
+    await chat.close()
+  })
+})

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest'
+import { allPanels } from '../../../src/chat/homes/all-panels.ts'
+import { localPanel } from '../../../src/chat/homes/local-panel.ts'
+import { createMemory, mapStore, scriptedModel } from '../../../src/index.ts'
+import { idle, until } from './states.ts'
+import { browser } from './support.ts'
+
+const model = (messages: readonly { readonly content: string }[]): string =>
+  `You said ${messages.at(-1)?.content}`
+
+const panelOver = (userId = 'ada') => {
+  const memory = createMemory({ store: mapStore(), budget: 16_000 })
+  return {
+    memory,
+    panel: localPanel(memory, userId, () => 7),
+    session: memory.session({ userId, sessionId: 'trip' }),
+  }
+}
+
+const collected = async (lines: AsyncIterable<string>): Promise<readonly string[]> => {
+  const found: string[] = []
+  for await (const line of lines) found.push(line)
+  return found
+}
+
+async function* given(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines
+}
+
+describe('the list of sessions', () => {
+  it('has the newest first, named after what was said first, and tells of changes', async () => {
+    const chat = browser().open({ model })
+    let told = 0
+    chat.sessions.subscribe(() => told++)
+    for (const text of ['Trains to Turin', 'Hotels in\nGenoa']) {
+      await chat.conversation.create()
+      await chat.conversation.send(text)
+      await until(chat, idle)
+    }
+    await expect
+      .poll(() => chat.sessions.getSnapshot().sessions.map(({ title }) => title))
+      .toEqual(['Hotels in', 'Trains to Turin'])
+    expect(chat.sessions.getSnapshot()).toMatchObject({ loaded: true })
+    expect(told).toBeGreaterThan(0)
+    await chat.close()
+  })
+
+  it('is searched by titles and by what was said', async () => {
+    const chat = browser().open({ model })
+    for (const text of ['Trains to Turin', 'Hotels in Genoa']) {
+      await chat.conversation.create()
+      await chat.conversation.send(text)
+      await until(chat, idle)
+    }
+    await chat.conversation.send('And the lighthouse?')
+    await until(chat, (state) => idle(state) && state.messages.length === 4)
+    expect((await chat.sessions.search('TURIN')).map(({ title }) => title)).toEqual(['Trains to Turin'])
+    const [found] = await chat.sessions.search('lighthouse')
+    expect(found?.title).toBe('Hotels in Genoa')
+    expect(found?.excerpt).toContain('lighthouse')
+    expect(await chat.sessions.search('zeppelin')).toEqual([])
+    await chat.close()
+  })
+
+  it('renames a session, and deletes one with an account of it, the one on the screen too', async () => {
+    const chat = browser().open({ model })
+    const id = await chat.conversation.create()
+    await chat.conversation.send('Hello')
+    await until(chat, idle)
+    await chat.sessions.rename(id, 'Greetings')
+    expect(chat.sessions.getSnapshot().sessions[0]?.title).toBe('Greetings')
+    const certificate = await chat.sessions.delete(id)
+    expect(certificate).toMatchObject({ action: 'erase', target: id, removed: { messages: { count: 2 } } })
+    expect(chat.sessions.getSnapshot().sessions).toEqual([])
+    expect(chat.conversation.getSnapshot().session?.sessionId).not.toBe(id)
+    await chat.close()
+  })
+})
+
+describe('what was remembered of a reply', () => {
+  it('shows at the newest message that it came from, and is gone once it is undone', async () => {
+    const chat = browser().open({
+      model: scriptedModel([
+        { calls: [{ name: 'memory_finding', input: { text: 'The 9:40 is full.' }, id: 'c1' }] },
+        'Noted.',
+      ]),
+    })
+    await chat.conversation.send('Note that the 9:40 is full')
+    const state = await until(
+      chat,
+      (state) => idle(state) && state.messages.some(({ remembered }) => remembered[0]),
+    )
+    const chips = state.messages.flatMap(({ remembered }) => remembered)
+    expect(chips.map(({ text }) => text)).toEqual(['The 9:40 is full.'])
+    await chat.conversation.forget(chips[0]?.factId ?? '')
+    await until(chat, ({ messages }) => messages.every(({ remembered }) => remembered.length === 0))
+    expect(await (await chat.memory()).facts()).toEqual([])
+    await chat.close()
+  })
+})
+
+describe('the panel of a local memory', () => {
+  it('shows facts of all sessions and those that they share, and finds words in them', async () => {
+    const { panel, session } = panelOver()
+    await session.append({ role: 'user', content: 'Hello' })
+    await session.remember({ kind: 'finding', text: 'The 9:40 is full.' })
+    await session.remember({ kind: 'preference', text: 'I prefer window seats.', trust: 'user' })
+    expect((await panel.facts()).map(({ text, shared }) => [text, shared])).toEqual([
+      ['I prefer window seats.', true],
+      ['The 9:40 is full.', false],
+    ])
+    expect((await panel.facts({ query: 'WINDOW prefer' })).length).toBe(1)
+  })
+
+  it('edits, pins, promotes and forgets', async () => {
+    const { panel, session } = panelOver()
+    await session.append({ role: 'user', content: 'Hello' })
+    const { fact } = await session.remember({
+      kind: 'finding',
+      text: 'The 9:40 is full.',
+      trust: 'assistant',
+    })
+    await panel.promote(fact.id)
+    await panel.pin(fact.id, true)
+    expect((await panel.facts())[0]).toMatchObject({ pinned: true, trust: 'user' })
+    await panel.pin(fact.id, false)
+    await panel.edit(fact.id, { text: 'The 9:50 is full.' })
+    const [edited] = await panel.facts()
+    expect(edited?.text).toBe('The 9:50 is full.')
+    expect(await panel.forget(edited?.id ?? '')).toMatchObject({
+      action: 'forget',
+      removed: { facts: { count: 1 } },
+    })
+    await expect(panel.pin('nothing', true)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+  })
+
+  it('changes what no session has said', async () => {
+    const { panel, memory } = panelOver()
+    const { fact } = await memory
+      .user({ userId: 'ada' })
+      .facts.remember({ kind: 'preference', text: 'I prefer aisle seats.', trust: 'user' })
+    await panel.pin(fact.id, true)
+    expect((await panel.facts())[0]?.pinned).toBe(true)
+    await panel.forget(fact.id)
+    expect(await panel.facts()).toEqual([])
+    expect(await memory.sessions({ userId: 'ada' }).list()).toEqual([])
+  })
+
+  it('has profile and skills', async () => {
+    const { panel, memory } = panelOver()
+    await panel.setProfile('SOUL.md', 'Be brief.')
+    await memory
+      .user({ userId: 'ada' })
+      .skills.set({ name: 'booking', description: 'How to book.', text: 'Ask first.' })
+    expect((await panel.profile()).map(({ name, text }) => [name, text])).toEqual([['SOUL.md', 'Be brief.']])
+    expect((await panel.skills()).map(({ name, text }) => [name, text])).toEqual([['booking', 'Ask first.']])
+  })
+
+  it('gives all of it, takes it in elsewhere, and erases it', async () => {
+    const one = panelOver()
+    await one.session.append({ role: 'user', content: 'Hello' })
+    await one.session.remember({ kind: 'finding', text: 'The 9:40 is full.' })
+    const lines = await collected(one.panel.export())
+    const other = panelOver('bob')
+    expect(await other.panel.import(given(lines))).toMatchObject({ messages: expect.any(Number) })
+    expect((await other.panel.facts()).map(({ text }) => text)).toEqual(['The 9:40 is full.'])
+    expect((await one.panel.eraseAll()).removed.messages.count).toBe(1)
+    expect(await one.panel.facts()).toEqual([])
+    // A log that was erased takes nothing in; nobody is told that it did.
+    await expect(one.panel.import(given(lines))).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+  })
+})
+
+describe('the panel of several homes', () => {
+  it('is one: facts of all, each changed where it is, exported and imported together, all erased', async () => {
+    const [one, two] = [panelOver('ada'), panelOver('ada')]
+    const kept = []
+    for (const { session } of [one, two]) {
+      await session.append({ role: 'user', content: 'Hello' })
+      kept.push((await session.remember({ kind: 'finding', text: `Number ${kept.length}` })).fact.id)
+    }
+    const both = allPanels([one.panel, two.panel])
+    expect((await both.facts()).map(({ text }) => text)).toEqual(['Number 0', 'Number 1'])
+    await both.pin(kept[0] ?? '', false)
+    await both.edit(kept[0] ?? '', { text: 'Number two' })
+    expect((await one.panel.facts()).map(({ text }) => text)).toEqual(['Number two'])
+    const lines = await collected(both.export())
+    const third = panelOver('eve')
+    const imported = allPanels([panelOver('eve').panel, third.panel])
+    // Of two sessions of one name, the second is another log: it is refused, and what the first holds is there.
+    await imported.import(given(lines)).catch(() => {})
+    expect((await third.panel.facts()).map(({ text }) => text)).toContain('Number two')
+    const { removed, already } = await both.eraseAll()
+    expect([removed.messages.count, removed.sessions.count, already]).toEqual([2, 2, false])
+    expect(await both.facts()).toEqual([])
+    expect(await both.eraseAll()).toMatchObject({ already: true, removed: { messages: { count: 0 } } })
+  })
+})
+
+describe('what the panel removes and adds', () => {
+  it('is gone from the screen, and from the list', async () => {
+    const chat = browser().open({ model })
+    chat.sessions.subscribe(() => {})
+    await chat.conversation.send('Trains to Turin')
+    await until(chat, idle)
+    const panel = await chat.memory()
+    await panel.eraseAll()
+    expect(chat.sessions.getSnapshot().sessions).toEqual([])
+    expect(chat.conversation.getSnapshot().messages).toEqual([])
+    const other = panelOver('bob')
+    await other.session.append({ role: 'user', content: 'Hello' })
+    await panel.import(given(await collected(other.panel.export())))
+    expect(chat.sessions.getSnapshot().sessions.map(({ sessionId }) => sessionId)).toEqual(['trip'])
+    await chat.close()
+  })
+})

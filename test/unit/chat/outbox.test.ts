@@ -1,0 +1,191 @@
+import { IDBFactory } from 'fake-indexeddb'
+import { describe, expect, it } from 'vitest'
+import { idbOutbox, memoryOutbox } from '../../../src/chat/homes/idb-outbox.ts'
+import { pageLocks } from '../../../src/chat/homes/locks.ts'
+import {
+  Outbox,
+  type OutboxEntry,
+  type OutboxParts,
+  type OutboxStore,
+} from '../../../src/chat/homes/outbox.ts'
+import { RequestError } from '../../../src/client/error.ts'
+import { PlimsollError } from '../../../src/index.ts'
+import { until } from './states.ts'
+import { browser, TestNetwork } from './support.ts'
+
+const entry = (id: string, more: Partial<OutboxEntry> = {}): Omit<OutboxEntry, 'owner'> => ({
+  id,
+  sessionId: 'trip',
+  text: `text of ${id}`,
+  createdAt: 7,
+  ...more,
+})
+
+const unreachable = (): Error => new RequestError('ERR_STORAGE', 'POST /v1/sessions/trip/messages: no answer')
+
+function outboxOver(store: OutboxStore, more: Partial<OutboxParts> = {}) {
+  const sent: string[] = []
+  const told: string[] = []
+  const wakes: (() => void)[] = []
+  const network = new TestNetwork()
+  const outbox = new Outbox({
+    store,
+    owner: 'ada',
+    locks: pageLocks(),
+    lockName: 'outbox',
+    network,
+    sleep: () => new Promise((resolve) => wakes.push(resolve)),
+    send: async ({ id }) => void sent.push(id),
+    onSent: (sessionId) => told.push(sessionId),
+    ...more,
+  })
+  return { outbox, sent, told, network, wakes }
+}
+
+describe.each([
+  ['in a database', () => idbOutbox(new IDBFactory(), 'outbox')],
+  ['in memory', memoryOutbox],
+])('an outbox %s', (_, open) => {
+  it('keeps messages in their order until they are sent', async () => {
+    const store = open()
+    const { outbox, sent, told, network } = outboxOver(store)
+    network.set(false)
+    for (const id of ['c', 'a', 'b']) await outbox.add(entry(id))
+    expect(outbox.of('trip').map(({ id }) => id)).toEqual(['c', 'a', 'b'])
+    expect(sent).toEqual([])
+    network.set(true)
+    await outbox.flush()
+    expect(sent).toEqual(['c', 'a', 'b'])
+    expect(told).toEqual(['trip'])
+    expect(await store.list('ada')).toEqual([])
+    await outbox.close()
+  })
+
+  it('keeps what is not answered, and sends it again, in order, when its time comes', async () => {
+    let reaches = false
+    const sent: string[] = []
+    const { outbox, wakes } = outboxOver(open(), {
+      send: async ({ id }) => {
+        if (!reaches) throw unreachable()
+        sent.push(id)
+      },
+    })
+    await outbox.add(entry('a'))
+    await outbox.add(entry('b'))
+    await outbox.flush()
+    expect(outbox.of('trip').map(({ id, problem }) => [id, problem])).toEqual([
+      ['a', undefined],
+      ['b', undefined],
+    ])
+    reaches = true
+    for (const wake of wakes) wake()
+    await expect.poll(() => sent).toEqual(['a', 'b'])
+    await outbox.close()
+  })
+
+  it('marks what is refused, sends the rest, and sends or drops that one when it is told to', async () => {
+    let refuses = true
+    const sent: string[] = []
+    const { outbox } = outboxOver(open(), {
+      send: async ({ id }) => {
+        if (id !== 'b' && refuses)
+          throw new PlimsollError('ERR_ENTRY_TOO_LARGE', 'append: too large', { size: 9, limit: 8 })
+        sent.push(id)
+      },
+    })
+    for (const id of ['a', 'b', 'c']) await outbox.add(entry(id))
+    await outbox.flush()
+    expect(sent).toEqual(['b'])
+    expect(outbox.of('trip').map(({ id, problem }) => [id, problem?.code])).toEqual([
+      ['a', 'ERR_ENTRY_TOO_LARGE'],
+      ['c', 'ERR_ENTRY_TOO_LARGE'],
+    ])
+    refuses = false
+    await outbox.flush()
+    expect(sent).toEqual(['b'])
+    await outbox.retry('a')
+    await outbox.drop('c')
+    expect(sent).toEqual(['b', 'a'])
+    expect(outbox.of('trip')).toEqual([])
+    await outbox.close()
+  })
+
+  it('waits for a token, and for an edge that is overloaded, instead of giving a message up', async () => {
+    for (const code of ['ERR_UNAUTHENTICATED', 'ERR_OVERLOADED', 'ERR_RATE_LIMIT'] as const) {
+      const { outbox } = outboxOver(open(), {
+        send: async () => {
+          throw new PlimsollError(code, 'append: not now')
+        },
+      })
+      await outbox.add(entry(code))
+      await outbox.flush()
+      expect(outbox.of('trip').map(({ problem }) => problem)).toEqual([undefined])
+      await outbox.close()
+    }
+  })
+
+  it('is one among tabs: what one has sent, the other does not send', async () => {
+    const store = open()
+    const sent: string[] = []
+    const locks = pageLocks()
+    const send = async ({ id }: OutboxEntry): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      sent.push(id)
+    }
+    for (const id of ['a', 'b']) await store.put({ ...entry(id), owner: 'ada' })
+    const tabs = [outboxOver(store, { send, locks }), outboxOver(store, { send, locks })]
+    await Promise.all(tabs.map(({ outbox }) => outbox.open()))
+    await Promise.all(tabs.map(({ outbox }) => outbox.flush()))
+    expect(sent).toEqual(['a', 'b'])
+    await Promise.all(tabs.map(({ outbox }) => outbox.close()))
+  })
+
+  it('sends nobody else’s', async () => {
+    const store = open()
+    await store.put({ ...entry('hers'), owner: 'bob' })
+    const { outbox, sent } = outboxOver(store)
+    await outbox.open()
+    await outbox.flush()
+    expect(sent).toEqual([])
+    expect(outbox.of('trip')).toEqual([])
+    await outbox.close()
+  })
+})
+
+describe('a message to an edge', () => {
+  it('that cannot be kept while there is no network stays in the composer', async () => {
+    const device = browser()
+    device.network.set(false)
+    const chat = device.open({
+      src: 'https://edge.test',
+      getToken: () => 'token',
+      platform: { indexedDB: fullFactory() },
+    })
+    await chat.conversation.create()
+    expect(await chat.conversation.send('Hello')).toBe(false)
+    const state = await until(chat, ({ problem }) => problem !== undefined)
+    expect(state.problem?.code).toBe('ERR_STORAGE_FULL')
+    expect(state.storage).toBe('full')
+    expect(state.messages).toEqual([])
+    await chat.close()
+  })
+})
+
+/** A database in which there is no room. */
+function fullFactory(): IDBFactory {
+  const factory = new IDBFactory()
+  const { open } = factory
+  factory.open = function (this: IDBFactory, ...args: Parameters<IDBFactory['open']>) {
+    const request = open.apply(factory, args)
+    request.addEventListener('success', () => {
+      const database = request.result
+      const { transaction } = database
+      database.transaction = ((...given: Parameters<IDBDatabase['transaction']>) => {
+        if (given[1] === 'readwrite') throw new DOMException('full', 'QuotaExceededError')
+        return transaction.apply(database, given)
+      }) as typeof transaction
+    })
+    return request
+  } as typeof factory.open
+  return factory
+}
