@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium, type Locator, type Page } from 'playwright'
+import { build, createServer, preview, type ViteDevServer } from 'vite'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findChromium, flags } from '../chromium.ts'
+
+let server: ViteDevServer
+let browser: Browser
+
+beforeAll(async () => {
+  // The one tag is served as it is built.
+  await build({ configFile: 'vite.tag.config.ts', logLevel: 'error' })
+  const executablePath = findChromium()
+  ;[server, browser] = await Promise.all([
+    createServer({
+      configFile: 'examples/pages/vite.config.ts',
+      logLevel: 'error',
+      server: { host: '127.0.0.1', port: 0 },
+    }).then((made) => made.listen()),
+    chromium.launch({ args: flags, ...(executablePath && { executablePath }) }),
+  ])
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await server?.close()
+})
+
+it.each([
+  ['React', 'react/'],
+  ['Vue', 'vue/'],
+])('the %s page answers, says what a call would take, and has it all after a reload', async (name, path) => {
+  const page = await browser.newPage()
+  const errors: unknown[] = []
+  page.on('pageerror', (error) => errors.push(error))
+  const url = new URL(path, server.resolvedUrls?.local[0]).href
+  await page.goto(url)
+  await expect.poll(() => page.getByRole('heading').textContent()).toBe(`A memory in ${name}`)
+  await page.getByLabel('Message').fill('To Turin, please.')
+  await page.keyboard.press('Enter')
+  const texts = (): Promise<string[]> => page.locator('.messages li').allTextContents()
+  const said = [
+    'To Turin, please.',
+    expect.stringMatching(/^A model would have been given \d+ of 500 tokens/),
+  ]
+  await expect.poll(texts).toEqual(said)
+  await expect.poll(() => page.getByText(/^\s*\d+ of 500 tokens, 4 blocks\s*$/).count()).toBe(1)
+  await page.reload()
+  await expect.poll(texts).toEqual(said)
+  expect(errors).toEqual([])
+  await page.close()
+})
+
+/** Replies of the script among the messages; what is read out says them once more. */
+const replies = (page: Page): Locator =>
+  page.locator('[data-message]', { hasText: 'This is a scripted demo' })
+
+it('the page without a bundler has a chat by one tag, which answers and tells the page', async () => {
+  const page = await browser.newPage({ locale: 'en-GB' })
+  const errors: unknown[] = []
+  page.on('pageerror', (error) => errors.push(error))
+  await page.goto(new URL('plain/', server.resolvedUrls?.local[0]).href)
+  await page.getByRole('button', { name: 'Open chat' }).click()
+  await page.getByRole('textbox', { name: 'Write a message' }).fill('Do you have a lamp?')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => replies(page).count()).toBe(1)
+  await expect
+    .poll(() => page.getByRole('status').first().textContent())
+    .toBe('The page was told of a message by the assistant.')
+  expect(errors).toEqual([])
+  await page.close()
+})
+
+it('the offline assistant opens and answers with the network off', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-offline-'))
+  const configFile = 'examples/pages/offline/vite.config.ts'
+  await build({ configFile, logLevel: 'error', build: { outDir: folder } })
+  const host = await preview({
+    configFile,
+    logLevel: 'error',
+    build: { outDir: folder },
+    preview: { host: '127.0.0.1', port: 0 },
+  })
+  const context = await browser.newContext({ locale: 'en-GB' })
+  try {
+    const page = await context.newPage()
+    await page.goto(host.resolvedUrls?.local[0] ?? '')
+    await page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
+    await context.setOffline(true)
+    await page.reload()
+    await page.getByRole('textbox', { name: 'Write a message' }).fill('Are you there?')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => replies(page).count()).toBe(1)
+  } finally {
+    await context.close()
+    await host.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,380 @@
+/** The page of `web/` in a real Chromium: with a real edge behind it, and from any host with the memory of the browser alone. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright'
+import type { PreviewServer } from 'vite'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { findChromium, flags } from '../chromium.ts'
+import { EdgeProcess } from './support/edge-process.ts'
+import { type ModelServer, modelServer } from './support/model-server.ts'
+import { type BuiltPage, buildPage, ChatScreen, servePage } from './support/pwa.ts'
+
+// Builds, an edge and a browser share the machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+const executablePath = findChromium()
+const launch = { args: flags, ...(executablePath && { executablePath }) }
+const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8')
+
+let browser: Browser
+let atEdge: BuiltPage
+let edge: EdgeProcess
+let model: ModelServer
+let static_: BuiltPage
+let host: PreviewServer
+const contexts: BrowserContext[] = []
+const errors: string[] = []
+
+beforeAll(async () => {
+  ;[browser, atEdge, static_, model] = await Promise.all([
+    chromium.launch(launch),
+    buildPage('production'),
+    buildPage('static'),
+    modelServer(),
+  ])
+  ;[edge, host] = await Promise.all([
+    EdgeProcess.start({ MODEL_BASE_URL: model.url, MODEL_ID: 'tests' }, atEdge.folder),
+    servePage(static_),
+  ])
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await Promise.all([edge?.stop(), host?.close(), model?.close()])
+  atEdge?.remove()
+  static_?.remove()
+})
+
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()))
+  expect(errors.splice(0)).toEqual([])
+})
+
+const staticUrl = (): string => host.resolvedUrls?.local[0] ?? ''
+
+/** A browser profile of its own. */
+async function profile(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    locale: 'en-GB',
+    viewport: { width: 1_440, height: 900 },
+    ...options,
+  })
+  contexts.push(context)
+  return context
+}
+
+/** A tab, which may report no error, among them what the content security policy keeps from being loaded. */
+async function tab(context: BrowserContext, url: string): Promise<ChatScreen> {
+  const page = await context.newPage()
+  page.on('pageerror', ({ message }) => errors.push(message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isOffline(message.text())) errors.push(message.text())
+  })
+  await page.goto(url)
+  return new ChatScreen(page)
+}
+
+/** What Chromium itself logs of every request without a network. */
+const isOffline = (text: string): boolean => /ERR_INTERNET_DISCONNECTED/.test(text)
+
+async function violations(page: Page): Promise<readonly string[]> {
+  // Outside of the page's policy, which lets no string be code.
+  const session = await page.context().newCDPSession(page)
+  const { frameTree } = await session.send('Page.getFrameTree')
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', {
+    frameId: frameTree.frame.id,
+  })
+  const run = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      contextId: executionContextId,
+      awaitPromise: true,
+      returnByValue: true,
+      expression,
+    })
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+    return result.value
+  }
+  await run(`${axe}; 0`)
+  return (await run(
+    `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+  )) as string[]
+}
+
+describe('with an edge behind it', () => {
+  it('shows a first visitor an empty conversation, and a reply as it comes', async () => {
+    const chat = await tab(await profile(), edge.url)
+    await expect.poll(() => chat.page.getByText('What can I do for you?').isVisible()).toBe(true)
+    let finish = (): void => {}
+    model.queue([{ text: 'It leaves at 9:40', until: new Promise<void>((done) => (finish = done)) }])
+    await chat.say('When does it leave?')
+    await expect.poll(() => chat.page.locator('[aria-busy=true] .prose').textContent()).toMatch(/It leaves/)
+    finish()
+    await expect.poll(() => chat.texts()).toEqual(['When does it leave?', 'It leaves at 9:40'])
+    expect(await chat.page.getByText('At the service').first().isVisible()).toBe(true)
+    expect(new URL(chat.page.url()).hash).toMatch(/^#session=/)
+  })
+
+  it('keeps a conversation in this browser where that is wished, and the next one at the edge again', async () => {
+    const chat = await tab(await profile(), edge.url)
+    await chat.page.getByRole('radio', { name: 'On this device' }).check({ force: true })
+    await chat.say('Between us two.')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    expect(await chat.page.locator('.home').getByText('On this device').count()).toBe(1)
+    await chat.page.reload()
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    expect(await chat.page.locator('.home').getByText('On this device').count()).toBe(1)
+    await chat.button('New conversation').first().click()
+    await expect.poll(() => chat.page.getByRole('radio', { name: 'At the service' }).isChecked()).toBe(true)
+  })
+
+  it('stops a reply, and keeps what came of it', async () => {
+    const chat = await tab(await profile(), edge.url)
+    let finish = (): void => {}
+    model.queue([{ text: 'One two three four', until: new Promise<void>((done) => (finish = done)) }])
+    await chat.say('Count.')
+    await expect.poll(() => chat.page.locator('[aria-busy=true] .prose').textContent()).toMatch(/three/)
+    await chat.button('Stop the reply').click()
+    await expect.poll(() => chat.button('Stop the reply').count()).toBe(0)
+    finish()
+    await expect.poll(() => chat.texts()).toEqual(['Count.', 'One two three'])
+  })
+
+  it('goes on with a reply when the page is loaded anew in the middle of it', async () => {
+    const chat = await tab(await profile(), edge.url)
+    let finish = (): void => {}
+    model.queue([{ text: 'One two three four', until: new Promise<void>((done) => (finish = done)) }])
+    await chat.say('Count.')
+    await expect.poll(() => chat.page.locator('[aria-busy=true] .prose').textContent()).toMatch(/three/)
+    await chat.page.reload()
+    await expect.poll(() => chat.page.locator('[aria-busy=true] .prose').textContent()).toMatch(/three/)
+    finish()
+    await expect.poll(() => chat.texts()).toEqual(['Count.', 'One two three four'])
+  })
+
+  it('edits a message, has it answered anew, and comes back to the version before', async () => {
+    const chat = await tab(await profile(), edge.url)
+    model.queue([{ text: 'To Turin it is 9:40.' }, { text: 'To Genoa it is 10:10.' }])
+    await chat.say('When to Turin?')
+    await expect.poll(() => chat.texts()).toEqual(['When to Turin?', 'To Turin it is 9:40.'])
+    await chat.messages.first().hover()
+    await chat.button('Edit').click()
+    await chat.page.getByRole('textbox', { name: 'Edit your message' }).fill('When to Genoa?')
+    await chat.button('Send again').click()
+    await expect.poll(() => chat.texts()).toEqual(['When to Genoa?', 'To Genoa it is 10:10.'])
+    await chat.button('The version before').click()
+    await expect.poll(() => chat.texts()).toEqual(['When to Turin?', 'To Turin it is 9:40.'])
+    await chat.button('The version after').click()
+    await expect.poll(() => chat.texts()).toEqual(['When to Genoa?', 'To Genoa it is 10:10.'])
+    await chat.page.reload()
+    await expect.poll(() => chat.texts()).toEqual(['When to Genoa?', 'To Genoa it is 10:10.'])
+  })
+
+  it('shows in a second tab what is said in the first, and the other way round', async () => {
+    const context = await profile()
+    const one = await tab(context, edge.url)
+    model.queue([{ text: 'First reply.' }, { text: 'Second reply.' }])
+    await one.say('From the first tab.')
+    await expect.poll(() => one.texts()).toHaveLength(2)
+    const two = await tab(context, one.page.url())
+    await expect.poll(() => two.texts()).toEqual(['From the first tab.', 'First reply.'])
+    await two.say('From the second tab.')
+    await expect.poll(() => two.texts()).toHaveLength(4)
+    await expect.poll(() => one.texts()).toEqual(await two.texts())
+  })
+
+  it('keeps what is written offline over a reload, and sends it in order when the network is back', async () => {
+    const context = await profile()
+    const chat = await tab(context, edge.url)
+    model.queue([{ text: 'Hello.' }])
+    await chat.say('Hello?')
+    await expect.poll(() => chat.texts()).toEqual(['Hello?', 'Hello.'])
+    await chat.page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
+    model.queue([{ text: 'Both are here.' }, { text: 'Both are here.' }])
+    await context.setOffline(true)
+    await chat.say('Written offline, one.')
+    await expect.poll(() => chat.page.getByText('Waiting for a connection').count()).toBe(1)
+    await chat.page.reload()
+    await expect.poll(() => chat.texts()).toContain('Written offline, one.')
+    await chat.say('Written offline, two.')
+    await expect.poll(() => chat.page.getByText('Waiting for a connection').count()).toBe(2)
+    await context.setOffline(false)
+    await expect.poll(() => chat.page.getByText('Waiting for a connection').count()).toBe(0)
+    const own = async (): Promise<string[]> =>
+      (await chat.texts()).filter((text) => text.startsWith('Written'))
+    await expect.poll(own).toEqual(['Written offline, one.', 'Written offline, two.'])
+    await expect.poll(async () => (await chat.texts()).at(-1)).toBe('Both are here.')
+    await chat.page.reload()
+    await expect.poll(own).toEqual(['Written offline, one.', 'Written offline, two.'])
+  })
+
+  it('can be installed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-profile-'))
+    // A private window cannot install anything.
+    const context = await chromium.launchPersistentContext(folder, { ...launch, locale: 'en-GB' })
+    contexts.push(context)
+    const chat = await tab(context, edge.url)
+    await chat.page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
+    const session = await context.newCDPSession(chat.page)
+    const { installabilityErrors } = await session.send('Page.getInstallabilityErrors')
+    expect(installabilityErrors).toEqual([])
+    const { url, errors: faults } = await session.send('Page.getAppManifest')
+    expect([new URL(url).pathname, faults]).toEqual(['/manifest.webmanifest', []])
+    await context.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+})
+
+describe('from any host, with the memory of the browser alone', () => {
+  it('answers by the scripted demo, says so, and has it all after a reload without a network', async () => {
+    const context = await profile()
+    const chat = await tab(context, staticUrl())
+    await chat.say('Two seats to Turin.')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    expect(await chat.page.getByText('Scripted demo').first().isVisible()).toBe(true)
+    expect(await chat.page.getByText('On this device').first().isVisible()).toBe(true)
+    const before = await chat.texts()
+    await chat.page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
+    await context.setOffline(true)
+    await chat.page.reload()
+    await expect.poll(() => chat.texts()).toEqual(before)
+    await chat.say('And back.')
+    await expect.poll(() => chat.texts()).toHaveLength(4)
+  })
+
+  it('takes a new version over when it is told to, and not before', async () => {
+    const chat = await tab(await profile(), staticUrl())
+    await chat.page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
+    // The first visit is served by no worker, so that a newer one would have nothing to wait for.
+    await chat.page.reload()
+    await chat.say('Said to the old version.')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    const script = join(static_.folder, 'sw.js')
+    const before = readFileSync(script, 'utf8')
+    try {
+      writeFileSync(script, `${before}\n// A newer version.`)
+      await chat.page.evaluate(
+        'navigator.serviceWorker.getRegistration().then((one) => one.update()).then(() => 1)',
+      )
+      await expect.poll(() => chat.page.getByText('A new version is ready.').isVisible()).toBe(true)
+      expect(await chat.texts()).toHaveLength(2)
+      const reloaded = chat.page.waitForEvent('load')
+      await chat.button('Reload').click()
+      await reloaded
+      await expect.poll(() => chat.texts()).toHaveLength(2)
+      expect(await chat.page.getByText('A new version is ready.').isVisible()).toBe(false)
+    } finally {
+      writeFileSync(script, before)
+    }
+  })
+
+  it('is used with the keyboard alone', async () => {
+    const { page } = await tab(await profile(), staticUrl())
+    const chat = new ChatScreen(page)
+    await chat.field.waitFor()
+    const hasFocus = async (): Promise<boolean> =>
+      (await page.locator('plimsoll-chat textarea:focus').count()) > 0
+    for (let step = 0; step < 30; step++) {
+      if (await hasFocus()) break
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.type('First line')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('and second.')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    expect((await chat.texts())[0]).toBe('First line\nand second.')
+    expect(await hasFocus()).toBe(true)
+  })
+
+  it('exports everything, imports it in another browser, and erases it', async () => {
+    const chat = await tab(await profile(), staticUrl())
+    await chat.say('Two seats to Turin.')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    const said = await chat.texts()
+    const data = async (screen: ChatScreen): Promise<void> => {
+      await screen.button('Memory').click()
+      await screen.page.getByRole('tab', { name: 'Your data' }).click()
+    }
+    await data(chat)
+    const saved = chat.page.waitForEvent('download')
+    await chat.button('Save as a file').click()
+    const file = join(tmpdir(), `plimsoll-export-${process.pid}.jsonl`)
+    await (await saved).saveAs(file)
+
+    const other = await tab(await profile(), staticUrl())
+    await data(other)
+    const choosing = other.page.waitForEvent('filechooser')
+    await other.button('Choose a file').click()
+    await (await choosing).setFiles(file)
+    await other.page.getByRole('button', { name: /^Two seats to Turin\./ }).click()
+    await expect.poll(() => other.texts()).toEqual(said)
+    // The browser reads it when it is asked for.
+    rmSync(file)
+
+    await chat.page.getByLabel('Type “erase” to confirm').fill('erase')
+    await chat.button('Erase everything').click()
+    await expect.poll(() => chat.page.getByText(/^Erased on/).count()).toBe(1)
+    await expect
+      .poll(() => chat.page.getByText('Your conversations will be listed here.').isVisible())
+      .toBe(true)
+    expect(await chat.texts()).toEqual([])
+    await chat.page.reload()
+    await expect.poll(() => chat.page.getByText('What can I do for you?').isVisible()).toBe(true)
+  })
+
+  it('leaves nothing readable behind when somebody signs out and has it erased', async () => {
+    const context = await profile()
+    const chat = await tab(context, staticUrl())
+    await chat.say('canary-5e1f0c in the open')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    const stored = async (): Promise<string> =>
+      JSON.stringify(await context.storageState({ indexedDB: true }))
+    expect(await stored()).toContain('canary-5e1f0c')
+    await chat.page.evaluate(`document.querySelector('plimsoll-chat').signOut({ erase: true })`)
+    expect(await stored()).not.toContain('canary-5e1f0c')
+    await chat.page.reload()
+    await expect.poll(() => chat.page.getByText('What can I do for you?').isVisible()).toBe(true)
+    expect(await chat.texts()).toEqual([])
+  })
+
+  it('shows what a model would be given, beside the conversation', async () => {
+    const chat = await tab(await profile(), staticUrl())
+    await chat.say('Two seats to Turin.')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    await chat.button('Inspector').click()
+    await expect.poll(() => chat.page.getByText(/^\s*Call \d+ of \d+/).count()).toBe(1)
+  })
+
+  for (const [width, height] of [
+    [390, 844],
+    [1_440, 900],
+  ] as const)
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const [locale, field] of [
+        ['en-GB', 'Write a message'],
+        ['de-DE', 'Nachricht schreiben'],
+        ['ar-EG', 'اكتب رسالة'],
+      ] as const)
+        it(`has no fault that axe finds, at ${width} pixels, ${colorScheme}, in ${locale}`, async () => {
+          const { page } = await tab(
+            await profile({ viewport: { width, height }, colorScheme, locale }),
+            staticUrl(),
+          )
+          const box = page.getByRole('textbox', { name: field })
+          await box.fill('**Bold** and `code`\n\n```ts\nconst seats = 2\n```')
+          await box.press('Enter')
+          await expect.poll(() => page.locator('plimsoll-chat [data-message]').count()).toBe(2)
+          await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+          mkdirSync('dist/screenshots', { recursive: true })
+          await page.screenshot({ path: `dist/screenshots/${width}-${colorScheme}-${locale}.png` })
+          expect(await violations(page)).toEqual([])
+        })
+})

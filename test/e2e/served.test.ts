@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findChromium, flags } from '../chromium.ts'
+import { freePort, type Started, start } from '../started.ts'
+
+const data = mkdtempSync(join(tmpdir(), 'plimsoll-page-'))
+let server: Started
+let browser: Browser
+let context: BrowserContext
+let errors: unknown[]
+
+beforeAll(async () => {
+  const port = String(await freePort())
+  const executablePath = findChromium()
+  ;[server, browser] = await Promise.all([
+    start('npm', ['start', '--', '--port', port, '--data', data], /Plimsoll is at (\S+)/),
+    chromium.launch({ args: flags, ...(executablePath && { executablePath }) }),
+  ])
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  rmSync(data, { recursive: true, force: true })
+})
+
+beforeEach(async () => {
+  // A profile of its own, with a database of its own.
+  context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1_280, height: 800 } })
+  errors = []
+})
+
+afterEach(async () => {
+  await context.close()
+  expect(errors).toEqual([])
+})
+
+async function open(path = '/'): Promise<Page> {
+  const page = await context.newPage()
+  page.on('pageerror', (error) => errors.push(error))
+  // Among them what the content security policy keeps from being loaded.
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  await page.goto(new URL(path, server.found).href)
+  return page
+}
+
+it('npm start opens an assistant, which the edge answers by a scripted demo that says so', async () => {
+  const page = await open()
+  const field = page.getByRole('textbox', { name: 'Write a message' })
+  await field.fill('Two seats to Turin.')
+  await field.press('Enter')
+  await expect
+    .poll(() =>
+      page
+        .locator('[data-message]', { hasText: 'This is a scripted demo: no language model was called.' })
+        .count(),
+    )
+    .toBe(1)
+  expect(await page.getByText('At the service').count()).toBe(1)
+})
+
+describe('the page of the API', () => {
+  for (const width of [1_440, 390])
+    it(`shows every route, and asks one, on a screen of ${width} pixels`, async () => {
+      const page = await open('/docs')
+      await page.setViewportSize({ width, height: 844 })
+      const document = (await (await fetch(new URL('/openapi.json', server.found))).json()) as Document
+      const operations = Object.values(document.paths).flatMap((path) => Object.keys(path))
+      await expect.poll(() => page.locator('[part~=section-operation]').count()).toBe(operations.length)
+      const health = page.locator('[id="get-/health"]')
+      await health.getByRole('button', { name: 'Try' }).click()
+      await expect.poll(() => health.getByText('"ok"').first().isVisible()).toBe(true)
+      // Nothing stands outside of the screen.
+      const boxes = await Promise.all(
+        (await page.locator('.m-btn').all()).map((button) => button.boundingBox()),
+      )
+      const right = Math.max(...boxes.map((box) => (box ? box.x + box.width : 0)))
+      expect(right).toBeGreaterThan(0)
+      expect(right).toBeLessThanOrEqual(width)
+    })
+})
+
+interface Document {
+  readonly paths: Readonly<Record<string, object>>
+}

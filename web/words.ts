@@ -1,0 +1,99 @@
+/** The words of the page around the chat, which has words of its own. */
+export interface Words {
+  readonly inspector: string
+  readonly install: string
+  readonly keep: string
+  readonly kept: string
+  readonly notKept: string
+  readonly update: string
+  readonly reload: string
+  readonly offlineReady: string
+  readonly dismiss: string
+}
+
+const english: Words = {
+  inspector: 'Inspector',
+  install: 'Install',
+  keep: 'Keep on this device',
+  kept: 'The browser keeps this conversation until you remove it.',
+  notKept: 'The browser does not promise to keep it: it may remove it when the disk is full.',
+  update: 'A new version is ready.',
+  reload: 'Reload',
+  offlineReady: 'Ready to work offline.',
+  dismiss: 'Close',
+}
+
+const catalogue: Readonly<Record<string, Words>> = {
+  en: english,
+  de: {
+    inspector: 'Inspektor',
+    install: 'Installieren',
+    keep: 'Auf diesem Gerät behalten',
+    kept: 'Der Browser behält dieses Gespräch, bis du es entfernst.',
+    notKept: 'Der Browser sagt nicht zu, es zu behalten: Bei voller Festplatte kann er es entfernen.',
+    update: 'Eine neue Version ist bereit.',
+    reload: 'Neu laden',
+    offlineReady: 'Bereit für die Arbeit ohne Netz.',
+    dismiss: 'Schließen',
+  },
+  fr: {
+    inspector: 'Inspecteur',
+    install: 'Installer',
+    keep: 'Conserver sur cet appareil',
+    kept: 'Le navigateur conserve cette conversation jusqu’à ce que vous la supprimiez.',
+    notKept: 'Le navigateur ne promet pas de la conserver : il peut la supprimer si le disque est plein.',
+    update: 'Une nouvelle version est prête.',
+    reload: 'Recharger',
+    offlineReady: 'Prêt à fonctionner hors ligne.',
+    dismiss: 'Fermer',
+  },
+  es: {
+    inspector: 'Inspector',
+    install: 'Instalar',
+    keep: 'Conservar en este dispositivo',
+    kept: 'El navegador conserva esta conversación hasta que la elimines.',
+    notKept: 'El navegador no garantiza conservarla: puede eliminarla si el disco se llena.',
+    update: 'Hay una versión nueva.',
+    reload: 'Recargar',
+    offlineReady: 'Listo para funcionar sin conexión.',
+    dismiss: 'Cerrar',
+  },
+  ar: {
+    inspector: 'المفتّش',
+    install: 'تثبيت',
+    keep: 'الاحتفاظ بها على هذا الجهاز',
+    kept: 'يحتفظ المتصفح بهذه المحادثة إلى أن تحذفها.',
+    notKept: 'لا يضمن المتصفح الاحتفاظ بها: قد يحذفها عند امتلاء القرص.',
+    update: 'يتوفر إصدار جديد.',
+    reload: 'إعادة التحميل',
+    offlineReady: 'جاهز للعمل دون اتصال.',
+    dismiss: 'إغلاق',
+  },
+  ja: {
+    inspector: 'インスペクター',
+    install: 'インストール',
+    keep: 'この端末に保存し続ける',
+    kept: '削除するまで、ブラウザがこの会話を保存し続けます。',
+    notKept: 'ブラウザは保存を約束しません。ディスクが一杯になると削除されることがあります。',
+    update: '新しいバージョンがあります。',
+    reload: '再読み込み',
+    offlineReady: 'オフラインで使えます。',
+    dismiss: '閉じる',
+  },
+}
+
+const RIGHT_TO_LEFT = new Set(['ar'])
+
+/** The first language of these that there are words in, else English. */
+export function wordsFor(languages: readonly string[]): {
+  readonly language: string
+  readonly direction: 'ltr' | 'rtl'
+  readonly words: Words
+} {
+  for (const tag of languages) {
+    const [language = ''] = tag.toLowerCase().split('-')
+    const words = catalogue[language]
+    if (words) return { language, direction: RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr', words }
+  }
+  return { language: 'en', direction: 'ltr', words: english }
+}
