@@ -2,8 +2,8 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { findChromium, flags } from './test/chromium.ts'
-import { edgeVariables } from './test/edge-variables.ts'
-import { source } from './test/source.ts'
+import { edgeVariables, encryptedEdgeVariables } from './test/edge-variables.ts'
+import { optimized, source } from './test/source.ts'
 
 const executablePath = findChromium()
 
@@ -20,7 +20,7 @@ const node = {
 const browser = {
   resolve: source,
   // Found in the middle of a run, it would make Vite load the tests anew.
-  optimizeDeps: { include: ['dexie', 'stemmer'] },
+  optimizeDeps: { include: optimized },
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
@@ -47,6 +47,24 @@ const workerd = {
   },
 }
 
+/** What must hold with encryption on too: faults, erasing, moving and what strangers send (T7, T31 to T34, T41). */
+const ENCRYPTED = ['bodies', 'canaries', 'claim', 'erase', 'erase-user', 'faults', 'fuzz', 'ids', 'tenants']
+
+const encrypted = {
+  resolve: source,
+  plugins: [
+    cloudflareTest({
+      wrangler: { configPath: './wrangler.toml' },
+      miniflare: { bindings: { ...edgeVariables, ...encryptedEdgeVariables } },
+    }),
+  ],
+  test: {
+    name: 'workerd-encrypted',
+    include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
+    testTimeout: 20_000,
+  },
+}
+
 // A worker of their own: Cloudflare's agents need Node's modules, which the library must do without.
 const agents = {
   resolve: source,
@@ -69,4 +87,4 @@ const e2e = {
   },
 }
 
-export default defineConfig({ test: { projects: [node, browser, workerd, agents, e2e] } })
+export default defineConfig({ test: { projects: [node, browser, workerd, encrypted, agents, e2e] } })

@@ -1,6 +1,7 @@
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { round } from './stats.ts'
 
 /** What is bundled, as for a browser. */
@@ -13,12 +14,16 @@ export interface Program {
   readonly conditions?: readonly string[]
   /** Files of `src/`, by the beginnings of their paths in it, in whose place an empty module stands. */
   readonly without?: readonly string[]
+  /** Whether what it imports on demand is parted from it. Default `false`, all in one: esbuild makes that smaller for those who need all of it. */
+  readonly splits?: boolean
 }
 
-/** All that is downloaded, WebAssembly included. */
 export interface Bundle {
+  /** What is downloaded at first, WebAssembly included. */
   readonly gzipKiB: number
   readonly minifiedKiB: number
+  /** What is imported when it is needed, all of it. */
+  readonly onDemandKiB: number
   /** What was left outside of the bundle. */
   readonly external: readonly string[]
 }
@@ -31,6 +36,7 @@ export async function bundle({
   external = [],
   conditions,
   without = [],
+  splits = false,
 }: Program): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: import.meta.dirname },
@@ -43,11 +49,16 @@ export async function bundle({
       'plimsoll/cloudflare': source('edge/cloudflare.ts'),
       'plimsoll/client': source('client/index.ts'),
       'plimsoll/mcp': source('mcp/index.ts'),
+      'plimsoll/lazy': source('lazy.ts'),
+      'plimsoll/react': source('react.ts'),
+      'plimsoll/vue': source('vue.ts'),
+      'plimsoll/encrypted': source('encrypted/index.ts'),
       plimsoll: source('index.ts'),
     },
     bundle: true,
     minify: true,
     format: 'esm',
+    splitting: splits,
     platform: 'browser',
     loader: { '.wasm': 'file' },
     outdir: 'out',
@@ -59,15 +70,33 @@ export async function bundle({
     logLevel: 'error',
   })
   if (outputFiles.length === 0) throw new Error(`esbuild wrote nothing for ${name}`)
-  const sum = (sizeOf: (contents: Uint8Array) => number) =>
-    kibibytes(outputFiles.reduce((total, { contents }) => total + sizeOf(contents), 0))
+  const isFirst = firstOf(metafile)
+  const sum = (sizeOf: (contents: Uint8Array) => number, first: boolean) =>
+    kibibytes(
+      outputFiles.reduce(
+        (total, { contents, path }) => total + (isFirst(path) === first ? sizeOf(contents) : 0),
+        0,
+      ),
+    )
+  const gzipped = (contents: Uint8Array): number => gzipSync(contents, { level: 9 }).length
   const imports = Object.values(metafile.outputs).flatMap((file) => file.imports)
-  const outside = imports.filter(({ kind }) => kind !== 'file-loader').map(({ path }) => path)
+  const outside = imports.flatMap(({ path, external }) => (external ? path : []))
   return {
-    gzipKiB: sum((contents) => gzipSync(contents, { level: 9 }).length),
-    minifiedKiB: sum((contents) => contents.length),
+    gzipKiB: sum(gzipped, true),
+    minifiedKiB: sum((contents) => contents.length, true),
+    onDemandKiB: sum(gzipped, false),
     external: [...new Set(outside)].sort(),
   }
+}
+
+/** Tells the files that an entry imports, and what these import, from those that are imported later. */
+function firstOf({ outputs }: Metafile): (path: string) => boolean {
+  const files = Object.entries(outputs)
+  const first = new Set(files.flatMap(([path, { entryPoint }]) => (entryPoint === '<stdin>' ? path : [])))
+  for (const path of first)
+    for (const { kind, path: imported } of outputs[path]?.imports ?? [])
+      if (kind !== 'dynamic-import') first.add(imported)
+  return (path) => first.has(relative(process.cwd(), path))
 }
 
 /** Any name can be imported from a module of CommonJS, so that whoever needs what is left out is bundled as it is. */

@@ -35,6 +35,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'speed, exactness, growth, accuracy, memory and size of the token counters, beside the peers',
     load: () => import('./tokens.ts'),
   },
+  widgets: {
+    about: 'chat widgets with 10 000 messages: what they load, time to open, memory, beside the peers',
+    load: () => import('./widgets.ts'),
+  },
 }
 
 const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]

@@ -26,6 +26,11 @@ const ENTRIES: readonly Entry[] = [
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
   },
   {
+    name: 'plimsoll/lazy createMemory',
+    code: `export { createMemory } from 'plimsoll/lazy'`,
+    splits: true,
+  },
+  {
     name: 'plimsoll/dexie, without Dexie',
     code: `export { dexieStore } from 'plimsoll/dexie'`,
     external: ['dexie'],
@@ -35,6 +40,17 @@ const ENTRIES: readonly Entry[] = [
     name: 'plimsoll createMemory and plimsoll/dexie, with Dexie',
     code: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
   },
+  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'` },
+  {
+    name: 'plimsoll/encrypted',
+    code: `export { encryptedStore, passphraseKeys } from 'plimsoll/encrypted'`,
+  },
+  {
+    name: 'plimsoll/react, without React',
+    code: `export * from 'plimsoll/react'`,
+    external: ['react'],
+  },
+  { name: 'plimsoll/vue, without Vue', code: `export * from 'plimsoll/vue'`, external: ['vue'] },
   {
     name: 'plimsoll/durable-object, without the core',
     code: `export { durableObjectStore } from 'plimsoll/durable-object'`,
@@ -98,10 +114,11 @@ async function measure({ goalKiB, ...program }: Entry): Promise<Size> {
 }
 
 function text(report: { machine: Machine; sizes: readonly Size[]; goals: readonly Goal[] }): string {
-  const head = ['', 'gzip KiB', 'minified KiB', 'goal', 'left outside']
-  const lines = report.sizes.map(({ name, gzipKiB, minifiedKiB, goalKiB, external }) => [
+  const head = ['', 'gzip KiB', 'on demand', 'minified KiB', 'goal', 'left outside']
+  const lines = report.sizes.map(({ name, gzipKiB, onDemandKiB, minifiedKiB, goalKiB, external }) => [
     name,
     gzipKiB.toFixed(1),
+    onDemandKiB === 0 ? '' : onDemandKiB.toFixed(1),
     minifiedKiB.toFixed(1),
     goalKiB === undefined ? '' : `<= ${goalKiB}`,
     external.length > 4

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readConversation } from '../../src/cli/transcript.ts'
 import { asText } from '../../src/core/count.ts'
 import { textOf } from '../../src/core/message.ts'
 import type { MessageInput } from '../../src/ports/message.ts'
+import { readConversation } from '../../src/replay/transcript.ts'
 import type { Recorded, Reply } from '../../test/ai-sdk/replay.ts'
 
 /** The first `steps` replies of each conversation in `<data>/transcripts/coding-openai.jsonl`. */

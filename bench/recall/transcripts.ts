@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readConversation } from '../../src/cli/transcript.ts'
 import type { RecallDocument } from '../../src/core/recall/terms.ts'
+import { readConversation } from '../../src/replay/transcript.ts'
 import { textsOf } from '../tokens/transcripts.ts'
 
 /** A recorded conversation as documents; its system text is left out, as are messages without any text. */

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readConversation } from '../../src/cli/transcript.ts'
 import { asText } from '../../src/core/count.ts'
 import type { MessageInput, Part } from '../../src/ports/message.ts'
+import { readConversation } from '../../src/replay/transcript.ts'
 
 /** Every text that a counter is given for the recordings in `<data>/transcripts`: texts, outputs, arguments as JSON. */
 export async function transcriptTexts(data: string): Promise<string[]> {

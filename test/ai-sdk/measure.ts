@@ -1,5 +1,5 @@
-import { costOf } from '../../src/cli/cost.ts'
 import type { Counter } from '../../src/ports/counter.ts'
+import { costOf } from '../../src/replay/cost.ts'
 import { promptTokens } from './count.ts'
 import type { Request } from './replay.ts'
 import { BLANK, brokenRules } from './rules.ts'

@@ -1,7 +1,7 @@
 /** The browser tests once more, in Firefox: a run of its own, since not every machine has one. */
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { source } from '../source.ts'
+import { optimized, source } from '../source.ts'
 import { findFirefox } from './find.ts'
 import { firefox } from './provider.ts'
 
@@ -9,10 +9,12 @@ export default defineConfig({
   root: resolve(import.meta.dirname, '../..'),
   resolve: source,
   // Found in the middle of a run, it would make Vite load the tests anew.
-  optimizeDeps: { include: ['dexie', 'stemmer'] },
+  optimizeDeps: { include: optimized },
   test: {
     name: 'firefox',
     include: ['test/browser/**/*.test.ts'],
+    // They press keys, which this provider cannot.
+    exclude: ['test/browser/chat-element{,-access,-memory}.test.ts'],
     browser: {
       enabled: true,
       headless: true,

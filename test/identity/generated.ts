@@ -1,5 +1,5 @@
-import type { Conversation } from '../../src/cli/transcript.ts'
 import type { Json, MessageInput, Part } from '../../src/index.ts'
+import type { Conversation } from '../../src/replay/transcript.ts'
 
 const WORDS =
   'anchor berth café cargo 東京 déjà ferry 🚢 harbour keel naïve pilot Ørsted tide wharf Ελλάδα'.split(' ')

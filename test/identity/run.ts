@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readConversation } from '../../src/cli/transcript.ts'
+import { readConversation } from '../../src/replay/transcript.ts'
 import { BrowserSide } from './browser.ts'
 import { type Comparison, compare } from './compare.ts'
 import { EdgeSide } from './edge.ts'

@@ -1,6 +1,6 @@
-import { turnsOf } from '../../src/cli/calls.ts'
-import type { Conversation } from '../../src/cli/transcript.ts'
 import type { ContextOptions, MessageInput } from '../../src/index.ts'
+import type { Conversation } from '../../src/replay/transcript.ts'
+import { turnsOf } from '../../src/replay/turns.ts'
 
 /** What is written before a model call, and what that call asks for. */
 export interface Step {

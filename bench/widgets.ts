@@ -1,0 +1,40 @@
+/**
+ * Chat widgets with a long conversation, each on a page of its own, in one Chromium and in turns: what a page loads, how long it takes
+ * until the newest message stands on the screen, and what it holds in memory then and after scrolling up.
+ */
+import type { BenchOptions, BenchReport } from './bench.ts'
+import { bundle } from './bundle.ts'
+import { machine } from './machine.ts'
+import { measureWidgets } from './widgets/measure.ts'
+import { MESSAGES } from './widgets/plan.ts'
+import { widgetsText } from './widgets/text.ts'
+
+const ROUNDS = { full: 5, quick: 2 }
+
+const PACKAGES = [
+  '@assistant-ui/react',
+  '@assistant-ui/react-markdown',
+  '@tanstack/react-virtual',
+  'deep-chat',
+  'react',
+  'react-dom',
+  'vite',
+  'playwright',
+]
+
+export async function bench({ quick, progress }: BenchOptions): Promise<BenchReport> {
+  const rounds = quick ? ROUNDS.quick : ROUNDS.full
+  const { gzipKiB: reactKiB } = await bundle({
+    name: 'react',
+    code: `export * from 'react'; export { createRoot } from 'react-dom/client'`,
+  })
+  const report = {
+    bench: 'widgets',
+    machine: machine(PACKAGES),
+    messages: MESSAGES,
+    rounds,
+    reactKiB,
+    ...(await measureWidgets(rounds, progress)),
+  }
+  return { json: report, text: widgetsText(report) }
+}

@@ -1,0 +1,42 @@
+/** A widget, and how it is used. */
+export interface Subject {
+  readonly name: string
+  /** Of `subjects/`. */
+  readonly folder: string
+  /** Where its messages are, and what it does with many of them. */
+  readonly about: string
+  /** A page of its own that puts them there before. */
+  readonly fill?: string
+}
+
+export const OURS = 'plimsoll-chat'
+
+export const SUBJECTS: readonly Subject[] = [
+  {
+    name: OURS,
+    folder: 'plimsoll',
+    about:
+      'the messages are in IndexedDB, and it reads pages of them; only what is near the screen is mounted',
+    fill: 'fill.html',
+  },
+  {
+    name: 'assistant-ui, virtual rows',
+    folder: 'assistant-ui-virtual',
+    about: 'an array of all messages; rows by @tanstack/react-virtual, as its guide on long threads has it',
+  },
+  {
+    name: 'assistant-ui',
+    folder: 'assistant-ui',
+    about: 'an array of all messages; all of them mounted, as its thread comes',
+  },
+  {
+    name: 'deep-chat, loadHistory',
+    folder: 'deep-chat-pages',
+    about: 'pages of 50, made when it asks for them as the reader comes to the top',
+  },
+  {
+    name: 'deep-chat, history',
+    folder: 'deep-chat',
+    about: 'an array of all messages; all of them mounted, with maxVisibleMessages raised to 10 000',
+  },
+]
