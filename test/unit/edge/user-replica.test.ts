@@ -575,9 +575,9 @@ describe('what was deleted before the first pull', () => {
   })
 
   it('is asked for again after a pull of all registers, also where nobody heard that it was written', async () => {
-    const { home, namespace, local } = setUp()
+    const { home, namespace } = setUp()
     let fails = false
-    const unheard = changedStore({ open: () => local } as Store, (inner) => ({
+    const unheard = changedStore(mapStore(), (inner) => ({
       commit: async (ops, decide) => {
         const results = await inner.commit(ops, decide)
         if (fails) throw new Error('nobody heard of it')
