@@ -68,7 +68,8 @@ export async function collect(parts: CollectParts): Promise<Collected> {
       cursor = answer.next
       continue
     }
-    const derived = await derivedFrom(gone, rows, isReset ? undefined : local, sessionId)
+    const unknown = (source: string): boolean => !isHeld(source, sessionId) || (!isWhole && !rows.has(source))
+    const derived = await derivedFrom(gone, rows, isReset ? undefined : local, unknown)
     names = [...derived].filter((name) => !asked.has(name)).slice(0, MOST_NAMES)
     if (names.length === 0)
       return { ...(results && { results }), isReset, isWhole, rows, place: answer.place }
@@ -83,7 +84,7 @@ async function derivedFrom(
   gone: ReadonlySet<string>,
   rows: ReadonlyMap<string, RegisterRow>,
   local: Pick<ScopeStore, 'registers'> | undefined,
-  sessionId: string,
+  unknown: (source: string) => boolean,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   if (gone.size === 0) return found
@@ -98,8 +99,8 @@ async function derivedFrom(
     after = page.at(-1)?.key
     if (after === undefined) break
   }
-  // Of what is not held here, nobody says whether it is gone too.
-  const names = new Set([...gone, ...[...naming.keys()].filter((source) => !isHeld(source, sessionId))])
+  // Of what is not held here, or was gone before its place in a snapshot came, nobody says whether it is gone too.
+  const names = new Set([...gone, ...[...naming.keys()].filter(unknown)])
   for (const name of names)
     for (const key of naming.get(name) ?? []) {
       names.add(key)

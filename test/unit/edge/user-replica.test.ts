@@ -473,6 +473,31 @@ describe('a pull', () => {
     expect(answer.rows.map(({ key }) => key)).toEqual(['fact/b'])
   })
 
+  it('empties what derived of something that was deleted while the registers were sent', async () => {
+    let forget: SealedOp | undefined
+    const slow = changedStore(mapStore(), (inner) => ({
+      registers: async (prefix, after) => {
+        // What comes first was sent by then, and what it derives from was not.
+        if (after === 'fact/a' && forget) await inner.commit([forget], decide)
+        return (await inner.registers(prefix, after)).slice(0, 1)
+      },
+    }))
+    const { replica, home } = setUp('trip', slow)
+    await home.commit(
+      [
+        put('op-1', 'skill/s', null, { sources: ['m1'] }),
+        put('op-2', 'fact/a', null, { sources: ['skill/s'] }),
+      ],
+      decide,
+    )
+    await fill(home, 600)
+    forget = remove('op-3', 'm1')
+    await replica.refresh()
+    expect((await home.register('fact/a'))?.body).toBeNull()
+    expect((await replica.register('fact/a'))?.body).toBeNull()
+    expect(await replica.registers('fact/')).toEqual(await home.registers('fact/'))
+  })
+
   it('takes no more names than an answer has room for', async () => {
     const home = mapStore().open(USER)
     const request = { sessionId: 'trip', cursor: { since: { seq: 0, opId: '' } } }
