@@ -10,7 +10,8 @@ const denseStyles: Plugin = {
       code: code
         .replace(/\s*\n\s*/g, ' ')
         .replace(/\s*([{};,])\s*/g, '$1')
-        .replace(/: /g, ':'),
+        .replace(/: /g, ':')
+        .replace(/(?<![\w.#])0(\.\d)/g, '$1'),
       map: null,
     }
   },
@@ -21,6 +22,32 @@ const plainImports: Plugin = {
   name: 'plain-imports',
   enforce: 'pre',
   load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null),
+}
+
+type ModuleInfoOf = (id: string) => { readonly importedIds: readonly string[] } | null
+
+/** What is always loaded together is one file: each file is compressed by itself, and waits for an answer of its own. */
+const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+  launcher: ['tag.ts'],
+  opened: ['element/opened.ts'],
+  local: ['homes/local.ts'],
+}
+
+let files: readonly (readonly [string, ReadonlySet<string>])[] | undefined
+
+/** Of the files, the first that needs a module before it runs; null: it falls where it is used. */
+function fileOf(id: string, info: ModuleInfoOf): string | null {
+  files ??= Object.entries(TOGETHER).map(([name, modules]) => [name, closure(info, modules)])
+  const [name = 'launcher'] = files.find(([, modules]) => modules.has(id)) ?? []
+  // That is the entry itself.
+  return name === 'launcher' ? null : name
+}
+
+/** The modules that one of these needs before it runs, itself included. */
+function closure(info: ModuleInfoOf, names: readonly string[]): ReadonlySet<string> {
+  const found = new Set(names.map((name) => resolve(import.meta.dirname, 'src/chat', name)))
+  for (const id of found) for (const imported of info(id)?.importedIds ?? []) found.add(imported)
+  return found
 }
 
 /** The widget for pages without a bundler: a launcher, and beside it what it loads when it is opened. */
@@ -43,6 +70,12 @@ export default defineConfig({
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: 'plimsoll-[name]-[hash].js',
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { debugName: 'together', name: (id, context) => fileOf(id, (one) => context.getModuleInfo(one)) },
+          ],
+        },
       },
     },
   },

@@ -1,5 +1,5 @@
 import type { Session } from './core/session.ts'
-import { base64 } from './platform/web.ts'
+import { base64 } from './platform/base64.ts'
 import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'
 import type { Part } from './ports/message.ts'

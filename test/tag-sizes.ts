@@ -40,13 +40,13 @@ function weighNew(found: Iterable<string>): number {
 
 console.table({
   'launcher, with the page': weighNew(closure('plimsoll-chat.js')),
-  'the view, lit and one language, when it is opened': weighNew(
-    chunks('view', 'load', 'en', 'first-session'),
-  ),
-  'memory and Dexie, when it is opened': weighNew(chunks('open-chat', 'open-local', 'local-home')),
-  'answering in the browser, with the first reply': weighNew(chunks('local-reply')),
+  'view, lit, conversations and one language, when it is opened': weighNew(chunks('opened', 'en')),
+  'sessions of this browser, with Dexie, when it is opened': weighNew(chunks('local')),
+  'list of conversations, behind it': weighNew(chunks('session-list', 'panel-style')),
+  'memory, behind it': weighNew(chunks('local-memory', 'memory-mode')),
+  'answering in the browser, behind it': weighNew(chunks('local-reply', 'function-model')),
   'Markdown, with the first message that has some': weighNew(chunks('blocks')),
   'colours, with the first code block, without its language': weighNew(chunks('core')),
   'one language of code (TypeScript)': weighNew(chunks('typescript')),
-  'the memory panel, when it is opened': weighNew(chunks('memory-panel', 'panel-style')),
+  'memory panel, when it is opened': weighNew(chunks('memory-panel')),
 })

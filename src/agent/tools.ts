@@ -1,5 +1,6 @@
+import { checkJson } from '../core/check-json.ts'
 import { checkTools } from '../core/head.ts'
-import { checkJson, invalid, isPlainObject } from '../core/json.ts'
+import { invalid, isPlainObject } from '../core/json.ts'
 import { headOf } from '../core/text.ts'
 import type { Json, ToolSpec } from '../ports/message.ts'
 import type { AgentTool } from './options.ts'

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai'
 import { hashText } from '../core/hash.ts'
 import { EPOCH_ID } from '../core/message.ts'
-import { utf8Length } from '../core/text.ts'
+import { utf8Length } from '../core/utf8-length.ts'
 import type { MessageInput, OpaquePart, Part, ToolResultPart } from '../ports/message.ts'
 import { fromReasoning } from './from-model-messages.ts'
 import { jsonOf, keep, noted, shallow } from './opaque.ts'

@@ -239,7 +239,7 @@ export class PlimsollChat extends Base {
 
   /** Opens what is behind the view. Replaceable in tests. */
   protected async openChat(settings: ChatSettings): Promise<Chat> {
-    return (await import('./open-chat.ts')).openChat(settings)
+    return (await import('./element/opened.ts')).openChat(settings)
   }
 
   get #isFloating(): boolean {
@@ -326,7 +326,7 @@ export class PlimsollChat extends Base {
 
   async #reword(): Promise<void> {
     const language = this.#language
-    const { loadWords } = await import('./strings/load.ts')
+    const { loadWords } = await import('./element/opened.ts')
     const words = await loadWords(language, this.#strings)
     // Another one was asked for meanwhile, and may be there already.
     if (language !== this.#language || !this.#view || !this.#frame) return
@@ -345,9 +345,8 @@ export class PlimsollChat extends Base {
     const labels = labelsFor(this.#language, this.#strings)
     frame.replaceChildren(waiting(labels.opening))
     try {
-      const [{ ChatView }, { loadWords }, chat] = await Promise.all([
-        import('./element/view.ts'),
-        import('./strings/load.ts'),
+      const [{ ChatView, loadWords }, chat] = await Promise.all([
+        import('./element/opened.ts'),
         this.#opened(),
       ])
       const words = await loadWords(this.#language, this.#strings)
@@ -416,7 +415,7 @@ export class PlimsollChat extends Base {
     chat.conversation.subscribe(() => {
       this.session = chat.conversation.getSnapshot().session?.sessionId ?? this.session
     })
-    const { firstSession } = await import('./element/first-session.ts')
+    const { firstSession } = await import('./element/opened.ts')
     await firstSession(chat, this.session)
     return chat
   }

@@ -1,12 +1,11 @@
 /** Everything behind the widget's view, wired. */
-import type { Client } from '../client/client.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
+import type { Edge } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
-import type { Outbox } from './homes/outbox.ts'
 import { pagePlatform } from './homes/platform.ts'
 import { type ModelPicker, Models } from './models/picker.ts'
 import type { Conversation, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
@@ -61,8 +60,7 @@ class OpenedChat implements Chat {
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   #token: string | undefined
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
-  #edge: Promise<Home> | undefined
-  #outbox: Promise<Outbox> | undefined
+  #edge: Promise<Edge> | undefined
 
   constructor(settings: ChatSettings) {
     const { name = 'plimsoll-chat', src, platform } = settings
@@ -78,7 +76,7 @@ class OpenedChat implements Chat {
     this.conversation = new ChatConversation({
       ...homes,
       defaultHome: src === undefined ? 'local' : 'edge',
-      outbox: () => this.#openOutbox(),
+      outbox: async () => (await this.#openEdge()).outbox,
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       onListed: () => void this.sessions.refresh(),
@@ -91,7 +89,7 @@ class OpenedChat implements Chat {
     })
     this.models.subscribe(() => this.conversation.onModel())
     // What was said before the page was left is sent, whatever it shows now.
-    if (src !== undefined) void this.#openOutbox().catch(() => {})
+    if (src !== undefined) void this.#openEdge().catch(() => {})
   }
 
   async memory(): Promise<MemoryPanelModel> {
@@ -133,6 +131,7 @@ class OpenedChat implements Chat {
     await this.conversation.reset()
     if (erase) {
       const { eraseBrowser } = await import('./homes/erase-browser.ts')
+      const edge = this.#settings.src === undefined ? undefined : await this.#openEdge()
       const guest =
         this.#identity.guestToken !== undefined && this.#token === undefined && !this.#settings.getToken
       await eraseBrowser({
@@ -140,8 +139,8 @@ class OpenedChat implements Chat {
         name: this.#name,
         owner: this.#identity.owner,
         local: this.#usesLocal() ? (await this.#openLocal()).opened : undefined,
-        outbox: this.#settings.src === undefined ? undefined : await this.#openOutbox(),
-        client: guest ? await this.#client() : undefined,
+        outbox: edge?.outbox,
+        client: guest ? edge?.client() : undefined,
       })
     }
     await this.#closeHomes()
@@ -187,9 +186,7 @@ class OpenedChat implements Chat {
   }
 
   async #home(kind: HomeKind): Promise<Home> {
-    if (kind === 'local') return (await this.#openLocal()).home
-    this.#edge ??= this.#makeEdge()
-    return this.#edge
+    return kind === 'local' ? (await this.#openLocal()).home : (await this.#openEdge()).home
   }
 
   #openLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
@@ -201,7 +198,7 @@ class OpenedChat implements Chat {
   }
 
   async #makeLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
-    const { localHome } = await import('./homes/local-home.ts')
+    const { localHome } = await import('./homes/local.ts')
     const { moving } = this.#identity
     if (moving) await this.#move(moving)
     const { storage, locks, now } = this.#platform
@@ -209,6 +206,7 @@ class OpenedChat implements Chat {
     const opened = await this.#openStore(this.#identity.owner)
     const { store, memory } = opened
     const home = localHome({
+      store,
       memory,
       status: {
         current: () => store.status(),
@@ -232,7 +230,7 @@ class OpenedChat implements Chat {
 
   /** The database of an owner. */
   async #openStore(owner: string): Promise<LocalStore> {
-    const { openLocal } = await import('./homes/open-local.ts')
+    const { openLocal } = await import('./homes/local.ts')
     const { system, budget } = this.#settings
     return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
   }
@@ -250,20 +248,13 @@ class OpenedChat implements Chat {
   }
 
   async #move(move: Move): Promise<void> {
-    const { moveLocal } = await import('./homes/move-local.ts')
-    const { deleteDatabase } = await import('./homes/erase-browser.ts')
-    const [from, to] = [await this.#openStore(move.from), await this.#openStore(move.to)]
-    try {
-      await moveLocal(
-        { memory: from.memory, userId: move.from },
-        { memory: to.memory, userId: move.to },
-        { isCopied: move.isCopied === true, onCopied: () => this.#identity.noteCopied(move) },
-      )
-    } finally {
-      await Promise.all([from.store.close(), to.store.close()])
-    }
-    await deleteDatabase(this.#platform, `${this.#name}/${move.from}`)
-    this.#identity.endMove(move)
+    const { moveOwner } = await import('./homes/move-local.ts')
+    await moveOwner(move, {
+      open: (owner) => this.#openStore(owner),
+      identity: this.#identity,
+      platform: this.#platform,
+      name: this.#name,
+    })
   }
 
   /** Moves what a guest has at the edge. @returns new ids of sessions that were renamed */
@@ -271,93 +262,45 @@ class OpenedChat implements Chat {
     const { guestToken } = this.#identity
     if (guestToken === undefined) return new Map()
     const { claimGuest } = await import('./homes/claim-guest.ts')
-    const user = await this.#client(token)
-    const sessions = await claimGuest({ user, guestToken, outbox: await this.#openOutbox() })
+    const edge = await this.#openEdge()
+    const sessions = await claimGuest({ user: edge.client(token), guestToken, outbox: edge.outbox })
     this.#identity.guestToken = undefined
     return sessions
   }
 
-  async #makeEdge(): Promise<Home> {
-    const { edgeHome } = await import('./homes/edge-home.ts')
-    return edgeHome(await this.#client(), this.#platform.now)
-  }
-
-  /** @param token whose; default: who uses the widget */
-  async #client(token?: string): Promise<Client> {
-    const { createClient } = await import('../client/client.ts')
-    const { fetch, WebSocket, newId } = this.#platform
-    const client = createClient({
-      baseUrl: this.#settings.src ?? '',
-      token: token ?? ((refused) => this.#tokenOf(client, refused)),
-      fetch,
-      newId,
-      ...(WebSocket && { WebSocket }),
+  #openEdge(): Promise<Edge> {
+    this.#edge ??= this.#makeEdge().catch((error) => {
+      this.#edge = undefined
+      throw error
     })
-    return client
+    return this.#edge
   }
 
-  async #tokenOf(client: Client, refused: string | undefined): Promise<string> {
-    const { getToken } = this.#settings
-    if (getToken) return getToken(refused)
-    if (this.#token !== undefined) return this.#token
-    // Of all calls and tabs that have none, one asks for it: each would be another guest.
-    return this.#platform.locks.request(`${this.#name}/guest`, {}, async () => {
-      const { guestToken } = this.#identity
-      if (guestToken !== undefined && guestToken !== refused) return guestToken
-      const { token } = await client.guests.create()
-      this.#identity.guestToken = token
-      return token
-    })
-  }
-
-  #openOutbox(): Promise<Outbox> {
-    this.#outbox ??= this.#makeOutbox()
-    return this.#outbox
-  }
-
-  async #makeOutbox(): Promise<Outbox> {
-    const [{ Outbox }, { idbOutbox, memoryOutbox }] = await Promise.all([
-      import('./homes/outbox.ts'),
-      import('./homes/idb-outbox.ts'),
-    ])
-    const { indexedDB, locks, network, sleep } = this.#platform
-    const { src = '' } = this.#settings
-    const owner = `${src} ${this.#identity.owner}`
-    const outbox = new Outbox({
-      store: indexedDB ? idbOutbox(indexedDB, `${this.#name}/outbox`) : memoryOutbox(),
-      owner,
-      locks,
-      lockName: `${this.#name}/outbox`,
-      network,
-      sleep,
-      send: async ({ id, sessionId, text, title }) => {
-        const session = (await this.#home('edge')).session(sessionId)
-        await session.append({ id, role: 'user', content: text }, title === undefined ? {} : { title })
-      },
+  async #makeEdge(): Promise<Edge> {
+    const { Edge } = await import('./homes/edge.ts')
+    const edge = new Edge({
+      src: this.#settings.src ?? '',
+      platform: this.#platform,
+      name: this.#name,
+      identity: this.#identity,
+      getToken: () => this.#settings.getToken,
+      token: () => this.#token,
       onSent: (sessionId) => {
         void this.sessions.refresh()
-        if (!this.conversation.onSent(sessionId)) void this.#answerUnseen(sessionId)
+        if (!this.conversation.onSent(sessionId)) void edge.answerUnseen(sessionId)
       },
     })
-    await outbox.open().catch(() => {})
-    return outbox
-  }
-
-  /** Has a session answered that is not on the screen: the edge goes on by itself once it was asked. */
-  async #answerUnseen(sessionId: string): Promise<void> {
-    const { signal } = new AbortController()
-    const session = (await this.#home('edge')).session(sessionId)
-    await session.reply({ signal, leave: signal, tell: () => {} }).catch(() => {})
+    await edge.outbox.open().catch(() => {})
+    return edge
   }
 
   async #closeHomes(): Promise<void> {
-    const [local, outbox] = [this.#local, this.#outbox]
+    const [local, edge] = [this.#local, this.#edge]
     this.#local = undefined
     this.#edge = undefined
-    this.#outbox = undefined
     await Promise.all([
       local?.then(({ home }) => home.close()).catch(() => {}),
-      outbox?.then((one) => one.close()).catch(() => {}),
+      edge?.then(({ outbox }) => outbox.close()).catch(() => {}),
     ])
   }
 }

@@ -1,8 +1,9 @@
 import type { Block } from '../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../ports/message.ts'
+import { checkJson } from './check-json.ts'
 import { countMessage, countTools, perRequest } from './count.ts'
 import { hashJson } from './hash.ts'
-import { checkId, checkJson, checkText, invalid, isPlainObject } from './json.ts'
+import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import type { Remembered } from './long-term/remembered.ts'
 import type { Policy } from './policy.ts'
 

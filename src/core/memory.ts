@@ -13,6 +13,7 @@ import type { EraseParts } from './governance/erase.ts'
 import type { Retention } from './governance/retention.ts'
 import { checkRetention, type RetentionOptions } from './governance/retention-options.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
+import { kept } from './kept.ts'
 import { type Extract, Extraction } from './long-term/extraction.ts'
 import { SessionMemory } from './long-term/session-memory.ts'
 import { User } from './long-term/user.ts'
@@ -242,18 +243,6 @@ export function createCore<State>({
         checkpoint: { ...checkpoint, isDated: retained.checkpoint !== undefined },
       })
     },
-  }
-}
-
-/** What `make` gives, made once, when it is first asked for; again, where that failed. */
-function kept<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
   }
 }
 

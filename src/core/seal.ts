@@ -1,3 +1,4 @@
+import { PlimsollError } from '../ports/errors.ts'
 import type { Json, Message } from '../ports/message.ts'
 import type { Mark, Op, SealedOp } from '../ports/op.ts'
 import type { LogRow, RegisterRow } from '../ports/store.ts'
@@ -78,4 +79,10 @@ export function markIn(row: LogRow): Mark | undefined {
 
 export function valueIn({ key, body }: Pick<RegisterRow, 'key' | 'body'>): Json | undefined {
   return body === null ? undefined : (parseBody(key, body) as Json)
+}
+
+/** A register that nobody can read must not be taken for one that is not there, and written over. @throws ERR_DECRYPT */
+export function checkReadable(row: RegisterRow | undefined): RegisterRow | undefined {
+  if (!row?.unreadable) return row
+  throw new PlimsollError('ERR_DECRYPT', `register: ${row.key} cannot be decrypted`, { id: row.key })
 }

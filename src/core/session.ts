@@ -7,7 +7,7 @@ import type { RewindMark } from '../ports/op.ts'
 import type { Attachment, ScopeStore } from '../ports/store.ts'
 import { allOrNone } from './all-or-none.ts'
 import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
-import { marksIn, marksOf, planSwitch, type RewindOp, readBranches, rewindOp, standing } from './branches.ts'
+import { marksIn, readBranches, standing } from './branches.ts'
 import type { ContextOptions } from './call.ts'
 import type { Compaction } from './compaction.ts'
 import {
@@ -19,6 +19,7 @@ import {
   type OwnTail,
   type Showing,
 } from './context.ts'
+import { readEntry } from './entries.ts'
 import type { FactInput } from './facts/check-fact.ts'
 import type { Fact } from './facts/fact.ts'
 import type { FactQuery } from './facts/fact-lists.ts'
@@ -27,7 +28,7 @@ import type { Rating } from './facts/review.ts'
 import { messagesOf } from './fold.ts'
 import { hashText } from './hash.ts'
 import { checkTools } from './head.ts'
-import { type HistoryOptions, notFound, readFromMessage, readHistory, readRewinds } from './history.ts'
+import { type HistoryOptions, notFound, readHistory, readRewinds } from './history.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
 import { checkpointSection } from './long-term/checkpoint-section.ts'
 import type { Section } from './long-term/remembered.ts'
@@ -41,11 +42,11 @@ import { recallSection } from './recall/recall-section.ts'
 import { BLOCK } from './recall/session-index.ts'
 import { Checkpoint, type CheckpointOptions, type CheckpointParts } from './registers/checkpoint.ts'
 import type { StoredSkill } from './registers/skills.ts'
+import { marksOf, planSwitch, type RewindOp, readFromMessage, rewindOp } from './rewinds.ts'
 import { markIn, sealOp } from './seal.ts'
 import { readSource, type SourceOptions, type SourcePage } from './source.ts'
 import type { StartOptions } from './start/start-options.ts'
 import type { SessionStart } from './start/start-payload.ts'
-import { readEntry } from './view.ts'
 import {
   type AppendOptions,
   type AppendResult,

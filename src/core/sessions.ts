@@ -2,30 +2,17 @@ import type { Certificate } from '../ports/certificate.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
-import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import type { ScopeStore } from '../ports/store.ts'
 import { type AuditInput, auditOp, writeAudit } from './governance/audit.ts'
 import { certificateOf, countsOf } from './governance/certificate.ts'
 import type { EraseParts } from './governance/erase.ts'
 import { checkId, checkText, invalid } from './json.ts'
 import type { LoadOnDemand } from './on-demand.ts'
-import { changeRegister, checkReadable } from './registers/register.ts'
-import { valueIn } from './seal.ts'
+import { changeRegister } from './registers/register.ts'
 import { SESSION } from './session-key.ts'
+import { findSession, type ListOptions, listSessions, type SessionInfo } from './session-list.ts'
 
 const LONGEST_TITLE = 200
-
-export interface SessionInfo {
-  readonly sessionId: string
-  /** Empty until it is set. */
-  readonly title: string
-  /** Unix milliseconds of the first message, by the clock of its writer. */
-  readonly createdAt: number
-}
-
-export interface ListOptions {
-  /** Sessions after this one, by id in code unit order. */
-  readonly after?: string
-}
 
 /** The conversations of one user. */
 export class Sessions {
@@ -46,21 +33,12 @@ export class Sessions {
   /** At most 512 sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
   async list({ after }: ListOptions = {}): Promise<readonly SessionInfo[]> {
     if (after !== undefined) checkId('list', 'after', after)
-    for (let last = after === undefined ? undefined : SESSION + after; ; ) {
-      const rows = await this.#registers.registers(SESSION, last)
-      const found = rows.flatMap((row) => infoIn(row) ?? [])
-      last = rows.at(-1)?.key
-      // A page may hold nothing but sessions that were deleted.
-      if (found.length > 0 || last === undefined) return found
-    }
+    return listSessions(this.#registers, after)
   }
 
   /** Undefined where there is none, or it was deleted. @throws ERR_INVALID_ARGUMENT, ERR_DECRYPT */
   async get(sessionId: string): Promise<SessionInfo | undefined> {
-    const row = checkReadable(
-      await this.#registers.register(SESSION + checkId('get', 'sessionId', sessionId)),
-    )
-    return row && infoIn(row)
+    return findSession(this.#registers, checkId('get', 'sessionId', sessionId))
   }
 
   /** Sets a session's title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
@@ -131,8 +109,4 @@ export function checkTitle(operation: string, argument: string, value: unknown):
   if (title.length > LONGEST_TITLE)
     throw invalid(operation, argument, `must be at most ${LONGEST_TITLE} characters`)
   return title
-}
-
-function infoIn(row: RegisterRow): SessionInfo | undefined {
-  return (valueIn(row) as unknown as SessionInfo | null | undefined) ?? undefined
 }

@@ -1,4 +1,4 @@
-import { base64url } from '../platform/web.ts'
+import { base64url } from '../platform/base64.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { decrypt, encrypt, prefixed, randomBytes } from './cipher.ts'
 import { cryptoKeys } from './crypto-keys.ts'

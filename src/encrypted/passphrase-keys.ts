@@ -1,4 +1,4 @@
-import { base64, fromBase64 } from '../platform/web.ts'
+import { base64, fromBase64 } from '../platform/base64.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { decrypt, encrypt, randomBytes } from './cipher.ts'
 import type { KeyInfo, Keys } from './keys.ts'

@@ -1,4 +1,4 @@
-import { base64, fromBase64 } from '../platform/web.ts'
+import { base64, fromBase64 } from '../platform/base64.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
 import { type Bytes, decrypt, encrypt, prefixed } from './cipher.ts'

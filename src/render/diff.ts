@@ -1,4 +1,5 @@
-import { commonLength, utf8Length } from '../core/text.ts'
+import { commonLength } from '../core/text.ts'
+import { utf8Length } from '../core/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
 import { type Explanation, explain, type Span } from './explain.ts'

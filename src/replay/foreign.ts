@@ -1,5 +1,6 @@
+import { checkMessage } from '../core/check-message.ts'
 import { hashJson } from '../core/hash.ts'
-import { checkMessage, lowerTrust, sealMessage } from '../core/message.ts'
+import { lowerTrust, sealMessage } from '../core/message.ts'
 import { headerOf, sessionLine } from '../core/transfer/export.ts'
 import type { TransferLine } from '../core/transfer/format.ts'
 import { webHost } from '../platform/web.ts'

@@ -1,4 +1,4 @@
-import { checkMessage } from '../core/message.ts'
+import { checkMessage } from '../core/check-message.ts'
 import { linesIn, readLines } from '../core/transfer/read-lines.ts'
 import { webHost } from '../platform/web.ts'
 import { isPlimsollError } from '../ports/errors.ts'

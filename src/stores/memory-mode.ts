@@ -14,11 +14,33 @@ import type {
   Sum,
 } from '../ports/store.ts'
 import type { LogTail } from './log-tail.ts'
+import { mapStore } from './map.ts'
 
 /** What a store still knows of a scope whose database failed. */
 export interface Remembered {
   readonly head: Head
   readonly tail: LogTail | undefined
+}
+
+/** What goes on in memory of a store whose database failed. */
+export class MemoryMode {
+  readonly store = mapStore()
+  readonly #cause: unknown
+  readonly #scopes = new Map<string, MemoryModeScope>()
+
+  /** @param cause why the database is given up */
+  constructor(cause: unknown) {
+    this.#cause = cause
+  }
+
+  scope(name: string, remembered: Remembered | undefined): MemoryModeScope {
+    let scope = this.#scopes.get(name)
+    if (!scope) {
+      scope = new MemoryModeScope(this.store.open({ userId: name }), remembered, this.#cause)
+      this.#scopes.set(name, scope)
+    }
+    return scope
+  }
 }
 
 /**

@@ -14,7 +14,6 @@ import {
   type Reads,
   type RegisterRow,
   type ScopeStore,
-  type Store,
   type Sum,
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
@@ -33,8 +32,7 @@ import { mayPass, storageError, upgradeRequired } from './dexie-errors.ts'
 import { META, type MetaRow, RESERVE, RESERVE_BYTES, type UnusedRow, WRITER_VERSION } from './dexie-schema.ts'
 import { CallerError, checkWriter, DexieScope, removeAttachment } from './dexie-scope.ts'
 import { all, type Requests } from './idb-transaction.ts'
-import { mapStore } from './map.ts'
-import { MemoryModeScope, type Remembered } from './memory-mode.ts'
+import type { MemoryMode, MemoryModeScope } from './memory-mode.ts'
 import { READY, type StoreStatus } from './store-status.ts'
 import { TabChannel } from './tab-channel.ts'
 
@@ -52,8 +50,7 @@ export class RecoveringStore implements DexieStore {
   /** Id of the database that this store has been using. */
   #id: string | undefined
   #accepting = false
-  #memory: Store | undefined
-  readonly #inMemory = new Map<string, MemoryModeScope>()
+  #memory: MemoryMode | undefined
 
   constructor(options: DexieStoreOptions & Pick<ConnectionOptions, 'durability'>) {
     const { name, durability, mirror = localKeyValue(), page = pageEvents() } = options
@@ -83,7 +80,7 @@ export class RecoveringStore implements DexieStore {
         return rows[0]?.at
       }),
     )
-    return 'result' in done ? done.result : done.memory.oldestUnused()
+    return 'result' in done ? done.result : done.memory.store.oldestUnused()
   }
 
   async removeUnused(until: number): Promise<number> {
@@ -100,7 +97,7 @@ export class RecoveringStore implements DexieStore {
         }),
       true,
     )
-    return 'result' in done ? done.result : done.memory.removeUnused(until)
+    return 'result' in done ? done.result : done.memory.store.removeUnused(until)
   }
 
   async scopes(after?: Scope): Promise<readonly Scope[]> {
@@ -146,16 +143,6 @@ export class RecoveringStore implements DexieStore {
     this.#hide()
   }
 
-  /** A scope as it goes on in memory. */
-  inMemory(name: string, memory: Store, remembered: Remembered | undefined): MemoryModeScope {
-    let scope = this.#inMemory.get(name)
-    if (!scope) {
-      scope = new MemoryModeScope(memory.open({ userId: name }), remembered, this.#status.cause)
-      this.#inMemory.set(name, scope)
-    }
-    return scope
-  }
-
   /** Id of the database in use. */
   get id(): string | undefined {
     return this.#id
@@ -171,7 +158,7 @@ export class RecoveringStore implements DexieStore {
     operation: string,
     work: (connection: Connection) => Promise<Result>,
     frees = false,
-  ): Promise<{ readonly result: Result } | { readonly memory: Store }> {
+  ): Promise<{ readonly result: Result } | { readonly memory: MemoryMode }> {
     let reserve = frees
     for (let failures = 0; ; ) {
       if (this.#memory) return { memory: this.#memory }
@@ -196,7 +183,7 @@ export class RecoveringStore implements DexieStore {
         if (isPlimsollError(error) || (connection && !mayPass(error))) throw failure
         failures++
         if (failures === 2) this.#disconnect(connection)
-        if (failures === 3) this.#goOnInMemory(failure)
+        if (failures === 3) await this.#goOnInMemory(failure)
       }
     }
   }
@@ -219,7 +206,13 @@ export class RecoveringStore implements DexieStore {
     )
     await connection.open()
     this.#connection = connection
+    this.#loadMemoryMode().catch(ignore)
     return connection
+  }
+
+  /** Few need it: it is loaded once there is a database to lose, since there may be no network when that is lost. */
+  #loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
+    return import('./memory-mode.ts')
   }
 
   /**
@@ -266,8 +259,12 @@ export class RecoveringStore implements DexieStore {
     } catch {}
   }
 
-  #goOnInMemory(cause: PlimsollError): void {
-    this.#memory = mapStore()
+  async #goOnInMemory(cause: PlimsollError): Promise<void> {
+    const { MemoryMode } = await this.#loadMemoryMode().catch(() => {
+      throw cause
+    })
+    // Calls at the same time failed alike.
+    this.#memory ??= new MemoryMode(cause)
     this.#become({ state: 'memory', durable: false, cause })
   }
 
@@ -476,9 +473,7 @@ class RecoveringScope implements ScopeStore {
       return work(connection)
     }
     const done = await store.run(operation, onThis, frees)
-    return 'result' in done
-      ? done.result
-      : inMemory(store.inMemory(this.#name, done.memory, this.#scope.known))
+    return 'result' in done ? done.result : inMemory(done.memory.scope(this.#name, this.#scope.known))
   }
 }
 

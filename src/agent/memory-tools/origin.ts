@@ -4,7 +4,7 @@ import { hashText } from '../../core/hash.ts'
 import { lowerTrust, partsOf } from '../../core/message.ts'
 import { RECALLED } from '../../core/recall/lexical-recall.ts'
 import type { Session } from '../../core/session.ts'
-import { utf8Length } from '../../core/text.ts'
+import { utf8Length } from '../../core/utf8-length.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import { SKILL } from './skill-text.ts'
 

@@ -113,6 +113,10 @@ export class ChatConversation implements Conversation {
     return sessionId
   }
 
+  prepare(): void {
+    this.#open?.session.prepare().catch(() => {})
+  }
+
   async send(
     text: string,
     { uploads = [] }: { readonly uploads?: readonly Upload[] } = {},

@@ -159,24 +159,6 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 
 .side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: slide 0.25s var(--ease) }
 .side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
-.search { position: relative; margin-block-end: 0.625rem }
-.search .icon { position: absolute; inset-block-start: 0.5625rem; inset-inline-start: 0.6875rem; color: var(--muted) }
-.search .field { min-block-size: 2.25rem; padding-block: 0.3125rem; padding-inline-start: 2.25rem; border-radius: 1.25rem }
-.entry { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; border-radius: 0.625rem }
-.entry:hover { background: var(--raised) }
-.entry[aria-current] { background: var(--tint) }
-.entry .open { display: grid; justify-content: stretch; justify-items: start; gap: 0; min-block-size: 2.75rem; padding: 0.375rem 0.625rem; text-align: start }
-.entry .open:hover:not(:disabled) { background: none }
-.entry .open > span { inline-size: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-.entry .tools { display: flex; padding-inline-end: 0.25rem }
-.entry .tools button { color: var(--muted) }
-@media (hover: hover) {
-  .entry { grid-template-columns: minmax(0, 1fr) }
-  .entry .tools { position: absolute; inset-inline-end: 0; opacity: 0; pointer-events: none }
-  .entry:is(:hover, :focus-within) .tools { opacity: 1; pointer-events: auto }
-  .entry:is(:hover, :focus-within) .open { padding-inline-end: 4.25rem }
-}
-.confirm { display: grid; gap: 0.5rem; padding: 0.625rem; border-radius: 0.625rem; background: color-mix(in oklab, var(--danger) 8%, var(--surface)); font-size: 0.8125rem }
 
 label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
 label > * { color: var(--text) }

@@ -13,7 +13,6 @@ import { problemOf } from './problems.ts'
 import { Reader } from './reader.ts'
 import { textOf } from './rows.ts'
 import type { Actions, Scene, Side, Ui, ViewSettings } from './scene.ts'
-import { sessionList } from './session-list.ts'
 import { viewStyle } from './style.ts'
 
 /** What the view asks of the element around it. */
@@ -39,6 +38,8 @@ const AT_FIRST: Ui = {
   dismissed: undefined,
 }
 
+/** What is shown comes first; soon after it, before the page may be offline, what answering needs. */
+const PREPARE_MS = 500
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
 
@@ -58,6 +59,7 @@ export class ChatView {
   #frameRequest = 0
   #newest: string | undefined
   #sidePanels: { readonly [Name in Side]?: SidePanel } = {}
+  readonly #preparing: ReturnType<typeof setTimeout>
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -92,6 +94,9 @@ export class ChatView {
       () => root.removeEventListener('click', this.#clicked),
     )
     this.#draw()
+    // Loaded behind what is shown first: the list, and what the first message needs.
+    this.#attempt(this.#loadPanel('sessions'))
+    this.#preparing = setTimeout(() => chat.conversation.prepare(), PREPARE_MS)
   }
 
   set words(words: Words) {
@@ -112,6 +117,7 @@ export class ChatView {
   close(): void {
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
+    clearTimeout(this.#preparing)
     clearTimeout(this.#copiedTimer)
     clearTimeout(this.#searchTimer)
     this.#reader.disconnect()
@@ -125,10 +131,11 @@ export class ChatView {
     const scene = this.#scene()
     const { side } = this.#ui
     const panel = side && side !== 'sessions' ? this.#sidePanels[side] : undefined
+    const sessions = this.#sidePanels.sessions?.(scene) ?? html`<aside class="side sessions"></aside>`
     this.#frame.classList.toggle('covered', side !== undefined)
     this.#frame.classList.toggle('remembering', panel !== undefined)
     render(
-      html`${sessionList(scene)}
+      html`${sessions}
         <section class="main">${header(scene)}${notices(scene)}${messageList(scene, this.#reader)}${composer(scene)}</section>
         ${panel?.(scene)}`,
       this.#frame,
@@ -247,24 +254,31 @@ export class ChatView {
       if (before) this.#focusSoon(`.to-${before}`)
       return
     }
-    if (side !== 'sessions' && !this.#sidePanels[side]) this.#attempt(this.#loadPanel(side))
-    else this.#focusSoon(`.side.${side} :is(button, input)`)
+    if (this.#sidePanels[side]) this.#focusSoon(`.side.${side} :is(button, input)`)
+    else this.#attempt(this.#loadPanel(side).then(() => this.#focusSoon(`.side.${side} button`)))
   }
 
-  async #loadPanel(side: 'memory' | 'model'): Promise<void> {
+  async #loadPanel(side: Side): Promise<void> {
     try {
-      const panel =
-        side === 'memory'
-          ? (await import('./memory-panel.ts')).memoryPanel(this.#chat, () => this.draw())
-          : (await import('./model-panel.ts')).modelPanel
+      const [panel, { panelStyle }] = await Promise.all([this.#panel(side), import('./panel-style.ts')])
       this.#sidePanels = { ...this.#sidePanels, [side]: panel }
-      adopt(this.#root.getRootNode() as ShadowRoot, (await import('./panel-style.ts')).panelStyle)
+      adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
     } catch (error) {
-      this.#update({ side: undefined })
+      if (this.#ui.side === side) this.#update({ side: undefined })
       throw error
     }
     this.draw()
-    this.#focusSoon(`.side.${side} button`)
+  }
+
+  async #panel(side: Side): Promise<SidePanel> {
+    switch (side) {
+      case 'sessions':
+        return (await import('./session-list.ts')).sessionList
+      case 'memory':
+        return (await import('./memory-panel.ts')).memoryPanel(this.#chat, () => this.draw())
+      case 'model':
+        return (await import('./model-panel.ts')).modelPanel
+    }
   }
 
   async #copy(text: string, messageId: string): Promise<void> {

@@ -37,6 +37,7 @@ export function edgeSession(client: Client, sessionId: string): HomeSession {
     join: (options) => join(session, options),
     watch: (listener) => watch(session, listener),
     inspected: async () => ({ home: 'edge', session }),
+    prepare: async () => {},
     close: async () => {},
   }
 }

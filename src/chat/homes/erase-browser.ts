@@ -25,7 +25,8 @@ export async function eraseBrowser({
   // Emptied first: a database that another tab holds open is deleted only once that one is closed.
   await outbox?.clear()
   if (local) {
-    await local.memory.erase({ userId: owner })
+    const memory = await local.memory()
+    await memory.erase({ userId: owner })
     await local.store.close()
   }
   await deleteDatabase(platform, `${name}/${owner}`)

@@ -65,6 +65,8 @@ export interface HomeSession {
   undo(rewind: string): Promise<void>
   switchTo(messageId: string): Promise<void>
   forget(factId: string): Promise<void>
+  /** Loads what the next message and its reply need, ahead of them. */
+  prepare(): Promise<void>
   /**
    * Has the newest message answered, or goes on with a reply that was cut off; one at a time, also among tabs. What came of a reply that
    * was stopped is kept.

@@ -1,4 +1,7 @@
 import type { Memory } from '../../core/memory.ts'
+import { findSession, listSessions } from '../../core/session-list.ts'
+import type { Sessions } from '../../core/sessions.ts'
+import type { Store } from '../../ports/store.ts'
 import type { StoreStatus } from '../../stores/dexie.ts'
 import type { ConversationState } from '../ports.ts'
 import type { ChatLocks } from '../settings.ts'
@@ -7,7 +10,10 @@ import type { ReplyParts } from './local-reply.ts'
 import { localSession } from './local-session.ts'
 
 export interface LocalHomeParts {
-  readonly memory: Memory
+  /** What is shown is read from here. */
+  readonly store: Store
+  /** Contract: the memory over the store, the same each time, for all that is more than reading. */
+  readonly memory: () => Promise<Memory>
   /** How the store does, where it can tell. */
   readonly status?: {
     current(): StoreStatus
@@ -26,15 +32,17 @@ export interface LocalHomeParts {
 
 /** Sessions of one user that are kept and answered in this browser. */
 export function localHome(parts: LocalHomeParts): Home {
-  const { memory, userId, locks, name, status } = parts
+  const { store, memory, userId, locks, name, status } = parts
   const user = { userId }
-  const sessions = memory.sessions(user)
+  const registers = store.open(user)
+  const sessions = async (): Promise<Sessions> => (await memory()).sessions(user)
   return {
     kind: 'local',
     takesUploads: true,
     model: parts.model,
     session: (sessionId) =>
       localSession({
+        store,
         memory,
         scope: { userId, sessionId },
         locks,
@@ -44,22 +52,25 @@ export function localHome(parts: LocalHomeParts): Home {
     async list() {
       const found: ListedSession[] = []
       for (let after: string | undefined; ; ) {
-        const page = await sessions.list(after === undefined ? {} : { after })
+        const page = await listSessions(registers, after)
         found.push(...page)
         after = page.at(-1)?.sessionId
         if (after === undefined) return found
       }
     },
-    find: (sessionId) => sessions.get(sessionId),
-    rename: (sessionId, title) => sessions.title(sessionId, title),
-    delete: (sessionId) => sessions.delete(sessionId),
+    find: (sessionId) => findSession(registers, sessionId),
+    rename: async (sessionId, title) => (await sessions()).title(sessionId, title),
+    delete: async (sessionId) => (await sessions()).delete(sessionId),
     async search(query) {
-      const items = await memory.user(user).recall(query, { sessions: 'all', first: 50 })
+      const items = await (await memory()).user(user).recall(query, { sessions: 'all', first: 50 })
       return firstOfEach(
         items.flatMap(({ sessionId, text }) => (sessionId ? { sessionId, excerpt: text } : [])),
       )
     },
-    memory: async () => (await import('./local-panel.ts')).localPanel(memory, userId, parts.now),
+    async memory() {
+      const { localPanel } = await import('./local-panel.ts')
+      return localPanel(await memory(), userId, parts.now)
+    },
     storage: () => (status ? STATES[status.current().state] : 'ok'),
     onStorage: (listener) => status?.subscribe(listener) ?? (() => {}),
     close: parts.close,

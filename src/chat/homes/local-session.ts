@@ -1,11 +1,17 @@
+import { readBranches } from '../../core/branches.ts'
+import { readHistory } from '../../core/history.ts'
+import { kept } from '../../core/kept.ts'
 import type { Memory } from '../../core/memory.ts'
+import type { Session } from '../../core/session.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { Store } from '../../ports/store.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { HomeSession } from './home.ts'
 import type { ReplyParts } from './local-reply.ts'
 
 export interface LocalSessionParts {
-  readonly memory: Memory
+  readonly store: Store
+  readonly memory: () => Promise<Memory>
   readonly scope: Required<Pick<Scope, 'userId' | 'sessionId'>>
   readonly locks: ChatLocks
   /** Names the lock under which the session is answered. */
@@ -15,36 +21,50 @@ export interface LocalSessionParts {
 
 /** A session that is kept and answered in this browser. */
 export function localSession(parts: LocalSessionParts): HomeSession {
-  const { memory, scope, locks, lockName } = parts
-  const session = memory.session(scope)
+  const { store, memory, scope, locks, lockName } = parts
+  const { userId, sessionId } = scope
+  const log = store.open(scope)
+  const user = store.open({ userId })
+  let made: Session | undefined
+  const opened = kept(async () => {
+    made = (await memory()).session(scope)
+    return made
+  })
   const title = async (text: string): Promise<void> => {
-    const sessions = memory.sessions(scope)
-    const info = await sessions.get(scope.sessionId)
-    if (info?.title === '') await sessions.title(scope.sessionId, text)
+    const sessions = (await memory()).sessions(scope)
+    const info = await sessions.get(sessionId)
+    if (info?.title === '') await sessions.title(sessionId, text)
   }
   return {
-    history: (options) => session.history(options),
-    branches: () => session.branches(),
-    facts: () => session.facts(),
-    attach: ({ mediaType, bytes }) => session.attach({ mediaType, bytes }),
+    history: (options) => readHistory(log, options),
+    branches: () => readBranches(log),
+    async facts() {
+      // Where nothing was ever remembered, nobody needs the memory to know.
+      const heads = await Promise.all([log.head(), user.head()])
+      return heads.some(({ indexed }) => indexed) ? (await opened()).facts() : []
+    },
+    attach: async ({ mediaType, bytes }) => (await opened()).attach({ mediaType, bytes }),
     async append(message, { replaces, title: text }) {
-      await session.append(message, replaces === undefined ? {} : { replaces })
+      await (await opened()).append(message, replaces === undefined ? {} : { replaces })
       if (text !== undefined) await title(text)
     },
-    rewind: (id) => session.rewind(id),
+    rewind: async (id) => (await opened()).rewind(id),
     async undo(rewind) {
-      await session.undo(rewind)
+      await (await opened()).undo(rewind)
     },
-    switchTo: (id) => session.switchTo(id),
+    switchTo: async (id) => (await opened()).switchTo(id),
     async forget(factId) {
-      await session.forget(factId, { kind: 'fact' })
+      await (await opened()).forget(factId, { kind: 'fact' })
+    },
+    async prepare() {
+      await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])
     },
     reply: (options) =>
       locks.request(lockName, { signal: AbortSignal.any([options.signal, options.leave]) }, async () => {
         // Where another tab answered while this one waited, the run finds that out, and calls no model.
-        const [opener] = await session.history({ rounds: 1 })
+        const [opener] = await readHistory(log, { rounds: 1 })
         const { reply } = await import('./local-reply.ts')
-        await reply(session, opener?.id, await parts.reply(), options)
+        await reply(await opened(), opener?.id, await parts.reply(), options)
       }),
     async join({ leave }) {
       const isFree = await locks.request(lockName, { ifAvailable: true }, async (lock) => lock !== null)
@@ -52,11 +72,13 @@ export function localSession(parts: LocalSessionParts): HomeSession {
       if (!isFree) await locks.request(lockName, { signal: leave }, async () => {})
       return !isFree
     },
-    watch: (listener) => session.subscribe(listener),
+    watch: (listener) => log.watch?.(listener) ?? (() => {}),
     async inspected() {
       const { asAnswered } = await import('./local-reply.ts')
-      return { home: 'local', session: asAnswered(session, await parts.reply()) }
+      return { home: 'local', session: asAnswered(await opened(), await parts.reply()) }
     },
-    close: () => session.close(),
+    async close() {
+      await Promise.all([log.close(), user.close(), made?.close()])
+    },
   }
 }

@@ -1,5 +1,34 @@
 import type { Memory } from '../../core/memory.ts'
+import type { ChatPlatform } from '../settings.ts'
+import { deleteDatabase } from './erase-browser.ts'
+import type { Identity, Move } from './identity.ts'
 import { importCount } from './import-count.ts'
+import type { LocalStore } from './open-local.ts'
+
+export interface OwnerParts {
+  /** Contract: opens the database of an owner. */
+  readonly open: (owner: string) => Promise<LocalStore>
+  readonly identity: Identity
+  readonly platform: ChatPlatform
+  /** With it the names of databases begin. */
+  readonly name: string
+}
+
+/** Moves what one owner has in this browser to another, and deletes the database where it was. Idempotent, as {@link moveLocal} is. */
+export async function moveOwner(move: Move, { open, identity, platform, name }: OwnerParts): Promise<void> {
+  const [from, to] = [await open(move.from), await open(move.to)]
+  try {
+    await moveLocal(
+      { memory: await from.memory(), userId: move.from },
+      { memory: await to.memory(), userId: move.to },
+      { isCopied: move.isCopied === true, onCopied: () => identity.noteCopied(move) },
+    )
+  } finally {
+    await Promise.all([from.store.close(), to.store.close()])
+  }
+  await deleteDatabase(platform, `${name}/${move.from}`)
+  identity.endMove(move)
+}
 
 /** One end of a move. */
 export interface Place {

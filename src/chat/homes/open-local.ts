@@ -1,11 +1,8 @@
+import { kept } from '../../core/kept.ts'
 import type { Memory } from '../../core/memory.ts'
-import { lexicalRecall } from '../../core/recall/lexical-recall.ts'
-import { createMemory } from '../../lazy.ts'
 import type { Budget } from '../../ports/context.ts'
 import { type DexieStore, dexieStore } from '../../stores/dexie.ts'
 import type { ChatPlatform } from '../settings.ts'
-
-const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 
 export interface LocalStoreOptions {
   /** Of the database. */
@@ -17,28 +14,23 @@ export interface LocalStoreOptions {
 
 /** A database of this browser's with sessions in it. */
 export interface LocalStore {
-  readonly memory: Memory
   readonly store: DexieStore
+  /** The memory over it, the same each time. It weighs more than all else here, and nobody needs it to read. */
+  readonly memory: () => Promise<Memory>
 }
 
 /** Opens the sessions that are kept in this browser. Nothing is read before the first call. */
-export function openLocal({ name, system, budget = BUDGET, platform }: LocalStoreOptions): LocalStore {
-  const { indexedDB, IDBKeyRange, storage, newId, now } = platform
+export function openLocal({ name, platform, ...options }: LocalStoreOptions): LocalStore {
+  const { indexedDB, IDBKeyRange, storage } = platform
   const store = dexieStore({
     name,
     mirror: storage,
     ...(indexedDB && { indexedDB }),
     ...(IDBKeyRange && { IDBKeyRange }),
   })
-  const memory = createMemory({
-    store,
-    budget,
-    // What leaves the window is summarised by the extract: whether a model may be called for it, the page did not say.
-    compaction: {},
-    recall: lexicalRecall(),
-    clock: now,
-    newId,
-    ...(system !== undefined && { system }),
+  const memory = kept(async () => {
+    const { localMemory } = await import('./local-memory.ts')
+    return localMemory({ ...options, store, platform })
   })
-  return { memory, store }
+  return { store, memory }
 }

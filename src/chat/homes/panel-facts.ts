@@ -1,3 +1,4 @@
+import { hasAll, wordsOf } from '../conversation/search-words.ts'
 import type { MemoryFact } from '../ports.ts'
 
 /** A fact as the panel shows it. */
@@ -15,13 +16,4 @@ export function matching(facts: readonly MemoryFact[], query = ''): readonly Mem
 /** What all sessions share first, the rest as it was. */
 export function sharedFirst(facts: readonly MemoryFact[]): readonly MemoryFact[] {
   return [...facts.filter(({ shared }) => shared), ...facts.filter(({ shared }) => !shared)]
-}
-
-export function wordsOf(query: string): readonly string[] {
-  return query.toLowerCase().split(/\s+/).filter(Boolean)
-}
-
-export function hasAll(text: string, words: readonly string[]): boolean {
-  const lower = text.toLowerCase()
-  return words.every((word) => lower.includes(word))
 }

@@ -1,4 +1,4 @@
-import { webHost } from '../../platform/web.ts'
+import { uuidv7 } from '../../platform/uuid.ts'
 import type { ChatLocks, ChatPlatform, ChatStorage, Network } from '../settings.ts'
 import { pageLocks } from './locks.ts'
 
@@ -13,8 +13,8 @@ export function pagePlatform(given: Partial<ChatPlatform> = {}): ChatPlatform {
     // Looked up at each call, since others may have put their own in its place.
     fetch: (url, init) => fetch(url, init),
     WebSocket: globalThis.WebSocket,
-    newId: webHost.newId,
-    now: webHost.now,
+    newId: uuidv7,
+    now: () => Date.now(),
     sleep,
     ...given,
   }

@@ -1,8 +1,10 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Trust } from '../../ports/message.ts'
+import { checkLabel, checkTime } from '../check-message.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../json.ts'
-import { checkLabel, checkTime, isTrusted } from '../message.ts'
-import { codePoints, utf8Length, visible } from '../text.ts'
+import { isTrusted } from '../message.ts'
+import { codePoints, visible } from '../text.ts'
+import { utf8Length } from '../utf8-length.ts'
 import type { Fact, FactKind } from './fact.ts'
 import { checkReview, firstReview } from './review.ts'
 

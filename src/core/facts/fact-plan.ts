@@ -3,7 +3,7 @@ import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { lowerTrust } from '../message.ts'
-import { checkReadable } from '../registers/register.ts'
+import { checkReadable } from '../seal.ts'
 import { type Fact, factIn, factKey } from './fact.ts'
 import {
   ascending,

@@ -1,8 +1,7 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { isRepeated, look } from '../once.ts'
-import { checkReadable } from '../registers/register.ts'
-import { sealOp } from '../seal.ts'
+import { checkReadable, sealOp } from '../seal.ts'
 import { FACT, type Fact, factIn } from './fact.ts'
 
 /**

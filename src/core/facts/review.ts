@@ -1,8 +1,9 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
-import { checkJson, invalid, isPlainObject } from '../json.ts'
-import { checkTime } from '../message.ts'
-import { utf8Length } from '../text.ts'
+import { checkJson } from '../check-json.ts'
+import { checkTime } from '../check-message.ts'
+import { invalid, isPlainObject } from '../json.ts'
+import { utf8Length } from '../utf8-length.ts'
 import type { Fact, FactKind } from './fact.ts'
 import { DAY } from './fact-index.ts'
 

@@ -13,7 +13,8 @@ import type { Recall } from '../recall/lexical-recall.ts'
 import { Profile } from '../registers/profile.ts'
 import { changeSettings, readSettings, type Settings, type SettingsPatch } from '../registers/settings.ts'
 import { Skills } from '../registers/skills.ts'
-import type { SessionInfo, Sessions } from '../sessions.ts'
+import type { SessionInfo } from '../session-list.ts'
+import type { Sessions } from '../sessions.ts'
 import { factTokens, skillTokens } from '../start/start-items.ts'
 
 export interface UserParts {

@@ -5,7 +5,7 @@ import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { canonical } from '../json.ts'
 import { once } from '../once.ts'
-import { sealOp, valueIn } from '../seal.ts'
+import { checkReadable, sealOp, valueIn } from '../seal.ts'
 
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
@@ -57,12 +57,6 @@ export async function readRegister<Value>(store: ScopeStore, key: string): Promi
   const value = row && ((valueIn(row) as Value | null | undefined) ?? undefined)
   const base = row?.version ?? null
   return { value, version: value === undefined ? null : base, base, row }
-}
-
-/** A register that nobody can read must not be taken for one that is not there, and written over. @throws ERR_DECRYPT */
-export function checkReadable(row: RegisterRow | undefined): RegisterRow | undefined {
-  if (!row?.unreadable) return row
-  throw new PlimsollError('ERR_DECRYPT', `register: ${row.key} cannot be decrypted`, { id: row.key })
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ToolSpec } from '../../ports/message.ts'
+import { checkLabel } from '../check-message.ts'
 import { checkTools } from '../head.ts'
 import { checkCount, checkText, invalid } from '../json.ts'
-import { checkLabel } from '../message.ts'
 import { type Check, checkName, ids, list, object, optional, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })

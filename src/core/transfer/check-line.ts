@@ -3,18 +3,12 @@ import type { Host } from '../../ports/host.ts'
 import type { Message, MessageInput, Trust } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
 import { TRANSFER_PARTS } from '../../ports/transfer.ts'
-import { checkCount, checkId, checkJson, checkText, invalid, isPlainObject } from '../json.ts'
-import {
-  checkLabel,
-  checkMessage,
-  checkTime,
-  EPOCH_ID,
-  lowerTrust,
-  MAX_ENTRY_BYTES,
-  SUMMARY_ID,
-} from '../message.ts'
+import { checkJson } from '../check-json.ts'
+import { checkLabel, checkMessage, checkTime } from '../check-message.ts'
+import { checkCount, checkId, checkText, invalid, isPlainObject } from '../json.ts'
+import { EPOCH_ID, lowerTrust, MAX_ENTRY_BYTES, SUMMARY_ID } from '../message.ts'
 import { checkTitle } from '../sessions.ts'
-import { utf8Length } from '../text.ts'
+import { utf8Length } from '../utf8-length.ts'
 import {
   type Check,
   checkName,

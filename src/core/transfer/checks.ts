@@ -1,5 +1,5 @@
 import { checkText, invalid, isPlainObject } from '../json.ts'
-import { utf8Length } from '../text.ts'
+import { utf8Length } from '../utf8-length.ts'
 
 /** Longest id of a line, in UTF-8 bytes: the key of a session's register is longer than the session's id. */
 const MOST_NAME_BYTES = 512

@@ -1,7 +1,8 @@
 import type { Json } from '../../ports/message.ts'
 import type { EntryKind } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { headOf, utf8Length } from '../text.ts'
+import { headOf } from '../text.ts'
+import { utf8Length } from '../utf8-length.ts'
 
 export const FORMAT = 'plimsoll'
 /** Version of the format. */

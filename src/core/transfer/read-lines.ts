@@ -1,6 +1,6 @@
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { invalid, isPlainObject } from '../json.ts'
-import { utf8Length } from '../text.ts'
+import { utf8Length } from '../utf8-length.ts'
 import { MOST_LINE_BYTES, MOST_WHOLE_UNITS } from './format.ts'
 
 /** A line as it was read: a JSON object of some type. */

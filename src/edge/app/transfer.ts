@@ -1,4 +1,4 @@
-import type { SessionInfo } from '../../core/sessions.ts'
+import type { SessionInfo } from '../../core/session-list.ts'
 import { headerOf, sessionLine } from '../../core/transfer/export.ts'
 import { type ScopeLine, type SessionLine, type TransferLine, textsOf } from '../../core/transfer/format.ts'
 import { type ImportSection, importFile, importRecord } from '../../core/transfer/import.ts'

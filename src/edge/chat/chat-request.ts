@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai'
+import { checkJson } from '../../core/check-json.ts'
 import { hashJson, hashText } from '../../core/hash.ts'
-import { checkId, checkJson, checkText, invalid, isPlainObject } from '../../core/json.ts'
+import { checkId, checkText, invalid, isPlainObject } from '../../core/json.ts'
 import type { Json } from '../../ports/message.ts'
 
 /** What a chat asks of a session. */

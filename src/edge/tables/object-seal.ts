@@ -4,7 +4,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { prefixed, randomBytes } from '../../encrypted/cipher.ts'
-import { base64, base64url, fromBase64 } from '../../platform/web.ts'
+import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 

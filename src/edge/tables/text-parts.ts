@@ -1,6 +1,6 @@
 import { checkCount, checkId, checkText, invalid } from '../../core/json.ts'
 import { MAX_ENTRY_BYTES } from '../../core/message.ts'
-import { utf8Length } from '../../core/text.ts'
+import { utf8Length } from '../../core/utf8-length.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { partsOf } from '../../stores/parts.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'

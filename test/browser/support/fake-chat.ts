@@ -113,6 +113,7 @@ export class FakeChat {
       conversation: {
         subscribe,
         getSnapshot: () => this.#state,
+        prepare: () => note('prepare'),
         open: async (sessionId, { home = 'local' } = {}) => {
           note('open', sessionId)
           shown(sessionId, home)

@@ -18,8 +18,10 @@ const run = (from: number, to: number): readonly Message[] =>
 
 function over(store: Store, reply: () => string = () => 'Yes.') {
   let ids = 0
+  const memory = createMemory({ store, budget: 16_000 })
   const home = localHome({
-    memory: createMemory({ store, budget: 16_000 }),
+    store,
+    memory: async () => memory,
     userId: 'ada',
     locks: pageLocks(),
     now: () => 7,

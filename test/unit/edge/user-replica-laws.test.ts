@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { allOrNone } from '../../../src/core/all-or-none.ts'
 import { decide } from '../../../src/core/decide.ts'
 import { look, once } from '../../../src/core/once.ts'
+import { heldScope } from '../../../src/edge/scopes/held-scope.ts'
 import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
 import type { IndexEntry, Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { Reads, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
@@ -224,13 +225,18 @@ class Play {
         return results
       },
     })).open(USER)
-    return new UserReplica({
-      local,
+    // What was opened before is gone with its process.
+    const check = (): void => {
+      if (this.replicas[index] !== replica) throw new Error('the process ended')
+    }
+    const replica = new UserReplica({
+      local: heldScope(local, check),
       scope: USER,
       sessionId: SESSIONS[index] ?? '',
       stub: () => this.namespace.get(),
       host: this.#waiting.host,
     })
+    return replica
   }
 }
 

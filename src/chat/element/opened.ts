@@ -1,0 +1,5 @@
+/** What the element loads when it is opened for the first time, all at once. */
+export { openChat } from '../open-chat.ts'
+export { loadWords } from '../strings/load.ts'
+export { firstSession } from './first-session.ts'
+export { ChatView } from './view.ts'

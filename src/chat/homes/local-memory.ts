@@ -1,0 +1,30 @@
+/** The memory behind sessions that are kept in this browser; loaded when something is written, looked for or asked of it. */
+import type { Memory } from '../../core/memory.ts'
+import { lexicalRecall } from '../../core/recall/lexical-recall.ts'
+import { createMemory } from '../../lazy.ts'
+import type { Budget } from '../../ports/context.ts'
+import type { Store } from '../../ports/store.ts'
+import type { ChatPlatform } from '../settings.ts'
+
+const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
+
+export interface LocalMemoryOptions {
+  readonly store: Store
+  readonly system: string | undefined
+  readonly budget: Budget | undefined
+  readonly platform: Pick<ChatPlatform, 'now' | 'newId'>
+}
+
+export function localMemory({ store, system, budget = BUDGET, platform }: LocalMemoryOptions): Memory {
+  const { newId, now } = platform
+  return createMemory({
+    store,
+    budget,
+    // What leaves the window is summarised by the extract: whether a model may be called for it, the page did not say.
+    compaction: {},
+    recall: lexicalRecall(),
+    clock: now,
+    newId,
+    ...(system !== undefined && { system }),
+  })
+}
