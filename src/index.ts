@@ -58,7 +58,7 @@ export { type StandardOptions, standardMiddleware } from './agent/standard.ts'
 export type { AttachmentInput } from './core/attachments.ts'
 export type { ContextOptions, TailSection } from './core/call.ts'
 export type { Pin } from './core/carry.ts'
-export type { ContextAt, Cut, OnCut } from './core/context.ts'
+export type { Cut, OnCut } from './core/context.ts'
 export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
 export type { FactInput } from './core/facts/check-fact.ts'
 export { extractFacts } from './core/facts/extract-facts.ts'
@@ -124,6 +124,7 @@ export type {
   Budget,
   CompactEvent,
   Context,
+  ContextAt,
   OmitReason,
   Omitted,
   Receipt,

@@ -102,7 +102,10 @@ export type Inspected =
       readonly home: 'local'
       readonly session: Pick<Session, 'sessionId' | 'history' | 'context' | 'contextAt' | 'subscribe'>
     }
-  | { readonly home: 'edge'; readonly session: Pick<SessionClient, 'sessionId' | 'context' | 'live'> }
+  | {
+      readonly home: 'edge'
+      readonly session: Pick<SessionClient, 'sessionId' | 'messages' | 'context' | 'contextAt' | 'live'>
+    }
 
 /** A file to send with a message. */
 export interface Upload {

@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, ContextAt } from '../ports/context.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import { type ChatInput, type ChatOptions, type ChatRun, chatRun } from './chat.ts'
 import { type CheckpointClient, checkpointClient } from './checkpoint.ts'
@@ -55,6 +55,13 @@ export interface SessionClient {
    * @throws ERR_BUDGET_TOO_SMALL (`breakdown`), ERR_TOOL_PENDING (`pending`), ERR_INVALID_ARGUMENT
    */
   context(options?: ContextOptions & WriteOptions): Promise<Context>
+  /**
+   * Rebuilds the context of the call that was made when a message was the newest one, without its tail, and checks it against the hash that
+   * its epoch recorded. Writes nothing.
+   *
+   * @throws ERR_NOT_FOUND: no such message, or no context was built up to it
+   */
+  contextAt(message: string, options?: CallOptions): Promise<ContextAt>
   /** Has a summary written now, if there is anything to sum up. */
   compact(options?: WriteOptions & { readonly newEpoch?: boolean }): Promise<Compacted>
   /** Hides a message and everything that shows after it. @returns the id of the rewind, for {@link undo} @throws ERR_NOT_FOUND */
@@ -129,6 +136,8 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
 
     context: ({ signal, timeoutMs, opId, ...body } = {}) =>
       json('POST', `${at}/context`, { signal, timeoutMs, opId, body }),
+
+    contextAt: (message, options) => get(`${at}/context/${segmentOf(message)}`, options),
 
     compact: ({ newEpoch, ...options } = {}) =>
       json('POST', `${at}/compact`, { ...options, body: { newEpoch } }),

@@ -1,4 +1,4 @@
-import type { CompactEvent, Context, Receipt, SectionUse, SummaryUse } from '../ports/context.ts'
+import type { CompactEvent, Context, ContextAt, Receipt, SectionUse, SummaryUse } from '../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Message } from '../ports/message.ts'
@@ -84,15 +84,6 @@ export interface Showing {
 export type MakeTail = (showing: () => Showing) => Promise<OwnTail>
 
 const noTail: MakeTail = async () => NO_TAIL
-
-/** A past context, rebuilt. */
-export interface ContextAt {
-  readonly context: Context
-  /** Whether the epoch's prefix hash was met: what is shown is what was sent, its tail aside. */
-  readonly verified: boolean
-  /** Why it was not: a message or the head behind it was forgotten or cannot be decrypted, or the log no longer gives the same bytes. */
-  readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
-}
 
 /** A context with the window that it shows. */
 export interface Built {

@@ -1,6 +1,6 @@
 import type { Branch } from '../ports/branch.ts'
 import type { Certificate } from '../ports/certificate.ts'
-import type { CompactEvent, Context, SectionUse } from '../ports/context.ts'
+import type { CompactEvent, Context, ContextAt, SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { MediaPart, Message, MessageInput } from '../ports/message.ts'
 import type { RewindMark } from '../ports/op.ts'
@@ -12,7 +12,6 @@ import type { ContextOptions } from './call.ts'
 import type { Compaction } from './compaction.ts'
 import {
   type BuilderParts,
-  type ContextAt,
   ContextBuilder,
   type Failure,
   failure,

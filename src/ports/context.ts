@@ -163,3 +163,12 @@ export interface Receipt {
   /** What failed open on the way here. */
   readonly failures: readonly { readonly part: string; readonly code: ErrorCode; readonly message: string }[]
 }
+
+/** A past context, rebuilt. */
+export interface ContextAt {
+  readonly context: Context
+  /** Whether the epoch's prefix hash was met: what is shown is what was sent, its tail aside. */
+  readonly verified: boolean
+  /** Why it was not: a message or the head behind it was forgotten or cannot be decrypted, or the log no longer gives the same bytes. */
+  readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
+}

@@ -286,23 +286,35 @@ describe('a session', () => {
     await vi.waitFor(() => expect(text()).toContain('Drop a conversation log here'))
   })
 
-  test('at an edge shows what its next call is given', async () => {
+  test('at an edge shows past calls, and the next one with the tools of the newest', async () => {
     const memory = createMemory({ store: mapStore(), budget: 600 })
     const session = memory.session({ userId: 'ada', sessionId: 'edge' })
-    await session.append({ role: 'user', content: 'Hello edge' })
     let heard: (event: { type: string }) => void = () => {}
+    const tools = [{ name: 'seats', description: 'Finds seats.', inputSchema: { type: 'object' } }]
+    const asked: unknown[] = []
     inspector.source = clientSource({
       sessionId: 'edge',
-      context: (options) => session.context(options),
+      messages: (options) => session.history(options),
+      context: (options) => {
+        asked.push(options.tools)
+        return session.context(options)
+      },
+      contextAt: (id) => session.contextAt(id),
       live: (listener) => {
         heard = listener
         return () => {}
       },
     })
     await vi.waitFor(() => expect(text()).toContain('Call 1 of 1'))
+    await session.append({ role: 'user', content: 'Hello edge' })
+    // What the edge's agent does.
+    await session.context({ tools })
     await session.append({ role: 'assistant', content: 'Hello' })
     heard({ type: 'change' })
     await vi.waitFor(() => expect(text()).toContain('Call 2 of 2'))
+    expect(asked.at(-1)).toEqual(tools)
+    await scrubTo(0)
+    await vi.waitFor(() => expect(text()).toContain('Rebuilt from the log and checked'))
   })
 })
 

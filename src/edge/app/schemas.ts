@@ -190,6 +190,20 @@ const auditRecord = z
     description: 'That something was done, without any text of what it was done to.',
   })
 
+/** What one model call is given. */
+const context = z
+  .object({
+    lane: z.string(),
+    epoch: z.string(),
+    head: z.string(),
+    fence: z.string(),
+    blocks: z.array(z.looseObject({})),
+    tools: z.array(toolSpec).optional(),
+    receipt: z.looseObject({}),
+    hash: z.string(),
+  })
+  .openapi('Context', { description: 'What one model call is given. docs/context.md has its fields.' })
+
 export const schemas = {
   id,
   certificate,
@@ -227,18 +241,14 @@ export const schemas = {
       'A `message` in words, or what the AI SDK’s `useChat` sends: `messages` with the newest one, `trigger`, `messageId`.',
     example: { message: 'Two seats to Turin.' },
   }),
-  context: z
+  context,
+  contextAt: z
     .object({
-      lane: z.string(),
-      epoch: z.string(),
-      head: z.string(),
-      fence: z.string(),
-      blocks: z.array(z.looseObject({})),
-      tools: z.array(toolSpec).optional(),
-      receipt: z.looseObject({}),
-      hash: z.string(),
+      context,
+      verified: z.boolean(),
+      reason: z.enum(['forgotten', 'unreadable', 'mismatch']).optional(),
     })
-    .openapi('Context', { description: 'What one model call is given. docs/context.md has its fields.' }),
+    .openapi('ContextAt', { description: 'A past context, rebuilt, and whether it is what was sent.' }),
   rewind: z
     .strictObject({ message: id.optional(), undo: z.union([id, z.literal(true)]).optional() })
     .openapi('Rewind'),

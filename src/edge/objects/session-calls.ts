@@ -79,6 +79,9 @@ export const sessionCalls = {
     return contextAnswer(reported(await session.context(options), stale))
   },
 
+  contextAt: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
+    answer(await session.contextAt(message)),
+
   rewind: async (
     { session, opId }: Asked,
     { message, undo }: { readonly message?: string; readonly undo?: string | true },
@@ -152,6 +155,7 @@ export const sessionCalls = {
 export const OWN_CALLS: ReadonlySet<SessionCallName> = new Set([
   'append',
   'messages',
+  'contextAt',
   'rewind',
   'branches',
   'switchTo',

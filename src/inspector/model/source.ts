@@ -1,5 +1,5 @@
 import type { Context } from '../../ports/context.ts'
-import type { Message } from '../../ports/message.ts'
+import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Provider } from '../../replay/transcript.ts'
 
 /** A call that was made, or the one that comes next. */
@@ -39,9 +39,16 @@ const MOST_MESSAGES = 400
 export interface InspectedSession {
   readonly sessionId: string
   history(options: { readonly messages: number }): Promise<readonly Message[]>
-  context(options: { readonly preview: true; readonly onPending: 'abandon' }): Promise<Context>
+  context(options: PreviewOptions): Promise<Context>
   contextAt(id: string): Promise<SourceContext>
   subscribe(listener: () => void): () => void
+}
+
+/** How the call that comes next is asked for: nothing is written. */
+export interface PreviewOptions {
+  readonly preview: true
+  readonly onPending: 'abandon'
+  readonly tools?: readonly ToolSpec[]
 }
 
 /** Id of the call that comes next; no message is called that. */
@@ -66,17 +73,7 @@ export function sessionSource(
     name: session.sessionId,
     ...(provider && { provider }),
     messages,
-    async calls() {
-      const shown = await messages()
-      return [
-        // A call was made when the message before the reply was the newest.
-        ...shown.flatMap(({ role }, index) => {
-          const before = shown[index - 1]
-          return role === 'assistant' && before ? [{ id: before.id, next: false }] : []
-        }),
-        { id: NEXT, next: true },
-      ]
-    },
+    calls: async () => [...callsIn(await messages()), { id: NEXT, next: true }],
     context: async (id) =>
       id === NEXT
         ? { context: await session.context({ preview: true, onPending: 'abandon' }) }
@@ -85,36 +82,50 @@ export function sessionSource(
   }
 }
 
+/** A call was made when the message before its reply was the newest. */
+function callsIn(messages: readonly Message[]): readonly SourceCall[] {
+  return messages.flatMap(({ role }, index) => {
+    const before = messages[index - 1]
+    return role === 'assistant' && before ? [{ id: before.id, next: false }] : []
+  })
+}
+
 /** As much of a `SessionClient` as is used here. */
 export interface InspectedClient {
   readonly sessionId: string
-  context(options: { readonly preview: true; readonly onPending: 'abandon' }): Promise<Context>
+  messages(options: { readonly messages: number }): Promise<readonly Message[]>
+  context(options: PreviewOptions): Promise<Context>
+  contextAt(message: string): Promise<SourceContext>
   live?(listener: (event: { readonly type: string }) => void): () => void
 }
 
 /**
- * A session at the edge: its next call, and what that was whenever something changed since the inspector looks. An edge does not tell of
- * the calls before.
+ * A session at an edge, as {@link sessionSource} shows one of this page: past calls among the newest 400 messages, or as many as one answer
+ * holds. The next one is given the tools of the call before it, since only the edge knows its agent's.
  */
 export function clientSource(
   client: InspectedClient,
-  { provider }: { readonly provider?: Provider } = {},
+  options: { readonly provider?: Provider } = {},
 ): InspectorSource {
-  const seen: Context[] = []
-  return {
-    name: client.sessionId,
-    ...(provider && { provider }),
-    async calls() {
-      const context = await client.context({ preview: true, onPending: 'abandon' })
-      if (seen.at(-1)?.hash !== context.hash) seen.push(context)
-      return seen.map((_, index) => ({ id: String(index), next: index === seen.length - 1 }))
-    },
-    context: async (id) => ({ context: seen[Number(id)] as Context }),
-    ...(client.live && {
-      subscribe: (listener: () => void) =>
+  const newestTools = async (): Promise<readonly ToolSpec[] | undefined> => {
+    const newest = callsIn(await client.messages({ messages: MOST_MESSAGES })).at(-1)
+    const found = newest && (await client.contextAt(newest.id).catch(() => undefined))
+    return found?.context.tools
+  }
+  return sessionSource(
+    {
+      sessionId: client.sessionId,
+      history: (query) => client.messages(query),
+      contextAt: (id) => client.contextAt(id),
+      async context(query) {
+        const tools = await newestTools()
+        return client.context({ ...query, ...(tools && { tools }) })
+      },
+      subscribe: (listener) =>
         client.live?.(({ type }) => {
           if (type !== 'close') listener()
         }) ?? (() => {}),
-    }),
-  }
+    },
+    options,
+  )
 }

@@ -57,6 +57,7 @@ describe('an answer', () => {
       ['POST', `${inSession}/messages`, { messages, round: undefined }],
       ['GET', `${inSession}/messages`],
       ['POST', `${inSession}/context`, { tools, tail: 'It is Monday.', recall: true }],
+      ['GET', `${inSession}/context/{message}`],
       ['POST', `${inSession}/compact`, { new_epoch: true }],
       ['POST', `${inSession}/rewind`, { message: 'last' }],
       ['GET', `${inSession}/branches`],

@@ -2,7 +2,7 @@ import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
-import type { Context, MessageInput } from '../../../src/index.ts'
+import type { Context, ContextAt, MessageInput } from '../../../src/index.ts'
 import { createMemory, extractFacts, mapStore } from '../../../src/index.ts'
 import { fromWire, toWire } from '../../../src/ports/wire.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
@@ -45,6 +45,22 @@ describe('a session at the edge', () => {
     expect(context.hash).toBe(expected.hash)
     expect(context.blocks).toEqual(expected.blocks)
     expect(context.receipt).toEqual(expected.receipt)
+  })
+
+  it('rebuilds what a past call was given, byte for byte, with its tools', async () => {
+    const { caller, session, post, contextOf } = await opened()
+    const tools = [{ name: 'seats', description: 'Finds seats.', inputSchema: { type: 'object' } }]
+    const sent = await contextOf({ messages: [said('m1', 'Two seats to Turin.')], tools })
+    await post('messages', { messages: [said('m2', 'Which day?', 'assistant'), said('m3', 'Monday.')] })
+    await contextOf({ tools })
+    const answered = await caller.call('GET', `/v1/sessions/${session}/context/m1`)
+    expect(answered.status).toBe(200)
+    const { context, verified } = fromWire(answered.body) as ContextAt
+    expect(verified).toBe(true)
+    expect(context.hash).toBe(sent.hash)
+    expect(context.blocks).toEqual(sent.blocks)
+    expect(context.tools).toEqual(tools)
+    expect((await caller.call('GET', `/v1/sessions/${session}/context/nowhere`)).status).toBe(404)
   })
 
   it('appends and answers with a context in one call', async () => {

@@ -25,6 +25,20 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      method: 'get',
+      path: '/v1/sessions/{session}/context/{message}',
+      summary:
+        'What the call was given that was made when this message was the newest, without its tail; writes nothing',
+      answer: schemas.contextAt,
+    },
+    ({ context, principal, param }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'contextAt', {
+        message: param('message'),
+      }),
+  )
+  endpoint(
+    app,
+    {
       method: 'post',
       path: '/v1/sessions/{session}/compact',
       summary: 'Writes the summary that will be needed next; with new_epoch, cuts the window back now',
