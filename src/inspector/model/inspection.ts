@@ -6,7 +6,7 @@ import type { Choice, Epoch } from '../../replay/policy.ts'
 import { newTallies, type Outcome, replay } from '../../replay/replay.ts'
 import { type Piece, piecesOf, render, sharedBytes } from '../../replay/request.ts'
 import type { RequestLine } from '../../replay/request-line.ts'
-import { conversationOf, type Provider } from '../../replay/transcript.ts'
+import { conversationOf, textOf } from '../../replay/transcript.ts'
 import { type Comparison, compareContexts, compareRequests } from './compare.ts'
 import type { LoggedConversation } from './log.ts'
 import { contextsOf, type GivenContext, type RacedCall, type RaceSettings } from './race.ts'
@@ -135,7 +135,9 @@ export async function sourceInspection(
     calls.push({ number, answers: next ? NEXT : '', outcomes: { plimsoll: outcome } })
   }
   const cap = contexts.find((found) => found)?.context.receipt.cap
-  await addOthers(source, calls, { budget: cap ?? Number.POSITIVE_INFINITY, counter, pause }, provider)
+  const made = contexts.filter((_, index) => calls[index]?.answers !== NEXT)
+  const newest = (made.findLast(Boolean) ?? contexts.findLast(Boolean))?.context
+  await addOthers(source, calls, { budget: cap ?? Number.POSITIVE_INFINITY, counter, pause }, newest)
   return {
     calls,
     cap,
@@ -182,16 +184,27 @@ function choiceOf(context: Context): Choice {
   }
 }
 
-/** The calls that the messages tell of are the newest ones of those that are listed, the next one aside. */
+/**
+ * The calls that the messages tell of are the newest ones of those that are listed, the next one aside. Other policies open with the
+ * instructions and tools that the newest call was given.
+ */
 async function addOthers(
   source: InspectorSource,
   calls: RacedCall[],
   settings: RaceSettings,
-  provider: Provider,
+  newest: Context | undefined,
 ): Promise<void> {
   const messages = await source.messages?.()
   if (!messages) return
-  const conversation = conversationOf(source.name, provider, messages)
+  const said = conversationOf(source.name, source.provider ?? 'openai', messages)
+  const given =
+    newest?.blocks.filter(({ section }) => section === 'system').map(({ parts }) => textOf(parts)) ?? []
+  const opening = [...given, said.system ?? []].flat()
+  const conversation = {
+    ...said,
+    ...(opening.length > 0 && { system: opening.join('\n\n') }),
+    ...(newest?.tools && { tools: newest.tools }),
+  }
   const replayed = replay(
     conversation,
     { ...settings, policy: 'full', tail: 0 },

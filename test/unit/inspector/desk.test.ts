@@ -207,6 +207,24 @@ describe('a session on the desk', () => {
     expect(desk.detail?.verified).toBe(true)
   })
 
+  it('gives the other policies the same instructions and tools', async () => {
+    const system = `You sell tickets. ${'Be brief. '.repeat(20)}`
+    const memory = createMemory({ store: mapStore(), budget: 4_000, counter: defaultCounter, system })
+    const own = memory.session({ userId: 'ada', sessionId: 'trip' })
+    const tools = [
+      { name: 'seats', description: 'Finds seats. '.repeat(20), inputSchema: { type: 'object' } },
+    ]
+    await own.append({ role: 'user', content: 'Two seats to Turin.' })
+    await own.context({ tools })
+    await own.append({ role: 'assistant', content: 'Which day?' })
+    const desk = deskOf()
+    await desk.watch(sessionSource(own), settings)
+    // So short a conversation is the same whoever keeps it.
+    const { plimsoll, full } = desk.inspection?.calls[0]?.outcomes ?? {}
+    expect(plimsoll).toHaveProperty('tokens')
+    expect(full).toHaveProperty('tokens', (plimsoll as { tokens: number }).tokens)
+  })
+
   it('writes nothing, also where the next call would begin an epoch', async () => {
     const store = mapStore()
     const scope = { userId: 'ada', sessionId: 'tea' }
