@@ -1,8 +1,9 @@
 import type { ShownMessage } from '../ports.ts'
 
-/** Most messages that are in the DOM at a time, and by how many the window moves. */
+/** Most messages that are in the DOM at a time. */
 const WINDOW = 120
-const STEP = 40
+/** By how many the window moves: each is drawn anew in one frame, Markdown and all, and forty of them take more than 50 ms. */
+const STEP = 10
 /** At the end of a conversation, how many of its messages are drawn. */
 const AT_END = 60
 /** Pixels from the end within which a reader counts as being there. */
@@ -32,6 +33,10 @@ export class Reader {
   /** Id of the first message that is drawn, once the reader left the end. */
   #first: string | undefined
   #anchor: { readonly id: string; readonly top: number } | undefined
+  /** Where it was put. Browsers put it on whole pixels: measured again from there, the anchor would wander by a part of one each time. */
+  #settledAt: number | undefined
+  /** Whether it is to go to the end with the next drawing: what scrolls before that is of no account. */
+  #goesToEnd = false
   #isReadingOlder = false
   readonly #resizes = new ResizeObserver(() => this.settle())
 
@@ -71,6 +76,7 @@ export class Reader {
   /** To the newest message. */
   toEnd(): void {
     this.#isAtEnd = true
+    this.#goesToEnd = true
     this.#first = undefined
     this.#anchor = undefined
     this.#host.draw()
@@ -81,18 +87,21 @@ export class Reader {
     const scroller = this.#scroller
     if (!scroller) return
     if (this.#isAtEnd) {
+      this.#goesToEnd = false
       scroller.scrollTop = scroller.scrollHeight
       return
     }
     const anchor = this.#anchor
     const row = anchor && rowsIn(scroller).find(({ dataset }) => dataset.message === anchor.id)
-    if (anchor && row) scroller.scrollTop += topOf(row, scroller) - anchor.top
+    if (!anchor || !row) return
+    scroller.scrollTop += topOf(row, scroller) - anchor.top
+    this.#settledAt = scroller.scrollTop
   }
 
   /** Contract: called for each scroll event of the scroller. */
   scrolled(): void {
     const scroller = this.#scroller
-    if (!scroller) return
+    if (!scroller || this.#goesToEnd) return
     const { from, to } = this.range()
     const messages = this.#host.messages()
     const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
@@ -109,7 +118,7 @@ export class Reader {
       this.#first = messages[from]?.message.id
       this.#host.draw()
     }
-    this.#anchor = anchorIn(scroller)
+    if (!this.#anchor || scroller.scrollTop !== this.#settledAt) this.#anchor = anchorIn(scroller)
     if (scroller.scrollTop < scroller.clientHeight) this.#earlier(from)
     else if (below < scroller.clientHeight && to < messages.length) this.#moveTo(from + STEP)
   }
