@@ -10,7 +10,7 @@ import type { Reads, RegisterRow, ScopeStore, Store } from '../../../src/ports/s
 import { mapStore } from '../../../src/stores/map.ts'
 import { erase, put, remove } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
-import { runs } from '../support/runs.ts'
+import { limit, runs } from '../support/runs.ts'
 import { type Fault, lost, Namespace, platformError, waitingHost } from './namespace.ts'
 
 const USER: Scope = { tenant: 'acme', userId: 'ada' }
@@ -274,7 +274,7 @@ describe('a replica of a user’s scope', () => {
       ),
       runs(400),
     )
-  }, 60_000)
+  }, limit(60_000))
 
   it('is at every moment what its home was at one, as one whole', async () => {
     await fc.assert(
@@ -307,7 +307,7 @@ describe('a replica of a user’s scope', () => {
       ),
       runs(300),
     )
-  }, 60_000)
+  }, limit(60_000))
 
   it('reads its own writes, so that every conflict is settled by reading again', async () => {
     await fc.assert(
@@ -342,7 +342,7 @@ describe('a replica of a user’s scope', () => {
       ),
       runs(100),
     )
-  }, 60_000)
+  }, limit(60_000))
 })
 
 interface Known {

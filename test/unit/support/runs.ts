@@ -6,7 +6,12 @@ const factor = process.env.FAST_CHECK_RUNS === undefined ? undefined : Number(pr
 /** Without it the cases are the same each time: what fails, fails for the change at hand. */
 const SEED = 20_261_122
 
-vi.setConfig({ testTimeout: 5_000 * Math.max(1, factor ?? 1) })
+vi.setConfig({ testTimeout: limit(5_000) })
+
+/** Milliseconds that a test of properties may take. */
+export function limit(ms: number): number {
+  return ms * Math.max(1, factor ?? 1)
+}
 
 export function runs(count: number): { readonly numRuns: number; readonly seed?: number } {
   return factor === undefined ? { numRuns: count, seed: SEED } : { numRuns: Math.ceil(count * factor) }
