@@ -190,11 +190,13 @@ class OpenedChat implements Chat {
   }
 
   #openLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
-    this.#local ??= this.#makeLocal().catch((error) => {
-      this.#local = undefined
-      throw error
+    if (this.#local) return this.#local
+    const local = this.#makeLocal()
+    this.#local = local
+    local.catch(() => {
+      if (this.#local === local) this.#local = undefined
     })
-    return this.#local
+    return local
   }
 
   async #makeLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
@@ -269,11 +271,13 @@ class OpenedChat implements Chat {
   }
 
   #openEdge(): Promise<Edge> {
-    this.#edge ??= this.#makeEdge().catch((error) => {
-      this.#edge = undefined
-      throw error
+    if (this.#edge) return this.#edge
+    const edge = this.#makeEdge()
+    this.#edge = edge
+    edge.catch(() => {
+      if (this.#edge === edge) this.#edge = undefined
     })
-    return this.#edge
+    return edge
   }
 
   async #makeEdge(): Promise<Edge> {

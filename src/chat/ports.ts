@@ -125,7 +125,7 @@ export interface Conversation {
   open(sessionId: string, options?: { readonly home?: HomeKind }): Promise<void>
   /** Shows an empty session; it is kept from its first message on. @returns its id */
   create(options?: { readonly home?: HomeKind }): Promise<string>
-  /** Loads what the next message needs, ahead of it: when somebody begins to write. Idempotent. */
+  /** Loads what the next message needs, ahead of it. Idempotent; what fails is tried again with the message. */
   prepare(): void
   /**
    * Resolves once the message is kept, here, at its edge or in the outbox; the reply follows.

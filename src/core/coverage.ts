@@ -1,8 +1,8 @@
 import type { Message } from '../ports/message.ts'
 import type { SummaryMark } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
+import { messageIn } from './bodies.ts'
 import type { Conversation } from './fold.ts'
-import { messageIn } from './seal.ts'
 import type { CurrentSummary } from './summary.ts'
 import { firstNeeded } from './window.ts'
 

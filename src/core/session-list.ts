@@ -1,5 +1,5 @@
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
-import { checkReadable, valueIn } from './seal.ts'
+import { checkReadable, valueIn } from './bodies.ts'
 import { SESSION } from './session-key.ts'
 
 export interface SessionInfo {

@@ -1,7 +1,7 @@
 import type { RewindMark, SummaryMark } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
+import { markIn } from './bodies.ts'
 import { fenced } from './fence.ts'
-import { markIn } from './seal.ts'
 
 /** A lane's summary: its mark, where that stands in the log, and its place in the lane's chain. */
 export interface CurrentSummary {

@@ -2,10 +2,10 @@ import type { Message } from '../ports/message.ts'
 import type { EpochMark, SummaryMark } from '../ports/op.ts'
 import type { EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../ports/store.ts'
+import { markIn, messageIn } from './bodies.ts'
 import { findOpener, readEntry, readRange } from './entries.ts'
 import { type Conversation, fold, grow } from './fold.ts'
 import { HEAD_KEY } from './head.ts'
-import { markIn, messageIn } from './seal.ts'
 import { type CurrentSummary, endOf } from './summary.ts'
 
 /** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */

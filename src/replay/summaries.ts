@@ -1,6 +1,6 @@
+import { markIn } from '../core/bodies.ts'
 import { textOf } from '../core/message.ts'
 import type { CompactionOptions } from '../core/policy.ts'
-import { markIn } from '../core/seal.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Model } from '../ports/model.ts'
 import type { ScopeStore } from '../ports/store.ts'

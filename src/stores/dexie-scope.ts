@@ -72,6 +72,8 @@ interface Named {
 /** Reads and writes one scope's rows, over whatever connection it is given. */
 export class DexieScope {
   readonly #name: string
+  /** Id of the database that it was read from. */
+  #database: string | undefined
   #known: Known | undefined
 
   /** @param name the scope's ids as JSON. */
@@ -84,9 +86,10 @@ export class DexieScope {
     return this.#known
   }
 
-  /** Forgets what was read: the database is another one. */
-  forget(): void {
-    this.#known = undefined
+  /** Says which database is read from now on: what was read of another one is forgotten. */
+  readFrom(database: string | undefined): void {
+    if (database !== this.#database) this.#known = undefined
+    this.#database = database
   }
 
   /** @returns the results, and whether anything was written. */

@@ -51,6 +51,8 @@ export class RecoveringStore implements DexieStore {
   #id: string | undefined
   #accepting = false
   #memory: MemoryMode | undefined
+  /** What is known of each scope, for all that have it open: what one has read, another must not call absent when the database fails. */
+  readonly #scopes = new Map<string, WeakRef<DexieScope>>()
 
   constructor(options: DexieStoreOptions & Pick<ConnectionOptions, 'durability'>) {
     const { name, durability, mirror = localKeyValue(), page = pageEvents() } = options
@@ -70,7 +72,10 @@ export class RecoveringStore implements DexieStore {
   }
 
   open(scope: Scope): ScopeStore {
-    return new RecoveringScope(this, scopeName(scope))
+    const name = scopeName(scope)
+    const known = this.#scopes.get(name)?.deref() ?? new DexieScope(name)
+    this.#scopes.set(name, new WeakRef(known))
+    return new RecoveringScope(this, name, known)
   }
 
   async oldestUnused(): Promise<number | undefined> {
@@ -263,7 +268,8 @@ export class RecoveringStore implements DexieStore {
     const { MemoryMode } = await this.#loadMemoryMode().catch(() => {
       throw cause
     })
-    // Calls at the same time failed alike.
+    // Another call may have found out meanwhile that it is lost, or failed alike.
+    if (this.#status.state === 'lost') throw this.#status.cause
     this.#memory ??= new MemoryMode(cause)
     this.#become({ state: 'memory', durable: false, cause })
   }
@@ -302,13 +308,11 @@ class RecoveringScope implements ScopeStore {
   readonly #scope: DexieScope
   readonly #listeners = new Set<() => void>()
   readonly #stops = new Set<() => void>()
-  /** Id of the database that the scope was read from. */
-  #id: string | undefined
 
-  constructor(store: RecoveringStore, name: string) {
+  constructor(store: RecoveringStore, name: string, scope: DexieScope) {
     this.#store = store
     this.#name = name
-    this.#scope = new DexieScope(name)
+    this.#scope = scope
   }
 
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
@@ -468,8 +472,7 @@ class RecoveringScope implements ScopeStore {
   ): Promise<Result> {
     const store = this.#store
     const onThis = (connection: Connection): Promise<Result> => {
-      if (this.#id !== store.id) this.#scope.forget()
-      this.#id = store.id
+      this.#scope.readFrom(store.id)
       return work(connection)
     }
     const done = await store.run(operation, onThis, frees)

@@ -155,7 +155,9 @@ it('shows a conversation with at most 75 kB, Dexie included; what answers is loa
 
 it('answers without a network once it was open for a moment', async () => {
   const page = await visit(TAG)
+  const prepared = page.waitForResponse(/plimsoll-local-reply-/)
   await open(page)
+  await prepared
   await page.waitForLoadState('networkidle')
   await context.setOffline(true)
   await say(page, 'Hello')

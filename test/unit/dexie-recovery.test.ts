@@ -282,6 +282,24 @@ describe('memory mode', () => {
     expect((await scope.head()).marks.get('epoch/lane')?.id).toBe('e1')
   })
 
+  it('knows of a scope what anybody read who has it open', async () => {
+    const indexedDB = new IDBFactory()
+    await open(indexedDB)
+      .open(SCOPE)
+      .commit([append('op-1', ['m1', 'm2'])], decide)
+    const store = open(indexedDB)
+    const reader = store.open(SCOPE)
+    const writer = store.open(SCOPE)
+    const before = await reader.entries({ last: 9 })
+    expect(before.rows).toHaveLength(2)
+    failWith(() => {
+      throw engineError('UnknownError')
+    })
+    // The one that has read nothing comes first.
+    expect(await writer.commit([append('op-2', ['m3'], { round: 'm1' })], decide)).toEqual([accepted(2)])
+    expect((await reader.entries({ last: 9 })).rows.map(({ id }) => id)).toEqual(['m1', 'm2', 'm3'])
+  })
+
   it('rejects what needs rows that are not in memory, rather than calling them absent', async () => {
     const indexedDB = new IDBFactory()
     await open(indexedDB)

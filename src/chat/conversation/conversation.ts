@@ -65,6 +65,8 @@ export class ChatConversation implements Conversation {
   #run: Run = NOTHING
   #branches: readonly Branch[] = []
   #facts: readonly RememberedFact[] = []
+  /** Counts the readings of facts: the newest counts. */
+  #factReadings = 0
   /** Counts what was opened, so that what was asked for before shows no more. */
   #opened = 0
   #reading: Promise<void> | undefined
@@ -307,7 +309,7 @@ export class ChatConversation implements Conversation {
     const [first] = this.#run.messages
     // Its maker's process ended before it had a name.
     if (info?.title === '' && first?.role === 'user' && !this.#run.hasOlder)
-      await this.#name(open, textIn(first))
+      await this.#name(open, textIn(first)).catch(() => {})
   }
 
   async #name(open: Open, text: string): Promise<void> {
@@ -542,13 +544,15 @@ export class ChatConversation implements Conversation {
     this.#branches = branches
     this.#run = withNewest(hasChanged ? NOTHING : this.#run, page, asked)
     this.#show()
-    if (!this.#stop) await this.#readFacts()
+    // Beside what was said: where they cannot be read, the next reading tries again.
+    if (!this.#stop) void this.#readFacts().catch(() => {})
   }
 
   async #readFacts(): Promise<void> {
     const open = this.#open
+    const reading = ++this.#factReadings
     const facts = await open?.session.facts()
-    if (!facts || this.#open !== open) return
+    if (!facts || this.#open !== open || reading !== this.#factReadings) return
     this.#facts = facts
     this.#show()
   }

@@ -118,7 +118,10 @@ export class Reader {
       this.#first = messages[from]?.message.id
       this.#host.draw()
     }
-    if (!this.#anchor || scroller.scrollTop !== this.#settledAt) this.#anchor = anchorIn(scroller)
+    if (!this.#anchor || scroller.scrollTop !== this.#settledAt) {
+      this.#anchor = anchorIn(scroller)
+      this.#settledAt = undefined
+    }
     if (scroller.scrollTop < scroller.clientHeight) this.#earlier(from)
     else if (below < scroller.clientHeight && to < messages.length) this.#moveTo(from + STEP)
   }

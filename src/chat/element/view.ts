@@ -57,6 +57,7 @@ export class ChatView {
   #words: Words
   #ui = AT_FIRST
   #frameRequest = 0
+  #isClosed = false
   #newest: string | undefined
   #sidePanels: { readonly [Name in Side]?: SidePanel } = {}
   readonly #preparing: ReturnType<typeof setTimeout>
@@ -106,7 +107,7 @@ export class ChatView {
 
   /** Draws with the next frame; as often as it is called before that, once. */
   draw(): void {
-    this.#frameRequest ||= requestAnimationFrame(() => this.#draw())
+    if (!this.#isClosed) this.#frameRequest ||= requestAnimationFrame(() => this.#draw())
   }
 
   /** Puts the caret where one writes. */
@@ -115,6 +116,7 @@ export class ChatView {
   }
 
   close(): void {
+    this.#isClosed = true
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
     clearTimeout(this.#preparing)
@@ -199,6 +201,8 @@ export class ChatView {
     typed: () => {
       const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
       if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
+      // Where that was not done, or failed.
+      if (hasDraft) this.#chat.conversation.prepare()
     },
     search: (query) => this.#search(query),
   }

@@ -1,4 +1,4 @@
-/** Answering in this browser; loaded with the first reply. */
+/** Answering in this browser; loaded ahead of the first reply. */
 import type { AgentEvent } from '../../agent/events.ts'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { AgentTool } from '../../agent/options.ts'

@@ -1,5 +1,7 @@
 import { readBranches } from '../../core/branches.ts'
+import { LIVE } from '../../core/facts/fact.ts'
 import { readHistory } from '../../core/history.ts'
+import { checkId } from '../../core/json.ts'
 import { kept } from '../../core/kept.ts'
 import type { Memory } from '../../core/memory.ts'
 import type { Session } from '../../core/session.ts'
@@ -22,7 +24,8 @@ export interface LocalSessionParts {
 /** A session that is kept and answered in this browser. */
 export function localSession(parts: LocalSessionParts): HomeSession {
   const { store, memory, scope, locks, lockName } = parts
-  const { userId, sessionId } = scope
+  const { userId } = scope
+  const sessionId = checkId('open', 'sessionId', scope.sessionId)
   const log = store.open(scope)
   const user = store.open({ userId })
   let made: Session | undefined
@@ -40,8 +43,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     branches: () => readBranches(log),
     async facts() {
       // Where nothing was ever remembered, nobody needs the memory to know.
-      const heads = await Promise.all([log.head(), user.head()])
-      return heads.some(({ indexed }) => indexed) ? (await opened()).facts() : []
+      const facts = await Promise.all([log.indexed(LIVE, { first: 1 }), user.indexed(LIVE, { first: 1 })])
+      return facts.some(({ length }) => length > 0) ? (await opened()).facts() : []
     },
     attach: async ({ mediaType, bytes }) => (await opened()).attach({ mediaType, bytes }),
     async append(message, { replaces, title: text }) {

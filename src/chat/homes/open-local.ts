@@ -1,6 +1,7 @@
 import { kept } from '../../core/kept.ts'
 import type { Memory } from '../../core/memory.ts'
 import type { Budget } from '../../ports/context.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import { type DexieStore, dexieStore } from '../../stores/dexie.ts'
 import type { ChatPlatform } from '../settings.ts'
 
@@ -29,7 +30,9 @@ export function openLocal({ name, platform, ...options }: LocalStoreOptions): Lo
     ...(IDBKeyRange && { IDBKeyRange }),
   })
   const memory = kept(async () => {
-    const { localMemory } = await import('./local-memory.ts')
+    const { localMemory } = await import('./local-memory.ts').catch((cause: unknown) => {
+      throw new PlimsollError('ERR_INTERNAL', 'chat: the memory could not be loaded', { cause })
+    })
     return localMemory({ ...options, store, platform })
   })
   return { store, memory }

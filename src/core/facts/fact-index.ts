@@ -1,6 +1,6 @@
 import type { IndexEntry } from '../../ports/op.ts'
 import { isTrusted } from '../message.ts'
-import type { Fact } from './fact.ts'
+import { type Fact, LIVE } from './fact.ts'
 
 export const DAY = 86_400_000
 /** Days that are counted together, so that few sums say how many there were until a day. Largest first. */
@@ -16,8 +16,6 @@ export const DOUBTFUL = 0.5
 /** Lists of facts, each for what has no project and for each project. */
 export type FactList = 'pinned' | 'shown' | 'low' | 'due' | 'recent'
 
-/** All facts that hold, whatever their project: not superseded, resolved or swept. */
-export const LIVE = 'fact'
 /** Facts that end, by when. */
 export const EXPIRING = 'fact/expires'
 

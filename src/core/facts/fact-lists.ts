@@ -1,6 +1,6 @@
 import { PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
-import { FACT, type Fact, type FactKind, type FactRow, factIn, factKey } from './fact.ts'
-import { ascending, DAY, dayStart, type FactList, hasEnded, LIVE, listOf, rankOf } from './fact-index.ts'
+import { FACT, type Fact, type FactKind, type FactRow, factIn, factKey, LIVE } from './fact.ts'
+import { ascending, DAY, dayStart, type FactList, hasEnded, listOf, rankOf } from './fact-index.ts'
 
 export interface FactQuery {
   /** Default: all kinds. */

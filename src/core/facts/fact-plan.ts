@@ -2,9 +2,9 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { checkReadable } from '../bodies.ts'
 import { lowerTrust } from '../message.ts'
-import { checkReadable } from '../seal.ts'
-import { type Fact, factIn, factKey } from './fact.ts'
+import { type Fact, factIn, factKey, LIVE } from './fact.ts'
 import {
   ascending,
   bandGroup,
@@ -12,7 +12,6 @@ import {
   EXPIRING,
   hasEnded,
   indexOf,
-  LIVE,
   madeIn,
   pastIndexOf,
   shareOf,

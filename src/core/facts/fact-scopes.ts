@@ -1,6 +1,7 @@
 import type { ScopeStore, Sum } from '../../ports/store.ts'
 import type { Fact } from './fact.ts'
-import { ascending, byRank, comparing, type FactList, groupsUntil, LIVE, listOf } from './fact-index.ts'
+import { LIVE } from './fact.ts'
+import { ascending, byRank, comparing, type FactList, groupsUntil, listOf } from './fact-index.ts'
 import type { Facts } from './facts.ts'
 
 /** The facts of one scope, as far as lists and sums over several scopes read them. */

@@ -1,6 +1,9 @@
 import type { Json, Trust } from '../../ports/message.ts'
 import type { RegisterRow } from '../../ports/store.ts'
-import { valueIn } from '../seal.ts'
+import { valueIn } from '../bodies.ts'
+
+/** Index of all facts that hold, whatever their project: not superseded, resolved or swept. */
+export const LIVE = 'fact'
 
 /**
  * - `finding`: something that was found out. `blocker`: something that is in the way, open or resolved. `correction`: what is right

@@ -1,7 +1,8 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import { checkReadable } from '../bodies.ts'
 import { isRepeated, look } from '../once.ts'
-import { checkReadable, sealOp } from '../seal.ts'
+import { sealOp } from '../seal.ts'
 import { FACT, type Fact, factIn } from './fact.ts'
 
 /**

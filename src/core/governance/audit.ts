@@ -5,9 +5,10 @@ import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { Decide, ScopeStore } from '../../ports/store.ts'
 import { allOrNone, nothingWritten } from '../all-or-none.ts'
+import { valueIn } from '../bodies.ts'
 import { checkCount, invalid } from '../json.ts'
 import { TRIES } from '../registers/register.ts'
-import { sealOp, valueIn } from '../seal.ts'
+import { sealOp } from '../seal.ts'
 
 /** What is recorded; id and time are made. */
 export type AuditInput = Omit<AuditRecord, 'id' | 'at'>

@@ -1,10 +1,10 @@
 import type { Message } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
+import { messageIn } from '../bodies.ts'
 import { hiddenBy } from '../fold.ts'
 import { readRewinds } from '../history.ts'
 import { parseBody } from '../json.ts'
-import { messageIn } from '../seal.ts'
 import { RecallIndex } from './recall-index.ts'
 import { toVarints, varintsIn } from './varints.ts'
 

@@ -1,7 +1,7 @@
 import type { Host } from '../../ports/host.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { valueIn } from '../bodies.ts'
 import { checkText, invalid } from '../json.ts'
-import { valueIn } from '../seal.ts'
 import { utf8Length } from '../utf8-length.ts'
 import { checkSize, limitReached } from './limit.ts'
 import { changeRegister, readRegister, type WriteOptions } from './register.ts'

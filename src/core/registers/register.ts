@@ -3,9 +3,10 @@ import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { checkReadable, valueIn } from '../bodies.ts'
 import { canonical } from '../json.ts'
 import { once } from '../once.ts'
-import { checkReadable, sealOp, valueIn } from '../seal.ts'
+import { sealOp } from '../seal.ts'
 
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8

@@ -1,7 +1,8 @@
 import type { Message } from '../../ports/message.ts'
 import { isEntry, type LogRow, type MarkRow } from '../../ports/store.ts'
+import { messageIn } from '../bodies.ts'
 import { slotOf } from '../decide.ts'
-import { attachmentsIn, messageIn } from '../seal.ts'
+import { attachmentsIn } from '../seal.ts'
 
 /** What a row says is deleted. */
 export function emptiedIn(row: LogRow): readonly string[] {

@@ -31,6 +31,7 @@ import { objectName } from './object-name.ts'
 import {
   type Asked,
   CHANGES,
+  type ContextCall,
   OWN_CALLS,
   type SessionCallInput,
   type SessionCallName,
@@ -207,7 +208,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     { opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const home = this.#life.open(scope)
-    const changes = CHANGES.has(name)
+    const changes = CHANGES.has(name) && !isPreview(name, input)
     if (bytes > 0 && changes) this.#take(bytes)
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
     const session = home.session()
@@ -519,4 +520,11 @@ function requestsIn(body: Uint8Array): number {
   } catch {
     return 1
   }
+}
+
+/** Whether a call only looks at what the next one would be given. */
+function isPreview(name: SessionCallName, input: unknown): boolean {
+  if (name !== 'context') return false
+  const { preview, messages = [] } = input as ContextCall
+  return preview === true && messages.length === 0
 }

@@ -1,7 +1,15 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { OpResult, SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { type Cursor, isHeld, MOST_NAMES, type Place, type PullAnswer, type PullRequest } from './pull.ts'
+import {
+  type Cursor,
+  isHeld,
+  MOST_NAMES,
+  type Place,
+  type PullAnswer,
+  type PullRequest,
+  START,
+} from './pull.ts'
 import type { Rule } from './rules.ts'
 
 /** Most answers that one pull takes. */
@@ -42,6 +50,9 @@ export async function collect(parts: CollectParts): Promise<Collected> {
   let results: readonly OpResult[] | undefined
   let isReset = false
   let isWhole = true
+  /** Whether something was deleted while the registers were sent, and whether they are sent once more for that. */
+  let wasDeleted = false
+  let isAgain = false
   let cursor: Cursor = { since }
   let { names } = parts
   for (let count = 0; count < MOST_ANSWERS; count++) {
@@ -55,6 +66,7 @@ export async function collect(parts: CollectParts): Promise<Collected> {
     if (answer.reset) {
       isReset = true
       isWhole = answer.reset === 'log'
+      wasDeleted = false
       for (const known of [rows, gone, asked]) known.clear()
     }
     for (const row of answer.rows) rows.set(row.key, row)
@@ -63,9 +75,17 @@ export async function collect(parts: CollectParts): Promise<Collected> {
     for (const { key, body } of answer.rows) if (body === null) gone.add(key)
     // What was looked at may have been deleted since.
     if (gone.size > before && answer.deleted.length > 0) asked.clear()
+    wasDeleted ||= !isWhole && answer.deleted.length > 0
     names = []
     if (answer.next) {
       cursor = answer.next
+      continue
+    }
+    // What derives from it may stand before the place at which that was missing already.
+    if (wasDeleted && !isAgain) {
+      isAgain = true
+      cursor = { since: START }
+      names = parts.names
       continue
     }
     const unknown = (source: string): boolean => !isHeld(source, sessionId) || (!isWhole && !rows.has(source))

@@ -35,6 +35,9 @@ export interface InspectorSource {
 /** Newest messages of a session that are read: a timeline is for looking, not for archives. */
 const MOST_MESSAGES = 400
 
+/** The same at an edge, where each past call is a request. */
+const MOST_AT_EDGE = 40
+
 /** As much of a `Session` as is used here. */
 export interface InspectedSession {
   readonly sessionId: string
@@ -100,22 +103,22 @@ export interface InspectedClient {
 }
 
 /**
- * A session at an edge, as {@link sessionSource} shows one of this page: past calls among the newest 400 messages, or as many as one answer
- * holds. The next one is given the tools of the call before it, since only the edge knows its agent's.
+ * A session at an edge, as {@link sessionSource} shows one of this page: past calls among the newest 40 messages, a request each whenever
+ * something changed. The next one is given the tools of the call before it, since only the edge knows its agent's.
  */
 export function clientSource(
   client: InspectedClient,
   options: { readonly provider?: Provider } = {},
 ): InspectorSource {
   const newestTools = async (): Promise<readonly ToolSpec[] | undefined> => {
-    const newest = callsIn(await client.messages({ messages: MOST_MESSAGES })).at(-1)
+    const newest = callsIn(await client.messages({ messages: MOST_AT_EDGE })).at(-1)
     const found = newest && (await client.contextAt(newest.id).catch(() => undefined))
     return found?.context.tools
   }
   return sessionSource(
     {
       sessionId: client.sessionId,
-      history: (query) => client.messages(query),
+      history: () => client.messages({ messages: MOST_AT_EDGE }),
       contextAt: (id) => client.contextAt(id),
       async context(query) {
         const tools = await newestTools()

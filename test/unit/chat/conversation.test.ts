@@ -7,7 +7,14 @@ import { pageLocks } from '../../../src/chat/homes/locks.ts'
 import { problemOf } from '../../../src/chat/homes/problem.ts'
 import { asModel } from '../../../src/chat/models/function-model.ts'
 import { RequestError } from '../../../src/client/error.ts'
-import { createMemory, type Message, mapStore, PlimsollError, type Store } from '../../../src/index.ts'
+import {
+  createMemory,
+  type Memory,
+  type Message,
+  mapStore,
+  PlimsollError,
+  type Store,
+} from '../../../src/index.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { idle, said, until } from './states.ts'
 import { browser, TestNetwork } from './support.ts'
@@ -16,12 +23,15 @@ const message = (id: string): Message => ({ id, role: 'user', content: id, creat
 const run = (from: number, to: number): readonly Message[] =>
   Array.from({ length: to - from }, (_, index) => message(`m${from + index}`))
 
-function over(store: Store, reply: () => string = () => 'Yes.') {
+function over(
+  store: Store,
+  reply: () => string = () => 'Yes.',
+  memory: () => Promise<Memory> = async () => createMemory({ store, budget: 16_000 }),
+) {
   let ids = 0
-  const memory = createMemory({ store, budget: 16_000 })
   const home = localHome({
     store,
-    memory: async () => memory,
+    memory,
     userId: 'ada',
     locks: pageLocks(),
     now: () => 7,
@@ -72,6 +82,54 @@ describe('a run of messages', () => {
     expect(withOlder(both, [], 50).hasOlder).toBe(false)
     expect(released(both, 30)).toEqual({ messages: run(70, 100), hasOlder: true })
     expect(released(both, 100)).toBe(both)
+  })
+})
+
+describe('what was said', () => {
+  it('shows where the memory cannot be loaded, whatever is remembered', async () => {
+    const store = mapStore()
+    const session = createMemory({ store, budget: 16_000 }).session({ userId: 'ada', sessionId: 'tea' })
+    await session.append([
+      { role: 'user', content: 'Tea, please.' },
+      { role: 'assistant', content: 'Here it is.' },
+    ])
+    await session.remember({ kind: 'preference', text: 'Likes tea.' })
+    const { conversation } = over(store, undefined, () => Promise.reject(new Error('there is no network')))
+    await conversation.open('tea')
+    const state = conversation.getSnapshot()
+    expect(state.loaded).toBe(true)
+    expect(said(state)).toEqual(['user: Tea, please.', 'assistant: Here it is.'])
+    expect(state.problem).toBeUndefined()
+    await conversation.close()
+  })
+
+  it('loads no memory where nothing was remembered, though a session was deleted once', async () => {
+    const store = mapStore()
+    const memory = createMemory({ store, budget: 16_000 })
+    await memory.session({ userId: 'ada', sessionId: 'old' }).append({ role: 'user', content: 'Hello' })
+    await memory.sessions({ userId: 'ada' }).delete('old')
+    await memory.session({ userId: 'ada', sessionId: 'tea' }).append([
+      { role: 'user', content: 'Tea, please.' },
+      { role: 'assistant', content: 'Here it is.' },
+    ])
+    await memory.sessions({ userId: 'ada' }).title('tea', 'Tea')
+    let loads = 0
+    const { conversation } = over(store, undefined, async () => {
+      loads++
+      return memory
+    })
+    await conversation.open('tea')
+    await new Promise((resolve) => setTimeout(resolve))
+    expect(conversation.getSnapshot().loaded).toBe(true)
+    expect(loads).toBe(0)
+    await conversation.close()
+  })
+
+  it('is refused at once under an id that no session can have', async () => {
+    const { conversation } = over(mapStore())
+    await conversation.open('x'.repeat(400))
+    expect(conversation.getSnapshot().problem?.code).toBe('ERR_INVALID_ARGUMENT')
+    await conversation.close()
   })
 })
 

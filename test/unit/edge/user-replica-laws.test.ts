@@ -241,108 +241,120 @@ class Play {
 }
 
 describe('a replica of a user’s scope', () => {
-  it('answers as its home does once it is refreshed, whatever was written, deleted, erased and lost', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(step, fc.nat(1)), { maxLength: 40, size: 'max' }),
-        fc.constantFrom(1, 2, 5, 512),
-        fc.array(fc.nat(60), { maxLength: 80, size: 'max' }),
-        async (steps, pages, turns) => {
-          const play = new Play(pages)
-          play.namespace.turns = [...turns]
-          // Steps up to the next that settles go on at the same time.
-          let running: Promise<void>[] = []
-          for (const [step, index] of steps) {
-            running.push(play.take(step, index))
-            if (step.type === 'settle') {
-              await Promise.all(running)
-              running = []
-            }
-          }
-          await Promise.all(running)
-          play.calm()
-          for (const [index, replica] of play.replicas.entries()) {
-            replica.poke()
-            expect(await replica.refresh()).toBeUndefined()
-            expect((await replica.head()).seq).toBe((await play.home.head()).seq)
-            if (index === 0) expect(await answers(replica)).toEqual(await answers(play.home))
-            expect(await play.local(index).register(LISTED[1 - index] ?? '')).toBeUndefined()
-            expect(await replica.registers('session/')).toEqual(await play.home.registers('session/'))
-            expect(await replica.register('session/none')).toEqual(await play.home.register('session/none'))
-          }
-        },
-      ),
-      runs(400),
-    )
-  }, limit(60_000))
-
-  it('is at every moment what its home was at one, as one whole', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(step, { maxLength: 40, size: 'max' }),
-        fc.constantFrom(1, 2, 5, 512),
-        async (steps, pages) => {
-          const play = new Play(pages)
-          const states = new Map<number, unknown>([[0, await known(play.home, true)]])
-          const commit: ScopeStore['commit'] = (ops, rule) => play.home.commit(ops, rule)
-          for (const step of steps) {
-            if (step.type === 'home')
-              // One by one, so that all states are known.
-              for (const op of await based(play.home, step.ops)) {
-                await commit([op], decide)
-                states.set((await play.home.head()).seq, await known(play.home, true))
-              }
-            else await play.take(step, 0)
-            const { seq } = await play.home.head()
-            if (!states.has(seq)) states.set(seq, await known(play.home, true))
-            const at = (await play.local(0).head()).seq
-            const marker = (await play.local(0).changesSince(at - 1)).rows.at(-1)
-            const isWhole = marker?.id !== 'replica/part'
-            const state = states.get(at)
-            expect(await known(play.local(0), isWhole)).toEqual(
-              isWhole ? state : await withoutDeleted(state as Known, play.local(0)),
-            )
-          }
-        },
-      ),
-      runs(300),
-    )
-  }, limit(60_000))
-
-  it('reads its own writes, so that every conflict is settled by reading again', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(fc.constantFrom('fact/a', 'fact/b'), fc.nat(2)), { minLength: 1, maxLength: 30 }),
-        fc.constantFrom(1, 512),
-        fc.array(fc.nat(60), { maxLength: 80, size: 'max' }),
-        async (writes, pages, turns) => {
-          const play = new Play(pages)
-          play.namespace.turns = [...turns]
-          let names = 0
-          const write = async (scope: ScopeStore, key: string): Promise<void> => {
-            for (let attempt = 0; ; attempt++) {
-              expect(attempt).toBeLessThan(writes.length + 1)
-              const row = await scope.register(key)
-              const body = `${row?.body ?? ''}.`
-              const op = put(`op-${names++}`, key, row?.version ?? null, { body })
-              const [result] = await scope.commit([op], allOrNone)
-              if (result?.status === 'accepted') {
-                expect((await scope.register(key))?.seq).toBeGreaterThanOrEqual(result.seq)
-                return
+  it(
+    'answers as its home does once it is refreshed, whatever was written, deleted, erased and lost',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(step, fc.nat(1)), { maxLength: 40, size: 'max' }),
+          fc.constantFrom(1, 2, 5, 512),
+          fc.array(fc.nat(60), { maxLength: 80, size: 'max' }),
+          async (steps, pages, turns) => {
+            const play = new Play(pages)
+            play.namespace.turns = [...turns]
+            // Steps up to the next that settles go on at the same time.
+            let running: Promise<void>[] = []
+            for (const [step, index] of steps) {
+              running.push(play.take(step, index))
+              if (step.type === 'settle') {
+                await Promise.all(running)
+                running = []
               }
             }
-          }
-          const scopes = [play.home, ...play.replicas]
-          await Promise.all(writes.map(([key, index]) => write(scopes[index] as ScopeStore, key)))
-          for (const key of ['fact/a', 'fact/b']) {
-            const count = writes.filter(([one]) => one === key).length
-            expect((await play.home.register(key))?.body ?? '').toBe('.'.repeat(count))
-          }
-        },
-      ),
-      runs(100),
-    )
-  }, limit(60_000))
+            await Promise.all(running)
+            play.calm()
+            for (const [index, replica] of play.replicas.entries()) {
+              replica.poke()
+              expect(await replica.refresh()).toBeUndefined()
+              expect((await replica.head()).seq).toBe((await play.home.head()).seq)
+              if (index === 0) expect(await answers(replica)).toEqual(await answers(play.home))
+              expect(await play.local(index).register(LISTED[1 - index] ?? '')).toBeUndefined()
+              expect(await replica.registers('session/')).toEqual(await play.home.registers('session/'))
+              expect(await replica.register('session/none')).toEqual(await play.home.register('session/none'))
+            }
+          },
+        ),
+        runs(400),
+      )
+    },
+    limit(60_000),
+  )
+
+  it(
+    'is at every moment what its home was at one, as one whole',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { maxLength: 40, size: 'max' }),
+          fc.constantFrom(1, 2, 5, 512),
+          async (steps, pages) => {
+            const play = new Play(pages)
+            const states = new Map<number, unknown>([[0, await known(play.home, true)]])
+            const commit: ScopeStore['commit'] = (ops, rule) => play.home.commit(ops, rule)
+            for (const step of steps) {
+              if (step.type === 'home')
+                // One by one, so that all states are known.
+                for (const op of await based(play.home, step.ops)) {
+                  await commit([op], decide)
+                  states.set((await play.home.head()).seq, await known(play.home, true))
+                }
+              else await play.take(step, 0)
+              const { seq } = await play.home.head()
+              if (!states.has(seq)) states.set(seq, await known(play.home, true))
+              const at = (await play.local(0).head()).seq
+              const marker = (await play.local(0).changesSince(at - 1)).rows.at(-1)
+              const isWhole = marker?.id !== 'replica/part'
+              const state = states.get(at)
+              expect(await known(play.local(0), isWhole)).toEqual(
+                isWhole ? state : await withoutDeleted(state as Known, play.local(0)),
+              )
+            }
+          },
+        ),
+        runs(300),
+      )
+    },
+    limit(60_000),
+  )
+
+  it(
+    'reads its own writes, so that every conflict is settled by reading again',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(fc.constantFrom('fact/a', 'fact/b'), fc.nat(2)), { minLength: 1, maxLength: 30 }),
+          fc.constantFrom(1, 512),
+          fc.array(fc.nat(60), { maxLength: 80, size: 'max' }),
+          async (writes, pages, turns) => {
+            const play = new Play(pages)
+            play.namespace.turns = [...turns]
+            let names = 0
+            const write = async (scope: ScopeStore, key: string): Promise<void> => {
+              for (let attempt = 0; ; attempt++) {
+                expect(attempt).toBeLessThan(writes.length + 1)
+                const row = await scope.register(key)
+                const body = `${row?.body ?? ''}.`
+                const op = put(`op-${names++}`, key, row?.version ?? null, { body })
+                const [result] = await scope.commit([op], allOrNone)
+                if (result?.status === 'accepted') {
+                  expect((await scope.register(key))?.seq).toBeGreaterThanOrEqual(result.seq)
+                  return
+                }
+              }
+            }
+            const scopes = [play.home, ...play.replicas]
+            await Promise.all(writes.map(([key, index]) => write(scopes[index] as ScopeStore, key)))
+            for (const key of ['fact/a', 'fact/b']) {
+              const count = writes.filter(([one]) => one === key).length
+              expect((await play.home.register(key))?.body ?? '').toBe('.'.repeat(count))
+            }
+          },
+        ),
+        runs(100),
+      )
+    },
+    limit(60_000),
+  )
 })
 
 interface Known {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/core/decide.ts'
-import { factKey } from '../../../src/core/facts/fact.ts'
-import { LIVE, listOf, madeIn } from '../../../src/core/facts/fact-index.ts'
+import { factKey, LIVE } from '../../../src/core/facts/fact.ts'
+import { listOf, madeIn } from '../../../src/core/facts/fact-index.ts'
 import { sealOp } from '../../../src/core/seal.ts'
 import { bench, DAY, finding, NOON, openScope } from '../support/facts.ts'
 

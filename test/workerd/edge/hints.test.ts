@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { Caller } from './caller.ts'
 
 /** A session, and the hints that it gives. */
-async function listening(caller: Caller): Promise<unknown[]> {
-  const session = await caller.session()
+async function listening(caller: Caller, given?: string): Promise<unknown[]> {
+  const session = given ?? (await caller.session())
   const headers = { Upgrade: 'websocket' }
   const { webSocket } = await caller.fetch('GET', `/v1/sessions/${session}/live`, { headers })
   const hints: unknown[] = []
@@ -23,6 +23,19 @@ describe('sessions of one user', () => {
     expect((await caller.call('PUT', '/v1/me/profile/name', { text: 'Ada' })).status).toBe(200)
     await vi.waitFor(() => expect(hints).not.toEqual([]))
     expect(hints).toHaveLength(1)
+  })
+
+  it('are not told of a look at what the next call would be given', async () => {
+    const caller = new Caller()
+    const session = await caller.session()
+    const hints = await listening(caller, session)
+    const post = (body: unknown) => caller.call('POST', `/v1/sessions/${session}/context`, body)
+    await post({ messages: [{ role: 'user', content: 'Two seats.' }], preview: true })
+    await vi.waitFor(() => expect(hints).toHaveLength(1))
+    for (let count = 0; count < 3; count++) expect((await post({ preview: true })).status).toBe(200)
+    await post({ tail: 'It is Monday.' })
+    await vi.waitFor(() => expect(hints.length).toBeGreaterThan(1))
+    expect(hints).toHaveLength(2)
   })
 
   it('are told of a fact that another of them shares', async () => {
