@@ -14,6 +14,9 @@ const node = {
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
     // Machines that do other things too are no reason to fail.
     testTimeout: 20_000,
+    // All cores: by itself Vitest leaves one idle, which is half of a machine of two. The others start processes of their own.
+    maxWorkers: '100%',
+    sequence: { groupOrder: 1 },
   },
 }
 
