@@ -2,7 +2,8 @@ import type { Client } from '../../client/client.ts'
 import { certificateOf, removed } from '../../core/governance/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import { edgeSession } from './edge-session.ts'
-import type { Home, ListedSession } from './home.ts'
+import type { Home } from './home.ts'
+import { firstOfEach, listed } from './listed.ts'
 
 /** Sessions of the caller that are kept and answered at an edge. */
 export function edgeHome(client: Client, now: () => number): Home {
@@ -12,15 +13,7 @@ export function edgeHome(client: Client, now: () => number): Home {
     // Which model an edge calls, it does not say.
     model: () => undefined,
     session: (sessionId) => edgeSession(client, sessionId),
-    async list() {
-      const found: ListedSession[] = []
-      for (let after: string | undefined; ; ) {
-        const page = await client.sessions.list(after === undefined ? {} : { after })
-        found.push(...page)
-        after = page.at(-1)?.sessionId
-        if (after === undefined) return found
-      }
-    },
+    list: () => listed((options) => client.sessions.list(options)),
     async find(sessionId) {
       try {
         return await client.sessions.get(sessionId)
@@ -36,14 +29,7 @@ export function edgeHome(client: Client, now: () => number): Home {
       await client.sessions.delete(sessionId)
       return certificateOf({ now }, 'erase', sessionId, false, { sessions: removed([sessionId]) })
     },
-    async search(query) {
-      const items = await client.me.recall(query, { sessions: 'all', first: 50 })
-      const found = new Map<string, { readonly sessionId: string; readonly excerpt: string }>()
-      for (const { sessionId, text } of items)
-        if (sessionId !== undefined && !found.has(sessionId))
-          found.set(sessionId, { sessionId, excerpt: text })
-      return [...found.values()]
-    },
+    search: async (query) => firstOfEach(await client.me.recall(query, { sessions: 'all', first: 50 })),
     memory: async () => (await import('./edge-panel.ts')).edgePanel(client, now),
     storage: () => 'ok',
     onStorage: () => () => {},

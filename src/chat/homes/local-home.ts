@@ -5,7 +5,8 @@ import type { Store } from '../../ports/store.ts'
 import type { StoreStatus } from '../../stores/dexie.ts'
 import type { ConversationState } from '../ports.ts'
 import type { ChatLocks } from '../settings.ts'
-import type { FoundSession, Home, ListedSession } from './home.ts'
+import type { Home } from './home.ts'
+import { firstOfEach, listed } from './listed.ts'
 import type { ReplyParts } from './local-reply.ts'
 import { localSession } from './local-session.ts'
 
@@ -49,24 +50,12 @@ export function localHome(parts: LocalHomeParts): Home {
         lockName: `${name}/reply/${userId}/${sessionId}`,
         reply: parts.reply,
       }),
-    async list() {
-      const found: ListedSession[] = []
-      for (let after: string | undefined; ; ) {
-        const page = await listSessions(registers, after)
-        found.push(...page)
-        after = page.at(-1)?.sessionId
-        if (after === undefined) return found
-      }
-    },
+    list: () => listed(({ after }) => listSessions(registers, after)),
     find: (sessionId) => findSession(registers, sessionId),
     rename: async (sessionId, title) => (await sessions()).title(sessionId, title),
     delete: async (sessionId) => (await sessions()).delete(sessionId),
-    async search(query) {
-      const items = await (await memory()).user(user).recall(query, { sessions: 'all', first: 50 })
-      return firstOfEach(
-        items.flatMap(({ sessionId, text }) => (sessionId ? { sessionId, excerpt: text } : [])),
-      )
-    },
+    search: async (query) =>
+      firstOfEach(await (await memory()).user(user).recall(query, { sessions: 'all', first: 50 })),
     async memory() {
       const { localPanel } = await import('./local-panel.ts')
       return localPanel(await memory(), userId, parts.now)
@@ -82,11 +71,4 @@ const STATES: Readonly<Record<StoreStatus['state'], ConversationState['storage']
   memory: 'memory',
   lost: 'lost',
   'read-only': 'blocked',
-}
-
-/** The best of each session. */
-export function firstOfEach(items: readonly FoundSession[]): readonly FoundSession[] {
-  const found = new Map<string, FoundSession>()
-  for (const item of items) if (!found.has(item.sessionId)) found.set(item.sessionId, item)
-  return [...found.values()]
 }

@@ -110,15 +110,20 @@ export function clientSource(
   client: InspectedClient,
   options: { readonly provider?: Provider } = {},
 ): InspectorSource {
+  /** As they were read for the calls, of which the next one comes after the newest. */
+  let shown: readonly Message[] = []
   const newestTools = async (): Promise<readonly ToolSpec[] | undefined> => {
-    const newest = callsIn(await client.messages({ messages: MOST_AT_EDGE })).at(-1)
+    const newest = callsIn(shown).at(-1)
     const found = newest && (await client.contextAt(newest.id).catch(() => undefined))
     return found?.context.tools
   }
   return sessionSource(
     {
       sessionId: client.sessionId,
-      history: () => client.messages({ messages: MOST_AT_EDGE }),
+      async history() {
+        shown = await client.messages({ messages: MOST_AT_EDGE })
+        return shown
+      },
       contextAt: (id) => client.contextAt(id),
       async context(query) {
         const tools = await newestTools()
