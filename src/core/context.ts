@@ -173,6 +173,10 @@ export class ContextBuilder {
     const failed: Failure[] = []
     for (let tries = 0; ; tries++) {
       await this.view.refresh()
+      // What an undo shows again may stand before all that is in memory, and be what is waited for.
+      if (this.#judge.isUndone) await this.view.reopen()
+      const outside = this.#judge.joinedOutside
+      const isLate = outside !== undefined && (await this.view.include(outside))
       this.#refusePending(options)
       const { epoch: prior, memory } = this.view
       const calibration = prior?.mark.calibration ?? 1
@@ -188,9 +192,17 @@ export class ContextBuilder {
       const shown = { summary: memory, remembered }
       const held = this.#calls.make(calibration, options, prior?.place ?? 0, shown, sections)
       const current = this.#judge.current(held)
-      const cause = manual ? 'manual' : current.cause
+      const cause = manual ? 'manual' : (current.cause ?? (isLate ? 'late' : undefined))
       if (!cause && current.epoch) {
-        const built = await this.#finish(held, this.view, current.epoch, current.window, uses, failures)
+        const built = await this.#finish(
+          held,
+          this.view,
+          current.epoch,
+          current.window,
+          uses,
+          failures,
+          this.view.summary,
+        )
         if (!options.preview) this.#prepare(held, current.window)
         return built
       }
@@ -230,9 +242,9 @@ export class ContextBuilder {
       const epoch = this.#draft(next, cause ?? 'start')
       const { call, window } = next
       if (options.preview)
-        return this.#finish(call, this.view, epoch, window, own.uses, failures, 'preview', next.summary)
+        return this.#finish(call, this.view, epoch, window, own.uses, failures, next.summary, 'preview')
       if (broken || tries === TRIES)
-        return this.#finish(call, this.view, epoch, window, own.uses, failures, 'unsaved', next.summary)
+        return this.#finish(call, this.view, epoch, window, own.uses, failures, next.summary, 'unsaved')
       try {
         if (await this.#save(call.head, epoch)) {
           manual = false
@@ -300,7 +312,7 @@ export class ContextBuilder {
       [],
     )
     const window = show(measure.layout(past.conversation), past.rows, mark)
-    const { context } = await this.#finish(call, past, past.epoch, window, [])
+    const { context } = await this.#finish(call, past, past.epoch, window, [], [], past.summary)
     const seen = seenBy(past.epoch, past.rows)
     const then = fold(
       [...past.rewinds, ...past.rows.filter((row) => row !== past.opener && row.seq <= seen)],
@@ -495,9 +507,9 @@ export class ContextBuilder {
     { mark, place }: Epoch,
     window: Window,
     uses: readonly SectionUse[],
-    failures: readonly Failure[] = [],
+    failures: readonly Failure[],
+    summary: CurrentSummary | undefined,
     unwritten?: 'preview' | 'unsaved',
-    summary = slice.summary,
   ): Promise<Built> {
     const { head, measure } = call
     const { calibration } = measure

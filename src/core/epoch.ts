@@ -31,6 +31,29 @@ export class EpochJudge {
     this.#policy = policy
   }
 
+  /** Whether a rewind was taken back since the current epoch began. */
+  get isUndone(): boolean {
+    const { epoch, rows } = this.#view
+    return epoch !== undefined && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
+  }
+
+  /**
+   * Rounds that opened before all that is in memory, and were added to since the current epoch began. One that is newer than the first that
+   * shows belongs into the window; where nothing shows, any does.
+   */
+  get joinedOutside(): { readonly rounds: ReadonlySet<string>; readonly after: number } | undefined {
+    const { epoch, rows, conversation } = this.#view
+    const { loose, hidden, units } = conversation
+    if (!epoch || loose.length === 0) return undefined
+    const seen = seenBy(epoch, rows)
+    const late = loose.filter(({ id, seq }) => seq > seen && !hidden.has(id))
+    const rounds = new Set(late.flatMap(({ round }) => round ?? []))
+    const first = units[0]?.round
+    return rounds.size === 0
+      ? undefined
+      : { rounds, after: rows.find(({ id }) => id === first)?.ordinal ?? 0 }
+  }
+
   /** The window in the current epoch and, where that epoch cannot go on, the cause of the next one. */
   current(call: Call): { readonly cause?: EpochCause; readonly epoch?: Epoch; readonly window: Window } {
     const { epoch, conversation, rows } = this.#view

@@ -327,9 +327,11 @@ export class Planner {
     cause: EpochCause,
     prior: EpochMark | undefined,
     summary: CurrentSummary | undefined,
-    { room: most, keep, limits, mayFold = false }: Target,
+    target: Target,
   ): Promise<Plan & { readonly from: number }> {
+    const { room: most, keep, limits, mayFold = false } = target
     const { max } = this.#policy
+    if (prior && this.#isEmpty(call, prior)) return this.#plan(call, cause, undefined, summary, target)
     const { place } = this.#view.next
     const policy = { ...this.#policy, keep: limits }
     for (;;) {
@@ -348,8 +350,15 @@ export class Planner {
           const band = { windowFrom, cuts: prior.cuts }
           return { call, band, window: shown, from: shown.from, ...(summary && { summary }) }
         }
-      // What a summary covers does not show again.
-      const uncovered = covered ? layout.indexOf(covered.id, rows) : 0
+      const isRead = summary !== undefined && this.#isRead(summary)
+      // What a summary covers does not show again. Where it ends in a round that opened before all that is in memory, all of this follows.
+      const uncovered =
+        covered && !conversation.loose.includes(covered) ? layout.indexOf(covered.id, rows) : 0
+      // What it does not cover may be of such a round too.
+      if (uncovered < 0 && !prior && !whole && summary && !this.#hasAll(summary)) {
+        await this.#view.extend()
+        continue
+      }
       const start = Math.max(shown?.from ?? 0, uncovered < 0 ? units.length : uncovered)
       const oldBefore = prior?.cuts.oldBefore === undefined ? 0 : layout.indexOf(prior.cuts.oldBefore, rows)
       const cut =
@@ -362,7 +371,6 @@ export class Planner {
               keep: Math.min(room, keep),
               mayFold: mayFold || foldable(summary, layout, start),
             })
-      const isRead = summary !== undefined && this.#isRead(summary)
       if (cut && cut.from <= (opener ? 1 : 0) && !prior && !whole && !isRead) {
         await this.#view.extend()
         continue
@@ -379,6 +387,20 @@ export class Planner {
         ...(summary && { summary }),
       }
     }
+  }
+
+  /** Whether all that a summary's writer had not read is in memory with the round that it belongs to. */
+  #hasAll({ mark }: CurrentSummary): boolean {
+    const { conversation, rows } = this.#view
+    const { loose, hidden } = conversation
+    const read = rows.find(({ id }) => id === mark.seen)?.ordinal ?? mark.count
+    return !loose.some(({ id, ordinal }) => ordinal > read && !hidden.has(id))
+  }
+
+  /** Whether nothing shows any more of an epoch's window: then the next one begins as in a new lane, further back. */
+  #isEmpty({ measure }: Call, prior: EpochMark): boolean {
+    const { conversation, rows } = this.#view
+    return show(measure.layout(conversation), rows, prior).units.length === 0
   }
 
   /** Tokens that memory and window are cut back to together: half of what there is; more where the newest user message fills most of it. */

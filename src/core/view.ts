@@ -59,6 +59,8 @@ export class View implements Slice {
   #registersAt = 0
   #page = FIRST_PAGE
   #opener: LogRow | undefined
+  /** Ordinals of messages that opened rounds before the entries, as far as they were asked for. */
+  readonly #opened = new Map<string, number>()
   /** Id of the epoch to which the entries were trimmed. */
   #trimmed: string | undefined
   /** Rewinds between the opener and the entries: they may hide it. */
@@ -188,14 +190,41 @@ export class View implements Slice {
     if (this.#epoch) await this.#trim(this.#epoch.mark)
   }
 
+  /** Reads the end of the log as a lane without an epoch would: what was shown again may stand before what is held here. */
+  async reopen(): Promise<void> {
+    if (!this.#whole) await this.#readBack(FIRST_PAGE, [])
+  }
+
   /** Reads a further page of older entries. */
   async extend(): Promise<void> {
-    if (this.#whole) return
-    const page = Math.min(PAGE_ROWS, this.#page * 2)
-    const first = this.#entries[0]
-    const older = await this.#store.entries({ last: page, ...(first && { to: first.id }) })
-    await this.#hold(this.#store, [...older.rows, ...this.#entries], !older.more)
-    this.#page = page
+    if (!this.#whole) await this.#readBack(Math.min(PAGE_ROWS, this.#page * 2), this.#entries)
+  }
+
+  /** Reads back to the first of these rounds that opened after so many messages. @returns whether there is one */
+  async include({
+    rounds,
+    after,
+  }: {
+    readonly rounds: ReadonlySet<string>
+    readonly after: number
+  }): Promise<boolean> {
+    for (const id of rounds)
+      if (!this.#opened.has(id)) this.#opened.set(id, (await readEntry(this.#store, id))?.ordinal ?? 0)
+    const found = [...rounds].flatMap((id) => this.#opened.get(id) ?? []).filter((ordinal) => ordinal > after)
+    if (found.length === 0) return false
+    const first = Math.min(...found)
+    while (!this.#whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()
+    return true
+  }
+
+  /** Reads so many entries before the first of these. */
+  async #readBack(last: number, entries: readonly LogRow[]): Promise<void> {
+    const [first] = entries
+    const { rows, more } = await this.#store.entries({ last, ...(first && { to: first.id }) })
+    // What was written since comes with the next refresh.
+    const older = rows.filter(({ seq }) => seq <= this.#seq)
+    await this.#hold(this.#store, [...older, ...entries], !more)
+    this.#page = last
     this.#trimmed = undefined
   }
 
@@ -238,6 +267,7 @@ export class View implements Slice {
   async #loadFrom(reads: Reads): Promise<void> {
     this.#loaded = false
     this.#messages.clear()
+    this.#opened.clear()
     this.#trimmed = undefined
     this.#entries = []
     this.#changed()
