@@ -1,4 +1,4 @@
-import type { ContextOptions } from './core/call.ts'
+import type { ContextOptions } from './core/context-options.ts'
 import type { Session } from './core/session.ts'
 import type { Context } from './ports/context.ts'
 

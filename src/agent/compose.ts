@@ -1,4 +1,4 @@
-import type { TailSection } from '../core/call.ts'
+import type { TailSection } from '../core/context-options.ts'
 import { checkText, invalid, isPlainObject } from '../core/json.ts'
 import type { Limits } from '../core/policy.ts'
 import type { AbortSignalLike } from '../ports/host.ts'

@@ -1,4 +1,4 @@
-import type { TailSection } from '../core/call.ts'
+import type { TailSection } from '../core/context-options.ts'
 import type { Limits } from '../core/policy.ts'
 import type { Session } from '../core/session.ts'
 import type { Context } from '../ports/context.ts'

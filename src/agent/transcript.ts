@@ -1,4 +1,4 @@
-import type { TailSection } from '../core/call.ts'
+import type { TailSection } from '../core/context-options.ts'
 import type { Limits } from '../core/policy.ts'
 import type { Context } from '../ports/context.ts'
 import type { Message, MessageInput, ToolCallPart, ToolSpec } from '../ports/message.ts'

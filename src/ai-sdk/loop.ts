@@ -1,5 +1,5 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
-import type { ContextOptions } from '../core/call.ts'
+import type { ContextOptions } from '../core/context-options.ts'
 import { invalid } from '../core/json.ts'
 import type { Session } from '../core/session.ts'
 import { appendOnce } from './append-once.ts'

@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware, ModelMessage } from 'ai'
-import type { ContextOptions } from '../core/call.ts'
+import type { ContextOptions } from '../core/context-options.ts'
 import { asText } from '../core/count.ts'
 import { invalid } from '../core/json.ts'
 import { partsOf } from '../core/message.ts'

@@ -4,158 +4,102 @@ import type { Message, ToolSpec } from '../ports/message.ts'
 import type { Scope } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
 import { countMessage } from './count.ts'
+import type { Covering } from './covering.ts'
+import type { Cover, Section } from './feature.ts'
 import { fenced } from './fence.ts'
 import type { Conversation } from './fold.ts'
 import { hashText } from './hash.ts'
-import type { Head, HeadTexts } from './head.ts'
+import type { Head, HeadParts, HeadTexts } from './head.ts'
 import { invalid } from './json.ts'
-import type { Known } from './long-term/known.ts'
-import { type Extent, type Remembered, remember, type Section } from './long-term/remembered.ts'
 import { Measure } from './measure.ts'
 import { lowerTrust } from './message.ts'
-import type { Limits, Policy } from './policy.ts'
+import type { Policy } from './policy.ts'
 import { floorOf } from './receipt.ts'
-import { type CurrentSummary, memoryText } from './summary.ts'
 import { NOTHING, type Window } from './window.ts'
 
 /** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
 const CONTINUE = 'Continue.'
 const BEGIN = 'Begin.'
 
-export interface ContextOptions {
-  /** Told to the model with the request; a change starts an epoch. */
-  readonly tools?: readonly ToolSpec[]
-  /**
-   * Text for the last block of the request, whole or as named sections, fenced as data. Never stored; it may change at every
-   * call without cost to the prefix.
-   */
-  readonly tail?: string | readonly TailSection[]
-  /**
-   * Shows what is recalled in the tail: for this query, or, with `true`, for what the newest user message says. What shows already is left
-   * out; what had no room is counted in the receipt. Needs a memory with `recall`. Default: nothing.
-   */
-  readonly recall?: string | true
-  /** Never write: an epoch change is shown in this context only. Default `false`. */
-  readonly preview?: boolean
-  /** What to do when calls of the newest step have no result yet. Default `reject`, with `ERR_TOOL_PENDING`. */
-  readonly onPending?: 'reject' | 'abandon'
-  /**
-   * Proposes other limits for the window and for outputs than the memory's, for this call. Each set of limits is a lane with
-   * epochs of its own, so keep them for many calls. The budget holds whatever they say.
-   */
-  readonly limits?: Limits
-  /** Start an epoch (cause `manual`) and cut the window back, whatever its state. Default `false`. */
-  readonly newEpoch?: boolean
-}
-
-/** What a head shows beside the app's own instructions and tools. */
-export interface ShownInHead {
-  readonly summary?: CurrentSummary | undefined
-  readonly remembered?: Remembered | undefined
-}
-
-export interface TailSection {
-  /** Labels the section's fence: 1 to 64 letters, digits, dashes and underscores. */
-  readonly name: string
-  readonly text: string
-}
-
 /** What one call asks for, in the tokens of one epoch. */
 export interface Call {
   readonly measure: Measure
   readonly head: Head
-  readonly tail: readonly Section[]
+  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust'>[]
   /** Tokens for window and tail together. */
   readonly room: number
 }
 
-/** Turns what an app asks for into calls of one session and policy: their heads, their tails, and what they are counted by. */
+/** What a head shows beside the app's own instructions. */
+export interface HeadInput {
+  readonly tools?: readonly ToolSpec[] | undefined
+  readonly parts: HeadParts
+  readonly covering: Covering | undefined
+}
+
+export interface CallsParts {
+  readonly policy: Policy
+  readonly system: string
+  readonly scope: Scope
+  readonly cover: Pick<Cover, 'text'> | undefined
+}
+
+/** Makes the calls of one lane: their heads, their tails, and what they are counted by. */
 export class Calls {
-  readonly #policy: Policy
-  readonly #system: string
-  readonly #scope: Scope
+  readonly #parts: CallsParts
   readonly #counts = new WeakMap<LogRow, number>()
   /** The two that were asked for last: of the epoch that holds, and of the one that may begin. */
   #measures: readonly Measure[] = []
   /** The last tail that was made, since an epoch that goes on needs it twice. */
   #closing: { readonly measure: Measure; readonly text: string; readonly block: Block } | undefined
-  #remembered: readonly {
-    readonly known: Known
-    readonly calibration: number
-    readonly extent: Extent
-    readonly remembered: Remembered | undefined
-  }[] = []
   #fenced: { readonly place: number; readonly tag: string } | undefined
 
-  constructor(policy: Policy, system: string, scope: Scope) {
-    this.#policy = policy
-    this.#system = system
-    this.#scope = scope
+  constructor(parts: CallsParts) {
+    this.#parts = parts
   }
 
-  /** What a call asks for, in the epoch of that place. */
-  make(
-    calibration: number,
-    options: ContextOptions,
-    place: number,
-    shown: ShownInHead,
-    own: readonly Section[],
-  ): Call {
-    const { tail = [] } = options
-    const given = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
-    const sections = [...own, ...given.map((section) => ({ trust: 'user' as const, ...section }))]
-    return this.with(
-      this.measureBy(calibration),
-      this.texts(options, place, shown),
-      sections.filter(({ text }) => text !== ''),
-    )
-  }
-
-  with(measure: Measure, texts: HeadTexts, tail: readonly Section[]): Call {
+  with(measure: Measure, texts: HeadTexts, tail: Call['tail']): Call {
     const head = measure.head(texts)
-    return { measure, head, tail, room: measure.room(head) }
+    return { measure, head, tail: tail.filter(({ text }) => text !== ''), room: measure.room(head) }
   }
 
-  texts(
-    { tools }: Pick<ContextOptions, 'tools'>,
-    place: number,
-    { summary, remembered }: ShownInHead,
-  ): HeadTexts {
+  /** The texts of a head in the epoch of that place. */
+  texts({ tools, parts, covering }: HeadInput, place: number): HeadTexts {
+    const { cover, system } = this.#parts
     const tag = this.fence(place)
-    const told = summary ? memoryText(summary, tag) : ''
-    const sections = remembered?.memory ?? []
+    const told = covering && cover ? cover.text(covering, tag) : ''
+    const sections = Object.values(parts)
+      .flatMap((part) => part.sections)
+      .sort((one, other) => one.at - other.at)
+    const memory = sections.filter((section) => section.in === 'memory')
     const trusts = [
-      ...sections.map(({ trust }) => trust),
-      ...(summary && told !== '' ? [summary.mark.trust] : []),
+      ...memory.map(({ trust }) => trust),
+      ...(covering && told !== '' ? [covering.mark.trust] : []),
     ]
     return {
-      system: [this.#system, remembered?.system ?? ''].filter((text) => text !== '').join('\n\n'),
-      memory: [...sections.map(({ name, text }) => fenced(tag, name, text)), told]
+      system: [system, ...sections.flatMap((section) => (section.in === 'system' ? section.text : []))]
+        .filter((text) => text !== '')
+        .join('\n\n'),
+      memory: [...memory.map(({ name, text }) => fenced(tag, name, text)), told]
         .filter((text) => text !== '')
         .join('\n'),
       ...(trusts.length > 0 && { trust: trusts.reduce(lowerTrust) }),
-      ...(summary && told !== '' && { summary: summary.mark.id }),
-      ...(remembered && { remembered }),
+      ...(covering && told !== '' && { summary: covering.mark.id }),
+      ...(Object.keys(parts).length > 0 && { parts }),
       tools: tools?.length ? JSON.stringify(tools) : '',
     }
   }
 
-  /** What a head of that calibration shows of what is known. The last ones are kept. */
-  remember(known: Known, calibration: number, extent: Extent): Remembered | undefined {
-    const kept = this.#remembered.find(
-      (one) => one.known === known && one.calibration === calibration && one.extent === extent,
-    )
-    if (kept) return kept.remembered
-    const { counter } = this.measureBy(calibration).policy
-    const remembered = remember(known, this.#policy.sections, counter.count, extent)
-    this.#remembered = [{ known, calibration, extent, remembered }, ...this.#remembered].slice(0, 4)
-    return remembered
+  /** The same call with another summary. */
+  covering({ measure, head, tail }: Call, covering: Covering | undefined, place: number): Call {
+    const { system, tools, parts = {} } = head
+    return this.with(measure, { ...this.texts({ parts, covering }, place), system, tools }, tail)
   }
 
   measureBy(calibration: number): Measure {
     const known = this.#measures.find((measure) => measure.calibration === calibration)
     const measure =
-      known ?? new Measure(this.#policy, calibration, (row, message) => this.count(row, message))
+      known ?? new Measure(this.#parts.policy, calibration, (row, message) => this.count(row, message))
     if (measure !== this.#measures[0])
       this.#measures = [measure, ...this.#measures.filter((one) => one !== measure).slice(0, 1)]
     return measure
@@ -170,20 +114,9 @@ export class Calls {
     return floorOf(measure.policy, head, { ...layout.floor(), tail: closing })
   }
 
-  /** Tokens of a whole message by the policy's counter. */
-  count(row: LogRow, message: Message): number {
-    let tokens = this.#counts.get(row)
-    if (tokens === undefined) {
-      const { counter } = this.#policy
-      tokens = storedCount(row, counter.id) ?? countMessage(counter, message)
-      this.#counts.set(row, tokens)
-    }
-    return tokens
-  }
-
   /** What the counter says that its counts should be multiplied by. @throws ERR_INVALID_ARGUMENT */
   reported(): number | undefined {
-    const { counter } = this.#policy
+    const { counter } = this.#parts.policy
     const calibration = counter.calibration?.()
     if (calibration === undefined || (Number.isFinite(calibration) && calibration > 0)) return calibration
     throw invalid(`counter ${counter.id}`, 'its calibration', 'must be above 0')
@@ -192,7 +125,8 @@ export class Calls {
   /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
   fence(place: number): string {
     if (this.#fenced?.place !== place) {
-      const tag = `ctx-${hashText(JSON.stringify([this.#scope.sessionId ?? '', this.#policy.lane, place])).slice(0, 8)}`
+      const { scope, policy } = this.#parts
+      const tag = `ctx-${hashText(JSON.stringify([scope.sessionId ?? '', policy.lane, place])).slice(0, 8)}`
       this.#fenced = { place, tag }
     }
     return this.#fenced.tag
@@ -210,20 +144,29 @@ export class Calls {
     const text = spoken || (last ? CONTINUE : BEGIN)
     const trust = tail.map(({ trust }) => trust).reduce(lowerTrust, 'user')
     const made = this.#closing
-    if (made?.measure !== measure || made.text !== text || made.block.trust !== trust) {
-      const block: Block = {
-        section: 'tail',
-        role: 'user',
-        parts: [{ type: 'text', text }],
-        from: [],
-        rule: spoken ? 'tail' : 'continue',
-        tokens: countMessage(measure.policy.counter, { content: text }),
-        trust,
-      }
-      this.#closing = { measure, text, block }
-      return block
+    if (made?.measure === measure && made.text === text && made.block.trust === trust) return made.block
+    const block: Block = {
+      section: 'tail',
+      role: 'user',
+      parts: [{ type: 'text', text }],
+      from: [],
+      rule: spoken ? 'tail' : 'continue',
+      tokens: countMessage(measure.policy.counter, { content: text }),
+      trust,
     }
-    return made.block
+    this.#closing = { measure, text, block }
+    return block
+  }
+
+  /** Tokens of a whole message by the policy's counter. */
+  count(row: LogRow, message: Message): number {
+    let tokens = this.#counts.get(row)
+    if (tokens === undefined) {
+      const { counter } = this.#parts.policy
+      tokens = storedCount(row, counter.id) ?? countMessage(counter, message)
+      this.#counts.set(row, tokens)
+    }
+    return tokens
   }
 }
 

@@ -8,13 +8,14 @@ import { refusalsOf } from './acceptance.ts'
 import { markIn } from './bodies.ts'
 import { carryOver, lineOf, type Pin, textIn, weigh } from './carry.ts'
 import { countMessage } from './count.ts'
+import type { Covering } from './covering.ts'
 import { decide } from './decide.ts'
 import { extractOf } from './extract.ts'
 import { hashText } from './hash.ts'
 import { lowerTrust, SUMMARY_ID, textOf } from './message.ts'
 import type { CompactionOptions, Policy } from './policy.ts'
 import { sealOp } from './seal.ts'
-import { type CurrentSummary, defused, memoryText } from './summary.ts'
+import { defused, memoryText } from './summary.ts'
 import { summaryRequest, transcriptOf } from './summary-request.ts'
 import { headOf, visible } from './text.ts'
 
@@ -25,7 +26,7 @@ export interface CompactionJob {
   readonly base: string | null
   readonly place: number
   /** The summary that it updates. */
-  readonly before: CurrentSummary | undefined
+  readonly before: Covering | undefined
   /** Messages that are covered from now on, by round, oldest first. */
   readonly rounds: readonly (readonly Message[])[]
   /** Their tokens, whole. */
@@ -77,12 +78,19 @@ export interface CompactorParts {
   readonly running: Map<string, Promise<unknown>>
 }
 
+/** Most tokens of a summary's text, and of the names carried over beside it. */
+export interface SummarySizes {
+  readonly summary: number
+  readonly carry: number
+}
+
 /** Writes summaries of one session and lane, one at a time. */
 export class Compactor {
   readonly #store: ScopeStore
   readonly #scope: Scope
   readonly #host: Host
   readonly #options: CompactionOptions
+  readonly #sizes: SummarySizes
   readonly #running: Map<string, Promise<unknown>>
   readonly #key: string
   /** Jobs that are refused without a model's call, after one could not be stored. */
@@ -90,18 +98,19 @@ export class Compactor {
   /** What became of the last one that was written here. */
   outcome: Compaction | undefined
 
-  constructor({ store, scope, host, running }: CompactorParts, lane: string, options: CompactionOptions) {
+  constructor(
+    { store, scope, host, running }: CompactorParts,
+    lane: string,
+    options: CompactionOptions,
+    sizes: SummarySizes,
+  ) {
     this.#store = store
     this.#scope = scope
     this.#host = host
     this.#options = options
+    this.#sizes = sizes
     this.#running = running
     this.#key = runName(scope, lane)
-  }
-
-  /** Share of the room from which on a summary is written ahead of need. */
-  get ahead(): number | false {
-    return this.#options.ahead ?? AHEAD
   }
 
   /** The summary that is being written now, whichever object of the session began it. Never rejects. */
@@ -143,7 +152,7 @@ export class Compactor {
     }
     const { policy, before, rounds, room, tag, place } = job
     const { counter } = policy
-    const { summary = 0, carry = 0 } = policy.compaction ?? {}
+    const { summary, carry } = this.#sizes
     const messages = rounds.flat()
     const trust = messages.reduce<Trust>(
       (low, message) => lowerTrust(low, message.trust),

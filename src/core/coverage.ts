@@ -2,8 +2,8 @@ import type { Message } from '../ports/message.ts'
 import type { SummaryMark } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
 import { messageIn } from './bodies.ts'
+import type { Covering } from './covering.ts'
 import type { Conversation } from './fold.ts'
-import type { CurrentSummary } from './summary.ts'
 import { firstNeeded } from './window.ts'
 
 /** A message, and the round that it belongs to. */
@@ -20,7 +20,7 @@ export interface CutFrom {
   /** Whether it is the whole log. */
   readonly whole: boolean
   /** The summary that the next one updates. */
-  readonly summary: CurrentSummary | undefined
+  readonly summary: Covering | undefined
   /** First unit that is not covered by it; without one, the first that the epoch before showed. */
   readonly start: number
 }
@@ -30,7 +30,7 @@ export interface Uncovered {
   /** By round, oldest first. */
   readonly rounds: readonly (readonly Message[])[]
   /** The summary that it replaces. */
-  readonly updates: CurrentSummary | undefined
+  readonly updates: Covering | undefined
   /** Rows of these messages. */
   readonly rows: readonly LogRow[]
   readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'of' | 'apart'>
@@ -86,7 +86,7 @@ export function uncoveredBefore(
 
 /** Where the coverage begins: with the summary's that is updated, or with the first message that was shown. */
 function beginning(
-  summary: CurrentSummary | undefined,
+  summary: Covering | undefined,
   first: LogRow | undefined,
 ): Pick<SummaryMark, 'from' | 'skipped'> {
   if (!summary) return first ? { from: first.id, skipped: first.ordinal - 1 } : {}

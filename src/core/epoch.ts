@@ -2,11 +2,11 @@ import type { EpochCause, EpochMark } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
 import { markIn } from './bodies.ts'
 import type { Call, Calls } from './call.ts'
+import type { Cover } from './feature.ts'
 import { addedLate, type Conversation, fold } from './fold.ts'
 import type { Policy } from './policy.ts'
 import { hashPrefix } from './prefix.ts'
-import { holds } from './summary.ts'
-import type { CurrentEpoch, View } from './view.ts'
+import type { CurrentEpoch, Joined, View } from './view.ts'
 import { type Band, exceeds, type Layout, NOTHING, type Window } from './window.ts'
 
 /** The epoch in which a context is shown. */
@@ -15,34 +15,45 @@ export interface Epoch {
   readonly place: number
 }
 
+/** The window in the current epoch and, where that epoch cannot go on, the cause of the next one. */
+export interface Judged {
+  readonly cause?: EpochCause
+  /** Absent where nothing of it shows any more: the next one begins as the first of a lane. */
+  readonly epoch?: CurrentEpoch
+  readonly window: Window
+}
+
+export interface JudgeParts {
+  readonly view: View
+  readonly calls: Calls
+  readonly policy: Policy
+  readonly cover: Cover | undefined
+}
+
 /** Says whether the current epoch of a lane goes on. */
-export class EpochJudge {
-  readonly #view: View
-  readonly #calls: Calls
-  readonly #policy: Policy
+export class Judge {
+  readonly #parts: JudgeParts
   /** Origin of the conversation that was last found to have been added to at its end only. */
   #inOrder: object | undefined
   /** An epoch, and the origin of the conversation, of which nothing that showed was forgotten. */
   #unchanged: { readonly id: string; readonly origin: object } | undefined
 
-  constructor(view: View, calls: Calls, policy: Policy) {
-    this.#view = view
-    this.#calls = calls
-    this.#policy = policy
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
   }
 
   /** Whether a rewind was taken back since the current epoch began. */
   get isUndone(): boolean {
-    const { epoch, rows } = this.#view
+    const { epoch, rows } = this.#parts.view
     return epoch !== undefined && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
   }
 
   /**
-   * Rounds that opened before all that is in memory, and were added to since the current epoch began. One that is newer than the first that
-   * shows belongs into the window; where nothing shows, any does.
+   * Rounds that opened before all that is in memory, and were added to since the current epoch began. One that is newer than the first
+   * that shows belongs into the window; where nothing shows, any does.
    */
-  get joinedOutside(): { readonly rounds: ReadonlySet<string>; readonly after: number } | undefined {
-    const { epoch, rows, conversation } = this.#view
+  get joinedOutside(): Joined | undefined {
+    const { epoch, rows, conversation } = this.#parts.view
     const { loose, hidden, units } = conversation
     if (!epoch || loose.length === 0) return undefined
     const seen = seenBy(epoch, rows)
@@ -54,24 +65,24 @@ export class EpochJudge {
       : { rounds, after: rows.find(({ id }) => id === first)?.ordinal ?? 0 }
   }
 
-  /** The window in the current epoch and, where that epoch cannot go on, the cause of the next one. */
-  current(call: Call): { readonly cause?: EpochCause; readonly epoch?: Epoch; readonly window: Window } {
-    const { epoch, conversation, rows } = this.#view
-    const layout = call.measure.layout(conversation)
+  current(call: Call): Judged {
+    const { view, cover } = this.#parts
+    const { epoch, conversation, rows } = view
     if (!epoch) return { cause: 'start', window: NOTHING }
     const { mark } = epoch
     const seen = seenBy(epoch, rows)
     const rewound = rewoundSince(rows, seen)
-    if (mark.summary !== undefined && !this.#view.summary) return { cause: 'forget', window: NOTHING }
+    if (cover?.shown(epoch) === 'gone') return { cause: 'forget', window: NOTHING }
     // What is shown again may lie before the window, and what is hidden may be all of it.
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
       return { cause: 'rewind', window: NOTHING }
-    const window = show(layout, rows, mark)
-    if (mark.head !== call.head.hash) return { cause: 'head', epoch, window }
+    const window = show(call.measure.layout(conversation), rows, mark)
     const cause =
-      rewound ??
-      (this.#isForgotten(call, mark, seen) ? 'forget' : undefined) ??
-      (this.#hasRoomAgain(call, epoch, window) ? 'budget' : this.#breaks(call, epoch, seen, window))
+      mark.head !== call.head.hash
+        ? 'head'
+        : (rewound ??
+          (this.#isForgotten(call, mark, seen) ? 'forget' : undefined) ??
+          (this.#hasRoomAgain(call, epoch, window) ? 'budget' : this.#breaks(call, epoch, seen, window)))
     return { ...(cause && { cause }), epoch, window }
   }
 
@@ -80,7 +91,7 @@ export class EpochJudge {
    * that it began with, the hash says whether they were empty then.
    */
   #isForgotten({ measure }: Call, mark: EpochMark, seen: number): boolean {
-    const { rows, opener, rewinds, conversation } = this.#view
+    const { rows, opener, rewinds, conversation } = this.#parts.view
     const emptied = rows.filter(({ kind, body }) => kind === 'message' && body === null)
     if (emptied.length === 0) return false
     if (emptied.some(({ seq }) => seq > seen)) return true
@@ -95,32 +106,29 @@ export class EpochJudge {
   }
 
   /** Whether the summary for which the epoch had no room would fit beside its window now. */
-  #hasRoomAgain(call: Call, { mark, place }: Epoch, window: Window): boolean {
-    const { latest, rows, epoch } = this.#view
-    if (mark.withheld === undefined || !latest || !holds(latest.mark, rows)) return false
-    if (latest.mark.id !== mark.withheld && latest.seq < (epoch?.seq ?? 0)) return false
-    const { system, tools } = call.head
-    const { remembered } = call.head
-    const texts = this.#calls.texts({}, place, { summary: latest, remembered })
-    const then = this.#calls.with(call.measure, { ...texts, system, tools }, call.tail)
-    return window.tokens + (this.#calls.tail(then, window, place)?.tokens ?? 0) <= then.room
+  #hasRoomAgain(call: Call, { place }: CurrentEpoch, window: Window): boolean {
+    const { view, calls, cover } = this.#parts
+    const withheld = cover?.withheld(view)
+    if (!withheld) return false
+    const then = calls.covering(call, withheld, place)
+    return window.tokens + (calls.tail(then, window, place)?.tokens ?? 0) <= then.room
   }
 
   /** Why an epoch cannot go on with this window, if it cannot. */
-  #breaks(call: Call, { place }: Epoch, seen: number, window: Window): EpochCause | undefined {
+  #breaks(call: Call, { place }: CurrentEpoch, seen: number, window: Window): EpochCause | undefined {
     const { room } = call
-    const { conversation } = this.#view
-    const { max } = this.#policy
-    if (this.#isLate(conversation, seen)) return 'late'
+    const { view, calls, policy } = this.#parts
+    const { units } = view.conversation
+    const { max } = policy
+    if (this.#isLate(view.conversation, seen)) return 'late'
     // The newest unit always shows, whatever the limits.
-    const limited = window.from < conversation.units.length - 1
+    const limited = window.from < units.length - 1
     if (
       window.tokens > room ||
-      (limited && (window.tokens > (max.tokens ?? room) || exceeds(conversation.units, window.from, max)))
+      (limited && (window.tokens > (max.tokens ?? room) || exceeds(units, window.from, max)))
     )
       return 'window'
-    const closing = this.#calls.tail(call, window, place)
-    const tokens = window.tokens + (closing?.tokens ?? 0)
+    const tokens = window.tokens + (calls.tail(call, window, place)?.tokens ?? 0)
     return tokens > room || this.#isReportedOver(call, tokens, place) ? 'budget' : undefined
   }
 
@@ -138,24 +146,24 @@ export class EpochJudge {
    */
   #isReportedOver(call: Call, tokens: number, place: number): boolean {
     const { measure, room } = call
-    const { cap, margin } = this.#policy
-    const reported = this.#calls.reported() ?? measure.calibration
+    const { view, calls, cover, policy } = this.#parts
+    const { cap, margin } = policy
+    const reported = calls.reported() ?? measure.calibration
     if ((cap - margin - room + tokens) * reported <= cap * measure.calibration) return false
-    const { system, tools, remembered } = call.head
-    const { memory } = this.#view
-    const summary = memory && { ...memory, pinsOnly: true as const }
-    const least = this.#calls.texts({}, place, { summary, remembered })
-    const texts = { ...least, system, tools }
-    const then = this.#calls.with(this.#calls.measureBy(reported), texts, call.tail)
-    return this.#calls.floor(then, this.#view.conversation, place).floor <= cap
+    const shown = view.epoch && cover?.shown(view.epoch)
+    const least = shown && shown !== 'gone' ? ({ ...shown, pinsOnly: true } as const) : undefined
+    const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, least, place)
+    return calls.floor(then, view.conversation, place).floor <= cap
   }
 }
 
 /** The window of a band. */
 export function show(layout: Layout, rows: readonly LogRow[], { windowFrom, cuts }: Band): Window {
-  const from = layout.indexOf(windowFrom, rows)
-  const old = cuts.oldBefore === undefined ? 0 : layout.indexOf(cuts.oldBefore, rows)
-  return layout.window(from < 0 ? layout.units.length : from, old < 0 ? layout.units.length : old, cuts)
+  const at = (id: string | null | undefined): number => {
+    const index = layout.indexOf(id, rows)
+    return index < 0 ? layout.units.length : index
+  }
+  return layout.window(at(windowFrom), at(cuts.oldBefore), cuts)
 }
 
 /** Seq of the newest entry that an epoch's writer had read. */

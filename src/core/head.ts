@@ -2,9 +2,9 @@ import type { Block } from '../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../ports/message.ts'
 import { checkJson } from './check-json.ts'
 import { countMessage, countTools, perRequest } from './count.ts'
+import type { HeadPart } from './feature.ts'
 import { hashJson } from './hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from './json.ts'
-import type { Remembered } from './long-term/remembered.ts'
 import type { Policy } from './policy.ts'
 
 /** What the register `head/<hash>` holds. */
@@ -15,11 +15,13 @@ export interface HeadTexts {
   readonly trust?: Trust
   /** Id of the summary that the memory text holds, if it holds one. */
   readonly summary?: string
-  /** What of long-term memory the two hold, if anything. */
-  readonly remembered?: Remembered
+  /** What features show in the two, by their names; absent where none shows anything. */
+  readonly parts?: HeadParts
   /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty without tools. */
   readonly tools: string
 }
+
+export type HeadParts = { readonly [feature: string]: HeadPart }
 
 /** What a request begins with, and what stays the same for a whole epoch: system text, memory text and tools. */
 export interface Head extends HeadTexts {
@@ -58,7 +60,7 @@ export function createHead(policy: Policy, texts: HeadTexts): Head {
   return {
     ...texts,
     ...(toolSpecs && { toolSpecs }),
-    hash: hashJson(textsOf(texts)),
+    hash: hashJson(headValue(texts)),
     tokens: {
       system: block('system', system),
       memory: block('memory', memory),
@@ -70,15 +72,9 @@ export function createHead(policy: Policy, texts: HeadTexts): Head {
 }
 
 /** The value of the register `head/<hash>`. */
-export function headValue(head: Head): Json {
-  return textsOf(head)
-}
-
-function textsOf({ system, memory, tools, trust, summary, remembered }: HeadTexts): {
-  readonly [key: string]: Json
-} {
+export function headValue({ system, memory, tools, trust, summary, parts }: HeadTexts): Json {
   return {
-    ...(remembered && { remembered: remembered as unknown as Json }),
+    ...(parts && { parts: parts as unknown as Json }),
     system,
     memory,
     tools,
@@ -88,8 +84,9 @@ function textsOf({ system, memory, tools, trust, summary, remembered }: HeadText
 }
 
 /** What a head derives from: what empties one of them empties the head. */
-export function sourcesOf({ summary, remembered }: HeadTexts): readonly string[] {
-  return [...(summary === undefined ? [] : [summary]), ...(remembered?.sources ?? [])]
+export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly string[] {
+  const sources = Object.values(parts).flatMap((part) => part.sources)
+  return [...(summary === undefined ? [] : [summary]), ...sources]
 }
 
 /** What the keys of heads begin with. */

@@ -4,7 +4,7 @@ import type { LogRow } from '../ports/store.ts'
 import { BlockShelf } from './blocks.ts'
 import { countMessage, perRequest } from './count.ts'
 import type { Conversation } from './fold.ts'
-import { createHead, type Head, type HeadTexts } from './head.ts'
+import { createHead, type Head, type HeadParts, type HeadTexts } from './head.ts'
 import type { Policy } from './policy.ts'
 import { Layout } from './window.ts'
 
@@ -26,17 +26,17 @@ export class Measure {
 
   /** The head of these texts. The last one is kept. */
   head(texts: HeadTexts): Head {
-    const { system, memory, tools, remembered } = this.#head ?? {}
+    const head = this.#head
     // The memory text names its summary's place, so that it tells one summary from another.
     if (
-      !this.#head ||
-      system !== texts.system ||
-      memory !== texts.memory ||
-      tools !== texts.tools ||
-      remembered !== texts.remembered
+      !head ||
+      head.system !== texts.system ||
+      head.memory !== texts.memory ||
+      head.tools !== texts.tools ||
+      !isSame(head.parts, texts.parts)
     )
       this.#head = createHead(this.policy, texts)
-    return this.#head
+    return this.#head as Head
   }
 
   /** Tokens for window and tail together. */
@@ -66,4 +66,10 @@ function scaled(counter: Counter, calibration: number): Counter {
     message: (message) => times(countMessage(counter, message)),
     perRequest: times(perRequest(counter)),
   }
+}
+
+/** Whether features show the very same. */
+function isSame(one: HeadParts = {}, other: HeadParts = {}): boolean {
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
 }

@@ -10,9 +10,9 @@ import type {
 import type { FloorBreakdown } from '../ports/errors.ts'
 import type { LogRow } from '../ports/store.ts'
 import type { BlockShelf } from './blocks.ts'
+import { type Covering, endOf } from './covering.ts'
 import type { Head } from './head.ts'
 import type { Policy } from './policy.ts'
-import { type CurrentSummary, endOf } from './summary.ts'
 import type { Gap, Slice } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
@@ -124,15 +124,12 @@ type Range = Gap & { readonly reason: LeftOutReason }
  */
 export function leftOut(
   gaps: readonly Gap[],
-  {
-    conversation: { units, unshown, loose },
-    rows,
-    summary,
-  }: Pick<Slice, 'conversation' | 'rows' | 'summary'>,
+  { conversation: { units, unshown, loose }, rows }: Pick<Slice, 'conversation' | 'rows'>,
   window: Window,
+  covering: Covering | undefined,
 ): LeftOut {
   const { from } = window
-  const covered = coverage(summary, window, rows)
+  const covered = coverage(covering, window, rows)
   const ranges: Range[] = gaps.map((gap) => ({ ...gap, reason: covered(gap.last) ? 'summary' : 'window' }))
   // Mostly nothing that is in memory is left out.
   if (from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0) {
@@ -169,13 +166,13 @@ export function leftOut(
  * Else it is what stands before all that showed then.
  */
 function coverage(
-  summary: CurrentSummary | undefined,
+  covering: Covering | undefined,
   { units, opener }: Window,
   rows: readonly LogRow[],
 ): (ordinal: number) => boolean {
-  if (!summary) return () => false
-  const { skipped = 0, upto, seen } = summary.mark
-  const { count } = endOf(summary.mark)
+  if (!covering) return () => false
+  const { skipped = 0, upto, seen } = covering.mark
+  const { count } = endOf(covering.mark)
   const start = units[opener ? 1 : 0]?.row.id
   const read = start === upto ? (rows.findLast(({ id }) => id === seen)?.ordinal ?? count) : count
   return (ordinal) => ordinal > skipped && ordinal <= Math.max(count, read)

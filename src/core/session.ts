@@ -1,40 +1,36 @@
 import type { Branch } from '../ports/branch.ts'
 import type { Certificate } from '../ports/certificate.ts'
-import type { CompactEvent, Context, ContextAt, SectionUse } from '../ports/context.ts'
+import type { CompactEvent, Context, ContextAt } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { MediaPart, Message, MessageInput } from '../ports/message.ts'
-import type { RewindMark } from '../ports/op.ts'
+import type { RewindMark, Scope } from '../ports/op.ts'
 import type { Attachment, ScopeStore } from '../ports/store.ts'
 import { allOrNone } from './all-or-none.ts'
 import { type AttachmentInput, attach, readAttachment } from './attachments.ts'
 import { markIn } from './bodies.ts'
 import { marksIn, readBranches, standing } from './branches.ts'
-import type { ContextOptions } from './call.ts'
 import type { Compaction } from './compaction.ts'
-import {
-  type BuilderParts,
-  ContextBuilder,
-  type Failure,
-  failure,
-  type OwnTail,
-  type Showing,
-} from './context.ts'
+import { CompactionCover } from './compaction-cover.ts'
+import { buildAt } from './context-at.ts'
+import { type ContextOptions, checkContextOptions } from './context-options.ts'
 import { readEntry } from './entries.ts'
 import type { FactInput } from './facts/check-fact.ts'
 import type { Fact } from './facts/fact.ts'
 import type { FactQuery } from './facts/fact-lists.ts'
 import type { Remembered } from './facts/place-fact.ts'
 import type { Rating } from './facts/review.ts'
+import type { CutPart, Showing, ShowPart, TailAsk, TailPart } from './feature.ts'
 import { messagesOf } from './fold.ts'
 import { hashText } from './hash.ts'
-import { checkTools } from './head.ts'
 import { type HistoryOptions, notFound, readHistory, readRewinds } from './history.ts'
-import { checkId, checkText, invalid, isPlainObject } from './json.ts'
+import { checkId, invalid } from './json.ts'
+import { Lane, type LaneOptions } from './lane.ts'
 import { checkpointSection } from './long-term/checkpoint-section.ts'
-import type { Section } from './long-term/remembered.ts'
+import type { Extraction } from './long-term/extraction.ts'
 import type { ForgetOptions, SessionMemory } from './long-term/session-memory.ts'
+import { longTermShow } from './long-term/show.ts'
 import { textOf } from './message.ts'
-import type { Limits, Policy } from './policy.ts'
+import type { CompactionOptions, Limits, Policy } from './policy.ts'
 import type { Recalled, RecallOptions } from './recall/find.ts'
 import type { Recall } from './recall/lexical-recall.ts'
 import { type RecallPage, recallPage } from './recall/recall-page.ts'
@@ -86,7 +82,18 @@ export interface CompactOptions {
 export type Compacted = Compaction | { readonly status: 'none' }
 
 /** What a session needs from the memory that it belongs to. */
-export interface SessionParts<State> extends Omit<BuilderParts, 'onCompact' | 'longTerm'> {
+export interface SessionParts<State> {
+  readonly store: ScopeStore
+  readonly scope: Scope
+  readonly policy: Policy
+  readonly system: string
+  readonly onCut: CutPart['after'] | undefined
+  readonly host: Host
+  readonly compaction: CompactionOptions | undefined
+  readonly development: boolean | undefined
+  readonly extraction: Extraction | undefined
+  /** Compactions that run now, by scope and lane, whichever object of the session began them. */
+  readonly running: Map<string, Promise<unknown>>
   /** The memory's policy with other limits. @throws ERR_INVALID_ARGUMENT */
   readonly limited: (limits: Limits) => Policy
   /** Lists the session with its user, unless it is listed. */
@@ -108,10 +115,10 @@ export class Session<State = unknown> {
   readonly #host: Host
   readonly #writer: Writer<State>
   readonly #memory: SessionMemory
-  readonly #builder: ContextBuilder
-  readonly #limited: (limits: Limits) => ContextBuilder
-  /** Builders for other limits than the memory's, by their lane; the one used last is last. */
-  readonly #lanes = new Map<string, ContextBuilder>()
+  readonly #lane: Lane
+  readonly #limited: (limits: Limits) => Lane
+  /** Lanes of other limits than the memory's, by their names; the one used last is last. */
+  readonly #lanes = new Map<string, Lane>()
   readonly #listeners = new Set<() => void>()
   readonly #compactListeners = new Set<(event: CompactEvent) => void>()
   #unwatch: (() => void) | undefined
@@ -121,21 +128,49 @@ export class Session<State = unknown> {
   #snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
 
   constructor({ register, limited, checkpoint, memory, recall, ...given }: SessionParts<State>) {
-    const parts = {
-      ...given,
-      longTerm: memory.longTerm,
-      onCompact: (event: CompactEvent) => tell(this.#compactListeners, event),
-    }
-    const { store, scope, policy, host } = parts
+    const { store, scope, policy, host, system, development } = given
+    const { running, compaction, extraction, onCut } = given
     this.sessionId = scope.sessionId ?? ''
     this.#store = store
     this.#policy = policy
     this.#host = host
     this.#memory = memory
     this.canRecall = recall !== undefined
-    this.#builder = new ContextBuilder(parts)
+    const cuts: CutPart[] = [
+      ...(extraction ? [{ name: 'extract', before: extraction.before }] : []),
+      ...(onCut ? [{ name: 'onCut', after: onCut }] : []),
+    ]
+    const onCompact = (event: CompactEvent): void => tell(this.#compactListeners, event)
+    const laneOf = (policy: Policy): Lane =>
+      new Lane({
+        store,
+        scope,
+        policy,
+        system,
+        development,
+        shows: [
+          { name: 'checkpoint', show: { tail: (ask) => this.#checkpointTail(ask.count, policy) } },
+          { name: 'long-term', show: longTermShow(memory.longTerm, policy.sections) as ShowPart },
+          { name: 'recall', show: { tail: (ask) => this.#recallTail(ask, policy) } },
+        ],
+        cuts,
+        cover:
+          compaction &&
+          ((lane) =>
+            new CompactionCover({
+              lane,
+              store,
+              scope,
+              host,
+              running,
+              onCompact,
+              options: compaction,
+              sizes: policy.compaction ?? { summary: 0, carry: 0 },
+            })),
+      })
+    this.#lane = laneOf(policy)
     this.checkpoint = new Checkpoint({ ...checkpoint, store, host, register })
-    const { view } = this.#builder
+    const { view } = this.#lane
     this.#writer = new Writer({
       store,
       policy,
@@ -146,7 +181,7 @@ export class Session<State = unknown> {
       prepareFacts: memory.prepare,
       recall,
     })
-    this.#limited = (limits) => this.#builderOf({ ...parts, policy: limited(limits) })
+    this.#limited = (limits) => this.#laneOf(limited(limits), laneOf)
   }
 
   /**
@@ -194,7 +229,7 @@ export class Session<State = unknown> {
         { role: 'assistant', content: assistantText },
       ]
       await this.#append('addExchange', exchange, {})
-      const { window } = await this.#builder.build({})
+      const { window } = await this.#lane.context({})
       return messagesOf(window.units)
     })
   }
@@ -208,9 +243,9 @@ export class Session<State = unknown> {
   context(options: ContextOptions = {}): Promise<Context> {
     return this.#enqueue(async () => {
       checkContextOptions(options)
-      const builder = options.limits ? this.#limited(options.limits) : this.#builder
-      const { context } = await builder.build(options, (showing) => this.#ownTail(options, showing))
-      if (builder === this.#builder) this.#see()
+      const lane = options.limits ? this.#limited(options.limits) : this.#lane
+      const { context } = await lane.context(options as LaneOptions)
+      if (lane === this.#lane) this.#see()
       return context
     })
   }
@@ -233,7 +268,7 @@ export class Session<State = unknown> {
    * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
    */
   contextAt(id: string): Promise<ContextAt> {
-    return this.#enqueue(async () => this.#builder.buildAt(checkId('contextAt', 'id', id)))
+    return this.#enqueue(async () => buildAt(this.#lane, checkId('contextAt', 'id', id)))
   }
 
   /** Messages as they show, newest last: the last `rounds` or `messages`, or those `before` one. */
@@ -335,8 +370,8 @@ export class Session<State = unknown> {
       checkId('switchTo', 'id', id)
       const name = this.#rewindName('switchTo', opId)
       if (await this.#rewindOf(name, opId)) return
-      await this.#builder.view.refresh()
-      const planned = await planSwitch(this.#store, this.#builder.view, id)
+      await this.#lane.view.refresh()
+      const planned = await planSwitch(this.#store, this.#lane.view, id)
       if (planned) await this.#mark('switchTo', marksOf(planned, name))
     })
   }
@@ -435,7 +470,7 @@ export class Session<State = unknown> {
    */
   recallPage(query: string, { first = RECALLED_AT_ONCE }: RecallOptions = {}): Promise<RecallPage> {
     return this.#enqueue(async () =>
-      recallPage(await this.#recallFor(query, first, await this.#builder.showing()), this.#policy),
+      recallPage(await this.#recallFor(query, first, await this.#lane.showing()), this.#policy),
     )
   }
 
@@ -501,7 +536,7 @@ export class Session<State = unknown> {
    */
   async compacted(): Promise<void> {
     await this.#queue
-    await this.#builder.compacted()
+    await coverOf(this.#lane)?.running
   }
 
   /**
@@ -509,7 +544,7 @@ export class Session<State = unknown> {
    * process may end before it is written, that is when to see to it that {@link compact} is called later.
    */
   get isCompacting(): boolean {
-    return [this.#builder, ...this.#lanes.values()].some((builder) => builder.isCompacting)
+    return [this.#lane, ...this.#lanes.values()].some((lane) => coverOf(lane)?.running !== undefined)
   }
 
   /**
@@ -522,8 +557,8 @@ export class Session<State = unknown> {
    * @throws ERR_INVALID_ARGUMENT, and what the store throws when it is read; what a model throws is in `reasons`
    */
   async compact({ limits }: CompactOptions = {}): Promise<Compacted> {
-    const begun = await this.#enqueue(() =>
-      (limits ? this.#limited(limits) : this.#builder).beginCompaction(),
+    const begun = await this.#enqueue(async () =>
+      coverOf(limits ? this.#limited(limits) : this.#lane)?.begin(),
     )
     return (await begun?.written) ?? { status: 'none' }
   }
@@ -542,28 +577,24 @@ export class Session<State = unknown> {
     await this.#store.close()
   }
 
-  /** What the tail shows beside what the app gives: an excerpt of the checkpoint, and what is recalled. Without them the call goes on. */
-  async #ownTail({ recall }: ContextOptions, showing: () => Showing): Promise<OwnTail> {
-    const { counter, sections } = this.#policy
-    const parts: { readonly section: Section; readonly use: SectionUse }[] = []
-    const failures: Failure[] = []
-    if (sections.checkpoint > 0) {
-      const { value, version } = await this.checkpoint
-        .get()
-        .catch(failed(failures, 'checkpoint', NO_CHECKPOINT))
-      if (version !== null) parts.push(checkpointSection(value, sections.checkpoint, counter.count))
-    }
-    if (recall !== undefined) {
-      const items = await this.#recallFor(recall, RECALLED_AT_ONCE, showing()).catch(
-        failed(failures, 'recall', []),
-      )
-      if (items.length > 0) parts.push(recallSection(items, sections.recall, counter.count))
-    }
-    return {
-      sections: parts.map(({ section }) => section),
-      uses: parts.map(({ use }) => use),
-      failures,
-    }
+  /** An excerpt of the checkpoint. */
+  async #checkpointTail(
+    count: (text: string) => number,
+    { sections }: Policy,
+  ): Promise<TailPart | undefined> {
+    if (sections.checkpoint === 0) return undefined
+    const { value, version } = await this.checkpoint.get()
+    if (version === null) return undefined
+    const { section, use } = checkpointSection(value, sections.checkpoint, count)
+    return { sections: [{ ...section, in: 'tail', at: 1 }], uses: [use] }
+  }
+
+  async #recallTail({ given, count, showing }: TailAsk, { sections }: Policy): Promise<TailPart | undefined> {
+    if (given === undefined) return undefined
+    const items = await this.#recallFor(given as string | true, RECALLED_AT_ONCE, showing())
+    if (items.length === 0) return undefined
+    const { section, use } = recallSection(items, sections.recall, count)
+    return { sections: [{ ...section, in: 'tail', at: 2 }], uses: [use] }
   }
 
   #recallFor(recall: string | true, first: number, { asked, ids }: Showing): Promise<readonly Recalled[]> {
@@ -596,16 +627,15 @@ export class Session<State = unknown> {
     return result
   }
 
-  /** The builder of a policy, made anew unless its lane was used not long ago. */
-  #builderOf(parts: BuilderParts): ContextBuilder {
-    const { lane } = parts.policy
-    if (lane === this.#policy.lane) return this.#builder
-    const builder = this.#lanes.get(lane) ?? new ContextBuilder(parts)
-    this.#lanes.delete(lane)
-    this.#lanes.set(lane, builder)
-    const [oldest = lane] = this.#lanes.keys()
+  /** The lane of a policy, made anew unless it was used not long ago. */
+  #laneOf(policy: Policy, make: (policy: Policy) => Lane): Lane {
+    if (policy.lane === this.#policy.lane) return this.#lane
+    const lane = this.#lanes.get(policy.lane) ?? make(policy)
+    this.#lanes.delete(policy.lane)
+    this.#lanes.set(policy.lane, lane)
+    const [oldest = policy.lane] = this.#lanes.keys()
     if (this.#lanes.size > MOST_LANES) this.#lanes.delete(oldest)
-    return builder
+    return lane
   }
 
   async #append(
@@ -650,8 +680,8 @@ export class Session<State = unknown> {
 
   /** What hides a message and all that shows after it. */
   async #hiding(operation: string, name: string, id: string): Promise<RewindMark> {
-    await this.#builder.view.refresh()
-    const found = await readFromMessage(this.#store, this.#builder.view, id, operation)
+    await this.#lane.view.refresh()
+    const found = await readFromMessage(this.#store, this.#lane.view, id, operation)
     return { type: 'rewind', id: name, ...found }
   }
 
@@ -666,13 +696,13 @@ export class Session<State = unknown> {
 
   /** Reads what is new, and tells the listeners. */
   async #look(): Promise<void> {
-    await this.#builder.view.refresh()
+    await this.#lane.view.refresh()
     this.#see()
   }
 
   /** Takes over what the view holds. */
   #see(): void {
-    const { view } = this.#builder
+    const { view } = this.#lane
     this.#writer.see()
     if (this.#snapshot.loaded && view.head.seq === this.#snapshot.seq) return
     if (this.#listeners.size === 0) return
@@ -683,14 +713,8 @@ export class Session<State = unknown> {
 
 function ignore(): void {}
 
-const NO_CHECKPOINT = { value: undefined, version: null }
-
-/** An enricher that fails is reported, and the call goes on without it. */
-function failed<Value>(failures: Failure[], part: string, instead: Value): (error: unknown) => Value {
-  return (error) => {
-    failures.push(failure(part, error))
-    return instead
-  }
+function coverOf({ cover }: Lane): CompactionCover | undefined {
+  return cover as CompactionCover | undefined
 }
 
 /** Calls all listeners. An observer stops nothing: what it watches has happened. */
@@ -703,24 +727,4 @@ function tell<Events extends unknown[]>(
       listener(...events)
     } catch {}
   }
-}
-
-/** What labels a section of the tail. */
-const SECTION_NAME = /^[\w-]{1,64}$/
-
-function checkContextOptions({ tools, tail = '', recall = true }: ContextOptions): void {
-  checkTools('context', tools)
-  if (recall !== true) checkText('context', 'recall', recall)
-  if (!Array.isArray(tail)) {
-    checkText('context', 'tail', tail)
-    return
-  }
-  tail.forEach((section: unknown, index) => {
-    const argument = `tail[${index}]`
-    if (!isPlainObject(section)) throw invalid('context', argument, 'must be an object')
-    const { name, text } = section
-    if (typeof name !== 'string' || !SECTION_NAME.test(name))
-      throw invalid('context', `${argument}.name`, 'must be 1 to 64 letters, digits, dashes or underscores')
-    checkText('context', `${argument}.text`, text)
-  })
 }

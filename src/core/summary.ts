@@ -1,19 +1,11 @@
 import type { RewindMark, SummaryMark } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
 import { markIn } from './bodies.ts'
+import type { Covering } from './covering.ts'
 import { fenced } from './fence.ts'
 
-/** A lane's summary: its mark, where that stands in the log, and its place in the lane's chain. */
-export interface CurrentSummary {
-  readonly mark: SummaryMark
-  readonly seq: number
-  readonly place: number
-  /** Whether there is no room for more of it than what is pinned. */
-  readonly pinsOnly?: true
-}
-
 /** As much of a summary as its text in the memory section is made of. */
-export interface ShownSummary extends Pick<CurrentSummary, 'place' | 'pinsOnly'> {
+export interface ShownSummary extends Pick<Covering, 'place' | 'pinsOnly'> {
   readonly mark: Pick<SummaryMark, 'text' | 'carry' | 'pinned' | 'of'>
 }
 
@@ -34,14 +26,6 @@ const TAG = /\[(?=summary #)/g
 /** A text that does not look like a further summary: extracts, names and pins may quote anything. */
 export function defused(text: string): string {
   return text.replace(TAG, '(')
-}
-
-/** The first entry in the log's order that a summary may not cover, and the messages before it. */
-export function endOf({ upto, count, apart }: SummaryMark): {
-  readonly from: string
-  readonly count: number
-} {
-  return apart ?? { from: upto, count }
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { Message } from '../ports/message.ts'
-import type { EpochMark, SummaryMark } from '../ports/op.ts'
+import type { EpochMark } from '../ports/op.ts'
 import type { EntryKind, Head, LogRow, Reads, ScopeStore } from '../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../ports/store.ts'
 import { markIn, messageIn } from './bodies.ts'
+import { type Covering, endOf } from './covering.ts'
 import { findOpener, readEntry, readRange } from './entries.ts'
 import { type Conversation, fold, grow } from './fold.ts'
 import { HEAD_KEY } from './head.ts'
-import { type CurrentSummary, endOf } from './summary.ts'
 
 /** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */
 const FIRST_PAGE = 64
@@ -20,10 +20,8 @@ export interface Slice {
   /** The message that opened the round of the other rows, where it stands apart before them. */
   readonly opener: LogRow | undefined
   readonly conversation: Conversation
-  /** What the epoch shows in place of older messages. */
-  readonly summary: CurrentSummary | undefined
-  /** The messages before the rows, as ranges, parted where that summary begins and ends to cover them. */
-  before(summary: CurrentSummary | undefined): Promise<readonly Gap[]>
+  /** The messages before the rows, as ranges, parted where a summary begins and ends to cover them. */
+  before(covering: Covering | undefined): Promise<readonly Gap[]>
 }
 
 /** A range of messages that are not in memory, by id and by ordinal. */
@@ -34,12 +32,22 @@ export interface Gap {
   readonly last: number
 }
 
+/** Rounds that were added to. */
+export interface Joined {
+  readonly rounds: ReadonlySet<string>
+  /** Those that opened after so many messages count. */
+  readonly after: number
+}
+
 /** A lane's current epoch: its mark, where that stands in the log, and its place in the lane's chain. */
 export interface CurrentEpoch {
   readonly mark: EpochMark
   readonly seq: number
   readonly place: number
 }
+
+/** Reads what belongs to the view beside its rows, in the same snapshot; `isReloaded`: what was read before may be forgotten since. */
+type Also = (reads: Reads, view: View, isReloaded: boolean) => Promise<void>
 
 /**
  * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought up to date by reading
@@ -48,7 +56,7 @@ export interface CurrentEpoch {
 export class View implements Slice {
   readonly #store: ScopeStore
   readonly #slot: string
-  readonly #summarySlot: string
+  readonly #also: Also
   readonly #messages = new Map<string, Message>()
   #loaded = false
   #seq = 0
@@ -66,20 +74,18 @@ export class View implements Slice {
   /** Rewinds between the opener and the entries: they may hide it. */
   #rewinds: readonly LogRow[] = []
   #epoch: CurrentEpoch | undefined
-  #summary: CurrentSummary | undefined
-  #latest: CurrentSummary | undefined
   // Derived from the above, and dropped whenever they change.
   #rows: readonly LogRow[] | undefined
   #conversation: Conversation | undefined
   #before: readonly Gap[] | undefined
   #parted:
-    | { readonly summary: CurrentSummary; readonly gaps: readonly Gap[]; readonly parts: readonly Gap[] }
+    | { readonly covering: Covering; readonly gaps: readonly Gap[]; readonly parts: readonly Gap[] }
     | undefined
 
-  constructor(store: ScopeStore, lane: string) {
+  constructor(store: ScopeStore, lane: string, also: Also = async () => {}) {
     this.#store = store
     this.#slot = `epoch/${lane}`
-    this.#summarySlot = `summary/${lane}`
+    this.#also = also
   }
 
   get head(): Head {
@@ -99,27 +105,6 @@ export class View implements Slice {
   /** Id that the lane's next epoch names as its base, and that epoch's place in the chain. */
   get next(): { readonly base: string | null; readonly place: number } {
     const current = this.#head.marks.get(this.#slot)
-    return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
-  }
-
-  /** The summary that the epoch shows, unless it was forgotten. */
-  get summary(): CurrentSummary | undefined {
-    return this.#epoch?.mark.summary === undefined ? undefined : this.#summary
-  }
-
-  /** What the epoch's memory section holds: its summary, or what is pinned in one that it has no room for. */
-  get memory(): CurrentSummary | undefined {
-    return this.summary ?? (this.#summary && { ...this.#summary, pinsOnly: true })
-  }
-
-  /** The lane's newest summary, unless it was forgotten. The next epoch may show it. */
-  get latest(): CurrentSummary | undefined {
-    return this.#latest
-  }
-
-  /** Id that the lane's next summary names as its base, and that summary's place in the chain. */
-  get nextSummary(): { readonly base: string | null; readonly place: number } {
-    const current = this.#head.marks.get(this.#summarySlot)
     return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
   }
 
@@ -151,12 +136,17 @@ export class View implements Slice {
     return this.#conversation
   }
 
-  async before(summary: CurrentSummary | undefined): Promise<readonly Gap[]> {
+  async before(covering: Covering | undefined): Promise<readonly Gap[]> {
     const gaps = this.#before ?? (await this.#readBefore(this.#store))
-    if (!summary || gaps.length === 0) return gaps
-    if (this.#parted?.summary !== summary || this.#parted.gaps !== gaps)
-      this.#parted = { summary, gaps, parts: await partedBy(this.#store, gaps, summary) }
+    if (!covering || gaps.length === 0) return gaps
+    if (this.#parted?.covering !== covering || this.#parted.gaps !== gaps)
+      this.#parted = { covering, gaps, parts: await partedBy(this.#store, gaps, covering) }
     return this.#parted.parts
+  }
+
+  /** The entry of that id, from memory or from the log. */
+  async entry(reads: Reads, id: string): Promise<LogRow | undefined> {
+    return this.#entries.findLast((row) => row.id === id) ?? readEntry(reads, id)
   }
 
   /** Reads what is new since the last time; the first time, the window. */
@@ -183,7 +173,7 @@ export class View implements Slice {
       this.#conversation &&= grow(this.#conversation, entries, (row) => this.#message(row))
     }
     if (this.next.base !== (this.#epoch?.mark.id ?? null)) await this.#readEpoch(this.#store)
-    await this.#readSummaries(this.#store)
+    await this.#also(this.#store, this, false)
     // A writer that never builds a context has no epoch to trim by.
     if (!this.#epoch && this.#entries.length > MOST_ROWS) await this.#load()
     // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
@@ -277,9 +267,7 @@ export class View implements Slice {
     this.#seq = this.#head.seq
     this.#registersAt = this.#seq
     await this.#readEpoch(reads)
-    this.#summary = undefined
-    this.#latest = undefined
-    await this.#readSummaries(reads)
+    await this.#also(reads, this, true)
     const mark = this.#epoch?.mark
     const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
     const { rows, more } = mark
@@ -313,26 +301,9 @@ export class View implements Slice {
     const current = this.#head.marks.get(this.#slot)
     this.#epoch = undefined
     if (!current) return
-    const row = this.#entries.findLast(({ id }) => id === current.id) ?? (await readEntry(reads, current.id))
+    const row = await this.entry(reads, current.id)
     const mark = row && (markIn(row) as EpochMark | undefined)
     if (mark) this.#epoch = { mark, seq: current.seq, place: current.chain }
-  }
-
-  async #readSummaries(reads: Reads): Promise<void> {
-    const latest = this.nextSummary.base
-    const shown = this.#epoch?.mark.summary ?? this.#epoch?.mark.withheld
-    const known = [this.#latest, this.#summary]
-    const find = async (id: string | null | undefined): Promise<CurrentSummary | undefined> =>
-      typeof id !== 'string'
-        ? undefined
-        : (known.find((summary) => summary?.mark.id === id) ??
-          readSummary(
-            reads,
-            id,
-            this.#entries.findLast((row) => row.id === id),
-          ))
-    if (latest !== (this.#latest?.mark.id ?? null)) this.#latest = await find(latest)
-    if (shown !== this.#summary?.mark.id) this.#summary = await find(shown)
   }
 }
 
@@ -359,14 +330,12 @@ export async function readPast(
   const { opener, rewinds } = await readApart(store, entries, mark.windowFrom)
   const { first } = await store.head()
   const rows = opener ? [opener, ...entries] : entries
-  const summary = mark.summary === undefined ? undefined : await readSummary(store, mark.summary)
   return {
     rows,
     opener,
     rewinds,
-    summary,
     conversation: fold([...rewinds, ...entries], undefined, opener),
-    before: async (summary) => partedBy(store, await rangesBefore(store, first, entries, opener), summary),
+    before: async (covering) => partedBy(store, await rangesBefore(store, first, entries, opener), covering),
     epoch: { mark, seq: row.seq, place: row.chain ?? 1 },
   }
 }
@@ -383,13 +352,6 @@ async function lastEpoch(store: Reads, lane: string, to: string | undefined): Pr
     if (found || !page.more) return found
     before = page.rows[0]?.id
   }
-}
-
-/** The summary of that id, unless it was forgotten. */
-async function readSummary(store: Reads, id: string, known?: LogRow): Promise<CurrentSummary | undefined> {
-  const row = known ?? (await readEntry(store, id))
-  const mark = row && (markIn(row) as SummaryMark | undefined)
-  return mark && { mark, seq: row.seq, place: row.chain ?? 1 }
 }
 
 /** What belongs to entries but stands apart before them: their opener, and the rewinds since, which may hide it. */
@@ -453,11 +415,11 @@ async function rangesBefore(
 async function partedBy(
   store: Reads,
   gaps: readonly Gap[],
-  summary: CurrentSummary | undefined,
+  covering: Covering | undefined,
 ): Promise<readonly Gap[]> {
-  if (!summary) return gaps
-  const { from, skipped = 0 } = summary.mark
-  const end = endOf(summary.mark)
+  if (!covering) return gaps
+  const { from, skipped = 0 } = covering.mark
+  const end = endOf(covering.mark)
   return partedAt(store, await partedAt(store, gaps, skipped, from), end.count, end.from)
 }
 

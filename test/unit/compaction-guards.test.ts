@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { uncoveredBefore } from '../../src/core/coverage.ts'
+import type { Covering } from '../../src/core/covering.ts'
 import { decide } from '../../src/core/decide.ts'
 import { fold } from '../../src/core/fold.ts'
 import { type LeftOut, leftOut } from '../../src/core/receipt.ts'
 import { sealOp } from '../../src/core/seal.ts'
-import { type CurrentSummary, holds } from '../../src/core/summary.ts'
+import { holds } from '../../src/core/summary.ts'
 import { NOTHING } from '../../src/core/window.ts'
 import { type LogRow, type Message, mapStore, type Op, type SummaryMark } from '../../src/index.ts'
 import { content, filler, open, round, scope, untilSummary } from './support/compacting.ts'
@@ -52,9 +53,7 @@ function messageOf(id: string): Message {
   return { ...own, role: 'assistant', trust: 'assistant', content: content || (id.startsWith('e') ? '' : id) }
 }
 
-function summaryOf(
-  mark: Partial<SummaryMark> & Pick<SummaryMark, 'upto' | 'seen' | 'count'>,
-): CurrentSummary {
+function summaryOf(mark: Partial<SummaryMark> & Pick<SummaryMark, 'upto' | 'seen' | 'count'>): Covering {
   const rest = {
     text: '',
     carry: '',
@@ -77,7 +76,7 @@ const wordsOf = (rows: readonly { readonly id: string }[] = []): string => rows.
 function uncovered(
   text: string,
   to: string,
-  { first, start, summary }: { first?: string; start?: string; summary?: CurrentSummary } = {},
+  { first, start, summary }: { first?: string; start?: string; summary?: Covering } = {},
 ) {
   const log = logOf(text)
   const rows = log.slice(first === undefined ? 0 : log.findIndex(({ id }) => id === first))
@@ -212,7 +211,7 @@ describe('a summary holds', () => {
 
 describe('the account of what is left out', () => {
   /** Of a log, in memory from entry `first` on, whose window begins at unit `from`. */
-  function account(text: string, from: string, summary?: CurrentSummary, first?: string): string {
+  function account(text: string, from: string, summary?: Covering, first?: string): string {
     const log = logOf(text)
     const begin = first === undefined ? 0 : log.findIndex(({ id }) => id === first)
     const rows = log.slice(begin)
@@ -225,8 +224,9 @@ describe('the account of what is left out', () => {
       begin === 0 ? [] : [{ from: log[0]?.id ?? '', to: log[begin - 1]?.id ?? '', first: 1, last: begin }]
     const { covers, omitted }: LeftOut = leftOut(
       gaps,
-      { conversation, rows, summary },
+      { conversation, rows },
       { ...NOTHING, from: start, units, ...(opener && { opener }) },
+      summary,
     )
     return [
       ...covers.map(({ from, to, count }) => `${from}-${to} ${count} summary`),

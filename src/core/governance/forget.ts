@@ -7,7 +7,7 @@ import { nothingWritten } from '../all-or-none.ts'
 import { hasBody, messageIn, valueIn } from '../bodies.ts'
 import { decide } from '../decide.ts'
 import { FACT } from '../facts/fact.ts'
-import { HEAD_KEY, type HeadTexts } from '../head.ts'
+import { HEAD_KEY } from '../head.ts'
 import { SUMMARY_ID } from '../message.ts'
 import { attachmentsIn, sealOp } from '../seal.ts'
 import { SESSION } from '../session-key.ts'
@@ -193,9 +193,7 @@ async function headsShowing(store: ScopeStore, names: ReadonlySet<string>): Prom
   for (let after: string | undefined; ; ) {
     const page = await store.registers(HEAD_KEY, after)
     for (const row of page) {
-      const texts = valueIn(row) as HeadTexts | null | undefined
-      // One that cannot be read may show any of them.
-      if (row.unreadable || texts?.remembered?.facts.some(([name]) => names.has(name))) found.push(row.key)
+      if (row.sources?.some((name) => names.has(name))) found.push(row.key)
     }
     after = page.at(-1)?.key
     if (after === undefined) return found

@@ -2,6 +2,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import { aborted } from '../aborted.ts'
 import type { FactInput } from '../facts/check-fact.ts'
+import type { BeforeCut } from '../feature.ts'
 import { messagesOf, type Unit } from '../fold.ts'
 import { invalid, isPlainObject } from '../json.ts'
 import { lowerTrust } from '../message.ts'
@@ -47,7 +48,7 @@ export class Extraction {
   }
 
   /** @returns whether anything is new, and what went wrong first */
-  async of(cut: readonly Unit[]): Promise<{ readonly isNew: boolean; readonly error?: unknown }> {
+  readonly before = async (cut: readonly Unit[]): Promise<BeforeCut> => {
     const errors: unknown[] = []
     const found = cut.length === 0 ? [] : await this.#extract(cut).catch((error) => void errors.push(error))
     const facts = [...this.#left, ...(found ?? [])]

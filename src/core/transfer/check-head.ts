@@ -1,28 +1,28 @@
 import type { ToolSpec } from '../../ports/message.ts'
+import { checkJson } from '../check-json.ts'
 import { checkLabel } from '../check-message.ts'
 import { checkTools } from '../head.ts'
-import { checkCount, checkText, invalid } from '../json.ts'
-import { type Check, checkName, ids, list, object, optional, texts } from './checks.ts'
+import { checkCount, checkText, invalid, isPlainObject } from '../json.ts'
+import { type Check, checkName, list, object, optional, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })
 const uses = list(
   object({ name: checkText, cap: optional(checkCount), tokens: checkCount, items: checkCount, overflow }),
 )
-const pair: Check = (operation, argument, value) => {
-  texts(operation, argument, value)
-  if ((value as readonly string[]).length !== 2)
-    throw invalid(operation, argument, 'must be a name and a hash')
+const place: Check = (operation, argument, value) => {
+  if (value !== 'system' && value !== 'memory') throw invalid(operation, argument, 'must be system or memory')
 }
-const remembered = object({
-  system: checkText,
-  memory: list(object({ name: checkText, text: checkText, trust: checkLabel })),
-  project: optional(checkText),
-  documents: checkText,
-  facts: list(pair),
-  sources: ids,
-  asOf: object({ user: checkCount, session: checkCount }),
+const part = object({
+  sections: list(object({ in: place, at: checkCount, name: checkText, text: checkText, trust: checkLabel })),
   uses,
+  record: optional(checkJson),
+  sources: texts,
+  ids: optional(texts),
 })
+const parts: Check = (operation, argument, value) => {
+  if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
+  for (const [name, one] of Object.entries(value)) part(operation, `${argument}.${name}`, one)
+}
 /** Tools are kept as their JSON. */
 const tools: Check = (operation, argument, value) => {
   const text = checkText(operation, argument, value)
@@ -41,7 +41,7 @@ const head = object({
   tools,
   trust: optional(checkLabel),
   summary: optional(checkName),
-  remembered: optional(remembered),
+  parts: optional(parts),
 })
 
 /** The value of a register `head/<hash>`, as contexts read it. @throws ERR_INVALID_ARGUMENT */

@@ -1,4 +1,4 @@
-import type { ContextOptions } from '../../core/call.ts'
+import type { ContextOptions } from '../../core/context-options.ts'
 import type { FactInput } from '../../core/facts/check-fact.ts'
 import type { FactQuery } from '../../core/facts/fact-lists.ts'
 import type { Rating } from '../../core/facts/review.ts'

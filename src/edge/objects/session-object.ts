@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
-import type { ContextOptions } from '../../core/call.ts'
+import type { ContextOptions } from '../../core/context-options.ts'
 import type { Session } from '../../core/session.ts'
 import { exportScope } from '../../core/transfer/export-scope.ts'
 import { handleMcpRequest } from '../../mcp/handle-request.ts'

@@ -295,8 +295,8 @@ describe('an import is refused, with the number of the line,', () => {
     ],
     [
       'for a head that is not as contexts read it',
-      [register(`head/${hashJson({ ...HEAD, remembered: {} })}`, { ...HEAD, remembered: {} })],
-      /lines\[3\]: value\.remembered\.system/,
+      [register(`head/${hashJson({ ...HEAD, parts: { facts: {} } })}`, { ...HEAD, parts: { facts: {} } })],
+      /lines\[3\]: value\.parts\.facts\.sections/,
     ],
     [
       'for a head whose tools are none',
