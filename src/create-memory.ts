@@ -1,5 +1,5 @@
-import { createCore, type Memory } from './core/memory.ts'
-import * as onDemand from './core/on-demand.ts'
+import { createCore, type Memory } from './kernel/memory.ts'
+import * as onDemand from './operations/on-demand.ts'
 import { type CreateMemoryOptions, withDefaults } from './memory-defaults.ts'
 
 export type { CreateMemoryOptions } from './memory-defaults.ts'

@@ -1,4 +1,4 @@
-import { createCore, type Memory } from './core/memory.ts'
+import { createCore, type Memory } from './kernel/memory.ts'
 import { type CreateMemoryOptions, withDefaults } from './memory-defaults.ts'
 
 export type { CreateMemoryOptions } from './memory-defaults.ts'
@@ -11,5 +11,5 @@ export type { CreateMemoryOptions } from './memory-defaults.ts'
  * @throws ERR_INVALID_ARGUMENT
  */
 export function createMemory<State = unknown>(options: CreateMemoryOptions<State>): Memory<State> {
-  return createCore({ ...withDefaults(options), onDemand: () => import('./core/on-demand.ts') })
+  return createCore({ ...withDefaults(options), onDemand: () => import('./operations/on-demand.ts') })
 }

@@ -1,4 +1,4 @@
-import type { MemoryOptions } from './core/memory.ts'
+import type { MemoryOptions } from './kernel/memory.ts'
 import { defaultCounter } from './counters/default.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'

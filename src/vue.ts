@@ -7,8 +7,9 @@ import {
   toValue,
   watch,
 } from 'vue'
-import type { Memory } from './core/memory.ts'
-import type { Session, Snapshot } from './core/session.ts'
+import type { Memory } from './kernel/memory.ts'
+import type { Session } from './kernel/session.ts'
+import type { Snapshot } from './ports/session.ts'
 import type { Scope } from './ports/op.ts'
 import type { SnapshotSource } from './ports/snapshot.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'

@@ -1,6 +1,6 @@
-import type { TailSection } from '../core/context-options.ts'
-import { checkText, invalid, isPlainObject } from '../core/json.ts'
-import type { Limits } from '../core/policy.ts'
+import type { TailSection } from '../ports/session.ts'
+import { checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
+import type { Limits } from '../ports/session.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type {
   Denial,

@@ -1,6 +1,6 @@
-import { checkText, invalid } from '../core/json.ts'
-import type { Session } from '../core/session.ts'
-import { codePoints } from '../core/text.ts'
+import { checkText, invalid } from '../kernel/text/json.ts'
+import type { Session } from '../kernel/session.ts'
+import { codePoints } from '../kernel/text/text.ts'
 import type { Trust } from '../ports/message.ts'
 import type { Middleware } from './middleware.ts'
 

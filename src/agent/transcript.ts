@@ -1,5 +1,5 @@
-import type { TailSection } from '../core/context-options.ts'
-import type { Limits } from '../core/policy.ts'
+import type { TailSection } from '../ports/session.ts'
+import type { Limits } from '../ports/session.ts'
 import type { Context } from '../ports/context.ts'
 import type { Message, MessageInput, ToolCallPart, ToolSpec } from '../ports/message.ts'
 import type { AgentCall } from './events.ts'

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai'
-import { invalid } from '../core/json.ts'
+import { invalid } from '../kernel/text/json.ts'
 import { base64 } from '../platform/base64.ts'
 import type { Json, MessageInput, Part, ToolResultPart } from '../ports/message.ts'
 import { contentOf } from '../render/parts.ts'

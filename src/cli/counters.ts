@@ -1,4 +1,4 @@
-import { charsPerToken, utf8Bound } from '../core/count.ts'
+import { charsPerToken, utf8Bound } from '../kernel/context/count.ts'
 import { defaultCounter } from '../counters/default.ts'
 import { loadO200k } from '../counters/o200k.ts'
 import type { Counter } from '../ports/counter.ts'

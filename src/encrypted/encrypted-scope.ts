@@ -1,5 +1,5 @@
-import { nothingWritten } from '../core/all-or-none.ts'
-import { decide as coreDecide } from '../core/decide.ts'
+import { nothingWritten } from '../kernel/log/all-or-none.ts'
+import { decide as coreDecide } from '../kernel/log/decide.ts'
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { IndexEntry, OpResult, Scope, SealedOp } from '../ports/op.ts'
 import type {

@@ -21,8 +21,8 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../agent/memory-tools.ts'
-import { asText } from '../core/count.ts'
-import type { Session } from '../core/session.ts'
+import { asText } from '../kernel/context/count.ts'
+import type { Session } from '../kernel/session.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'

@@ -5,7 +5,7 @@ import {
   type Resource,
   type ResourceTemplate,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../kernel/session.ts'
 
 /** The session's start. */
 export const START_URI = 'plimsoll://session/start'

@@ -1,8 +1,9 @@
-import { commonLength } from '../core/text.ts'
-import { utf8Length } from '../core/utf8-length.ts'
+import { commonLength } from '../kernel/text/text.ts'
+import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
-import { type Explanation, explain, type Span } from './explain.ts'
+import { explain } from './explain.ts'
+import { type Explanation, type Span } from '../ports/explanation.ts'
 import type { Problem, Provider } from './lint.ts'
 
 /**

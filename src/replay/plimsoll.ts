@@ -1,4 +1,4 @@
-import type { CompactionOptions, PolicyOptions } from '../core/policy.ts'
+import type { CompactionOptions, PolicyOptions } from '../kernel/policy.ts'
 import { createMemory } from '../create-memory.ts'
 import type { Counter } from '../ports/counter.ts'
 import { type FloorBreakdown, isPlimsollError } from '../ports/errors.ts'

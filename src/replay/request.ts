@@ -1,5 +1,5 @@
-import { commonLength } from '../core/text.ts'
-import { utf8Length } from '../core/utf8-length.ts'
+import { commonLength } from '../kernel/text/text.ts'
+import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
 import { toAnthropic } from '../render/anthropic.ts'
 import { lintRequest } from '../render/lint.ts'

@@ -7,7 +7,7 @@ import {
   summaryIn,
   tokensOf,
 } from '../../examples/calculator-run.ts'
-import { hashText } from '../../src/core/hash.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
 import {
   type Context,
   lintRequest,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
 import type { EntriesQuery, IndexQuery, ScopeStore, Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'

@@ -1,7 +1,7 @@
 /** What every store gives when its texts are encrypted, on each platform. */
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { carriers, followed } from '../../src/core/transfer/follow.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { carriers, followed } from '../../src/operations/transfer/follow.ts'
 import {
   type EncryptedStore,
   type EncryptedStoreOptions,

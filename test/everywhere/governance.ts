@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { sealOp } from '../../src/core/seal.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
 import { charsPerToken, createMemory, lexicalRecall, type Memory, type Session } from '../../src/index.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LawChecker } from '../../src/core/assert-laws.ts'
+import { LawChecker } from '../../src/kernel/context/assert-laws.ts'
 import { type Block, type Context, charsPerToken, createMemory, mapStore } from '../../src/index.ts'
 import { calls, result, user } from './support/messages.ts'
 

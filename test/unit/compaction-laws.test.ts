@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { namesIn, textIn } from '../../src/core/carry.ts'
+import { namesIn, textIn } from '../../src/features/compaction/carry.ts'
 import {
   type Context,
   type CreateMemoryOptions,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fold } from '../../src/core/fold.ts'
+import { fold } from '../../src/kernel/log/fold.ts'
 import type { Context, LogRow } from '../../src/index.ts'
 import { memoryOf } from './support/compacting.ts'
 import { expectAllAccounted } from './support/coverage.ts'

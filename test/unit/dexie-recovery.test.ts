@@ -1,7 +1,7 @@
 import { Dexie } from 'dexie'
 import { forceCloseDatabase } from 'fake-indexeddb'
 import { afterEach, describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { createMemory } from '../../src/index.ts'
 import { isPlimsollError, type PlimsollError } from '../../src/ports/errors.ts'
 import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../../src/ports/store.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { capOutput } from '../../src/core/cap.ts'
-import { decide } from '../../src/core/decide.ts'
-import { hashJson } from '../../src/core/hash.ts'
-import { createPolicy, RENDER_VERSION } from '../../src/core/policy.ts'
-import { sealOp } from '../../src/core/seal.ts'
+import { capOutput } from '../../src/kernel/context/cap.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { hashJson } from '../../src/kernel/text/hash.ts'
+import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
 import {
   type Context,
   type CreateMemoryOptions,

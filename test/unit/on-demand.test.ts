@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createCore } from '../../src/core/memory.ts'
-import * as onDemand from '../../src/core/on-demand.ts'
+import { createCore } from '../../src/kernel/memory.ts'
+import * as onDemand from '../../src/operations/on-demand.ts'
 import { isPlimsollError, type Memory, mapStore, type Scope, type Store } from '../../src/index.ts'
 import { createMemory } from '../../src/lazy.ts'
 import { withDefaults } from '../../src/memory-defaults.ts'

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { extractFacts } from '../../src/core/facts/extract-facts.ts'
-import type { Fact } from '../../src/core/facts/fact.ts'
-import { isTrusted, lowerTrust, textOf } from '../../src/core/message.ts'
-import { lexicalRecall } from '../../src/core/recall/lexical-recall.ts'
-import { visible } from '../../src/core/text.ts'
+import { extractFacts } from '../../src/features/facts/extract-facts.ts'
+import type { Fact } from '../../src/ports/fact.ts'
+import { isTrusted, lowerTrust, textOf } from '../../src/kernel/log/message.ts'
+import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
+import { visible } from '../../src/kernel/text/text.ts'
 import {
   type AgentTool,
   type Context,

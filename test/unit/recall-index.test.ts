@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rank } from '../../src/core/recall/rank.ts'
-import { RecallIndex } from '../../src/core/recall/recall-index.ts'
+import { rank } from '../../src/features/recall/rank.ts'
+import { RecallIndex } from '../../src/features/recall/recall-index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { addTo, conversations, idsFor, indexOf } from './support/recall.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type RankOptions, rank } from '../../src/core/recall/rank.ts'
-import { RecallIndex } from '../../src/core/recall/recall-index.ts'
-import { termsOf } from '../../src/core/recall/terms.ts'
+import { type RankOptions, rank } from '../../src/features/recall/rank.ts'
+import { RecallIndex } from '../../src/features/recall/recall-index.ts'
+import { termsOf } from '../../src/features/recall/terms.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { addTo, conversations, idsFor, indexOf, NOON, type Said } from './support/recall.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textOf } from '../../src/core/message.ts'
+import { textOf } from '../../src/kernel/log/message.ts'
 import {
   createMemory,
   isPlimsollError,

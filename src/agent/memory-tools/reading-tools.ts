@@ -1,4 +1,4 @@
-import { RECALL_TOOL, RECALLED } from '../../core/recall/lexical-recall.ts'
+import { RECALL_TOOL, RECALLED } from '../../features/recall/lexical-recall.ts'
 import type { MemoryTool } from './memory-tool.ts'
 import { object, text } from './schema.ts'
 import { telling } from './telling.ts'

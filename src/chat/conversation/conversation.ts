@@ -1,4 +1,4 @@
-import { versionsIn } from '../../core/versions.ts'
+import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'

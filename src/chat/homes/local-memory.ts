@@ -1,6 +1,6 @@
 /** The memory behind sessions that are kept in this browser; loaded when something is written, looked for or asked of it. */
-import type { Memory } from '../../core/memory.ts'
-import { lexicalRecall } from '../../core/recall/lexical-recall.ts'
+import type { Memory } from '../../kernel/memory.ts'
+import { lexicalRecall } from '../../features/recall/lexical-recall.ts'
 import { createMemory } from '../../lazy.ts'
 import type { Budget } from '../../ports/context.ts'
 import type { Store } from '../../ports/store.ts'

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
 import type { Context, Handler } from 'hono'
-import { checkId, invalid } from '../../core/json.ts'
+import { checkId, invalid } from '../../kernel/text/json.ts'
 import { etagOf, versionIn } from '../../ports/etag.ts'
 import { fromWire } from '../../ports/wire.ts'
 import type { Answer } from '../objects/answer.ts'

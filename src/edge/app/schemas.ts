@@ -1,6 +1,6 @@
 /** Shapes of bodies and parameters, in the names of the wire. Sizes and what depends on what is stored, the core checks. */
 import { z } from '@hono/zod-openapi'
-import { checkId, checkText } from '../../core/json.ts'
+import { checkId, checkText } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
 
 /** 1 to 256 bytes of well-formed UTF-16. */

@@ -1,4 +1,4 @@
-import type { CompactOptions, Session } from '../../core/session.ts'
+import type { CompactOptions, Session } from '../../kernel/session.ts'
 import type { Json } from '../../ports/message.ts'
 import type { WorkHandler } from '../tables/work.ts'
 import type { WorkQueue } from '../tables/work-queue.ts'

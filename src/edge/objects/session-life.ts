@@ -1,4 +1,4 @@
-import { checkId } from '../../core/json.ts'
+import { checkId } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'

@@ -1,8 +1,8 @@
 /** Exporting and importing the scope that an object holds: what crosses between it and the Worker, and what it does. */
-import type { ScopeLine, TransferLine } from '../../core/transfer/format.ts'
-import { textsOf } from '../../core/transfer/format.ts'
-import { ScopeImport, type ScopeImportParts } from '../../core/transfer/import-scope.ts'
-import { ImportReport } from '../../core/transfer/report.ts'
+import type { ScopeLine, TransferLine } from '../../operations/transfer/format.ts'
+import { textsOf } from '../../operations/transfer/format.ts'
+import { ScopeImport, type ScopeImportParts } from '../../operations/transfer/import-scope.ts'
+import { ImportReport } from '../../operations/transfer/report.ts'
 import { defaultCounter } from '../../counters/default.ts'
 import type { CreateMemoryOptions } from '../../create-memory.ts'
 import { webHost } from '../../platform/web.ts'

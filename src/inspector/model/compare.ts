@@ -1,4 +1,4 @@
-import { commonLength, headOf } from '../../core/text.ts'
+import { commonLength, headOf } from '../../kernel/text/text.ts'
 import type { Context } from '../../ports/context.ts'
 import { type DiffCause, type DiffTokens, diffContexts, identity } from '../../render/diff.ts'
 import { explain } from '../../render/explain.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toAISDK } from '../../../src/ai-sdk/index.ts'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import {
   type AgentTool,
   charsPerToken,

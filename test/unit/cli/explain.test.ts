@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Span } from '../../../src/render/explain.ts'
+import type { Span } from '../../../src/ports/explanation.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, calculator, documented, TRIP_CALLS, trip, user } from '../support/recordings.ts'
 

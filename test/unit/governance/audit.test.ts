@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { MOST_RECORDS, writeAudit } from '../../../src/core/governance/audit.ts'
-import { sealOp } from '../../../src/core/seal.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { MOST_RECORDS, writeAudit } from '../../../src/operations/audit.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { mapStore } from '../../../src/index.ts'
 
 import { webHost } from '../../../src/platform/web.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { factKey, LIVE } from '../../../src/core/facts/fact.ts'
-import { listOf, madeIn } from '../../../src/core/facts/fact-index.ts'
-import { sealOp } from '../../../src/core/seal.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { factKey, LIVE } from '../../../src/features/facts/fact.ts'
+import { listOf, madeIn } from '../../../src/features/facts/fact-index.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { bench, DAY, finding, NOON, openScope } from '../support/facts.ts'
 
 const texts = (facts: readonly { readonly text: string }[]): readonly string[] =>

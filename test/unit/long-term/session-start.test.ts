@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { charsPerToken, createMemory, mapStore } from '../../../src/index.ts'
 import { DAY, NOON } from '../support/starts.ts'
 

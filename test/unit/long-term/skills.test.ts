@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LoadedSkills } from '../../../src/core/registers/loaded-skills.ts'
+import { LoadedSkills } from '../../../src/features/skills/loaded-skills.ts'
 import {
   createMemory,
   mapStore,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startSession } from '../../../src/core/start/start.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'

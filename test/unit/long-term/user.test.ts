@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
 import { createMemory, mapStore, type SettingsPatch } from '../../../src/index.ts'
 
 describe('memory.user', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { FactInput } from '../../../src/core/facts/check-fact.ts'
-import type { Fact, FactKind } from '../../../src/core/facts/fact.ts'
+import type { FactInput } from '../../../src/ports/fact.ts'
+import type { Fact, FactKind } from '../../../src/ports/fact.ts'
 import {
   type Context,
   type ContextOptions,

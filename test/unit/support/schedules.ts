@@ -1,5 +1,5 @@
-import { createCore } from '../../../src/core/memory.ts'
-import * as onDemand from '../../../src/core/on-demand.ts'
+import { createCore } from '../../../src/kernel/memory.ts'
+import * as onDemand from '../../../src/operations/on-demand.ts'
 import {
   type Context,
   charsPerToken,

@@ -1,18 +1,15 @@
-import { decide } from '../../../src/core/decide.ts'
-import { type Fact, factKey } from '../../../src/core/facts/fact.ts'
-import { indexOf } from '../../../src/core/facts/fact-index.ts'
-import { Facts } from '../../../src/core/facts/facts.ts'
-import { readSettings } from '../../../src/core/registers/settings.ts'
-import { Skills } from '../../../src/core/registers/skills.ts'
-import { sealOp } from '../../../src/core/seal.ts'
-import { type StartParts, startSession } from '../../../src/core/start/start.ts'
-import {
-  factTokens,
-  type RecalledItem,
-  type SkillItem,
-  skillTokens,
-} from '../../../src/core/start/start-items.ts'
-import type { StartOptions } from '../../../src/core/start/start-options.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { factKey } from '../../../src/features/facts/fact.ts'
+import { type Fact } from '../../../src/ports/fact.ts'
+import { indexOf } from '../../../src/features/facts/fact-index.ts'
+import { Facts } from '../../../src/features/facts/facts.ts'
+import { readSettings } from '../../../src/operations/settings.ts'
+import { Skills } from '../../../src/features/skills/skills.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { type StartParts, startSession } from '../../../src/operations/start/start.ts'
+import { factTokens, skillTokens } from '../../../src/operations/start/start-items.ts'
+import { type RecalledItem, type SkillItem } from '../../../src/ports/start.ts'
+import type { StartOptions } from '../../../src/ports/start.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
 import type { Host } from '../../../src/ports/host.ts'

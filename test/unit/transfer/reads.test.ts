@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
 import { charsPerToken, createMemory, mapStore } from '../../../src/index.ts'
 import { PAGE_ROWS } from '../../../src/ports/store.ts'
 import { put, remove } from '../../contract/samples.ts'

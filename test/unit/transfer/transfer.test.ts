@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { hashJson } from '../../../src/core/hash.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { hashJson } from '../../../src/kernel/text/hash.ts'
 import {
   type CreateMemoryOptions,
   createMemory,

@@ -1,7 +1,7 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
 import { answerPull } from '../../../src/edge/scopes/answer-pull.ts'
 import { copyScope } from '../../../src/edge/scopes/copy-scope.ts'
 import { moveScope } from '../../../src/edge/scopes/move-scope.ts'

@@ -1,6 +1,6 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { Context, ContextAt, MessageInput } from '../../../src/index.ts'
 import { createMemory, extractFacts, mapStore } from '../../../src/index.ts'

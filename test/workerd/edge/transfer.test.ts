@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { readAudit } from '../../../src/core/governance/audit.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
 import { durableObjectStore } from '../../../src/stores/durable-object.ts'
 import { Caller } from './caller.ts'
 import { userObject } from './rows.ts'

@@ -1,0 +1,30 @@
+import type { SectionUse } from '../../ports/context.ts'
+import { capOutput } from '../../kernel/context/cap.ts'
+import type { Section } from '../facts/remembered.ts'
+
+/**
+ * The checkpoint as a section of the tail: whole if it fits, else its shape, as an old output of a tool is shown; nothing where that does
+ * not fit either.
+ */
+export function checkpointSection(
+  value: unknown,
+  size: number,
+  count: (text: string) => number,
+): { readonly section: Section; readonly use: SectionUse } {
+  const whole = JSON.stringify(value)
+  const tokens = count(whole)
+  const cut = tokens <= size ? whole : capOutput(whole, size, count, 'the checkpoint')
+  const text = count(cut) <= size ? cut : ''
+  const shown = count(text)
+  const isCut = text !== whole
+  return {
+    section: { name: 'checkpoint', text, trust: 'user' },
+    use: {
+      name: 'checkpoint',
+      cap: size,
+      tokens: shown,
+      items: text === '' ? 0 : 1,
+      overflow: { count: isCut ? 1 : 0, tokens: isCut ? Math.max(0, tokens - shown) : 0, first: [] },
+    },
+  }
+}

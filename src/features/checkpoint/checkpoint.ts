@@ -1,0 +1,205 @@
+import type { Host } from '../../ports/host.ts'
+import type { Json } from '../../ports/message.ts'
+import type { IndexEntry, Op } from '../../ports/op.ts'
+import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import { checkJson } from '../../kernel/text/check-json.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import { checkSize } from '../../kernel/log/limit.ts'
+import { changeRegister, readRegister, type WriteOptions } from '../../kernel/log/register.ts'
+import { writtenAt } from '../written.ts'
+
+/** Key of the checkpoint. */
+export const CHECKPOINT = 'checkpoint'
+/** Largest checkpoint, in UTF-8 bytes of its JSON. */
+const MAX_BYTES = 32 * 1024
+
+/** The state of a task: what it is, and what it is where nothing was kept yet. */
+export interface CheckpointOptions<State> {
+  /**
+   * Checks what is kept, before it is written and when it is read; of any library that speaks Standard Schema, for example zod. What it
+   * gives is what is kept, so a schema that changes its input has to take its own output.
+   */
+  readonly schema?: StandardSchema<unknown, State>
+  /** The value where nothing is kept, or what makes it anew each time. Default: none. */
+  readonly defaultState?: State | (() => State)
+}
+
+export interface CheckpointParts<State> extends CheckpointOptions<State> {
+  /** The session's scope. */
+  readonly store: ScopeStore
+  readonly host: Host
+  /** Lists the session with its user, unless it is listed. */
+  readonly register: () => Promise<void>
+  /** Whether it is noted when it is written, so that it can be removed after a time. */
+  readonly isDated: boolean
+}
+
+/**
+ * Mutable state of a session's task, beside its log: JSON of at most 32 KiB and 32 levels. Nothing of it is in any prompt unless the app
+ * puts it there.
+ */
+export class Checkpoint<State = unknown> {
+  readonly #store: ScopeStore
+  readonly #host: Host
+  readonly #register: () => Promise<void>
+  readonly #schema: StandardSchema<unknown, State> | undefined
+  readonly #defaultState: State | (() => State) | undefined
+  readonly #isDated: boolean
+
+  constructor({ store, host, register, schema, defaultState, isDated }: CheckpointParts<State>) {
+    this.#store = store
+    this.#host = host
+    this.#register = register
+    this.#isDated = isDated
+    this.#schema = schema
+    this.#defaultState = defaultState
+  }
+
+  /**
+   * What is kept, else `default`, else the memory's `defaultState`, else undefined.
+   *
+   * @throws ERR_INVALID_ARGUMENT: what is kept does not fit the schema any more, so an older version of the app wrote it
+   */
+  get(options: { readonly default: State | (() => State) }): Promise<Checkpointed<State>>
+  get(options?: { readonly default?: State | (() => State) }): Promise<Checkpointed<State | undefined>>
+  async get({
+    default: fallback,
+  }: {
+    readonly default?: State | (() => State)
+  } = {}): Promise<Checkpointed<State | undefined>> {
+    const { value, version } = await readRegister<Json>(this.#store, CHECKPOINT)
+    return { value: await this.#valueOf('get', value, fallback), version }
+  }
+
+  /**
+   * Keeps a value in place of what was kept. Durable when it resolves.
+   *
+   * @returns its version
+   * @throws ERR_INVALID_ARGUMENT (the path of what does not fit), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`); nothing is written
+   */
+  async set(value: State, options: WriteOptions = {}): Promise<string> {
+    const checked = await this.check('set', value)
+    return this.#change('set', options, () => checked)
+  }
+
+  /**
+   * Changes what is kept, again if others changed it meanwhile, so that no change is lost.
+   *
+   * @param change Contract: gives the new value by the one that {@link get} gives; may be called again
+   * @returns the version
+   * @throws as {@link get} and {@link set}, and what `change` throws
+   */
+  update(
+    change: (value: State) => State | Promise<State>,
+    options: { readonly default: State | (() => State); readonly opId?: string },
+  ): Promise<string>
+  update(
+    change: (value: State | undefined) => State | Promise<State>,
+    options?: { readonly default?: State | (() => State); readonly opId?: string },
+  ): Promise<string>
+  async update(
+    change: (value: State) => State | Promise<State>,
+    {
+      default: fallback,
+      ...options
+    }: { readonly default?: State | (() => State); readonly opId?: string } = {},
+  ): Promise<string> {
+    return this.#change('update', options, async (before) => {
+      const value = await this.#valueOf('update', before, fallback)
+      return this.check('update', await change(value as State))
+    })
+  }
+
+  /** Keeps nothing. Idempotent. @throws ERR_CONFLICT (`version`) */
+  async delete(options: WriteOptions = {}): Promise<void> {
+    await changeRegister<Json>(this.#store, this.#host, {
+      ...options,
+      operation: 'delete',
+      key: CHECKPOINT,
+      change: () => null,
+    })
+  }
+
+  /** A value as it is kept. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+  async check(operation: string, value: unknown): Promise<Json> {
+    const given = checkKept(operation, value)
+    if (given === null) throw invalid(operation, CHECKPOINT, 'must not be null: delete it')
+    return this.#schema ? checkKept(operation, await this.#fit(operation, given)) : given
+  }
+
+  /** What keeping a checked value would write, for a commit together with others. A conflict means: prepare again. */
+  async prepare(value: Json, { ifVersion, opId }: WriteOptions & { readonly opId: string }): Promise<Op> {
+    const { version, base } = await readRegister<Json>(this.#store, CHECKPOINT)
+    const isExpected = ifVersion === undefined || ifVersion === version
+    return {
+      kind: 'put',
+      opId,
+      key: CHECKPOINT,
+      base: isExpected ? base : ifVersion,
+      value,
+      index: this.#index(),
+    }
+  }
+
+  #index(): readonly IndexEntry[] {
+    return this.#isDated ? [writtenAt(this.#host.now())] : []
+  }
+
+  async #change(
+    operation: string,
+    options: WriteOptions,
+    change: (before: Json | undefined) => Json | Promise<Json>,
+  ): Promise<string> {
+    const version = await changeRegister<Json>(this.#store, this.#host, {
+      ...options,
+      operation,
+      key: CHECKPOINT,
+      index: () => this.#index(),
+      change: async (before) => {
+        const after = await change(before)
+        if (before === undefined) await this.#register()
+        return after
+      },
+    })
+    return version as string
+  }
+
+  async #valueOf(
+    operation: string,
+    kept: Json | undefined,
+    fallback: State | (() => State) | undefined = this.#defaultState,
+  ): Promise<State | undefined> {
+    if (kept !== undefined)
+      return this.#fit(operation, kept, ' (what is kept, by an older version of the app)')
+    return typeof fallback === 'function' ? (fallback as () => State)() : copyOf(fallback)
+  }
+
+  async #fit(operation: string, value: unknown, whose = ''): Promise<State> {
+    if (!this.#schema) return value as State
+    const { issues, ...result } = await this.#schema['~standard'].validate(value)
+    const [issue] = issues ?? []
+    if (issue) throw invalid(operation, pathOf(issue), `does not fit the schema${whose}: ${issue.message}`)
+    return (result as { readonly value: State }).value
+  }
+}
+
+/** A value as it is kept, whatever the app's schema says. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkKept(operation: string, value: unknown): Json {
+  const text = JSON.stringify(checkJson(operation, CHECKPOINT, value))
+  checkSize(operation, CHECKPOINT, text, MAX_BYTES)
+  return JSON.parse(text) as Json
+}
+
+/** As the paths of other arguments: `checkpoint.items[0].id`. */
+function pathOf({ path = [] }: StandardIssue): string {
+  return path.reduce<string>((before, segment) => {
+    const key = typeof segment === 'object' ? segment.key : segment
+    return typeof key === 'number' ? `${before}[${key}]` : `${before}.${String(key)}`
+  }, CHECKPOINT)
+}
+
+/** Whoever is given a default may go on to change it. */
+function copyOf<Value>(value: Value | undefined): Value | undefined {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Value)
+}

@@ -1,0 +1,26 @@
+import type { Json, Trust } from '../../ports/message.ts'
+import type { RegisterRow } from '../../ports/store.ts'
+import { valueIn } from '../../kernel/log/bodies.ts'
+
+/** Index of all facts that hold, whatever their project: not superseded, resolved or swept. */
+export const LIVE = 'fact'
+
+/** What the keys of facts begin with. */
+export const FACT = 'fact/'
+
+/** Key of a fact's register. */
+export function factKey(id: string): string {
+  return `${FACT}${id}`
+}
+
+/** The fact in a register, unless it was forgotten. */
+export function factIn(row: Pick<RegisterRow, 'key' | 'body'>): Fact | undefined {
+  return (valueIn(row) as unknown as Fact | null | undefined) ?? undefined
+}
+
+/** A fact as it stands in the store. */
+export interface FactRow {
+  readonly fact: Fact
+  readonly version: string
+  readonly seq: number
+}

@@ -1,0 +1,374 @@
+import type { Context } from '../../ports/context.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import { LawChecker } from './assert-laws.ts'
+import { valueIn } from '../log/bodies.ts'
+import { type Call, Calls } from './call.ts'
+import { contextOf, type Made } from './context-of.ts'
+import type { ContextOptions } from '../../ports/session.ts'
+import { type Covering, wholly } from './covering.ts'
+import { decide } from '../log/decide.ts'
+import { type Epoch, Judge, type Judged } from './epoch.ts'
+import { type Failure, failure } from './failure.ts'
+import type { Cover, CutPart, Section, Showing, TailPart } from '../feature.ts'
+import { messagesOf, pendingCalls, type Unit } from '../log/fold.ts'
+import { hashJson } from '../text/hash.ts'
+import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import { kept } from '../log/kept.ts'
+import { EPOCH_ID } from '../log/message.ts'
+import { type Plan, planNext } from './plan.ts'
+import { type Policy, RENDER_VERSION } from '../policy.ts'
+import { Prefix } from './prefix.ts'
+import { sealOp } from '../log/seal.ts'
+import { joined, type NamedShow, type Shown, Shows } from './shows.ts'
+import { type CurrentEpoch, View } from './view.ts'
+import { firstNeeded, type Window } from './window.ts'
+
+/** How often an epoch is tried, against other writers, before the context is returned unsaved. */
+const TRIES = 4
+
+export interface LaneParts {
+  readonly store: ScopeStore
+  readonly scope: Scope
+  readonly policy: Policy
+  readonly system: string
+  /** The scope of its user. */
+  readonly user: Pick<ScopeStore, 'head'>
+  readonly shows: readonly NamedShow[]
+  readonly cuts: readonly CutPart[]
+  readonly cover: ((lane: Lane) => Cover) | undefined
+  readonly development?: boolean | undefined
+}
+
+/** What one call of `context` is given, and what each feature is given with it. */
+export type LaneOptions = ContextOptions & { readonly [feature: string]: unknown }
+
+/** A context with the window that it shows. */
+export interface Built {
+  readonly context: Context
+  readonly window: Window
+}
+
+const NO_TAIL: TailPart = { sections: [], uses: [] }
+
+/** Builds the contexts of one session under one policy: goes on with an epoch, or begins one. */
+export class Lane {
+  readonly store: ScopeStore
+  readonly policy: Policy
+  readonly view: View
+  readonly calls: Calls
+  readonly cover: Cover | undefined
+  readonly #scope: Scope
+  readonly #user: Pick<ScopeStore, 'head'>
+  readonly #cuts: readonly CutPart[]
+  readonly #shows: Shows
+  readonly #judge: Judge
+  readonly #prefix = new Prefix()
+  readonly #laws: LawChecker | undefined
+  /** What features show in the head that was read last. */
+  #read: { readonly head: string; readonly parts: HeadParts } | undefined
+
+  constructor({ store, policy, system, scope, user, shows, cuts, cover, development }: LaneParts) {
+    this.store = store
+    this.policy = policy
+    this.#scope = scope
+    this.#user = user
+    this.#cuts = cuts
+    this.view = new View(store, policy.lane, async (...read) => this.cover?.refresh(...read))
+    this.cover = cover?.(this)
+    this.calls = new Calls({ policy, system, scope, cover: this.cover })
+    this.#judge = new Judge(this)
+    this.#shows = new Shows(shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
+    this.#laws = development ? new LawChecker() : undefined
+  }
+
+  /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
+  async context(options: LaneOptions): Promise<Built> {
+    const whole = await this.#buildIfRoom(options)
+    if (whole) return whole
+    const before = this.view.epoch?.mark.id
+    const least = await this.#build(options, false)
+    // Beside what an epoch shows that began just now there may be room: the next call would find it.
+    const isNew = this.view.epoch?.mark.id !== before
+    const again = isNew && (await this.#buildIfRoom({ ...options, newEpoch: false }))
+    return again || least
+  }
+
+  /** What shows in the epoch that holds, as it was when it began. */
+  async showing(): Promise<Showing> {
+    await this.view.refresh()
+    return this.#showing(await this.#frozen(this.view.epoch), [])
+  }
+
+  /** What the epoch that holds shows by what the log says alone, whoever asked last. Undefined: there is none that can be read. */
+  async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
+    await this.view.refresh()
+    const mark = this.view.epoch?.mark
+    const register = mark && (await this.store.register(headKey(mark.head)))
+    const texts = register && (valueIn(register) as HeadTexts | undefined)
+    if (!mark || !texts) return undefined
+    const call = this.calls.with(this.calls.measureBy(mark.calibration ?? 1), texts, [])
+    return { call, judged: this.#judge.current(call) }
+  }
+
+  async #buildIfRoom(options: LaneOptions): Promise<Built | undefined> {
+    try {
+      return await this.#build(options, true)
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
+      return undefined
+    }
+  }
+
+  /** @param withTail whether features may show something in the tail */
+  async #build(options: LaneOptions, withTail: boolean): Promise<Built> {
+    const { view, cover } = this
+    const mayWrite = !options.preview
+    let manual = options.newEpoch ?? false
+    let broken = false
+    let hasWritten = false
+    let written: unknown
+    let isTold = false
+    const failed: Failure[] = []
+    for (let tries = 0; ; tries++) {
+      const isLate = await this.#refresh(options)
+      const { epoch: prior, head: own, registersAt } = view
+      const calibration = prior?.mark.calibration ?? 1
+      const frozen = await this.#frozen(prior)
+      const user = kept(() => this.#user.head())
+      const shown = await this.#shows.read(frozen, { own, registersAt, user, mayWrite }, failed)
+      const parts = this.#shows.held(shown, calibration)
+      const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
+      const failures = [...failed]
+      const tail = withTail ? await this.#tail(shown, options, parts, since, failures) : NO_TAIL
+      const covering = prior && cover?.shown(prior)
+      const shows = covering === 'gone' ? undefined : covering
+      const held = this.#call(calibration, options, prior?.place ?? 0, parts, shows, [
+        ...since.sections,
+        ...tail.sections,
+      ])
+      const current = this.#judge.current(held)
+      const cause = manual ? 'manual' : (current.cause ?? (isLate ? 'late' : undefined))
+      if (!cause && current.epoch) {
+        const { epoch, window } = current
+        const uses = [...since.uses, ...tail.uses]
+        const made = { call: held, epoch, window, covering: wholly(shows), uses, failures }
+        const built = await this.#finish(made)
+        if (mayWrite) cover?.goesOn?.(held, window)
+        return built
+      }
+      const planned = await planNext(this, {
+        calibration,
+        cause: cause ?? 'start',
+        prior: current.epoch,
+        partsAt: (at, rung) => this.#shows.parts(shown, at, rung),
+        make: (at, now, then) => this.#call(at, options, view.next.place, now, then, tail.sections),
+        mayWrite: mayWrite && !hasWritten && !broken,
+        written,
+      })
+      // What was read to plan may be what waits: an undo brings back steps that were out of sight.
+      this.#refusePending(options)
+      if ('write' in planned) {
+        hasWritten = true
+        written = await planned.write()
+        tries--
+        continue
+      }
+      if (!isTold && mayWrite) {
+        isTold = true
+        if (await this.#beforeCut(current, planned.window, failed)) {
+          tries--
+          continue
+        }
+      }
+      const epoch = this.#draft(planned, cause ?? 'start')
+      const { call, window } = planned
+      if (!mayWrite || broken || tries === TRIES) {
+        const unwritten = mayWrite ? 'unsaved' : 'preview'
+        const { uses } = tail
+        return this.#finish({ call, epoch, window, covering: planned.covering, uses, failures, unwritten })
+      }
+      try {
+        if (await this.#save(call.head, epoch)) {
+          manual = false
+          const before = { call: held, window: current.window }
+          cover?.began?.({ cause: epoch.mark.cause, before, after: planned, written })
+          await this.#afterCut(epoch.mark, current.window, window, failed)
+        }
+      } catch (error) {
+        broken = true
+        failed.push(failure('epoch', error))
+      }
+    }
+  }
+
+  /** @returns whether something was added to a round that stands before what is in memory, and shows */
+  async #refresh(options: ContextOptions): Promise<boolean> {
+    await this.view.refresh()
+    // What an undo shows again may stand before all that is in memory, and be what is waited for.
+    if (this.#judge.isUndone) await this.view.reopen()
+    const outside = this.#judge.joinedOutside
+    const isLate = outside !== undefined && (await this.view.include(outside))
+    this.#refusePending(options)
+    return isLate
+  }
+
+  #call(
+    calibration: number,
+    { tools, tail = [] }: ContextOptions,
+    place: number,
+    parts: HeadParts,
+    covering: Covering | undefined,
+    own: readonly Section[],
+  ): Call {
+    const given = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
+    const sections = [...own, ...given.map((section) => ({ trust: 'user' as const, ...section }))]
+    const { calls } = this
+    return calls.with(calls.measureBy(calibration), calls.texts({ tools, parts, covering }, place), sections)
+  }
+
+  /** What features show in the tail of this call. One that fails is noted, and the call goes on without it. */
+  async #tail(
+    shown: readonly Shown[],
+    options: LaneOptions,
+    parts: HeadParts,
+    since: TailPart,
+    failures: Failure[],
+  ): Promise<TailPart> {
+    const { count } = this.policy.counter
+    const showing = (): Showing => this.#showing(parts, since.ids ?? [])
+    const made = await Promise.all(
+      shown.map(({ name, show }) =>
+        show
+          .tail?.({ given: options[name] as never, count, policy: this.policy, showing })
+          .catch((error: unknown) => void failures.push(failure(name, error))),
+      ),
+    )
+    return joined(made)
+  }
+
+  #showing(parts: HeadParts, since: readonly string[]): Showing {
+    const { rows, opener, epoch, conversation } = this.view
+    const asked = conversation.units.findLast(({ message }) => message.role === 'user')
+    const from = epoch ? rows.findIndex(({ id }) => id === epoch.mark.windowFrom) : -1
+    const shown = from < 0 ? [] : [...(opener ? [opener] : []), ...rows.slice(from)]
+    const frozen = Object.values(parts).flatMap(({ ids = [] }) => ids)
+    const ids = new Set([...shown.map(({ id }) => id), ...(asked ? [asked.row.id] : []), ...frozen, ...since])
+    return { asked: asked?.message, ids }
+  }
+
+  /** What the head of an epoch holds of features. */
+  async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts> {
+    if (!epoch?.mark.remembers) return {}
+    const { head } = epoch.mark
+    if (this.#read?.head !== head) {
+      const register = await this.store.register(headKey(head))
+      const texts = register && (valueIn(register) as HeadTexts | undefined)
+      this.#read = { head, parts: texts?.parts ?? {} }
+    }
+    return this.#read.parts
+  }
+
+  #refusePending({ onPending = 'reject' }: ContextOptions): void {
+    const { units } = this.view.conversation
+    const pending = pendingCalls(units)
+    if (pending.length === 0 || onPending === 'abandon') return
+    const entry = units.at(-1)?.row.id ?? ''
+    const names = pending.map(({ part }) => part.name).join(', ')
+    throw new PlimsollError(
+      'ERR_TOOL_PENDING',
+      `context: ${pending.length} call(s) of the newest step have no result yet: ${names}`,
+      { pending: pending.map(({ part }) => ({ entry, callId: part.id, name: part.name })) },
+    )
+  }
+
+  /** What is to be written of the messages that leave the window. @returns whether that is to be shown too */
+  async #beforeCut(current: Judged, after: Window, failed: Failure[]): Promise<boolean> {
+    // Where nothing shows any more of the epoch before, or there was none, that is what was read.
+    const before = current.epoch ? current.window.units : this.view.conversation.units
+    const cut = cutFrom(before, after)
+    let isNew = false
+    for (const { name, before: tell } of this.#cuts)
+      try {
+        const done = await tell?.(cut)
+        isNew ||= done?.isNew ?? false
+        if (done && 'error' in done) failed.push(failure(name, done.error, 'ERR_HOOK'))
+      } catch (error) {
+        failed.push(failure(name, error, 'ERR_HOOK'))
+      }
+    return isNew
+  }
+
+  /** Hands on what an epoch cut. */
+  async #afterCut(mark: EpochMark, before: Window, after: Window, failed: Failure[]): Promise<void> {
+    const messages = messagesOf(cutFrom(before.units, after))
+    if (messages.length === 0) return
+    for (const { name, after: tell } of this.#cuts)
+      try {
+        await tell?.({ scope: this.#scope, epoch: mark.id, cause: mark.cause, messages })
+      } catch (error) {
+        failed.push(failure(name, error, 'ERR_HOOK'))
+      }
+  }
+
+  #draft({ call, band, window, covering, withheld }: Plan, cause: EpochCause): Epoch {
+    const { windowFrom, cuts } = band
+    const { head, measure } = call
+    const { lane } = this.policy
+    const { rows, next } = this.view
+    const readFrom = firstNeeded(rows, window)?.id
+    const { calibration } = measure
+    const calibrated = calibration === 1 ? [] : [calibration]
+    const mark: EpochMark = {
+      type: 'epoch',
+      id: `${EPOCH_ID}${hashJson([lane, next.base, windowFrom, { ...cuts } as never, head.hash, ...calibrated])}`,
+      lane,
+      cause,
+      windowFrom,
+      ...(readFrom !== undefined && readFrom !== windowFrom && { readFrom }),
+      seen: rows.at(-1)?.id ?? null,
+      cuts,
+      ...(calibration !== 1 && { calibration }),
+      ...(covering && { summary: covering.mark.id }),
+      ...(withheld !== undefined && { withheld }),
+      ...(head.parts && { remembers: true }),
+      head: head.hash,
+      prefixHash: this.#prefix.hash(head.hash, window.blocks, []),
+      v: RENDER_VERSION,
+    }
+    return { mark, place: next.place }
+  }
+
+  /** Writes an epoch with its head. Returns false when another one was first. */
+  async #save(head: Head, { mark }: Epoch): Promise<boolean> {
+    const { epoch, next } = this.view
+    const key = headKey(head.hash)
+    const ops = [sealOp({ kind: 'mark', opId: mark.id, base: next.base, entry: mark })]
+    const put = {
+      kind: 'put',
+      opId: key,
+      key,
+      base: null,
+      value: headValue(head),
+      sources: sourcesOf(head),
+    } as const
+    // The epoch before it had brought the same.
+    if (epoch?.mark.head !== head.hash) ops.unshift(sealOp(put))
+    const result = (await this.store.commit(ops, decide)).at(-1)
+    return result?.status === 'accepted' && result.applied
+  }
+
+  async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
+    const { policy, calls, view } = this
+    const context = await contextOf({ policy, calls, prefix: this.#prefix }, { ...made, slice: view })
+    this.#laws?.check(context, view.head.ordinal)
+    return { context, window: made.window }
+  }
+}
+
+/** What showed before and does not show any more. */
+function cutFrom(before: readonly Unit[], after: Window): readonly Unit[] {
+  const shown = new Set(after.units.map(({ row }) => row))
+  return before.filter(({ row }) => !shown.has(row))
+}

@@ -1,0 +1,190 @@
+import type {
+  Block,
+  OmitReason,
+  Omitted,
+  Receipt,
+  SectionName,
+  SectionUse,
+  SummaryUse,
+} from '../../ports/context.ts'
+import type { FloorBreakdown } from '../../ports/errors.ts'
+import type { LogRow } from '../../ports/store.ts'
+import type { BlockShelf } from './blocks.ts'
+import { type Covering, endOf } from './covering.ts'
+import type { Head } from './head.ts'
+import type { Policy } from '../policy.ts'
+import type { Gap, Slice } from './view.ts'
+import { firstNeeded, type Window } from './window.ts'
+
+/** Entries that an overflow names; the rest is counted. */
+const NAMED = 5
+
+/** What the blocks of one section come to; of the capped ones, how many, what they do not show, and which. */
+interface Sum {
+  items: number
+  tokens: number
+  count: number
+  missing: number
+  readonly first: string[]
+}
+
+const NONE: Readonly<Sum> = { items: 0, tokens: 0, count: 0, missing: 0, first: [] }
+
+/** Adds up what a context holds. */
+export function createReceipt(
+  policy: Policy,
+  head: Head,
+  blocks: readonly Block[],
+  shelf: BlockShelf,
+  rest: Pick<Receipt, 'omitted' | 'summary' | 'remembered' | 'epoch' | 'calibration' | 'failures'> & {
+    readonly floor: number
+    readonly room: number
+  },
+): Receipt {
+  const sums = new Map<SectionName, Sum>()
+  for (const block of blocks) {
+    const sum = sums.get(block.section) ?? { ...NONE, first: [] }
+    sums.set(block.section, sum)
+    sum.items++
+    sum.tokens += block.tokens
+    if (block.rule !== 'capped') continue
+    sum.count++
+    sum.missing += shelf.missing(block)
+    if (sum.first.length < NAMED) sum.first.push(...block.from)
+  }
+  const section = (name: SectionName, cap?: number): SectionUse => {
+    const { items, tokens, count, missing, first } = sums.get(name) ?? NONE
+    return {
+      name,
+      ...(cap !== undefined && { cap }),
+      tokens,
+      items,
+      overflow: { count, tokens: missing, first },
+    }
+  }
+  const tools: SectionUse = {
+    name: 'tools',
+    tokens: head.tokens.tools,
+    items: 1,
+    overflow: { count: 0, tokens: 0, first: [] },
+  }
+  const sections = [
+    section('system'),
+    ...(tools.tokens > 0 ? [tools] : []),
+    section('memory'),
+    section('window', rest.room),
+    section('tail'),
+  ]
+  const used = sections.reduce((sum, { tokens }) => sum + tokens, head.tokens.framing)
+  return {
+    cap: policy.cap,
+    reserved: policy.reserved,
+    margin: policy.margin,
+    used,
+    // A short user message that opens the request can cost less than the opening that the floor reckons with.
+    floor: Math.min(rest.floor, used + policy.margin),
+    sections,
+    ...(rest.remembered?.length && { remembered: rest.remembered }),
+    omitted: rest.omitted,
+    ...(rest.summary && { summary: rest.summary }),
+    epoch: rest.epoch,
+    ...(rest.calibration !== undefined && { calibration: rest.calibration }),
+    failures: rest.failures,
+  }
+}
+
+/** The least that a call can be cut to, part by part. */
+export function floorOf(
+  policy: Policy,
+  head: Head,
+  parts: { readonly user: number; readonly step: number; readonly tail: number },
+): FloorBreakdown {
+  const { cap, margin } = policy
+  const { system, memory, tools, framing } = head.tokens
+  const floor = margin + system + memory + tools + framing + parts.user + parts.step + parts.tail
+  return { cap, margin, system, memory, tools, framing, ...parts, floor }
+}
+
+/** Messages that a window leaves out: those that a summary stands for, and the others. */
+export interface LeftOut {
+  readonly covers: SummaryUse['covers']
+  readonly omitted: readonly Omitted[]
+}
+
+/** Why a message is not shown; `summary`: another text stands for it. */
+type LeftOutReason = OmitReason | 'summary'
+
+type Range = Gap & { readonly reason: LeftOutReason }
+
+/**
+ * What a window leaves out, as ranges in the log's order, each with a reason. Whatever the reason else, it is `window` for
+ * all that is older than the first entry that the window needs or belongs to an older round, and for results of steps that
+ * were cut; of these, what was there when the epoch's summary was written is covered by it. That way the account is the same
+ * whether those entries are in memory (`rows`) or not (`gaps`).
+ */
+export function leftOut(
+  gaps: readonly Gap[],
+  { conversation: { units, unshown, loose }, rows }: Pick<Slice, 'conversation' | 'rows'>,
+  window: Window,
+  covering: Covering | undefined,
+): LeftOut {
+  const { from } = window
+  const covered = coverage(covering, window, rows)
+  const ranges: Range[] = gaps.map((gap) => ({ ...gap, reason: covered(gap.last) ? 'summary' : 'window' }))
+  // Mostly nothing that is in memory is left out.
+  if (from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0) {
+    const start = units[from]
+    const cutRound = start && start.row.id !== start.round ? start.round : undefined
+    const shown = new Set(window.units.flatMap((unit) => [unit.row, ...unit.results.map(({ row }) => row)]))
+    const oldest = firstNeeded(rows, window)?.ordinal ?? Infinity
+    const older = ({ ordinal }: LogRow): LeftOutReason => (covered(ordinal) ? 'summary' : 'window')
+    const reasons = new Map<LogRow, LeftOutReason>()
+    for (const { row, reason, opened } of unshown) {
+      const isOlder = row.ordinal < oldest || (row.round !== cutRound && opened < oldest)
+      const isCut = row.round === cutRound && (reason === 'orphan' || reason === 'duplicate')
+      reasons.set(row, isOlder || isCut ? older(row) : reason)
+    }
+    for (const row of rows)
+      if (row.kind === 'message' && !shown.has(row) && !reasons.has(row)) reasons.set(row, older(row))
+    for (const [{ id, ordinal }, reason] of reasons)
+      ranges.push({ from: id, to: id, first: ordinal, last: ordinal, reason })
+  }
+  const merged = mergedRanges(ranges)
+  return {
+    covers: merged.flatMap(({ from, to, first, last, reason }) =>
+      reason === 'summary' ? [{ from, to, count: last - first + 1 }] : [],
+    ),
+    omitted: merged.flatMap(({ from, to, first, last, reason }) =>
+      reason === 'summary' ? [] : [{ from, to, count: last - first + 1, reason }],
+    ),
+  }
+}
+
+/**
+ * Whether a summary stands for the message of an ordinal that is not shown. Where the window begins with the first message that it
+ * does not cover, that is all that was there when it was written: of writers that interleave, some stands after that message.
+ * Else it is what stands before all that showed then.
+ */
+function coverage(
+  covering: Covering | undefined,
+  { units, opener }: Window,
+  rows: readonly LogRow[],
+): (ordinal: number) => boolean {
+  if (!covering) return () => false
+  const { skipped = 0, upto, seen } = covering.mark
+  const { count } = endOf(covering.mark)
+  const start = units[opener ? 1 : 0]?.row.id
+  const read = start === upto ? (rows.findLast(({ id }) => id === seen)?.ordinal ?? count) : count
+  return (ordinal) => ordinal > skipped && ordinal <= Math.max(count, read)
+}
+
+function mergedRanges(ranges: readonly Range[]): readonly Range[] {
+  const merged: Range[] = []
+  for (const range of [...ranges].sort((a, b) => a.first - b.first)) {
+    const open = merged.at(-1)
+    if (open && open.last === range.first - 1 && open.reason === range.reason)
+      merged[merged.length - 1] = { ...open, to: range.to, last: range.last }
+    else merged.push(range)
+  }
+  return merged
+}

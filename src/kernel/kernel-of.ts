@@ -1,0 +1,32 @@
+import { PlimsollError } from '../ports/errors.ts'
+import { KERNEL, type KernelMemory, type KernelSession, type Slot } from './feature.ts'
+import { invalid } from './text/json.ts'
+import type { Memory, SessionBase } from './types.ts'
+
+/** What an operation needs of a session. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
+export function kernelOf(operation: string, session: SessionBase): KernelSession {
+  return inside(operation, 'session', session)
+}
+
+/** What an operation needs of a memory. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
+export function memoryOf(operation: string, memory: Memory): KernelMemory {
+  return inside(operation, 'memory', memory)
+}
+
+/** What a feature provides for an operation. @throws ERR_NOT_CONFIGURED: the feature is not in use */
+export function need<Value>(
+  { one }: Pick<KernelSession, 'one'>,
+  operation: string,
+  slot: Slot<Value>,
+  feature: string,
+): Value {
+  const value = one(slot)
+  if (value !== undefined) return value
+  throw new PlimsollError('ERR_NOT_CONFIGURED', `${operation}: add ${feature}() to what the memory has in use`)
+}
+
+function inside<Kernel>(operation: string, argument: string, given: unknown): Kernel {
+  const kernel = (given as { readonly [KERNEL]?: Kernel } | null | undefined)?.[KERNEL]
+  if (kernel === undefined) throw invalid(operation, argument, `must be a ${argument} of this library`)
+  return kernel
+}

@@ -1,0 +1,161 @@
+import type { Context } from '../ports/context.ts'
+import type { Message, MessageInput } from '../ports/message.ts'
+import type { Scope } from '../ports/op.ts'
+import type { AppendOptions, AppendResult, ContextOptions, HistoryOptions, Snapshot } from '../ports/session.ts'
+import type { Feature, Get, Shape } from './feature.ts'
+
+/** Of the features of a record, what they add under a key, by their names; those that add nothing are left out. */
+type Has<F extends object, K extends keyof Shape> = {
+  readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, K> extends never ? never : N]: Get<
+    NonNullable<F[N]> & Shape,
+    K
+  >
+}
+
+/** What all features of a record add under a key, as one. */
+type AllOf<F extends object, K extends keyof Shape> = Partial<
+  UnionToIntersection<{ [N in keyof F]: Get<NonNullable<F[N]> & Shape, K> }[keyof F]>
+>
+type UnionToIntersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void
+  ? I
+  : never
+
+/** What is written together: all of it, or nothing. */
+export type CommitInput<F extends object = {}> = {
+  /** As in `append`. Default: none. */
+  readonly messages?: MessageInput | readonly MessageInput[]
+} & Partial<Has<F, 'commit'>>
+
+export type CommitOptions<F extends object = {}> = Pick<AppendOptions, 'opId' | 'round'> &
+  ([keyof F] extends [never] ? unknown : AllOf<F, 'commitOptions'>)
+
+/** What was written, and what each feature says of its part. */
+export type CommitResult<F extends object = {}> = AppendResult & Partial<Has<F, 'outcome'>>
+
+/** Options of `context` that the features of a record take. */
+export type ContextOptionsOf<F extends object = {}> = ContextOptions & Partial<Has<F, 'context'>>
+
+/** One conversation, without what features add to it. Its calls run one after the other, in the order in which they were made. */
+export interface SessionBase<F extends object = {}> {
+  readonly sessionId: string
+  /**
+   * Writes one or more messages, all or none. A user message opens a round; anything else joins `round`, a tool result the
+   * round of its call. Durable when it resolves. A rejection with a storage error does not mean "not written": append again
+   * with the same `opId` or the same message ids.
+   *
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such round); nothing is written
+   */
+  append(input: MessageInput | readonly MessageInput[], options?: AppendOptions): Promise<AppendResult>
+  /**
+   * Writes messages and what features have for it in one commit: all of it, or nothing. Durable when it resolves. A rejection with a
+   * storage error does not mean "not written": commit again with the same `opId`, which is a no-op where it was written.
+   *
+   * @throws as {@link append}, and what the features throw; nothing is written
+   * @example
+   * ```ts
+   * const { value, version } = await session.checkpoint.get()
+   * const checkpoint = { processedIds: [...value.processedIds, item.id] }
+   * await session.commit({ messages: { role: 'assistant', content: summary }, checkpoint }, { ifVersion: version })
+   * ```
+   */
+  commit(input: CommitInput<F>, options?: CommitOptions<F>): Promise<CommitResult<F>>
+  /**
+   * What the next model call is given. Reads the window; writes only when an epoch begins, one mark. Two calls with nothing
+   * between them give the same bytes.
+   *
+   * @throws ERR_BUDGET_TOO_SMALL (`breakdown`), ERR_TOOL_PENDING (`pending`), ERR_INVALID_ARGUMENT
+   */
+  context(options?: ContextOptionsOf<F>): Promise<Context>
+  /** Messages as they show, newest last: the last `rounds` or `messages`, or those `before` one. */
+  history(options?: HistoryOptions): Promise<readonly Message[]>
+  /**
+   * Calls the listener after each change of the snapshot, other tabs' writes included where the store can tell of them.
+   * What it throws is ignored.
+   *
+   * @returns what ends it
+   */
+  subscribe(listener: () => void): () => void
+  /** What shows now; for `useSyncExternalStore`. Empty until the first read. */
+  getSnapshot(): Snapshot
+  /** Lets go of the store. What was appended is durable already. */
+  close(): Promise<void>
+}
+
+/** One conversation of a memory with the features of a record: `Session<{ facts: FactsShape }>`. */
+export type Session<F extends object = {}> = SessionBase<F> & {
+  readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, 'api'> extends never ? never : N]:
+    | Get<NonNullable<F[N]> & Shape, 'api'>
+    | (undefined extends F[N] ? undefined : never)
+}
+
+/** What all sessions of a user share, by feature. */
+export type User<F extends object = {}> = {
+  readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, 'user'> extends never ? never : N]:
+    | Get<NonNullable<F[N]> & Shape, 'user'>
+    | (undefined extends F[N] ? undefined : never)
+}
+
+export interface SessionOptions {
+  /** Whose facts belong here beside those of no project; facts that are remembered here are this project's. Default: none. */
+  readonly project?: string
+}
+
+/** Whose sessions they are: a scope without a session. */
+export type UserScope = Omit<Scope, 'sessionId'>
+
+/** A memory over a store, with the features of a record. */
+export interface Memory<F extends object = {}> {
+  /** One conversation of a user. Cheap: nothing is read before its first call. Without `sessionId` it is `default`. */
+  session(scope: Scope, options?: SessionOptions): Session<F>
+  /** What all sessions of a user share. Cheap: nothing is read before its first call. */
+  user(scope: UserScope): User<F>
+}
+
+/** The sessions of a memory: `SessionOf<typeof memory>`. */
+export type SessionOf<M> = M extends Memory<infer F> ? Session<F> : never
+
+type Names<Use extends readonly Feature[]> = Use[number]['name']
+type ShapeOf<F> = F extends Feature<string, infer S> ? S : never
+
+/** The record of what is in `use`. What only may be there, since the list's length is not known, may be undefined. */
+export type Compose<Use extends readonly Feature[]> = Use extends readonly [
+  infer F extends Feature,
+  ...infer Rest extends readonly Feature[],
+]
+  ? (string extends F['name'] ? {} : { readonly [N in F['name']]: ShapeOf<F> }) & Compose<Rest>
+  : Use extends readonly []
+    ? {}
+    : string extends Names<Use>
+      ? {}
+      : { readonly [F in Use[number] as F['name']]?: ShapeOf<F> }
+
+export type Flat<T> = { readonly [K in keyof T]: T[K] }
+
+type Twice<Use extends readonly Feature[], Seen = never> = Use extends readonly [
+  infer F extends Feature,
+  ...infer Rest extends readonly Feature[],
+]
+  ? F['name'] extends Seen
+    ? F['name']
+    : Twice<Rest, Seen | F['name']>
+  : never
+type Lacks<Use extends readonly Feature[]> = Use[number] extends infer F
+  ? F extends Feature<infer N, infer S>
+    ? string extends N
+      ? never
+      : S extends { readonly needs: infer M extends string }
+        ? M extends Names<Use>
+          ? never
+          : `${N}() needs ${M}() in use`
+        : never
+    : never
+  : never
+
+/** Why features cannot be in use together; never: they can. */
+export type Fault<Use extends readonly Feature[]> = string extends Names<Use>
+  ? never
+  : [Twice<Use>] extends [never]
+    ? [Extract<Names<Use>, keyof SessionBase>] extends [never]
+      ? Lacks<Use>
+      : `a feature cannot be named ${Extract<Names<Use>, keyof SessionBase>}`
+    : `${Twice<Use>}() is in use twice`

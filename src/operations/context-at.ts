@@ -1,0 +1,65 @@
+import type { ContextAt } from '../ports/context.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import { valueIn } from '../kernel/log/bodies.ts'
+import { contextOf } from '../kernel/context/context-of.ts'
+import { readEntry } from '../kernel/log/entries.ts'
+import { seenBy, show } from '../kernel/context/epoch.ts'
+import { fold } from '../kernel/log/fold.ts'
+import { type HeadTexts, headKey } from '../kernel/context/head.ts'
+import type { Lane } from '../kernel/context/lane.ts'
+import { hashPrefix, Prefix } from '../kernel/context/prefix.ts'
+import { readPast } from '../kernel/context/view.ts'
+
+/** Rebuilds the context of the call that was made when message `id` was the newest one. @throws ERR_NOT_FOUND */
+export async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promise<ContextAt> {
+  const row = await readEntry(store, id)
+  if (row?.kind !== 'message')
+    throw new PlimsollError('ERR_NOT_FOUND', `contextAt: ${id} is no message of this session`, { id })
+  const past = await readPast(store, policy.lane, id)
+  if (!past)
+    throw new PlimsollError(
+      'ERR_NOT_FOUND',
+      `contextAt: no context was built in this lane up to message ${id}`,
+      { id },
+    )
+  const { mark } = past.epoch
+  const register = await store.register(headKey(mark.head))
+  const value = register && valueIn(register)
+  const measure = calls.measureBy(mark.calibration ?? 1)
+  const call = calls.with(
+    measure,
+    value === undefined
+      ? calls.texts({ parts: {}, covering: undefined }, past.epoch.place)
+      : (value as unknown as HeadTexts),
+    [],
+  )
+  const covering = mark.summary === undefined ? undefined : await cover?.past(store, mark.summary)
+  const context = await contextOf(
+    { policy, calls, prefix: new Prefix() },
+    {
+      slice: past,
+      call,
+      epoch: past.epoch,
+      window: show(measure.layout(past.conversation), past.rows, mark),
+      covering,
+      uses: [],
+      failures: [],
+    },
+  )
+  const seen = seenBy(past.epoch, past.rows)
+  const then = fold(
+    [...past.rewinds, ...past.rows.filter((row) => row !== past.opener && row.seq <= seen)],
+    undefined,
+    past.opener,
+  )
+  const { blocks } = show(measure.layout(then), past.rows, mark)
+  const hash = hashPrefix(mark.head, blocks)
+  if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
+  const behind = [register, ...past.rows]
+  const reason = behind.some((row) => row?.unreadable)
+    ? 'unreadable'
+    : behind.some((row) => (row?.body ?? null) === null)
+      ? 'forgotten'
+      : 'mismatch'
+  return { context, verified: false, reason }
+}
