@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
+import { bundledLicenses } from './vite.licenses.ts'
 
 /** Leaves out the space of the style sheets, which no minifier looks into. */
 const denseStyles: Plugin = {
@@ -65,7 +66,7 @@ export default defineConfig({
   // Wherever the files are put, they find each other.
   base: './',
   publicDir: false,
-  plugins: [denseStyles, plainImports, ownPeers],
+  plugins: [denseStyles, plainImports, ownPeers, bundledLicenses()],
   resolve: {
     // The package's own entry shares one Dexie among all on a page, and throws where two versions meet: this copy keeps to itself.
     alias: { dexie: resolve(import.meta.dirname, 'node_modules/dexie/dist/modern/dexie.mjs') },
