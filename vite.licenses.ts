@@ -30,17 +30,16 @@ export function bundledLicenses(): Plugin {
  * @throws Error: one of them has no text of a licence, neither its own nor among those of `WITHOUT_FILE`
  */
 export function licensesOf(moduleIds: readonly string[]): string {
-  const folders = new Set(moduleIds.flatMap((id) => folderOf(id) ?? []))
+  const folders = new Set(moduleIds.map(folderOf))
   const packages = [...folders].map(packageIn).sort((one, other) => (one.name < other.name ? -1 : 1))
   return packages.map((one) => `${headingOf(one)}\n\n${textsOf(one).join('\n\n')}\n`).join('\n\n')
 }
 
-/** Where the package of a module is; undefined: it is of the tool that builds, which puts nothing of its own there. */
-function folderOf(id: string): string | undefined {
+/** Where the package of a module is: what is in no package of its own is of this one. */
+function folderOf(id: string): string {
   if (id.startsWith('\0rolldown/')) return join(root, 'node_modules/rolldown')
-  if (id.startsWith('\0')) return undefined
-  // The innermost, where a package has packages of its own.
-  const [, found = root] = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(id) ?? []
+  // The innermost, where a package has packages of its own. Modules that a plugin made of others begin with a NUL.
+  const [, found = root] = /^\0?(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(id) ?? []
   return found
 }
 

@@ -46,7 +46,12 @@ describe('the licences of a bundle', () => {
     expect(licensesOf([id])).toMatch(/^inner 1\.2\.3: MIT\n/)
   })
 
-  it('are this library’s own for its own modules, and none for what the build tool only names', () => {
+  it('are those of a package too of whose module a plugin made another one', () => {
+    const id = moduleOf('wrapped', { LICENSE: 'of the wrapped' })
+    expect(licensesOf([`\0${id}?proxy`])).toMatch(/^wrapped 1\.2\.3: MIT\n/)
+  })
+
+  it('are this library’s own for its own modules, and for what its build puts in their place', () => {
     const source = join(import.meta.dirname, '../../src/chat/tag.ts')
     expect(licensesOf([source, '\0vite/preload-helper.js'])).toMatch(/^plimsoll .*: MIT\n=+\n\nMIT License\n/)
     expect(licensesOf([source, '\0vite/preload-helper.js']).match(/^=+$/gm)).toHaveLength(1)
