@@ -1,4 +1,5 @@
 import type { LanguageModelMiddleware, ModelMessage } from 'ai'
+import * as ai from 'ai'
 import type { ContextOptions } from '../core/call.ts'
 import { asText } from '../core/count.ts'
 import { invalid } from '../core/json.ts'
@@ -7,6 +8,7 @@ import type { Session } from '../core/session.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { isAnthropic } from './cache.ts'
 import { fromModelMessages } from './from-model-messages.ts'
+import { needAI } from './peer.ts'
 import { promptOf } from './prompt.ts'
 import { messageOf, ReplyBuilder } from './reply.ts'
 import { toAISDK } from './to-ai-sdk.ts'
@@ -32,6 +34,7 @@ export interface MemoryMiddlewareOptions extends Omit<ContextOptions, 'tools' | 
  * System messages are not written: calls reject with ERR_INVALID_ARGUMENT where they are not the memory's own, since no budget
  * counts them. Otherwise calls reject with what `append()` and `context()` reject with.
  *
+ * @throws ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
  * import { memoryMiddleware } from 'plimsoll/ai-sdk'
@@ -44,6 +47,7 @@ export function memoryMiddleware(
   session: Session,
   { cache, ...contextOptions }: MemoryMiddlewareOptions = {},
 ): LanguageModelMiddleware {
+  needAI(ai.isStepCount)
   return {
     specificationVersion: 'v4',
     transformParams: async ({ params, model }) => {
