@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
+import { bundledLicenses } from './vite.licenses.ts'
 
 /** Leaves out the space of the style sheets, which no minifier looks into. */
 const denseStyles: Plugin = {
@@ -22,6 +23,16 @@ const plainImports: Plugin = {
   name: 'plain-imports',
   enforce: 'pre',
   load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null),
+}
+
+/** Every library is here as it was installed for this build: there is no older one to refuse. */
+const ownPeers: Plugin = {
+  name: 'own-peers',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!/src\/.*\.ts$/.test(id) || !code.includes('needPeer(')) return null
+    return { code: code.replace(/^ *needPeer\(.*\)$/gm, ''), map: null }
+  },
 }
 
 type ModuleInfoOf = (id: string) => { readonly importedIds: readonly string[] } | null
@@ -55,7 +66,7 @@ export default defineConfig({
   // Wherever the files are put, they find each other.
   base: './',
   publicDir: false,
-  plugins: [denseStyles, plainImports],
+  plugins: [denseStyles, plainImports, ownPeers, bundledLicenses()],
   resolve: {
     // The package's own entry shares one Dexie among all on a page, and throws where two versions meet: this copy keeps to itself.
     alias: { dexie: resolve(import.meta.dirname, 'node_modules/dexie/dist/modern/dexie.mjs') },

@@ -21,6 +21,7 @@ const NODE = ['node:*', ...builtinModules]
 
 const ENTRIES: readonly Entry[] = [
   { name: 'plimsoll createMemory', code: `export { createMemory } from 'plimsoll'`, goalKiB: 10 },
+  { name: 'plimsoll, everything in it', code: `export * from 'plimsoll'` },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,

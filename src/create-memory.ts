@@ -1,4 +1,5 @@
-import { createCore, type Memory } from './kernel/memory.ts'
+import { createCore } from './kernel/memory.ts'
+import { type Memory } from './kernel/types.ts'
 import * as onDemand from './operations/on-demand.ts'
 import { type CreateMemoryOptions, withDefaults } from './memory-defaults.ts'
 

@@ -1,4 +1,4 @@
-import type { Memory } from './kernel/memory.ts'
+import type { Memory } from './kernel/types.ts'
 import { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 import { durableObjectStore } from './stores/durable-object.ts'
 import type { SqlStorageLike } from './stores/sql-schema.ts'

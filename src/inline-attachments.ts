@@ -1,4 +1,4 @@
-import type { Session } from './kernel/session.ts'
+import type { Session } from './kernel/types.ts'
 import { base64 } from './platform/base64.ts'
 import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'

@@ -1,5 +1,5 @@
 import type { ContextOptions } from './ports/session.ts'
-import type { Session } from './kernel/session.ts'
+import type { Session } from './kernel/types.ts'
 import type { Context } from './ports/context.ts'
 
 /** What the next model call would be given, or why there is no such thing. Both undefined until it was built. */

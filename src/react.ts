@@ -1,8 +1,10 @@
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
-import type { Memory } from './kernel/memory.ts'
-import type { Session } from './kernel/session.ts'
+import * as React from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import type { Memory } from './kernel/types.ts'
+import type { Session } from './kernel/types.ts'
 import type { Snapshot } from './ports/session.ts'
 import type { Scope } from './ports/op.ts'
+import { needPeer } from './ports/peer.ts'
 import type { SnapshotSource } from './ports/snapshot.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 
@@ -11,9 +13,10 @@ export type { Preview, PreviewOptions } from './preview.ts'
 
 /** What a source shows, and the component again when that changes. On a server: what it shows before anything was read. */
 export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
+  needPeer('plimsoll/react', '`react` 18', React.useSyncExternalStore, React.version)
   const subscribe = useCallback((listener: () => void) => source.subscribe(listener), [source])
   const getSnapshot = useCallback(() => source.getSnapshot(), [source])
-  return useSyncExternalStore(subscribe, getSnapshot, getSnapshot)
+  return React.useSyncExternalStore(subscribe, getSnapshot, getSnapshot)
 }
 
 /** A session with what it shows. */

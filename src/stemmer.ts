@@ -1,4 +1,5 @@
-import { stemmer } from 'stemmer'
+import * as peer from 'stemmer'
+import { needPeer } from './ports/peer.ts'
 import type { Stemmer } from './ports/stemmer.ts'
 
 export type { Stemmer } from './ports/stemmer.ts'
@@ -23,7 +24,8 @@ export const englishStemmer: Stemmer = {
     let stem = kept.get(word)
     if (stem === undefined) {
       if (kept.size === MOST_KEPT) kept.clear()
-      stem = stemmer(word)
+      needPeer('plimsoll/stemmer', '`stemmer` 2', peer.stemmer)
+      stem = peer.stemmer(word)
       kept.set(word, stem)
     }
     return stem

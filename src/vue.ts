@@ -1,26 +1,24 @@
-import {
-  computed,
-  type MaybeRefOrGetter,
-  type ShallowRef,
-  shallowReadonly,
-  shallowRef,
-  toValue,
-  watch,
-} from 'vue'
-import type { Memory } from './kernel/memory.ts'
-import type { Session } from './kernel/session.ts'
+import * as Vue from 'vue'
+import { computed, type MaybeRefOrGetter, type ShallowRef, shallowReadonly, shallowRef, watch } from 'vue'
+import type { Memory } from './kernel/types.ts'
+import type { Session } from './kernel/types.ts'
 import type { Snapshot } from './ports/session.ts'
 import type { Scope } from './ports/op.ts'
+import { isSince, needPeer } from './ports/peer.ts'
 import type { SnapshotSource } from './ports/snapshot.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 
 export type { SnapshotSource } from './ports/snapshot.ts'
 export type { Preview, PreviewOptions } from './preview.ts'
 
+/** Not imported by its name: versions before 3.3 lack it, and could not be told what they lack. */
+const toValue = Vue.toValue
+
 /** What a source shows, kept up to date until the component, or effect scope, ends. */
 export function useSnapshot<Shown>(
   source: MaybeRefOrGetter<SnapshotSource<Shown>>,
 ): Readonly<ShallowRef<Shown>> {
+  needPeer('plimsoll/vue', '`vue` 3.4', isSince(Vue.version, 3, 4), Vue.version)
   const shown = shallowRef(toValue(source).getSnapshot())
   watch(
     () => toValue(source),

@@ -1,5 +1,6 @@
 import { defineConfig, type Plugin } from 'vite'
 import { VitePWA } from 'vite-plugin-pwa'
+import { bundledLicenses } from '../vite.licenses.ts'
 
 /** What this build made. The folder may hold what others made, which pages that are open may still ask for. */
 const made = new Set<string>()
@@ -14,8 +15,8 @@ const noteMade: Plugin = {
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   base: mode === 'static' ? './' : '/',
-  build: { license: { fileName: 'licenses.md' } },
   plugins: [
+    bundledLicenses(),
     noteMade,
     VitePWA({
       registerType: 'prompt',

@@ -1,5 +1,5 @@
 /** Recall over one store, for Node, workerd and pages alike, so without anything that one of them lacks. */
-import type { Session } from '../../src/kernel/session.ts'
+import type { Session } from '../../src/kernel/types.ts'
 import { createMemory, lexicalRecall, type MessageInput } from '../../src/index.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { englishStemmer } from '../../src/stemmer.ts'

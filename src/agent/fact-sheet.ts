@@ -1,5 +1,5 @@
 import { checkText, invalid } from '../kernel/text/json.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import { codePoints } from '../kernel/text/text.ts'
 import type { Trust } from '../ports/message.ts'
 import type { Middleware } from './middleware.ts'

@@ -1,5 +1,5 @@
 import { invalid } from '../kernel/text/json.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import type { ToolCallPart, ToolResultPart, ToolSpec } from '../ports/message.ts'
 import { blocker, constraint, correction, finding, forget, preference } from './memory-tools/fact-tools.ts'
 import type { MemoryTool, MemoryToolName } from './memory-tools/memory-tool.ts'

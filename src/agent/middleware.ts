@@ -1,6 +1,6 @@
 import type { TailSection } from '../ports/session.ts'
 import type { Limits } from '../ports/session.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, Message } from '../ports/message.ts'

@@ -1,5 +1,5 @@
 import type { Limits } from '../ports/session.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, MessageInput } from '../ports/message.ts'
 import type { Model, ModelSettings } from '../ports/model.ts'

@@ -1,4 +1,4 @@
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import type { AbortSignalLike, Host } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { ComposedHooks } from './compose.ts'

@@ -1,4 +1,4 @@
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import type { Context } from '../ports/context.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Message, MessageInput, ToolSpec } from '../ports/message.ts'

@@ -1,11 +1,13 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import * as ai from 'ai'
 import type { ContextOptions } from '../ports/session.ts'
 import { invalid } from '../kernel/text/json.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import { appendOnce } from './append-once.ts'
 import { appendUIMessages } from './append-ui.ts'
 import { isAnthropic } from './cache.ts'
 import { fromModelMessages } from './from-model-messages.ts'
+import { needAI } from './peer.ts'
 import { type AISDKRequest, toAISDK } from './to-ai-sdk.ts'
 import { toToolSpecs } from './tools.ts'
 
@@ -50,6 +52,7 @@ export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
  * The function rejects, and with it the call, with what `context()` and `append()` reject with; ERR_INVALID_ARGUMENT: the call
  * has `instructions` of its own, which no budget counts. They belong into `createMemory({ system })`.
  *
+ * @throws ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
  * import { prepareStep, writeStep } from 'plimsoll/ai-sdk'
@@ -63,6 +66,7 @@ export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
  * ```
  */
 export function prepareStep(session: Session, options: LoopOptions = {}): PrepareStep {
+  needAI(ai.isStepCount)
   return prepareWith(session, options, new Set())
 }
 
@@ -107,8 +111,11 @@ function prepareWith(
 /**
  * A function for `onStepEnd`, which writes each step as it ends, the last one too. Repeating a step writes nothing. The SDK does not
  * tell of what such a function throws: look at {@link MemoryLoop.settled}, or append the response's messages oneself.
+ *
+ * @throws ERR_NOT_CONFIGURED: an `ai` before 7
  */
 export function writeStep(session: Session): (step: EndedStep) => Promise<void> {
+  needAI(ai.isStepCount)
   return (step) => appendStep(session, step, new Set())
 }
 
@@ -132,7 +139,7 @@ export interface MemoryLoopOptions extends LoopOptions {
  * All that `streamText` and `generateText` need to work on a session: the messages to begin with, `prepareStep`, and `onStepEnd`. The
  * user's message reaches the log by `messages` here or by an append before; each step, and so the final answer, when it ends.
  *
- * @throws as `session.context()`: ERR_TOOL_PENDING where calls wait for the user
+ * @throws as `session.context()`: ERR_TOOL_PENDING where calls wait for the user; ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
  * import { memoryLoop } from 'plimsoll/ai-sdk'
@@ -147,6 +154,7 @@ export async function memoryLoop(
   session: Session,
   { messages, ...options }: MemoryLoopOptions = {},
 ): Promise<MemoryLoop> {
+  needAI(ai.isStepCount)
   const approved = messages ? await appendUIMessages(session, messages) : []
   const { tools, cache = false, ...contextOptions } = options
   const written = new Set<string>()

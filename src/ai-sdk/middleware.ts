@@ -1,12 +1,14 @@
 import type { LanguageModelMiddleware, ModelMessage } from 'ai'
+import * as ai from 'ai'
 import type { ContextOptions } from '../ports/session.ts'
 import { asText } from '../kernel/context/count.ts'
 import { invalid } from '../kernel/text/json.ts'
 import { partsOf } from '../kernel/log/message.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { isAnthropic } from './cache.ts'
 import { fromModelMessages } from './from-model-messages.ts'
+import { needAI } from './peer.ts'
 import { promptOf } from './prompt.ts'
 import { messageOf, ReplyBuilder } from './reply.ts'
 import { toAISDK } from './to-ai-sdk.ts'
@@ -32,6 +34,7 @@ export interface MemoryMiddlewareOptions extends Omit<ContextOptions, 'tools' | 
  * System messages are not written: calls reject with ERR_INVALID_ARGUMENT where they are not the memory's own, since no budget
  * counts them. Otherwise calls reject with what `append()` and `context()` reject with.
  *
+ * @throws ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
  * import { memoryMiddleware } from 'plimsoll/ai-sdk'
@@ -44,6 +47,7 @@ export function memoryMiddleware(
   session: Session,
   { cache, ...contextOptions }: MemoryMiddlewareOptions = {},
 ): LanguageModelMiddleware {
+  needAI(ai.isStepCount)
   return {
     specificationVersion: 'v4',
     transformParams: async ({ params, model }) => {

@@ -2,6 +2,7 @@ import type { LanguageModel } from 'ai'
 import { invalid } from '../kernel/text/json.ts'
 import type { Model, ModelEvent, ModelRequest } from '../ports/model.ts'
 import { type AISDKModelOptions, currentModel } from './current-model.ts'
+import { needAI } from './peer.ts'
 
 /**
  * A model of the AI SDK, of any provider, as a {@link Model}. Calls `doStream` itself: no retries, no tools run, no files
@@ -33,6 +34,7 @@ async function* completeOlder(
   options: AISDKModelOptions,
   request: ModelRequest,
 ): AsyncGenerator<ModelEvent> {
-  const { wrapLanguageModel } = await import('ai')
+  const { isStepCount, wrapLanguageModel } = await import('ai')
+  needAI(isStepCount)
   yield* currentModel(wrapLanguageModel({ model, middleware: [] }), options).complete(request)
 }

@@ -1,6 +1,6 @@
 /** What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no storage, no network in here. */
 import type { SessionClient } from '../client/session.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import type { Receipt } from '../ports/context.ts'
 import type { ErrorCode } from '../ports/errors.ts'

@@ -24,7 +24,7 @@ export interface Client {
   readonly guests: GuestsClient
   /** One conversation; nothing is sent. @throws ERR_INVALID_ARGUMENT */
   session(sessionId: string): SessionClient
-  /** Whether the edge is there. Needs no token. */
+  /** Whether the edge is there. Sends no token. */
   health(options?: CallOptions): Promise<Health>
 }
 
@@ -42,7 +42,7 @@ export interface SessionsClient {
 }
 
 export interface GuestsClient {
-  /** Somebody new. Needs no token, so a token function may call it. */
+  /** Somebody new, where the edge lets guests in. Sends no token, so that a token function may call it. @throws ERR_NOT_FOUND */
   create(options?: WriteOptions): Promise<Guest>
 }
 

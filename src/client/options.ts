@@ -38,7 +38,7 @@ export interface RetryOptions {
 export interface ClientOptions {
   /** Where the edge is, for example `https://memory.example.com`. Empty, in a browser: where the page is from. */
   readonly baseUrl: string
-  /** Sent as a bearer token, and as a subprotocol of the socket. Printable ASCII without spaces. */
+  /** Sent as a bearer token, and as a subprotocol of the socket. Printable ASCII without spaces; an edge in development takes any. */
   readonly token: string | Token
   readonly retry?: RetryOptions
   /** Milliseconds for one attempt, of a stream until it begins. Default 30 000. */

@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import { type MemoryMcpOptions, type MemoryMcpServer, memoryMcpServer } from './memory-mcp-server.ts'
 
 export interface McpRequestOptions extends MemoryMcpOptions {

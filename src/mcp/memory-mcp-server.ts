@@ -22,7 +22,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../agent/memory-tools.ts'
 import { asText } from '../kernel/context/count.ts'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'

@@ -5,7 +5,7 @@ import {
   type Resource,
   type ResourceTemplate,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { Session } from '../kernel/session.ts'
+import type { Session } from '../kernel/types.ts'
 
 /** The session's start. */
 export const START_URI = 'plimsoll://session/start'

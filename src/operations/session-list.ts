@@ -1,6 +1,6 @@
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
-import { SESSION } from '../kernel/log/session-key.ts'
+import { SESSION } from '../kernel/log/session-list.ts'
 
 export interface ListOptions {
   /** Sessions after this one, by id in code unit order. */

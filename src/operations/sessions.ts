@@ -9,7 +9,7 @@ import type { EraseParts } from './forget/erase.ts'
 import { checkId, checkText, invalid } from '../kernel/text/json.ts'
 import type { LoadOnDemand } from './on-demand.ts'
 import { changeRegister } from '../kernel/log/register.ts'
-import { SESSION } from '../kernel/log/session-key.ts'
+import { SESSION } from '../kernel/log/session-list.ts'
 import { findSession, type ListOptions, listSessions } from './session-list.ts'
 import { type SessionInfo } from '../ports/session.ts'
 

@@ -1,5 +1,7 @@
 /** The store for browsers: `plimsoll/dexie`. */
+import { Dexie } from 'dexie'
 import { PlimsollError } from '../ports/errors.ts'
+import { isSince, needPeer } from '../ports/peer.ts'
 import type { Store } from '../ports/store.ts'
 import type { KeyValue, PageEvents } from './browser.ts'
 import { RecoveringStore } from './recovering-store.ts'
@@ -66,7 +68,7 @@ export interface DexieStore extends Store {
  * only), `ERR_STORAGE_LOST`, and `ERR_STORAGE` for anything else, each with the original as `cause`. A failure that may pass is
  * tried again, then once more on a new handle; after that the store goes on in memory and says so: {@link StoreStatus}.
  *
- * @throws ERR_INVALID_ARGUMENT
+ * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: a `dexie` before 4
  * @example
  * ```ts
  * import { createMemory } from 'plimsoll'
@@ -78,6 +80,7 @@ export interface DexieStore extends Store {
  * ```
  */
 export function dexieStore(options: DexieStoreOptions): DexieStore {
+  needPeer('plimsoll/dexie', '`dexie` 4', isSince(Dexie.semVer, 4), Dexie.semVer)
   const { name, durability = 'strict' } = options
   if (typeof name !== 'string' || name === '') throw invalid('name', 'must be a text that is not empty')
   if (durability !== 'strict' && durability !== 'relaxed')

@@ -113,6 +113,22 @@ async function say(page: Page, text: string): Promise<void> {
 
 const TAG = '<script type="module" src="/cdn/v1/plimsoll-chat.js"></script>'
 
+it('brings the licence of every package of which it holds something', () => {
+  const text = readFileSync(join(folder, 'LICENSES.txt'), 'utf8')
+  const names = [...text.matchAll(/^(\S+) \d+\.\d+\.\d+: .*\n=+$/gm)].map(([, name]) => name)
+  expect(names).toEqual([
+    ...['@cfworker/json-schema', '@noble/hashes', 'dexie', 'dompurify', 'highlight.js'],
+    ...['lit', 'lit-html', 'marked', 'plimsoll', 'rolldown'],
+  ])
+  for (const holder of ['Jeremy Danyow', 'Paul Miller', 'David Fahlander', 'Ivan Sagalaev'])
+    expect(text).toContain(holder)
+})
+
+it('refuses none of the libraries that it brings', () => {
+  for (const file of readdirSync(folder))
+    expect(readFileSync(join(folder, file), 'utf8')).not.toContain('or later, found')
+})
+
 it('is a launcher of at most 5 kB, which loads nothing until it is pressed and moves nothing', async () => {
   expect(gzipSync(readFileSync(join(folder, 'plimsoll-chat.js'))).length).toBeLessThanOrEqual(5_000)
   const page = await visit(`${TAG}<p id="after">After</p>`)

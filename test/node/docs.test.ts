@@ -69,6 +69,32 @@ describe('edge.md', () => {
   })
 })
 
+describe('peers.md', () => {
+  const { peerDependencies, packages } = {
+    ...(JSON.parse(read('package.json')) as { peerDependencies: Readonly<Record<string, string>> }),
+    ...(JSON.parse(read('package-lock.json')) as { packages: Readonly<Record<string, { version: string }>> }),
+  }
+  const installed = (peer: string): string | undefined => packages[`node_modules/${peer}`]?.version
+
+  it('has every peer with the version that tests run with, and no other', () => {
+    const said = rowsOf(read('docs/peers.md')).map(([peer, , , version]) => [codeIn(peer), version])
+    expect(said).toEqual(Object.keys(peerDependencies).map((peer) => [peer, installed(peer)]))
+  })
+
+  it('agrees with what the pages of the subpaths say, each of which names its peers', () => {
+    const named = new Set<string>()
+    const pages = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'))
+    for (const page of pages) {
+      for (const [, peer = '', version] of read(`docs/${page}`).matchAll(/`([@/\w.-]+)`\s(\d+\.\d+\.\d+)/g)) {
+        if (!Object.hasOwn(peerDependencies, peer)) continue
+        named.add(peer)
+        expect(`${page}: ${peer} ${version}`).toBe(`${page}: ${peer} ${installed(peer)}`)
+      }
+    }
+    expect([...named].sort()).toEqual(Object.keys(peerDependencies))
+  })
+})
+
 describe('links between the pages', () => {
   const pages = [
     'README.md',

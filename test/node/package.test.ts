@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 
@@ -6,6 +6,14 @@ const root = new URL('../../', import.meta.url)
 
 /** The source that `tsc` turns into a file of dist/. */
 const sourceOf = (output: string) => output.replace('./dist/', './').replace(/(\.d\.ts|\.js)$/, '.ts')
+
+/** Sources of what is published. */
+const published = () =>
+  ['src', 'test/contract'].flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => `${folder}/${file}`),
+  )
 
 const outputs = Object.values(manifest.exports)
   .flatMap((target) => (typeof target === 'string' ? [] : [target.types, target.default]))
@@ -23,7 +31,23 @@ test('types come first in each export, since the first matching condition wins',
 
 test('no packages but the hashes and the validator come with the library', () => {
   expect(Object.keys(manifest.dependencies)).toEqual(['@cfworker/json-schema', '@noble/hashes'])
-  for (const peer of Object.keys(manifest.peerDependencies)) {
+})
+
+test('every peer is optional and of any version, so that no project is kept from installing the library', () => {
+  for (const [peer, range] of Object.entries(manifest.peerDependencies)) {
     expect(manifest.peerDependenciesMeta).toHaveProperty([peer, 'optional'], true)
+    expect([peer, range]).toEqual([peer, '*'])
+  }
+})
+
+test('what the library imports is a dependency or a declared peer', () => {
+  const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+  for (const file of published()) {
+    const source = readFileSync(new URL(file, root), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+    for (const [, specifier = ''] of source.matchAll(/(?:\bfrom |\bimport |\bimport\()'([^'.][^']*)'/g)) {
+      const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? []
+      if (/^(?:node|cloudflare):/.test(specifier)) continue
+      expect(declared, `${file} imports ${specifier}`).toContain(name)
+    }
   }
 })

@@ -1,7 +1,7 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
-import type { Memory } from '../../src/kernel/memory.ts'
+import type { Memory } from '../../src/kernel/types.ts'
 import { durableObjectMemory } from '../../src/durable-object.ts'
 import type { OpResult } from '../../src/ports/op.ts'
 import type { Decide, Store } from '../../src/ports/store.ts'

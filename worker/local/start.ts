@@ -110,7 +110,7 @@ Plimsoll is at ${url}/
   ${url}/docs     every route of the edge
   ${url}/health   whether it runs
 
-You are the user "local"; no token is needed. Chats are answered by a scripted demo, which says so,
+You are the user "local", with any token or none. Chats are answered by a scripted demo, which says so,
 unless .dev.vars names a model (docs/deploy.md). What is stored is in ${data}/. Ctrl-C ends it.
 `
 }

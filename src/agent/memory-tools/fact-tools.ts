@@ -1,6 +1,6 @@
 import type { FactKind } from '../../ports/fact.ts'
 import { isTrusted } from '../../kernel/log/message.ts'
-import type { Session } from '../../kernel/session.ts'
+import type { Session } from '../../kernel/types.ts'
 import type { Json } from '../../ports/message.ts'
 import type { MemoryTool, MemoryToolName } from './memory-tool.ts'
 import { originOf } from './origin.ts'

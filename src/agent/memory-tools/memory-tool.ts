@@ -1,4 +1,4 @@
-import type { Session } from '../../kernel/session.ts'
+import type { Session } from '../../kernel/types.ts'
 import type { Json } from '../../ports/message.ts'
 
 /** The tools by which a model reaches its memory. */

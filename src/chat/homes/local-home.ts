@@ -1,4 +1,4 @@
-import type { Memory } from '../../kernel/memory.ts'
+import type { Memory } from '../../kernel/types.ts'
 import { findSession, listSessions } from '../../operations/session-list.ts'
 import type { Sessions } from '../../operations/sessions.ts'
 import type { Store } from '../../ports/store.ts'

@@ -1,5 +1,5 @@
 /** The memory behind sessions that are kept in this browser; loaded when something is written, looked for or asked of it. */
-import type { Memory } from '../../kernel/memory.ts'
+import type { Memory } from '../../kernel/types.ts'
 import { lexicalRecall } from '../../features/recall/lexical-recall.ts'
 import { createMemory } from '../../lazy.ts'
 import type { Budget } from '../../ports/context.ts'

@@ -1,4 +1,4 @@
-import type { Memory } from '../../kernel/memory.ts'
+import type { Memory } from '../../kernel/types.ts'
 import type { ChatPlatform } from '../settings.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import type { Identity, Move } from './identity.ts'

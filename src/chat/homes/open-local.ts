@@ -1,5 +1,5 @@
 import { kept } from '../../kernel/log/kept.ts'
-import type { Memory } from '../../kernel/memory.ts'
+import type { Memory } from '../../kernel/types.ts'
 import type { Budget } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { type DexieStore, dexieStore } from '../../stores/dexie.ts'

@@ -1,5 +1,6 @@
 import { Directive, directive, type ElementPart } from 'lit/directive.js'
 import { noChange } from 'lit/html.js'
+import { isPlimsollError } from '../../ports/errors.ts'
 import type { Blocks, ProseOptions } from './blocks.ts'
 
 /** What would look different as Markdown. A text without any of it needs no parser. */
@@ -47,8 +48,9 @@ class ProseDirective extends Directive {
   async #load(): Promise<void> {
     try {
       renderer ??= await import('./blocks.ts')
-    } catch {
-      // Offline, or a deploy took the file away: the text stays as it is.
+    } catch (error) {
+      // Offline, or a deploy took the file away: the text stays as it is. It does with a peer that is too old, too; that the page is told.
+      if (isPlimsollError(error)) reportError(error)
       return
     }
     if (this.#element?.isConnected && this.#text !== undefined) this.#show(this.#element, this.#text)

@@ -1,8 +1,10 @@
 /** Markdown to nodes. Loaded with the first message that needs it. */
 import createPurifier from 'dompurify'
 import { Marked, type Token } from 'marked'
+import { isSince, needPeer } from '../../ports/peer.ts'
 
 const purifier = createPurifier(window)
+needPeer('plimsoll/chat', '`dompurify` 3', isSince(purifier.version, 3), purifier.version)
 
 /** Nothing that loads by itself, and nothing that runs. */
 const PROSE = {

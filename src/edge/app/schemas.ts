@@ -2,6 +2,10 @@
 import { z } from '@hono/zod-openapi'
 import { checkId, checkText } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
+import { needPeer } from '../../ports/peer.ts'
+
+// Here, since the schemas below are made at once, and with zod 3 the first of them fails without saying why.
+needPeer('plimsoll/hono', '`zod` 4', z.looseObject)
 
 /** 1 to 256 bytes of well-formed UTF-16. */
 const id = z.string().min(1).max(256).refine(passes(checkId))

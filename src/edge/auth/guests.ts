@@ -5,7 +5,7 @@ import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'
 import { GUEST_PREFIX } from './jwt.ts'
 import { secretBytes } from './secret.ts'
-import { unauthenticated, verifyToken } from './verify-token.ts'
+import { needJose, unauthenticated, verifyToken } from './verify-token.ts'
 
 export interface GuestOptions {
   /** At least 32 bytes; those of a text are its UTF-8. It may be the secret of users' tokens: the key is derived from it. */
@@ -52,9 +52,10 @@ const LABEL = 'plimsoll guest tokens v1'
  * Issues and verifies the tokens of guests. Their key is derived from the secret, so that no token of a guest's is ever one of a user's,
  * or the reverse, though both use the same secret.
  *
- * @throws ERR_NOT_CONFIGURED where the secret is too short, or the lifetime is out of bounds
+ * @throws ERR_NOT_CONFIGURED where the secret is too short, the lifetime is out of bounds, or `jose` is older than 6
  */
 export function guestTokens({ secret, lifetimeMs = LIFETIME_MS, clock, newId }: GuestOptions): GuestTokens {
+  needJose()
   const bytes = secretBytes("the guests' secret", secret)
   if (!(lifetimeMs >= LEAST_LIFETIME_MS && lifetimeMs <= MOST_LIFETIME_MS))
     throw new PlimsollError('ERR_NOT_CONFIGURED', 'authenticate: lifetimeMs must be a minute to 400 days')

@@ -7,7 +7,7 @@ import { bearerToken } from './bearer-token.ts'
 import { isLoopback } from './loopback.ts'
 import { type Fetch, remoteKeySet, type WaitUntil } from './remote-key-set.ts'
 import { secretBytes } from './secret.ts'
-import { TOLERANCE_SECONDS, unauthenticated, verifyToken } from './verify-token.ts'
+import { needJose, TOLERANCE_SECONDS, unauthenticated, verifyToken } from './verify-token.ts'
 
 /** What the ids of guests begin with. A user's token with such a subject is refused. */
 export const GUEST_PREFIX = 'guest_'
@@ -57,9 +57,10 @@ const PUBLIC_KEY = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/
  * ERR_OVERLOADED with `retryAfter` where the issuer's keys cannot be read, since that proves nothing against the token. Without a token
  * it gives `undefined`.
  *
- * @throws ERR_NOT_CONFIGURED where the options cannot authenticate anybody safely
+ * @throws ERR_NOT_CONFIGURED where the options cannot authenticate anybody safely, or `jose` is older than 6
  */
 export function jwtAuthenticator(options: JwtOptions): Authenticate {
+  needJose()
   const { tenantClaim, clock = webHost.now } = options
   const { key, algorithms } = options.jwks === undefined ? bySecret(options) : byKeySet(options, options.jwks)
   const issuer = required('issuer', options.issuer)

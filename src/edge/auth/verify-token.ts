@@ -1,5 +1,7 @@
+import * as jose from 'jose'
 import { type CryptoKey, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { needPeer } from '../../ports/peer.ts'
 import type { Principal } from '../principal.ts'
 
 /** By how much the clocks of who signs and who verifies may differ. */
@@ -14,6 +16,11 @@ export interface TokenRules extends JWTVerifyOptions {
   readonly audience: string | string[]
   readonly algorithms: string[]
   readonly currentDate: Date
+}
+
+/** @throws ERR_NOT_CONFIGURED: a `jose` before 6, which says nothing of its version but lacks an export */
+export function needJose(): void {
+  needPeer('plimsoll/hono', '`jose` 6', jose.customFetch)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AgentTool, RunOptions } from '../../agent/options.ts'
-import type { Session } from '../../kernel/session.ts'
+import type { Session } from '../../kernel/types.ts'
 import type { ErrorCode } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'

@@ -1,6 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { currentModel } from '../../ai-sdk/current-model.ts'
 import type { Model } from '../../ports/model.ts'
+import { needPeer } from '../../ports/peer.ts'
 import { NotReached } from './model-failure.ts'
 import { type SteadyOptions, steadyModel } from './steady-model.ts'
 
@@ -18,6 +19,8 @@ export interface OpenAICompatibleOptions extends SteadyOptions {
 /**
  * A model behind any server that speaks OpenAI's Chat Completions: OpenAI, OpenRouter, Groq, vLLM, Ollama, llama.cpp and others. Streams,
  * and asks for usage. Fails as {@link steadyModel} says.
+ *
+ * @throws ERR_NOT_CONFIGURED: an `@ai-sdk/openai-compatible` before 3
  */
 export function openAICompatibleModel({
   baseUrl,
@@ -34,7 +37,9 @@ export function openAICompatibleModel({
     fetch: reaching(request),
     ...(isOpenAI(baseUrl) && { transformRequestBody: withMaxCompletionTokens }),
   })
-  return steadyModel(currentModel(provider.chatModel(modelId), { id: modelId }), steady)
+  const model = provider.chatModel(modelId)
+  needPeer('plimsoll/models', '`@ai-sdk/openai-compatible` 3', model.specificationVersion >= 'v4')
+  return steadyModel(currentModel(model, { id: modelId }), steady)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { currentModel } from '../../ai-sdk/current-model.ts'
 import type { Model } from '../../ports/model.ts'
+import { needPeer } from '../../ports/peer.ts'
 import { type SteadyOptions, steadyModel } from './steady-model.ts'
 
 export interface WorkersAIOptions extends SteadyOptions {
@@ -11,13 +12,15 @@ export interface WorkersAIOptions extends SteadyOptions {
 
 /**
  * A model of Cloudflare's Workers AI, by binding: no key. The provider is loaded with the first call, so that a worker without the binding
- * does not start it. Fails as {@link steadyModel} says.
+ * does not start it. Fails as {@link steadyModel} says, and with ERR_NOT_CONFIGURED where that provider is older than 4.
  */
 export function workersAIModel({ binding, modelId, ...steady }: WorkersAIOptions): Model {
   let loaded: Promise<Model> | undefined
   const load = async (): Promise<Model> => {
     const { createWorkersAI } = await import('workers-ai-provider')
-    return currentModel(createWorkersAI({ binding })(modelId), { id: modelId })
+    const model = createWorkersAI({ binding })(modelId)
+    needPeer('plimsoll/models', '`workers-ai-provider` 4', model.specificationVersion >= 'v4')
+    return currentModel(model, { id: modelId })
   }
   return steadyModel(
     {

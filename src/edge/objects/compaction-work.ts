@@ -1,4 +1,5 @@
-import type { CompactOptions, Session } from '../../kernel/session.ts'
+import type { CompactOptions } from '../../kernel/session.ts'
+import type { Session } from '../../kernel/types.ts'
 import type { Json } from '../../ports/message.ts'
 import type { WorkHandler } from '../tables/work.ts'
 import type { WorkQueue } from '../tables/work-queue.ts'

@@ -1,5 +1,5 @@
-import type { Memory } from '../../kernel/memory.ts'
-import type { Session } from '../../kernel/session.ts'
+import type { Memory } from '../../kernel/types.ts'
+import type { Session } from '../../kernel/types.ts'
 import { createMemory } from '../../create-memory.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'

@@ -1,5 +1,5 @@
 import type { AgentTool } from '../../agent/options.ts'
-import type { Session } from '../../kernel/session.ts'
+import type { Session } from '../../kernel/types.ts'
 import type { CreateMemoryOptions } from '../../create-memory.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Budgets } from '../tables/token-buckets.ts'

@@ -1,6 +1,6 @@
 import { hashText } from '../../kernel/text/hash.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import type { Session } from '../../kernel/session.ts'
+import type { Session } from '../../kernel/types.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { MediaPart, Message, MessageInput, Part } from '../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'

@@ -1,7 +1,7 @@
 import { withUsage } from '../../agent/model-call.ts'
 import { predict, reportedBy } from '../../agent/usage.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import type { Session } from '../../kernel/session.ts'
+import type { Session } from '../../kernel/types.ts'
 import { inlineAttachments } from '../../inline-attachments.ts'
 import type { Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'

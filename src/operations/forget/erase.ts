@@ -7,7 +7,7 @@ import { valueIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { LIVE } from '../../features/facts/fact.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
-import { SESSION } from '../../kernel/log/session-key.ts'
+import { SESSION } from '../../kernel/log/session-list.ts'
 import { AUDIT, writeAudit } from '../audit.ts'
 import { certificateOf, countsOf, type Found, NAMED } from './certificate.ts'
 

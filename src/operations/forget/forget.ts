@@ -10,7 +10,7 @@ import { FACT } from '../../features/facts/fact.ts'
 import { HEAD_KEY } from '../../kernel/context/head.ts'
 import { SUMMARY_ID } from '../../kernel/log/message.ts'
 import { attachmentsIn, sealOp } from '../../kernel/log/seal.ts'
-import { SESSION } from '../../kernel/log/session-key.ts'
+import { SESSION } from '../../kernel/log/session-list.ts'
 import { type AuditInput, writeAudit } from '../audit.ts'
 import { countsOf, type Found, removed } from './certificate.ts'
 

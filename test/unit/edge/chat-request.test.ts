@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { toUIMessages } from '../../../src/ai-sdk/index.ts'
-import type { Session } from '../../../src/kernel/session.ts'
+import type { Session } from '../../../src/kernel/types.ts'
 import { applyChatRequest } from '../../../src/edge/chat/apply-request.ts'
 import { type ChatRequest, keyOf, parseChatRequest } from '../../../src/edge/chat/chat-request.ts'
 import { webHost } from '../../../src/platform/web.ts'

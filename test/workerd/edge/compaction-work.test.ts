@@ -1,7 +1,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { charsPerToken } from '../../../src/kernel/context/count.ts'
-import type { Session } from '../../../src/kernel/session.ts'
+import type { Session } from '../../../src/kernel/types.ts'
 import { durableObjectMemory, durableObjectStore } from '../../../src/durable-object.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from '../../../src/edge/objects/compaction-work.ts'
 import { objectAlarms } from '../../../src/edge/tables/alarms.ts'

@@ -1,7 +1,7 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { AgentTool } from '../../../../src/agent/options.ts'
 import { toUIMessages } from '../../../../src/ai-sdk/index.ts'
-import type { Session } from '../../../../src/kernel/session.ts'
+import type { Session } from '../../../../src/kernel/types.ts'
 import { createMemory } from '../../../../src/create-memory.ts'
 import { type ChatRequest, parseChatRequest } from '../../../../src/edge/chat/chat-request.ts'
 import type { ChatRunsOptions } from '../../../../src/edge/chat/chat-runs-options.ts'
