@@ -1,24 +1,43 @@
-import { createCore } from './kernel/memory.ts'
-import { type Memory } from './kernel/types.ts'
-import * as onDemand from './operations/on-demand.ts'
-import { type CreateMemoryOptions, withDefaults } from './memory-defaults.ts'
+import { defaultCounter } from './counters/default.ts'
+import type { Feature } from './kernel/feature.ts'
+import { createKernel, type KernelOptions } from './kernel/memory.ts'
+import type { Compose, Fault, Flat, Memory } from './kernel/types.ts'
+import { webHost } from './platform/web.ts'
+import type { Counter } from './ports/counter.ts'
 
-export type { CreateMemoryOptions } from './memory-defaults.ts'
+export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
+  /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
+  readonly counter?: Counter
+  /** Unix milliseconds, for display only. Default `Date.now`. */
+  readonly clock?: () => number
+  /** Fresh ids. Default UUIDv7. */
+  readonly newId?: () => string
+}
+
+/** Options of `createMemory` with what is in use. What cannot be in use together is a compile error that says why. */
+export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = MemoryOptions & {
+  /** What composes the memory, for example `[...standard(), recall()]`. Their order means nothing. Default: nothing. */
+  readonly use?: Use & ([Fault<Use>] extends [never] ? unknown : Fault<Use>)
+}
 
 /**
- * Creates a memory.
+ * Creates a memory: log, window, epochs and receipts, and whatever is in `use`.
  *
- * @throws ERR_INVALID_ARGUMENT
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
  * @example
  * ```ts
- * import { createMemory, mapStore } from 'plimsoll'
+ * import { createMemory, facts, mapStore } from 'plimsoll'
  *
- * const memory = createMemory({ store: mapStore(), system: 'You are a travel agent.', budget: 16_000 })
+ * const memory = createMemory({ store: mapStore(), system: 'You are a travel agent.', budget: 16_000, use: [facts()] })
  * const session = memory.session({ userId: 'ada', sessionId: 'trip' })
  * await session.append({ role: 'user', content: 'Book the 9:40 to Turin.' })
+ * await session.facts.remember({ kind: 'preference', text: 'window seat' })
  * const context = await session.context()
  * ```
  */
-export function createMemory<State = unknown>(options: CreateMemoryOptions<State>): Memory<State> {
-  return createCore({ ...withDefaults(options), onDemand: async () => onDemand })
+export function createMemory<const Use extends readonly Feature[] = readonly []>(
+  options: CreateMemoryOptions<Use>,
+): Memory<Flat<Compose<Use>>> {
+  const { counter = defaultCounter, clock = webHost.now, newId = webHost.newId, ...rest } = options
+  return createKernel({ ...(rest as MemoryOptions), counter, host: { ...webHost, now: clock, newId } })
 }

@@ -54,71 +54,135 @@ export {
   scriptedModel,
 } from './agent/scripted-model.ts'
 export { sessionStartGuide } from './agent/session-start-guide.ts'
-export { type StandardOptions, standardMiddleware } from './agent/standard.ts'
-export type { AttachmentInput } from './operations/attachments.ts'
-export type { Pin } from './features/compaction/carry.ts'
-export type { ContextOptions, TailSection } from './ports/session.ts'
-export { charsPerToken, countMessage, utf8Bound } from './kernel/context/count.ts'
-export type { FactInput } from './ports/fact.ts'
-export { extractFacts } from './features/facts/extract-facts.ts'
-export type { Fact, FactKind } from './ports/fact.ts'
-export type { FactQuery } from './ports/fact.ts'
-export type { FactOptions } from './features/facts/fact-options.ts'
-export type { FactCaps } from './features/facts/fact-plan.ts'
-export type { Facts } from './features/facts/facts.ts'
-export type { Remembered } from './ports/fact.ts'
-export type { ReviewResult, ReviewSchedule } from './features/facts/review.ts'
-export type { Rating } from './ports/fact.ts'
-export type { Cut, OnCut } from './kernel/feature.ts'
-export { assertFits } from './render/fits.ts'
-export type { KeptFor, RetentionOptions, UnreadableLeft } from './features/retention/retention-options.ts'
-export type { HistoryOptions } from './ports/session.ts'
-export type { Extract } from './features/facts/extraction.ts'
-export type { SectionSizes } from './features/facts/remembered.ts'
-export type { ForgetOptions } from './features/facts/session-memory.ts'
-export type { User } from './features/facts/user.ts'
-export type { UserRecallOptions } from './ports/recall.ts'
-export type { SessionOptions } from './kernel/memory.ts'
-export type { Memory } from './kernel/types.ts'
-export type { CompactionOptions, PolicyOptions } from './kernel/policy.ts'
-export type { Limits, ToolOutputOptions, WindowLimits, WindowOptions } from './ports/session.ts'
-export type { Recalled, RecallOptions } from './ports/recall.ts'
-export { type LexicalRecallOptions, lexicalRecall, type Recall } from './features/recall/lexical-recall.ts'
-export type { RecallPage } from './features/recall/recall-page.ts'
-export type { Checkpoint, CheckpointOptions } from './features/checkpoint/checkpoint.ts'
-export type { Checkpointed } from './ports/checkpoint.ts'
-export type { Profile } from './features/profile/profile.ts'
-export type { ProfileDocument } from './ports/profile.ts'
-export type { WriteOptions } from './kernel/log/register.ts'
-export type { BudgetTokens, Settings, SettingsPatch } from './ports/settings.ts'
-export { toMarkdown } from './features/skills/skill.ts'
-export { type Skill, type SkillEntry } from './ports/skill.ts'
-export type { Skills } from './features/skills/skills.ts'
-export type { ListedSkill, SkillQuery, StoredSkill } from './ports/skill.ts'
-export type { CompactOptions } from './kernel/session.ts'
-export type { Compacted } from './client/types.ts'
-export type { Session } from './kernel/types.ts'
-export type { Snapshot } from './ports/session.ts'
-export type { ListOptions } from './operations/session-list.ts'
-export type { SessionInfo } from './ports/session.ts'
-export type { Sessions } from './operations/sessions.ts'
-export type { SourceOptions, SourcePage } from './operations/source.ts'
-export type { PinnedItem, RecalledItem, SkillItem } from './ports/start.ts'
-export type { StartOptions } from './ports/start.ts'
-export type { SessionStart } from './ports/start.ts'
-export type { Overflow } from './ports/start.ts'
-export type { ExportOptions } from './operations/transfer/export-options.ts'
-export type { ImportOptions, ImportTrust } from './operations/transfer/import.ts'
-export { type Version, versionsIn } from './operations/versions.ts'
-export type { CommitInput, CommitOptions, CommitResult } from './kernel/types.ts'
-export type { AppendOptions, AppendResult } from './ports/session.ts'
+export { type StandardMiddlewareOptions, standardMiddleware } from './agent/standard.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
-export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
-export { inlineAttachments } from './inline-attachments.ts'
+export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
+export type { Checkpoint } from './features/checkpoint/checkpoint.ts'
+export { type CheckpointOptions, type CheckpointShape, checkpoint } from './features/checkpoint/feature.ts'
+export type { Pin } from './features/compaction/carry.ts'
+export type { CompactionOptions } from './features/compaction/compaction-options.ts'
+export {
+  type Compacted,
+  type CompactionShape,
+  type CompactOptions,
+  compaction,
+  type SessionCompaction,
+} from './features/compaction/feature.ts'
+export { extractFacts } from './features/facts/extract-facts.ts'
+export type { Extract } from './features/facts/extraction.ts'
+export type { FactOptions } from './features/facts/fact-options.ts'
+export type { FactCaps } from './features/facts/fact-plan.ts'
+export {
+  type FactsApi,
+  type FactsOptions,
+  type FactsShape,
+  facts,
+  type UserFacts,
+} from './features/facts/feature.ts'
+export type { ReviewResult, ReviewSchedule } from './features/facts/review.ts'
+export { Filling } from './features/filling.ts'
+export { PLACES } from './features/places.ts'
+export { type ProfileOptions, type ProfileShape, profile } from './features/profile/feature.ts'
+export type { Profile } from './features/profile/profile.ts'
+export {
+  type RecallFeatureOptions,
+  type RecallShape,
+  recall,
+  type SessionRecall,
+  type UserRecall,
+} from './features/recall/feature.ts'
+export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
+export type { RecallPage } from './features/recall/recall-page.ts'
+export {
+  type SessionSkills,
+  type SkillsOptions,
+  type SkillsShape,
+  skills,
+} from './features/skills/feature.ts'
+export { toMarkdown } from './features/skills/skill.ts'
+export type { Skills } from './features/skills/skills.ts'
+export { type StandardOptions, standard } from './features/standard.ts'
+export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
+export { charsPerToken, countMessage, utf8Bound } from './kernel/context/count.ts'
+export {
+  type Cut,
+  type CutPart,
+  type Feature,
+  type HeadPart,
+  KERNEL,
+  type KernelMemory,
+  type KernelSession,
+  type KernelUser,
+  type MemoryPart,
+  type OnCut,
+  type Owner,
+  type Prepared,
+  provide,
+  type ReadAsk,
+  type RegisterKind,
+  type Rung,
+  type Section,
+  type SessionPart,
+  type Shape,
+  type Showing,
+  type ShowPart,
+  type Slot,
+  type Standing,
+  slot,
+  type TailAsk,
+  type TailPart,
+  type WriteDraft,
+  type WritePart,
+} from './kernel/feature.ts'
+export { changeRegister, readRegister, type WriteOptions } from './kernel/log/register.ts'
+export type { Policy } from './kernel/policy.ts'
+export type {
+  CommitInput,
+  CommitOptions,
+  CommitResult,
+  ContextOptionsOf,
+  Memory,
+  Session,
+  SessionBase,
+  SessionOf,
+  SessionOptions,
+  User,
+  UserScope,
+} from './kernel/types.ts'
+export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
+export { readAudit } from './operations/audit.ts'
+export { readBranches, switchTo } from './operations/branches.ts'
+export { checkContext, contextAt } from './operations/context-at.ts'
+export { addExchange } from './operations/exchange.ts'
+export { eraseUser } from './operations/forget/erase.ts'
+export { type ForgetOptions, forget, forgetFact } from './operations/forget/forget.ts'
+export { retention } from './operations/retention/feature.ts'
+export type {
+  KeptFor,
+  RetentionOptions,
+  UnreadableLeft,
+} from './operations/retention/retention-options.ts'
+export { type RewindOptions, rewind, undo } from './operations/rewind.ts'
+export {
+  deleteSession,
+  findSession,
+  type ListOptions,
+  listSessions,
+  titleSession,
+} from './operations/sessions.ts'
+export { changeSettings, readSettings } from './operations/settings.ts'
+export { readSource, type SourceOptions, type SourcePage } from './operations/source.ts'
+export { startSession } from './operations/start/start.ts'
+export { exportFrom } from './operations/transfer/export.ts'
+export type { ExportOptions } from './operations/transfer/export-options.ts'
+export { type ImportOptions, type ImportTrust, importInto } from './operations/transfer/import.ts'
+export { nextWorkAt, runDueWork } from './operations/upkeep.ts'
+export { type Version, versionsIn } from './operations/versions.ts'
 export type { AuditAction, AuditQuery, AuditRecord } from './ports/audit.ts'
 export type { Branch } from './ports/branch.ts'
 export type { Certificate, Holder, Removed, RemovedKind } from './ports/certificate.ts'
+export type { Checkpointed } from './ports/checkpoint.ts'
 export type {
   Block,
   Budget,
@@ -135,6 +199,7 @@ export type {
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
+export type { Fact, FactInput, FactKind, FactQuery, Rating, Remembered } from './ports/fact.ts'
 export type { AbortSignalLike, Controller, Host, Timeout } from './ports/host.ts'
 export type {
   Json,
@@ -174,7 +239,32 @@ export type {
   SealedOp,
   SummaryMark,
 } from './ports/op.ts'
+export type { ProfileDocument } from './ports/profile.ts'
+export type { Recalled, RecallOptions, UserRecallOptions } from './ports/recall.ts'
+export type {
+  AppendOptions,
+  AppendResult,
+  ContextOptions,
+  HistoryOptions,
+  Limits,
+  SessionInfo,
+  Snapshot,
+  TailSection,
+  ToolOutputOptions,
+  WindowLimits,
+  WindowOptions,
+} from './ports/session.ts'
+export type { BudgetTokens, Settings, SettingsPatch } from './ports/settings.ts'
+export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from './ports/skill.ts'
 export type { StandardIssue, StandardResult, StandardSchema } from './ports/standard-schema.ts'
+export type {
+  Overflow,
+  PinnedItem,
+  RecalledItem,
+  SessionStart,
+  SkillItem,
+  StartOptions,
+} from './ports/start.ts'
 export type { Stemmer } from './ports/stemmer.ts'
 export type {
   Attachment,
@@ -213,9 +303,9 @@ export {
   lintPrefix,
 } from './render/diff.ts'
 export { explain } from './render/explain.ts'
-export { type Explanation, type Source, type Span } from './ports/explanation.ts'
 export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
 export { type RunAgentOptions, runAgent } from './run-agent.ts'
 export { mapStore } from './stores/map.ts'
+export type { Explanation, Provider, Source, Span } from './ports/explanation.ts'

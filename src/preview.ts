@@ -1,5 +1,4 @@
-import type { ContextOptions } from './ports/session.ts'
-import type { Session } from './kernel/types.ts'
+import type { ContextOptionsOf, SessionBase } from './kernel/types.ts'
 import type { Context } from './ports/context.ts'
 
 /** What the next model call would be given, or why there is no such thing. Both undefined until it was built. */
@@ -10,14 +9,18 @@ export interface Preview {
 }
 
 /** Options of a preview, which never writes. */
-export type PreviewOptions = Omit<ContextOptions, 'preview' | 'newEpoch'>
+export type PreviewOptions<F extends object = {}> = Omit<ContextOptionsOf<F>, 'preview' | 'newEpoch'>
 
 export const NO_PREVIEW: Preview = { context: undefined, error: undefined }
 
 /** Never rejects. */
-export async function previewOf(session: Session, options: PreviewOptions | undefined): Promise<Preview> {
+export async function previewOf<F extends object>(
+  session: SessionBase<F>,
+  options: PreviewOptions<F> | undefined,
+): Promise<Preview> {
   try {
-    return { context: await session.context({ ...options, preview: true }), error: undefined }
+    const asked = { ...options, preview: true } as ContextOptionsOf<F>
+    return { context: await session.context(asked), error: undefined }
   } catch (error) {
     return { context: undefined, error }
   }

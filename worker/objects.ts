@@ -7,7 +7,8 @@ import {
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
 import { modelOf } from '../src/edge/models/index.ts'
-import { extractFacts, lexicalRecall, type Model, type RetentionOptions } from '../src/index.ts'
+import { extractFacts, type Model, type RetentionOptions } from '../src/index.ts'
+import { lexicalRecall } from '../src/features/recall/lexical-recall.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
 

@@ -1,6 +1,7 @@
 /** Recall over one store, for Node, workerd and pages alike, so without anything that one of them lacks. */
 import type { Session } from '../../src/kernel/types.ts'
-import { createMemory, lexicalRecall, type MessageInput } from '../../src/index.ts'
+import { createMemory, type MessageInput } from '../../src/index.ts'
+import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 

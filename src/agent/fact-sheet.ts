@@ -1,5 +1,5 @@
 import { checkText, invalid } from '../kernel/text/json.ts'
-import type { Session } from '../kernel/types.ts'
+import type { AgentSession } from './agent-session.ts'
 import { codePoints } from '../kernel/text/text.ts'
 import type { Trust } from '../ports/message.ts'
 import type { Middleware } from './middleware.ts'
@@ -14,7 +14,7 @@ export interface SheetFact {
 export interface FactSheetOptions {
   /** Contract: what is known now, the most important first; an empty list for nothing. Asked before each model call. */
   readonly facts: (about: {
-    readonly session?: Session
+    readonly session?: AgentSession
   }) => readonly SheetFact[] | Promise<readonly SheetFact[]>
   /** Code points of the facts that are shown; above 0. Default 4 000, about 1 000 tokens. */
   readonly maxCharacters?: number

@@ -1,5 +1,5 @@
 import type { Limits } from '../ports/session.ts'
-import type { Session } from '../kernel/types.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, MessageInput } from '../ports/message.ts'
 import type { Model, ModelSettings } from '../ports/model.ts'
@@ -38,7 +38,7 @@ export interface ToolContext {
   readonly callId: string
   /** Aborts with the run, and when the tool's time is up. */
   readonly signal: AbortSignalLike
-  readonly session?: Session
+  readonly session?: AgentSession
 }
 
 export interface ResumeOptions {
@@ -77,7 +77,7 @@ export interface RunOptions {
   readonly system?: string
   readonly tools?: readonly AgentTool[]
   /** Where the conversation is kept. Default: nowhere; each request then holds all of it, verbatim. */
-  readonly session?: Session
+  readonly session?: AgentSession
   readonly middleware?: readonly Middleware[]
   /** Most model calls. 1 or more. Default 20. */
   readonly maxSteps?: number

@@ -1,4 +1,4 @@
-import type { Session } from '../kernel/types.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { AbortSignalLike, Host } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { ComposedHooks } from './compose.ts'
@@ -16,7 +16,7 @@ export interface RunState {
   readonly signal: AbortSignalLike
   readonly emit: (event: AgentEvent) => void
   readonly options: RunOptions
-  readonly session: Session | undefined
+  readonly session: AgentSession | undefined
   readonly timeouts: Timeouts
   readonly toolbox: Toolbox
   readonly hooks: ComposedHooks

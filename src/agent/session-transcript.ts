@@ -1,4 +1,4 @@
-import type { Session } from '../kernel/types.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { Context } from '../ports/context.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Message, MessageInput, ToolSpec } from '../ports/message.ts'
@@ -6,9 +6,9 @@ import type { ContextRequest, Transcript, WriteOptions, Written } from './transc
 
 /** A conversation in a memory. */
 export class SessionTranscript implements Transcript {
-  readonly #session: Session
+  readonly #session: AgentSession
 
-  constructor(session: Session) {
+  constructor(session: AgentSession) {
     this.#session = session
   }
 

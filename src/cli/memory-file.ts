@@ -1,5 +1,5 @@
 import type { FactInput } from '../ports/fact.ts'
-import type { User } from '../features/facts/user.ts'
+import type { User } from '../kernel/types.ts'
 import { lexicalRecall } from '../features/recall/lexical-recall.ts'
 import type { Skill } from '../ports/skill.ts'
 import type { Session } from '../kernel/types.ts'

@@ -74,6 +74,8 @@ export interface Feature<Name extends string = string, S extends Shape = Shape> 
   readonly needs?: readonly string[]
   /** Settings that change bytes. They enter the lane's hash under the name, as does that there is a `show` or a `cover`. */
   lane?(policy: Pick<Policy, 'cap'>): Json
+  /** A field of each message's derived column. Contract: pure and synchronous; also run over rows that come without one. */
+  derive?(message: Message): readonly [field: string, value: Json]
   /** Registers that it owns: what export, import, forgetting, retention and replicas know of it. */
   readonly registers?: readonly RegisterKind[]
   /** For other features, whatever the session. */
@@ -358,6 +360,8 @@ export interface KernelMemory {
   /** Of the features that have one. */
   readonly parts: readonly MemoryPart[]
   user(scope: Scope): KernelUser
+  /** What the sessions of this memory share under a key: made once. */
+  shared<Value>(key: string, make: () => Value): Value
   /** What features provide, whatever the session. */
   all<Value>(slot: Slot<Value>): readonly Value[]
 }

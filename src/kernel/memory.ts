@@ -50,6 +50,7 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
       }),
     )
   const policy = createPolicy(limits, counter, lanes)
+  const shared = new Map<string, unknown>()
   const userOf = (scope: Scope): KernelUser => ({
     scope,
     memory: kernel,
@@ -63,6 +64,10 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
     use: features,
     parts: [],
     user: userOf,
+    shared: <Value>(key: string, make: () => Value): Value => {
+      if (!shared.has(key)) shared.set(key, make())
+      return shared.get(key) as Value
+    },
     all: (slot) => providedIn(features.flatMap(({ provides = [] }) => provides), slot),
   }
   kernel.parts = features.flatMap((feature) => feature.memory?.(kernel) ?? [])

@@ -96,6 +96,7 @@ class SessionKernel implements KernelSession {
       host: this.memory.host,
       view: this.lane.view,
       writes: this.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : [])),
+      use: this.memory.use,
       register: () => this.register(),
     })
   }

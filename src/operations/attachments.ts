@@ -1,12 +1,11 @@
+import { kernelOf } from '../kernel/kernel-of.ts'
+import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
+import { checkCount, checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
+import type { SessionBase } from '../kernel/types.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { MediaPart } from '../ports/message.ts'
-import type { Attachment, ScopeStore, Store } from '../ports/store.ts'
-import { checkCount, checkId, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
-import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
-
-/** How long an attachment is kept that no message has named, in milliseconds: a day. */
-const UNUSED_MS = 24 * 60 * 60 * 1000
+import type { Attachment, ScopeStore } from '../ports/store.ts'
 
 export interface AttachmentInput {
   /** For example `image/png`. */
@@ -19,11 +18,23 @@ export interface AttachmentInput {
   readonly tokens?: number
 }
 
-/** @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID (other bytes under that id), ERR_NOT_FOUND (deleted) */
-export async function attach(store: ScopeStore, input: AttachmentInput, host: Host): Promise<MediaPart> {
-  const { attachment, part } = checkAttachment(input, host)
+/**
+ * Keeps bytes outside of the log, and returns the part by which a message names them: attach first, then append. Durable when
+ * it resolves. What no message has named within a day is removed: {@link runDueWork}.
+ *
+ * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (above 8 MiB), ERR_DUPLICATE_ID (other bytes under that id),
+ *   ERR_NOT_FOUND (the id was deleted); nothing is written
+ * @example
+ * ```ts
+ * const picture = await attach(session, { mediaType: file.type, bytes: await file.arrayBuffer() })
+ * await session.append({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, picture] })
+ * ```
+ */
+export async function attach(session: SessionBase, input: AttachmentInput): Promise<MediaPart> {
+  const { store, memory } = kernelOf('attach', session)
+  const { attachment, part } = checkAttachment(input, memory.host)
   const { id, mediaType } = attachment
-  const outcome = await store.attach(attachment, host.now())
+  const outcome = await store.attach(attachment, memory.host.now())
   if (outcome === 'deleted') throw new PlimsollError('ERR_NOT_FOUND', `attach: ${id} was deleted`, { id })
   const there = outcome === 'kept' ? await store.attachment(id) : undefined
   if (there && (there.mediaType !== mediaType || !sameBytes(there.bytes, attachment.bytes)))
@@ -31,32 +42,25 @@ export async function attach(store: ScopeStore, input: AttachmentInput, host: Ho
   return part
 }
 
+/** The bytes that a media part names by its `ref`. @throws ERR_NOT_FOUND */
+export async function readAttachment(session: SessionBase, ref: string): Promise<Attachment> {
+  return attachmentIn(kernelOf('readAttachment', session).store, ref)
+}
+
 /** @throws ERR_NOT_FOUND */
-export async function readAttachment(store: ScopeStore, ref: string): Promise<Attachment> {
-  const id = checkId('attachment', 'ref', ref)
+export async function attachmentIn(store: ScopeStore, ref: string): Promise<Attachment> {
+  const id = checkId('readAttachment', 'ref', ref)
   const found = await store.attachment(id)
-  if (!found) throw new PlimsollError('ERR_NOT_FOUND', `attachment: nothing is attached under ${id}`, { id })
-  return found
-}
-
-/** When the next attachment is due that no message has named. */
-export async function nextWorkAt(store: Store): Promise<number | undefined> {
-  const oldest = await store.oldestUnused()
-  return oldest === undefined ? undefined : oldest + UNUSED_MS
-}
-
-/** Removes the attachments that are due, as many as one call may. */
-export async function runDueWork(store: Store, host: Host): Promise<number | undefined> {
-  await store.removeUnused(host.now() - UNUSED_MS)
-  return nextWorkAt(store)
+  if (found) return found
+  throw new PlimsollError('ERR_NOT_FOUND', `readAttachment: nothing is attached under ${id}`, { id })
 }
 
 function checkAttachment(
   input: AttachmentInput,
   host: Host,
 ): { readonly attachment: Attachment; readonly part: MediaPart } {
-  if (!isPlainObject(input)) throw invalid('attach', 'attachment', 'must be an object')
-  const { bytes, tokens } = input as AttachmentInput
+  checkOptions('attach', 'attachment', input, ['mediaType', 'bytes', 'id', 'tokens'])
+  const { bytes, tokens } = input
   const mediaType = checkMediaType('attach', input.mediaType)
   if (!(bytes instanceof Uint8Array || bytes instanceof ArrayBuffer))
     throw invalid('attach', 'bytes', 'must be a Uint8Array or an ArrayBuffer')
@@ -69,7 +73,7 @@ function checkAttachment(
     )
   const id = input.id === undefined ? host.newId() : checkId('attach', 'id', input.id)
   return {
-    // A copy: whoever gave the bytes may go on to change them.
+    // A copy: its owner may go on to change it.
     attachment: {
       id,
       mediaType,

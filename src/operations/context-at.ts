@@ -1,3 +1,6 @@
+import { kernelOf } from '../kernel/kernel-of.ts'
+import { checkId } from '../kernel/text/json.ts'
+import type { ContextOptionsOf, SessionBase } from '../kernel/types.ts'
 import type { ContextAt } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { valueIn } from '../kernel/log/bodies.ts'
@@ -10,8 +13,28 @@ import type { Lane } from '../kernel/context/lane.ts'
 import { hashPrefix, Prefix } from '../kernel/context/prefix.ts'
 import { readPast } from '../kernel/context/view.ts'
 
-/** Rebuilds the context of the call that was made when message `id` was the newest one. @throws ERR_NOT_FOUND */
-export async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promise<ContextAt> {
+/**
+ * Rebuilds the context of the call that was made when message `id` was the newest one (before any rewind that followed),
+ * without its tail, and checks it against the hash that its epoch recorded.
+ *
+ * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
+ */
+export function contextAt(session: SessionBase, id: string): Promise<ContextAt> {
+  const kernel = kernelOf('contextAt', session)
+  return kernel.run(async () => buildAt(kernel.lane, checkId('contextAt', 'id', id)))
+}
+
+/**
+ * Checks options as `context` does, without reading anything: for a caller that writes first and builds a context then, and would not
+ * want to have written for a call that cannot be.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function checkContext<F extends object>(session: SessionBase<F>, options: ContextOptionsOf<F>): void {
+  kernelOf('checkContext', session).check(options)
+}
+
+async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promise<ContextAt> {
   const row = await readEntry(store, id)
   if (row?.kind !== 'message')
     throw new PlimsollError('ERR_NOT_FOUND', `contextAt: ${id} is no message of this session`, { id })

@@ -1,4 +1,9 @@
+import type { Settings } from '../ports/settings.ts'
+import type { SettingsPatch } from '../ports/settings.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import { memoryOf } from '../kernel/kernel-of.ts'
+import { checkUser } from '../kernel/memory.ts'
+import type { Memory, UserScope } from '../kernel/types.ts'
 import type { Host } from '../ports/host.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { checkCount, invalid, isPlainObject } from '../kernel/text/json.ts'
@@ -9,8 +14,14 @@ export const SETTINGS = 'settings'
 
 const DEFAULTS: Settings = { v: 1, budget_tokens: { total: 3000, pins: 1500, skills: 800, recall: 700 } }
 
-/** The settings of a user's scope, which are written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED */
-export async function readSettings(store: ScopeStore, host: Host): Promise<Settings> {
+/** A user's settings, written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED: a newer version of this library wrote them */
+export async function readSettings(memory: Memory, user: UserScope): Promise<Settings> {
+  const { store, host } = memoryOf('readSettings', memory)
+  return settingsIn(store.open(checkUser('readSettings', user)), host)
+}
+
+/** The settings in a user's scope. @throws ERR_UPGRADE_REQUIRED */
+export async function settingsIn(store: ScopeStore, host: Host): Promise<Settings> {
   const { value } = await readRegister<Settings>(store, SETTINGS)
   return value === undefined
     ? change(store, host, 'settings', (settings) => settings)
@@ -18,14 +29,19 @@ export async function readSettings(store: ScopeStore, host: Host): Promise<Setti
 }
 
 /**
- * Changes settings field by field.
+ * Changes settings field by field, for example `{ budget_tokens: { total: 2000 } }`: whole numbers of 0 or more, `total` of 1 or more.
  *
  * @returns all settings, as they are now
  * @throws ERR_INVALID_ARGUMENT, ERR_UPGRADE_REQUIRED; nothing is written
  */
-export async function changeSettings(store: ScopeStore, host: Host, patch: SettingsPatch): Promise<Settings> {
+export async function changeSettings(
+  memory: Memory,
+  user: UserScope,
+  patch: SettingsPatch,
+): Promise<Settings> {
+  const { store, host } = memoryOf('changeSettings', memory)
   const { budget_tokens } = checkPatch(patch)
-  return change(store, host, 'changeSettings', (settings) => ({
+  return change(store.open(checkUser('changeSettings', user)), host, 'changeSettings', (settings) => ({
     ...settings,
     budget_tokens: { ...settings.budget_tokens, ...budget_tokens },
   }))

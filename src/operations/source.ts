@@ -5,10 +5,13 @@ import { messageIn } from '../kernel/log/bodies.ts'
 import { asText } from '../kernel/context/count.ts'
 import { hiddenBy } from '../kernel/log/fold.ts'
 import { readRewinds } from '../kernel/log/history.ts'
-import { invalid } from '../kernel/text/json.ts'
+import type { KernelSession } from '../kernel/feature.ts'
+import { kernelOf } from '../kernel/kernel-of.ts'
+import { checkOptions, invalid } from '../kernel/text/json.ts'
+import type { SessionBase } from '../kernel/types.ts'
 import { lowerTrust, partsOf } from '../kernel/log/message.ts'
 import type { Policy } from '../kernel/policy.ts'
-import { transcriptOf } from '../features/compaction/summary-request.ts'
+import { transcriptOf } from '../features/transcript.ts'
 import { headOf } from '../kernel/text/text.ts'
 
 /** What a reference names: messages by their numbers in the log, or one result of a message. */
@@ -38,17 +41,27 @@ export interface SourcePage {
 }
 
 /**
- * The originals behind a reference, whole and uncut: `#3` is the third message of the log, `#3.2` the second result in it, `#1-#5`
+ * Reads originals back, whole and uncut, by the numbers that markers and summaries name: `#3` is the third message of the log, `#3.2` the second result in it, `#1-#5`
  * five messages (at most 64).
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no such message, or it was rewound or forgotten)
  */
-export async function readSource(
-  store: ScopeStore,
-  policy: Policy,
+export function readSource(
+  session: SessionBase,
   reference: string,
-  { offset = 0, length }: SourceOptions,
+  options: SourceOptions = {},
 ): Promise<SourcePage> {
+  const kernel = kernelOf('readSource', session)
+  return kernel.run(() => readPage(kernel, reference, options))
+}
+
+async function readPage(
+  { store, policy }: KernelSession,
+  reference: string,
+  options: SourceOptions,
+): Promise<SourcePage> {
+  checkOptions('readSource', 'options', options, ['offset', 'length'])
+  const { offset = 0, length } = options
   const [, number = '', result, last = number] = REFERENCE.exec(String(reference).trim()) ?? []
   const first = Number(number)
   const end = Math.min(Number(last), first + MOST_MESSAGES - 1)

@@ -1,4 +1,5 @@
 import type { Json, Trust } from './message.ts'
+import type { Sum } from './store.ts'
 
 /**
  * - `finding`: something that was found out. `blocker`: something that is in the way, open or resolved. `correction`: what is right
@@ -95,3 +96,19 @@ export interface Remembered {
 
 /** How well a fact held when it was looked at again. */
 export type Rating = 'again' | 'hard' | 'good' | 'easy'
+
+/** Lists of facts, each for what has no project and for each project. */
+export type FactList = 'pinned' | 'shown' | 'low' | 'due' | 'recent'
+
+/** How many facts there are, and their tokens. */
+export interface FactSums {
+  /** Of all projects. */
+  readonly live: Sum
+  readonly pinned: Sum
+  /** Those that are not pinned. */
+  readonly shown: Sum
+  /** To be reviewed on that day or before. */
+  readonly due: Sum
+  /** Of little confidence. */
+  readonly low: Sum
+}

@@ -4,7 +4,8 @@ import type { Context } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
 import { explain } from './explain.ts'
 import { type Explanation, type Span } from '../ports/explanation.ts'
-import type { Problem, Provider } from './lint.ts'
+import type { Problem } from './lint.ts'
+import type { Provider } from '../ports/explanation.ts'
 
 /**
  * Why one request does not begin with another:

@@ -1,7 +1,10 @@
+import type { Explanation } from '../ports/explanation.ts'
+import type { Source } from '../ports/explanation.ts'
+import type { Span } from '../ports/explanation.ts'
 import type { Block, Context, Rule, SectionName } from '../ports/context.ts'
 import type { Trust } from '../ports/message.ts'
 import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
-import type { Provider } from './lint.ts'
+import type { Provider } from '../ports/explanation.ts'
 import { renderOpenAI } from './openai.ts'
 
 /**

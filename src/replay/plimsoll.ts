@@ -1,4 +1,5 @@
-import type { CompactionOptions, PolicyOptions } from '../kernel/policy.ts'
+import type { PolicyOptions } from '../kernel/policy.ts'
+import type { CompactionOptions } from '../features/compaction/compaction-options.ts'
 import { createMemory } from '../create-memory.ts'
 import type { Counter } from '../ports/counter.ts'
 import { type FloorBreakdown, isPlimsollError } from '../ports/errors.ts'

@@ -1,11 +1,6 @@
 /** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
-import {
-  createMemory,
-  extractFacts,
-  isPlimsollError,
-  lexicalRecall,
-  type MessageInput,
-} from '../../src/index.ts'
+import { createMemory, extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
+import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 

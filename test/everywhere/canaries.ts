@@ -1,5 +1,6 @@
 /** Canaries in every input of a memory, to be looked for in the files of whatever stores them. */
-import { createMemory, lexicalRecall, type Memory, type Store } from '../../src/index.ts'
+import { createMemory, type Memory, type Store } from '../../src/index.ts'
+import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 
 export const INPUTS = ['message', 'fact', 'project', 'profile', 'title', 'checkpoint', 'attachment'] as const
 

@@ -12,14 +12,8 @@ import {
   secretKeys,
   type Unreadable,
 } from '../../src/encrypted/index.ts'
-import {
-  createMemory,
-  extractFacts,
-  lexicalRecall,
-  type Memory,
-  type Scope,
-  type Store,
-} from '../../src/index.ts'
+import { createMemory, extractFacts, type Memory, type Scope, type Store } from '../../src/index.ts'
+import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import type { Attachment, LogRow, RegisterRow } from '../../src/ports/store.ts'
 import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
 import { changedStore } from './changed-store.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { charsPerToken, createMemory, lexicalRecall, type Memory, type Session } from '../../src/index.ts'
+import { charsPerToken, createMemory, type Memory, type Session } from '../../src/index.ts'
+import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 

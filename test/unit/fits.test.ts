@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assertFits, createMemory, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { createMemory, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { assertFits } from '../../src/render/fits.ts'
 
 const tools = [{ name: 'find', description: 'Finds things.', inputSchema: { type: 'object' } }]
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createCore } from '../../src/kernel/memory.ts'
 import * as onDemand from '../../src/operations/on-demand.ts'
 import { isPlimsollError, type Memory, mapStore, type Scope, type Store } from '../../src/index.ts'
-import { createMemory } from '../../src/lazy.ts'
+import { createMemory } from '../../src/create-memory.ts'
 import { withDefaults } from '../../src/memory-defaults.ts'
 
 const scope: Scope = { userId: 'ada', sessionId: 'trip' }

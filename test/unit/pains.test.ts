@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadO200k } from '../../src/counters/o200k.ts'
-import {
-  assertFits,
-  type Context,
-  charsPerToken,
-  createMemory,
-  type Json,
-  lintRequest,
-  type MessageInput,
-  mapStore,
-  type Session,
-  toAnthropic,
-  toOpenAI,
-  utf8Bound,
-} from '../../src/index.ts'
+import { type Context, charsPerToken, createMemory, type Json, lintRequest, type MessageInput, mapStore, type Session, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { assertFits } from '../../src/render/fits.ts'
 
 /** What users of other memories suffer from, one test a pain. */
 

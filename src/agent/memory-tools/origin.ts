@@ -3,7 +3,7 @@ import { areNear } from '../../features/facts/near-duplicates.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
 import { RECALLED } from '../../features/recall/lexical-recall.ts'
-import type { Session } from '../../kernel/types.ts'
+import type { ToolSession } from '../agent-session.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import { SKILL } from './skill-text.ts'
@@ -34,7 +34,7 @@ export interface Origin {
  * in it.
  */
 export async function originOf(
-  session: Session,
+  session: ToolSession,
   call: { readonly name: string; readonly callId: string; readonly input: Json; readonly text: string },
 ): Promise<Origin> {
   const { name, callId, input, text } = call
@@ -51,7 +51,7 @@ export async function originOf(
 }
 
 async function roundOf(
-  session: Session,
+  session: ToolSession,
   callId: string,
 ): Promise<{ readonly round: readonly Message[]; readonly entry?: string }> {
   const newest = await session.history({ rounds: 1 })
@@ -82,8 +82,8 @@ function trustOf(message: Message): Trust {
 }
 
 /** To say again what is remembered raises no label: the lowest of a trust and of the facts below `user` that say the same. */
-async function lowestSaying(session: Session, text: string, trust: Trust): Promise<Trust> {
-  const facts = await session.facts({ first: COMPARED })
+async function lowestSaying(session: ToolSession, text: string, trust: Trust): Promise<Trust> {
+  const facts = await session.facts.list({ first: COMPARED })
   return facts
     .filter((fact) => lowerTrust(fact.trust, trust) !== trust && areNear(fact.text, text))
     .reduce<Trust>((low, fact) => lowerTrust(low, fact.trust), trust)

@@ -1,5 +1,5 @@
 import type { Memory } from '../../kernel/types.ts'
-import { findSession, listSessions } from '../../operations/session-list.ts'
+import { findSession, listSessions } from '../../operations/sessions.ts'
 import type { Sessions } from '../../operations/sessions.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StoreStatus } from '../../stores/dexie.ts'

@@ -1,7 +1,7 @@
 /** The memory behind sessions that are kept in this browser; loaded when something is written, looked for or asked of it. */
 import type { Memory } from '../../kernel/types.ts'
 import { lexicalRecall } from '../../features/recall/lexical-recall.ts'
-import { createMemory } from '../../lazy.ts'
+import { createMemory } from '../../create-memory.ts'
 import type { Budget } from '../../ports/context.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'

@@ -1,4 +1,4 @@
-import type { CompactOptions } from '../../kernel/session.ts'
+import type { CompactOptions } from '../../features/compaction/feature.ts'
 import type { Session } from '../../kernel/types.ts'
 import type { Json } from '../../ports/message.ts'
 import type { WorkHandler } from '../tables/work.ts'

@@ -12,7 +12,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
-import type { Provider } from '../../render/lint.ts'
+import type { Provider } from '../../ports/explanation.ts'
 import type { RefreshFailure } from '../scopes/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
 

@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Fact } from '../../ports/fact.ts'
 import type { Facts } from '../../features/facts/facts.ts'
-import { type AuditInput, noteAudit } from '../../operations/audit.ts'
+import { type AuditInput, noteAudit } from '../../kernel/log/audit.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { eraseUser, type Held } from '../../operations/forget/erase.ts'
 import type { Memory } from '../../kernel/types.ts'

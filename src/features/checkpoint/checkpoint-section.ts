@@ -1,6 +1,5 @@
 import type { SectionUse } from '../../ports/context.ts'
 import { capOutput } from '../../kernel/context/cap.ts'
-import type { Section } from '../facts/remembered.ts'
 
 /**
  * The checkpoint as a section of the tail: whole if it fits, else its shape, as an old output of a tool is shown; nothing where that does
@@ -10,7 +9,7 @@ export function checkpointSection(
   value: unknown,
   size: number,
   count: (text: string) => number,
-): { readonly section: Section; readonly use: SectionUse } {
+): { readonly text: string; readonly use: SectionUse } {
   const whole = JSON.stringify(value)
   const tokens = count(whole)
   const cut = tokens <= size ? whole : capOutput(whole, size, count, 'the checkpoint')
@@ -18,7 +17,7 @@ export function checkpointSection(
   const shown = count(text)
   const isCut = text !== whole
   return {
-    section: { name: 'checkpoint', text, trust: 'user' },
+    text,
     use: {
       name: 'checkpoint',
       cap: size,

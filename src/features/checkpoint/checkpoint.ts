@@ -1,3 +1,4 @@
+import type { Checkpointed } from '../../ports/checkpoint.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
@@ -14,18 +15,10 @@ export const CHECKPOINT = 'checkpoint'
 /** Largest checkpoint, in UTF-8 bytes of its JSON. */
 const MAX_BYTES = 32 * 1024
 
-/** The state of a task: what it is, and what it is where nothing was kept yet. */
-export interface CheckpointOptions<State> {
-  /**
-   * Checks what is kept, before it is written and when it is read; of any library that speaks Standard Schema, for example zod. What it
-   * gives is what is kept, so a schema that changes its input has to take its own output.
-   */
+export interface CheckpointParts<State> {
   readonly schema?: StandardSchema<unknown, State>
-  /** The value where nothing is kept, or what makes it anew each time. Default: none. */
-  readonly defaultState?: State | (() => State)
-}
-
-export interface CheckpointParts<State> extends CheckpointOptions<State> {
+  /** The value where nothing is kept, or what makes it each time. Default: none. */
+  readonly initial?: State | (() => State)
   /** The session's scope. */
   readonly store: ScopeStore
   readonly host: Host
@@ -39,37 +32,37 @@ export interface CheckpointParts<State> extends CheckpointOptions<State> {
  * Mutable state of a session's task, beside its log: JSON of at most 32 KiB and 32 levels. Nothing of it is in any prompt unless the app
  * puts it there.
  */
-export class Checkpoint<State = unknown> {
+export class Checkpoint<State = unknown, Kept = State> {
   readonly #store: ScopeStore
   readonly #host: Host
   readonly #register: () => Promise<void>
   readonly #schema: StandardSchema<unknown, State> | undefined
-  readonly #defaultState: State | (() => State) | undefined
+  readonly #initial: State | (() => State) | undefined
   readonly #isDated: boolean
 
-  constructor({ store, host, register, schema, defaultState, isDated }: CheckpointParts<State>) {
+  constructor({ store, host, register, schema, initial, isDated }: CheckpointParts<State>) {
     this.#store = store
     this.#host = host
     this.#register = register
     this.#isDated = isDated
     this.#schema = schema
-    this.#defaultState = defaultState
+    this.#initial = initial
   }
 
   /**
-   * What is kept, else `default`, else the memory's `defaultState`, else undefined.
+   * What is kept, else `default`, else what the feature was given as `initial`, else undefined.
    *
    * @throws ERR_INVALID_ARGUMENT: what is kept does not fit the schema any more, so an older version of the app wrote it
    */
   get(options: { readonly default: State | (() => State) }): Promise<Checkpointed<State>>
-  get(options?: { readonly default?: State | (() => State) }): Promise<Checkpointed<State | undefined>>
+  get(options?: { readonly default?: State | (() => State) }): Promise<Checkpointed<Kept>>
   async get({
     default: fallback,
   }: {
     readonly default?: State | (() => State)
-  } = {}): Promise<Checkpointed<State | undefined>> {
+  } = {}): Promise<Checkpointed<never>> {
     const { value, version } = await readRegister<Json>(this.#store, CHECKPOINT)
-    return { value: await this.#valueOf('get', value, fallback), version }
+    return { value: (await this.#valueOf('get', value, fallback)) as never, version }
   }
 
   /**
@@ -95,11 +88,11 @@ export class Checkpoint<State = unknown> {
     options: { readonly default: State | (() => State); readonly opId?: string },
   ): Promise<string>
   update(
-    change: (value: State | undefined) => State | Promise<State>,
+    change: (value: Kept) => State | Promise<State>,
     options?: { readonly default?: State | (() => State); readonly opId?: string },
   ): Promise<string>
   async update(
-    change: (value: State) => State | Promise<State>,
+    change: (value: never) => State | Promise<State>,
     {
       default: fallback,
       ...options
@@ -107,7 +100,7 @@ export class Checkpoint<State = unknown> {
   ): Promise<string> {
     return this.#change('update', options, async (before) => {
       const value = await this.#valueOf('update', before, fallback)
-      return this.check('update', await change(value as State))
+      return this.check('update', await change(value as never))
     })
   }
 
@@ -168,7 +161,7 @@ export class Checkpoint<State = unknown> {
   async #valueOf(
     operation: string,
     kept: Json | undefined,
-    fallback: State | (() => State) | undefined = this.#defaultState,
+    fallback: State | (() => State) | undefined = this.#initial,
   ): Promise<State | undefined> {
     if (kept !== undefined)
       return this.#fit(operation, kept, ' (what is kept, by an older version of the app)')

@@ -1,4 +1,5 @@
 import type { Json, Message } from '../../ports/message.ts'
+import { leaves } from '../../kernel/text/leaves.ts'
 import { identifiers } from '../../kernel/text/identifiers.ts'
 import { partsOf } from '../../kernel/log/message.ts'
 
@@ -110,17 +111,6 @@ export function textsOf(message: Pick<Message, 'content'>): MessageTexts {
     if (part.type === 'tool-result') lines.read.push(leaves(part.output))
   }
   return { spoken: lines.spoken.join('\n'), called: lines.called.join('\n'), read: lines.read.join('\n') }
-}
-
-/** Values of a JSON tree, one a line, without the keys, which are the tool's words. */
-export function leaves(value: Json): string {
-  const lines: string[] = []
-  const walk = (value: Json): void => {
-    if (typeof value !== 'object' || value === null) lines.push(String(value ?? ''))
-    else for (const child of Object.values(value)) walk(child)
-  }
-  walk(value)
-  return lines.join('\n')
 }
 
 /**

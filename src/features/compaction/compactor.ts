@@ -13,10 +13,12 @@ import { decide } from '../../kernel/log/decide.ts'
 import { extractOf } from './extract.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { lowerTrust, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
-import type { CompactionOptions, Policy } from '../../kernel/policy.ts'
+import type { Policy } from '../../kernel/policy.ts'
+import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { defused, memoryText } from './summary.ts'
-import { summaryRequest, transcriptOf } from './summary-request.ts'
+import { transcriptOf } from '../transcript.ts'
+import { summaryRequest } from './summary-request.ts'
 import { headOf, visible } from '../../kernel/text/text.ts'
 
 /** What is to be summarised, and what the summary has to fit into. */
@@ -76,12 +78,6 @@ export interface CompactorParts {
   readonly host: Host
   /** Compactions that run now, by scope and lane. */
   readonly running: Map<string, Promise<unknown>>
-}
-
-/** Most tokens of a summary's text, and of the names carried over beside it. */
-export interface SummarySizes {
-  readonly summary: number
-  readonly carry: number
 }
 
 /** Writes summaries of one session and lane, one at a time. */

@@ -5,14 +5,7 @@ import type { LogRow, Reads } from '../../ports/store.ts'
 import { markIn, messageIn } from '../../kernel/log/bodies.ts'
 import type { Call } from '../../kernel/context/call.ts'
 import { textIn } from './carry.ts'
-import {
-  AHEAD,
-  type Compaction,
-  type CompactionJob,
-  Compactor,
-  type CompactorParts,
-  type SummarySizes,
-} from './compactor.ts'
+import { AHEAD, type Compaction, type CompactionJob, Compactor, type CompactorParts } from './compactor.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
 import { type Covering, endOf } from '../../kernel/context/covering.ts'
 import { findOpener, readEntry, readRange } from '../../kernel/log/entries.ts'
@@ -22,7 +15,7 @@ import { fold } from '../../kernel/log/fold.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
 import type { Measure } from '../../kernel/context/measure.ts'
 import { isReadFrom, keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
-import type { CompactionOptions } from '../../kernel/policy.ts'
+import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
 import { holds, memoryText } from './summary.ts'
 import type { CurrentEpoch, View } from '../../kernel/context/view.ts'
 import { cutBack, extentOf, Layout, type Window } from '../../kernel/context/window.ts'

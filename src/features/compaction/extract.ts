@@ -1,11 +1,10 @@
 import type { Message } from '../../ports/message.ts'
 import { partsOf, textOf } from '../../kernel/log/message.ts'
+import { sentences } from '../../kernel/text/sentences.ts'
 import { headOf } from '../../kernel/text/text.ts'
 
 /** Longest sentence that is quoted, in UTF-16 units. */
 const LONGEST = 240
-/** Ends a sentence: a mark of the end before a space, one of the CJK ones, or the end of the line. */
-const SENTENCE = /[^\n]*?(?:[.!?…]["'”’)\]]*(?=\s|$)|[。！？]|(?=\n)|$)/gu
 
 /**
  * What stands for cut messages where no model's text was accepted: the first sentence of what opened each round and the last one of
@@ -52,13 +51,6 @@ function callsIn(round: readonly Message[]): readonly string[] {
     if (part.type === 'tool-call') times.set(part.name, (times.get(part.name) ?? 0) + 1)
   const calls = [...times].map(([name, count]) => (count === 1 ? name : `${name} ×${count}`))
   return calls.length === 0 ? [] : [`Assistant called ${calls.join(', ')}.`]
-}
-
-/** The sentences of a text that hold a letter or a digit, in order. A line ends a sentence. */
-export function sentences(text: string): readonly string[] {
-  return [...text.matchAll(SENTENCE)]
-    .map(([sentence]) => sentence.trim())
-    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
 }
 
 function shortened(line: string, most: number, count: (text: string) => number): string {

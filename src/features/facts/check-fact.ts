@@ -1,3 +1,4 @@
+import type { FactInput } from '../../ports/fact.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Trust } from '../../ports/message.ts'
 import { checkLabel, checkTime } from '../../kernel/log/check-message.ts'

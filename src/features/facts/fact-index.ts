@@ -1,3 +1,4 @@
+import type { FactList } from '../../ports/fact.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import { isTrusted } from '../../kernel/log/message.ts'
 import { LIVE } from './fact.ts'
@@ -13,9 +14,6 @@ const DIGITS = 15
 const HOUR = 3_600_000
 /** A fact of less confidence is doubtful. */
 export const DOUBTFUL = 0.5
-
-/** Lists of facts, each for what has no project and for each project. */
-export type FactList = 'pinned' | 'shown' | 'low' | 'due' | 'recent'
 
 /** Facts that end, by when. */
 export const EXPIRING = 'fact/expires'

@@ -1,4 +1,4 @@
-import { checkCount, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkCount, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { FactCaps } from './fact-plan.ts'
 import type { ReviewSchedule } from './review.ts'
 
@@ -10,14 +10,14 @@ export interface FactOptions {
 }
 
 /** Checks how an app wants facts to be kept. A cap may be `Infinity`. @throws ERR_INVALID_ARGUMENT */
-export function checkFactOptions(operation: string, facts: FactOptions): void {
-  if (!isPlainObject(facts)) throw invalid(operation, 'facts', 'must be an object')
-  const { caps = {}, schedule } = facts as FactOptions
+export function checkFactOptions(operation: string, options: FactOptions): void {
+  checkOptions(operation, 'options', options, ['caps', 'schedule'])
+  const { caps = {}, schedule } = options
   if (schedule !== undefined && typeof schedule !== 'function')
-    throw invalid(operation, 'facts.schedule', 'must be a function')
-  if (!isPlainObject(caps)) throw invalid(operation, 'facts.caps', 'must be an object')
+    throw invalid(operation, 'schedule', 'must be a function')
+  checkOptions(operation, 'caps', caps, ['facts', 'perHour'])
   for (const name of ['facts', 'perHour'] as const) {
     const cap = caps[name]
-    if (cap !== undefined && cap !== Infinity) checkCount(operation, `facts.caps.${name}`, cap)
+    if (cap !== undefined && cap !== Infinity) checkCount(operation, `caps.${name}`, cap)
   }
 }

@@ -1,7 +1,9 @@
+import type { FactSums } from '../../ports/fact.ts'
 import type { ScopeStore, Sum } from '../../ports/store.ts'
 import type { Fact } from '../../ports/fact.ts'
 import { LIVE } from './fact.ts'
-import { ascending, byRank, comparing, type FactList, groupsUntil, listOf } from './fact-index.ts'
+import { ascending, byRank, comparing, groupsUntil, listOf } from './fact-index.ts'
+import { type FactList } from '../../ports/fact.ts'
 import type { Facts } from './facts.ts'
 
 /** The facts of one scope, as far as lists and sums over several scopes read them. */
@@ -9,19 +11,6 @@ export interface FactScope {
   readonly facts: Pick<Facts, 'top'>
   /** Contract: as `ScopeStore.sums` of the same scope. */
   readonly sums: ScopeStore['sums']
-}
-
-/** How many facts there are, and their tokens. */
-export interface FactSums {
-  /** Of all projects. */
-  readonly live: Sum
-  readonly pinned: Sum
-  /** Those that are not pinned. */
-  readonly shown: Sum
-  /** To be reviewed on that day or before. */
-  readonly due: Sum
-  /** Of little confidence. */
-  readonly low: Sum
 }
 
 const byReview = comparing(({ reviewAt }) => ascending(reviewAt))

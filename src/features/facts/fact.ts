@@ -1,3 +1,4 @@
+import type { Fact } from '../../ports/fact.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'

@@ -14,7 +14,7 @@ import { checkFactId } from './check-fact.ts'
 import { type FactInput } from '../../ports/fact.ts'
 import { type FactRow, factIn, factKey } from './fact.ts'
 import { type Fact } from '../../ports/fact.ts'
-import type { FactList } from './fact-index.ts'
+import type { FactList } from '../../ports/fact.ts'
 import { readFacts, readTop } from './fact-lists.ts'
 import { type FactQuery } from '../../ports/fact.ts'
 import type { FactOptions } from './fact-options.ts'
@@ -33,8 +33,6 @@ export interface FactsParts extends FactOptions {
   readonly host: Host
   /** Whether this is a user's own scope, which all of the user's sessions share: then only facts of trust `user` or above are taken. */
   readonly shared?: boolean
-  /** Contract: forgets a fact that is there, and what shows it elsewhere. Default: it is emptied here alone. */
-  readonly forget?: (id: string) => Promise<void>
   /** Contract: what a fact takes in a session's start, a whole number. */
   readonly tokensOf: (fact: Fact) => number
   /** Contract: the trust of a session's message; undefined where there is none. */
@@ -224,12 +222,11 @@ export class Facts {
   /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there never was one) */
   forget(id: string): Promise<void> {
     return this.#enqueue(async () => {
-      const { store, host, forget } = this.#parts
+      const { store, host } = this.#parts
       const target = factKey(checkFactId('forget', 'id', id))
       const row = await store.register(target)
       if (!row) throw noFact('forget', id)
       if (!hasBody(row)) return
-      if (forget) return forget(id)
       await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
     })
   }

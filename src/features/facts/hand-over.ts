@@ -32,10 +32,12 @@ export class HandOver {
   /**
    * Hands over all that waits, sixteen at a time. Idempotent.
    *
+   * @returns whether anything did
    * @throws the first error of sixteen, after all of these were tried
    */
-  async run(): Promise<void> {
+  async run(): Promise<boolean> {
     this.#isDone = false
+    let isMoved = false
     for (let more = true; more; ) {
       const errors: unknown[] = []
       const rows = await this.#parts.store.indexed(SHARE, { first: AT_ONCE })
@@ -44,14 +46,16 @@ export class HandOver {
         if (fact) await this.#hand(fact).catch((error) => errors.push(error))
       }
       if (errors.length > 0) throw errors[0]
+      isMoved ||= rows.length > 0
       more = rows.length === AT_ONCE
     }
     this.#isDone = true
+    return isMoved
   }
 
-  /** Hands over what may be left; where that fails, it shows in its session alone until the next time. */
-  async finish(): Promise<void> {
-    if (!this.#isDone) await this.run().catch(() => {})
+  /** Hands over what may be left; where that fails, it shows in its session alone until the next time. @returns whether anything was */
+  async finish(): Promise<boolean> {
+    return !this.#isDone && this.run().catch(() => true)
   }
 
   async #hand(fact: Fact): Promise<void> {

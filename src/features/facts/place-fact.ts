@@ -1,3 +1,4 @@
+import type { Remembered } from '../../ports/fact.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { FactPlan } from './fact-plan.ts'

@@ -1,3 +1,4 @@
+import type { Rating } from '../../ports/fact.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'

@@ -1,3 +1,4 @@
+import type { ProfileDocument } from '../../ports/profile.ts'
 import type { Host } from '../../ports/host.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'

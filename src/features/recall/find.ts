@@ -1,9 +1,11 @@
+import type { RecallOptions } from '../../ports/recall.ts'
+import type { Recalled } from '../../ports/recall.ts'
 import type { Message, Role, Trust } from '../../ports/message.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import type { Fact, FactKind } from '../../ports/fact.ts'
-import { checkCount, checkText, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import { headOf } from '../../kernel/text/text.ts'
 import { type Recall, recallText } from './lexical-recall.ts'
 import type { Ranked } from './rank.ts'
@@ -29,7 +31,7 @@ export interface RecallSession {
 
 /** Where to look. */
 export interface RecallSources {
-  readonly recall: Recall | undefined
+  readonly recall: Recall
   readonly sessions: () => Promise<readonly RecallSession[]>
   readonly facts: () => Promise<readonly Fact[]>
   /** Ids of messages and facts that are left out: they show already. */
@@ -40,14 +42,15 @@ export interface RecallSources {
  * What a query finds, best first: messages, each judged alone and among its neighbours, and facts, which speak for the messages that they
  * were taken from.
  *
- * @throws ERR_INVALID_ARGUMENT: the memory has no recall, or the query is no text
+ * @throws ERR_INVALID_ARGUMENT: the query is no text
  */
 export async function find(
   { recall, sessions, facts, skip = NONE }: RecallSources,
   query: string,
-  { first = FIRST }: RecallOptions,
+  options: RecallOptions,
 ): Promise<readonly Recalled[]> {
-  if (!recall) throw invalid('recall', 'recall', 'must be given to createMemory, for example lexicalRecall()')
+  checkOptions('recall', 'options', options, ['first'])
+  const { first = FIRST } = options
   checkText('recall', 'query', query)
   if (checkCount('recall', 'first', first) < 1 || first > MOST)
     throw invalid('recall', 'first', `must be 1 to ${MOST}`)

@@ -1,5 +1,4 @@
 import type { Trust } from '../../ports/message.ts'
-import { DAY } from '../facts/fact-index.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import type { Policy } from '../../kernel/policy.ts'
 import { visible } from '../../kernel/text/text.ts'
@@ -8,6 +7,8 @@ import { fitLines } from './fit-lines.ts'
 import { RECALLED } from './lexical-recall.ts'
 import { dateOf } from './question.ts'
 import { speakerOf } from './speaker.ts'
+
+const MS_PER_DAY = 86_400_000
 
 /** What was found, as text for a model. */
 export interface RecallPage {
@@ -55,7 +56,7 @@ function lineOf(item: Recalled): string {
 
 /** As `2026-11-22`. @param time Unix milliseconds */
 function dayText(time: number): string {
-  const [year = 0, month = 0, day = 0] = dateOf(Math.floor(time / DAY))
+  const [year = 0, month = 0, day = 0] = dateOf(Math.floor(time / MS_PER_DAY))
   return [String(year).padStart(4, '0'), ...[month + 1, day].map((one) => String(one).padStart(2, '0'))].join(
     '-',
   )

@@ -1,7 +1,6 @@
 import type { SectionUse } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
 import { bestAtEdges } from '../../kernel/text/edges.ts'
-import type { Section } from '../facts/remembered.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import { visible } from '../../kernel/text/text.ts'
 import type { Recalled } from '../../ports/recall.ts'
@@ -19,18 +18,15 @@ export function recallSection(
   items: readonly Recalled[],
   size: number,
   count: (text: string) => number,
-): { readonly section: Section; readonly use: SectionUse } {
+): { readonly text: string; readonly trust: Trust; readonly use: SectionUse } {
   const all = items.map(lineOf)
   const { lines, tokens } = fitLines(all, size, count)
   const left = items.slice(lines.length)
   const shown = [...bestAtEdges(lines)]
   if (left.length > 0) shown.push(`(${left.length} more did not fit)`)
   return {
-    section: {
-      name: 'recall',
-      text: lines.length === 0 ? '' : shown.join('\n'),
-      trust: items.slice(0, lines.length).reduce<Trust>((low, { trust }) => lowerTrust(low, trust), 'user'),
-    },
+    text: lines.length === 0 ? '' : shown.join('\n'),
+    trust: items.slice(0, lines.length).reduce<Trust>((low, { trust }) => lowerTrust(low, trust), 'user'),
     use: {
       name: 'recall',
       cap: size,

@@ -1,3 +1,4 @@
+import type { Skill } from '../../ports/skill.ts'
 import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { codePoints } from '../../kernel/text/text.ts'
 import { checkSize } from '../../kernel/log/limit.ts'

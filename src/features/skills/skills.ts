@@ -1,3 +1,6 @@
+import type { ListedSkill } from '../../ports/skill.ts'
+import type { SkillQuery } from '../../ports/skill.ts'
+import type { StoredSkill } from '../../ports/skill.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Op } from '../../ports/op.ts'

@@ -1,3 +1,4 @@
+import type { HistoryOptions } from '../../ports/session.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Message } from '../../ports/message.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'

@@ -1,6 +1,7 @@
 import type { Host } from '../../ports/host.ts'
 import type { SessionInfo } from '../../ports/session.ts'
-import type { ScopeStore } from '../../ports/store.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { checkReadable, valueIn } from './bodies.ts'
 import { changeRegister } from './register.ts'
 
 /** What the keys of a user's sessions begin with, in the user's scope. */
@@ -18,4 +19,28 @@ export async function addSession(
     key: SESSION + sessionId,
     change: (info) => info ?? { sessionId, title, createdAt },
   })
+}
+
+/** At most 512 of a user's sessions, by id; more of them `after` the last one. */
+export async function readSessions(registers: ScopeStore, after?: string): Promise<readonly SessionInfo[]> {
+  for (let last = after === undefined ? undefined : SESSION + after; ; ) {
+    const rows = await registers.registers(SESSION, last)
+    const found = rows.flatMap((row) => infoIn(row) ?? [])
+    last = rows.at(-1)?.key
+    // A page may hold nothing but sessions that were deleted.
+    if (found.length > 0 || last === undefined) return found
+  }
+}
+
+/** @returns undefined: there is none, or it was deleted. @throws ERR_DECRYPT */
+export async function readSession(
+  registers: ScopeStore,
+  sessionId: string,
+): Promise<SessionInfo | undefined> {
+  const row = checkReadable(await registers.register(SESSION + sessionId))
+  return row && infoIn(row)
+}
+
+function infoIn(row: RegisterRow): SessionInfo | undefined {
+  return (valueIn(row) as unknown as SessionInfo | null | undefined) ?? undefined
 }

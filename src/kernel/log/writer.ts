@@ -5,7 +5,7 @@ import type { Op, OpResult } from '../../ports/op.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import type { View } from '../context/view.ts'
-import type { Prepared, WriteDraft, WritePart } from '../feature.ts'
+import type { Feature, Prepared, WriteDraft, WritePart } from '../feature.ts'
 import type { Policy } from '../policy.ts'
 import { hashText } from '../text/hash.ts'
 import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
@@ -31,6 +31,7 @@ export interface WriterParts {
   readonly host: Host
   readonly view: View
   readonly writes: readonly NamedWrite[]
+  readonly use: readonly Feature[]
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
 }
@@ -179,14 +180,13 @@ export class Writer {
   /** Commits, again while others change what was read for it. */
   async #write(draft: Draft): Promise<Written> {
     const { operation, marks = [] } = draft
-    const { store, policy, writes, register } = this.#parts
+    const { store, policy, use, register } = this.#parts
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const appends = await this.#appends(draft)
       const parts = await this.#prepare(draft)
       const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...marks]
       if (this.#seq === undefined) await register()
-      const derives = writes.map(({ write }) => write)
-      const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, derives)))
+      const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, use)))
       const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
       const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)
       if (repeated || results.every(({ status }) => status === 'accepted')) {

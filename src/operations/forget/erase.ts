@@ -1,21 +1,33 @@
 import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
-import type { Host } from '../../ports/host.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { KernelMemory } from '../../kernel/feature.ts'
+import { memoryOf } from '../../kernel/kernel-of.ts'
+import { checkUser } from '../../kernel/memory.ts'
+import type { Memory, UserScope } from '../../kernel/types.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { LIVE } from '../../features/facts/fact.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { SESSION } from '../../kernel/log/session-list.ts'
-import { AUDIT, writeAudit } from '../audit.ts'
+import { AUDIT, writeAudit } from '../../kernel/log/audit.ts'
 import { certificateOf, countsOf, type Found, NAMED } from './certificate.ts'
 
-export interface EraseParts {
-  readonly store: Store
-  readonly host: Host
-  /** Contract: resolves once nothing that this memory began of itself in the scope can write to it any more. */
-  readonly idle: (scope: Scope) => Promise<void>
+/** As much of a memory as erasing needs. */
+export type EraseParts = Pick<KernelMemory, 'store' | 'host' | 'parts'>
+
+/**
+ * Removes all of a user from the store: every session, those that no list names included, then what they share. A row in each scope that
+ * says that it was erased is left, with its ids, and in the user's audit the record of this call alone. Idempotent: repeating it says
+ * `already`, and where the process ended in between, the same call goes on. Calls of the user's sessions that are under way, here or in
+ * another tab, may write again: end them first.
+ *
+ * @returns how much was removed, and who may hold something yet; no text
+ * @throws ERR_INVALID_ARGUMENT; as the store: then some of it may be there, and the same call goes on
+ */
+export async function eraseUser(memory: Memory, user: UserScope): Promise<Certificate> {
+  return eraseUserIn(memoryOf('eraseUser', memory), checkUser('eraseUser', user))
 }
 
 /** What a scope held before it was erased. */
@@ -26,8 +38,8 @@ export interface Held {
 }
 
 /** Erases a session; its row of the erase is left, so that it is known to be erased. Idempotent. */
-export async function eraseSession({ store, host, idle }: EraseParts, scope: Scope): Promise<Held> {
-  await idle(scope)
+export async function eraseSession({ store, host, parts }: EraseParts, scope: Scope): Promise<Held> {
+  await Promise.all(parts.map((part) => part.idle?.(scope)))
   const session = store.open(scope)
   const held = await heldBy(session)
   // In any case: attachments, and what was derived, may be there without any row.
@@ -42,7 +54,7 @@ export async function eraseSession({ store, host, idle }: EraseParts, scope: Sco
  *
  * @param erase Contract: erases one session; idempotent. Default: in this store
  */
-export async function eraseUser(
+export async function eraseUserIn(
   parts: EraseParts,
   user: Scope,
   erase = (sessionId: string): Promise<Held> => eraseSession(parts, { ...user, sessionId }),

@@ -1,6 +1,7 @@
+import type { StartOptions } from '../../ports/start.ts'
 import type { Host } from '../../ports/host.ts'
 import { dayStart } from '../../features/facts/fact-index.ts'
-import { checkCount, checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { BudgetTokens } from '../../ports/settings.ts'
 
 /** Options as a start needs them. */
@@ -11,18 +12,23 @@ export interface Checked {
   readonly ifNoneMatch: string | undefined
   /** Start of the day, Unix milliseconds. */
   readonly day: number
+  /** Unix milliseconds. */
+  readonly now: number
 }
 
-/** Completes and checks the options. @throws ERR_INVALID_ARGUMENT */
-export function checkOptions(host: Pick<Host, 'now'>, options: StartOptions): Checked {
-  const { project, query = '', budgetTokens = {}, ifNoneMatch, now = host.now() } = options
-  if (!Number.isFinite(now) || now < 0) throw invalid('start', 'now', 'must be Unix milliseconds')
+/** Completes and checks the options. @param own the session's project. @throws ERR_INVALID_ARGUMENT */
+export function checkStart(host: Pick<Host, 'now'>, options: StartOptions, own: string | undefined): Checked {
+  const operation = 'startSession'
+  checkOptions(operation, 'options', options, ['project', 'query', 'budgetTokens', 'ifNoneMatch', 'now'])
+  const { project = own, query = '', budgetTokens = {}, ifNoneMatch, now = host.now() } = options
+  if (!Number.isFinite(now) || now < 0) throw invalid(operation, 'now', 'must be Unix milliseconds')
   return {
-    project: project === undefined ? undefined : checkId('start', 'project', project),
-    query: checkText('start', 'query', query),
+    project: project === undefined ? undefined : checkId(operation, 'project', project),
+    query: checkText(operation, 'query', query),
     budgetTokens: checkBudget(budgetTokens),
-    ifNoneMatch: ifNoneMatch === undefined ? undefined : checkText('start', 'ifNoneMatch', ifNoneMatch),
+    ifNoneMatch: ifNoneMatch === undefined ? undefined : checkText(operation, 'ifNoneMatch', ifNoneMatch),
     day: dayStart(now),
+    now,
   }
 }
 
@@ -30,11 +36,11 @@ const BUDGETS = ['total', 'pins', 'skills', 'recall'] as const
 
 function checkBudget(given: unknown): Partial<BudgetTokens> {
   const budget = typeof given === 'number' ? { total: given } : given
-  if (!isPlainObject(budget)) throw invalid('start', 'budgetTokens', 'must be a number or an object')
+  checkOptions('startSession', 'budgetTokens', budget, BUDGETS)
   const checked = BUDGETS.flatMap((name) => {
-    const value = budget[name]
-    return value === undefined ? [] : [[name, checkCount('start', `budgetTokens.${name}`, value)]]
+    const value = (budget as Record<string, unknown>)[name]
+    return value === undefined ? [] : [[name, checkCount('startSession', `budgetTokens.${name}`, value)]]
   })
-  if (budget.total === 0) throw invalid('start', 'budgetTokens.total', 'must be at least 1')
+  if ((budget as { total?: number }).total === 0) throw invalid('startSession', 'budgetTokens.total', 'must be at least 1')
   return Object.fromEntries(checked)
 }

@@ -1,3 +1,4 @@
+import type { SessionStart } from '../../ports/start.ts'
 import type { Counter } from '../../ports/counter.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
@@ -40,7 +41,7 @@ export function fill(material: Material, budget: BudgetTokens, counter: Counter)
   if (cap < least)
     throw new PlimsollError(
       'ERR_BUDGET_TOO_SMALL',
-      `start: budgetTokens.total is ${cap}, but a start without any item takes ${least} tokens`,
+      `startSession: budgetTokens.total is ${cap}, but a start without any item takes ${least} tokens`,
       { limit: least },
     )
   for (let within = cap, before: Shown | undefined; ; within--) {

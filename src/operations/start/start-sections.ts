@@ -1,6 +1,7 @@
+import type { Overflow } from '../../ports/start.ts'
 import type { Counter } from '../../ports/counter.ts'
 import { PAGE_ROWS, type Sum } from '../../ports/store.ts'
-import { tokensInStart } from './start-items.ts'
+import { itemTokens } from '../../features/item-tokens.ts'
 import { type PinnedItem, type RecalledItem, type SkillItem } from '../../ports/start.ts'
 
 /** Most ids that name what is left out, or what is due. */
@@ -43,14 +44,14 @@ export function sectionOf<One extends Item>(
 ): Section<One> {
   const items = read.length < asked ? read : read.slice(0, Math.max(0, asked - MOST_NAMED))
   const ids = read.map(nameOf)
-  const tokens = items.map((item) => tokensInStart(counter, item))
-  const named = ids.map((id) => tokensInStart(counter, id))
+  const tokens = items.map((item) => itemTokens(counter, item))
+  const named = ids.map((id) => itemTokens(counter, id))
   return { items, ids, tokens, rooms: roomsFor(tokens, named), total }
 }
 
 /** Of what there are no sums: all that was found. */
 export function sumOf(counter: Counter, items: readonly Item[]): Sum {
-  return { count: items.length, weight: total(items.map((item) => tokensInStart(counter, item))) }
+  return { count: items.length, weight: total(items.map((item) => itemTokens(counter, item))) }
 }
 
 /** How many items show in so many tokens: up to the first that does not fit. */

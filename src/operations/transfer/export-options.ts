@@ -1,5 +1,5 @@
 import { TRANSFER_PARTS, type TransferPart } from '../../ports/transfer.ts'
-import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkOptions, invalid } from '../../kernel/text/json.ts'
 
 export interface ExportOptions {
   /** Default: all. See `docs/export.md` for what some of them alone can restore. */
@@ -12,7 +12,7 @@ export type CheckedExport = Required<ExportOptions>
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkExport(options: unknown = {}): CheckedExport {
-  if (!isPlainObject(options)) throw invalid('export', 'options', 'must be an object')
+  checkOptions('exportFrom', 'options', options, ['parts', 'format'])
   const { format = 'jsonl', parts } = options as ExportOptions
   if (format !== 'jsonl' && format !== 'markdown')
     throw invalid('export', 'format', 'must be jsonl or markdown')

@@ -6,7 +6,8 @@ import type { TransferPart } from '../../ports/transfer.ts'
 import { hasBody } from '../../kernel/log/bodies.ts'
 import { parseBody } from '../../kernel/text/json.ts'
 import type { LogLine, RegisterLine, TransferLine } from './format.ts'
-import { kindOf, type Owner } from './known-registers.ts'
+import type { Owner } from '../../kernel/feature.ts'
+import { isInternal, type KeyKind } from './register-kinds.ts'
 import { attachmentsOf } from './rows.ts'
 
 /** Most passes over a scope that goes on to change. */
@@ -17,6 +18,7 @@ export interface ScopeExport {
   readonly owner: Owner
   readonly parts: readonly TransferPart[]
   readonly host: Pick<Host, 'toBase64'>
+  readonly kindOf: (key: string) => KeyKind | undefined
 }
 
 /**
@@ -24,14 +26,21 @@ export interface ScopeExport {
  * written meanwhile. Reads a page of about 1 MiB at a time. Keys are held in memory, values are not.
  *
  * @throws ERR_CONFLICT: something was forgotten meanwhile, or the scope changed at every look; ERR_STORAGE: a row is not as it was written;
- *   ERR_DECRYPT: it cannot be read
+ *   ERR_DECRYPT: it cannot be read; ERR_NOT_CONFIGURED: a register belongs to no feature in use
  */
-export async function* exportScope({ store, owner, parts, host }: ScopeExport): AsyncGenerator<TransferLine> {
+export async function* exportScope({
+  store,
+  owner,
+  parts,
+  host,
+  kindOf,
+}: ScopeExport): AsyncGenerator<TransferLine> {
   /** Registers that were put and do not show among the live ones. */
   const keys = new Set<string>()
   const attached = new Set<string>()
   const partOf = (key: string): TransferPart | undefined => {
     const kind = kindOf(key)?.kind
+    if (!kind && !isInternal(key)) throw notOwned(key)
     return kind?.owners.includes(owner) ? kind.part : undefined
   }
   const lineOf = (row: RegisterRow | undefined): readonly RegisterLine[] => {
@@ -133,6 +142,15 @@ function verbatim(id: string, body: string): Json {
 /** Left out, it would be taken for what was forgotten, and be forgotten where the file is imported. */
 function unreadable(id: string): PlimsollError {
   return new PlimsollError('ERR_DECRYPT', `export: ${id} cannot be decrypted`, { id })
+}
+
+/** Left out, it would be lost, and nobody would hear of it. */
+function notOwned(key: string): PlimsollError {
+  return new PlimsollError(
+    'ERR_NOT_CONFIGURED',
+    `exportFrom: register ${key} belongs to no feature in use: add the one that it belongs to`,
+    { id: key },
+  )
 }
 
 function changed(reason: string): PlimsollError {

@@ -1,32 +1,62 @@
-import type { Host } from '../../ports/host.ts'
+import type { KernelMemory } from '../../kernel/feature.ts'
+import { memoryOf } from '../../kernel/kernel-of.ts'
+import { noteAudit } from '../../kernel/log/audit.ts'
+import { readSession, readSessions } from '../../kernel/log/session-list.ts'
+import { checkScope } from '../../kernel/memory.ts'
+import type { Memory } from '../../kernel/types.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { Store } from '../../ports/store.ts'
-import type { TransferPart } from '../../ports/transfer.ts'
-import { noteAudit } from '../audit.ts'
 import type { SessionInfo } from '../../ports/session.ts'
-import type { Sessions } from '../sessions.ts'
-import type { CheckedExport } from './export-options.ts'
+import type { TransferPart } from '../../ports/transfer.ts'
+import { type CheckedExport, checkExport, type ExportOptions } from './export-options.ts'
 import { exportScope } from './export-scope.ts'
 import { FORMAT, fileOf, type TransferLine, VERSION } from './format.ts'
 import { markdownOf } from './markdown.ts'
+import { kindsOf } from './register-kinds.ts'
 
-export interface ExportParts {
-  readonly store: Store
-  readonly sessions: Sessions
-  readonly host: Host
+/**
+ * What is stored of a user, or of one session where the scope names one: JSON lines, each with its end, which {@link importInto} reads back,
+ * or Markdown for reading. JSON lines hold messages and marks with their ids, order, ops, trust and sources, what was forgotten as such,
+ * registers with their versions, and the attachments that messages name. No line is longer than 1 MiB; a page is read at a time. The same
+ * content gives the same bytes, under another user too.
+ *
+ * Once it was read to its end, it is recorded in the user's audit.
+ *
+ * @throws ERR_INVALID_ARGUMENT, at once; while it is read, ERR_CONFLICT: something was forgotten meanwhile, so export again; ERR_DECRYPT:
+ *   something cannot be read; ERR_NOT_CONFIGURED: a register belongs to no feature in use; after the last line, as the store: it was not
+ *   recorded
+ * @example
+ * ```ts
+ * for await (const line of exportFrom(memory, { userId: 'ada' })) await file.write(line)
+ * ```
+ */
+export function exportFrom(
+  memory: Memory,
+  scope: Scope,
+  options?: ExportOptions,
+): AsyncGenerator<string, void, undefined> {
+  const { store, host, use } = memoryOf('exportFrom', memory)
+  return exportOf({ store, host, use }, checkScope('exportFrom', scope), checkExport(options))
 }
 
+/** As much of a memory as an export needs. */
+export type ExportParts = Pick<KernelMemory, 'store' | 'host' | 'use'>
+
 /** The lines of a scope, each with its end. */
-export function exportOf(
+function exportOf(
   parts: ExportParts,
   scope: Scope,
   { format, parts: wanted }: CheckedExport,
 ): AsyncGenerator<string, void, undefined> {
   const counts = { sessions: 0, lines: 0 }
-  const lines = counted(linesOf(parts, scope, wanted), counts)
+  const kindOf = kindsOf(parts.use)
+  const lines = counted(linesOf(parts, scope, wanted, kindOf), counts)
   const texts =
     format === 'markdown'
-      ? markdownOf(lines, (sessionId) => parts.store.open({ ...scope, sessionId }))
+      ? markdownOf(
+          lines,
+          (sessionId) => parts.store.open({ ...scope, sessionId }),
+          (key) => kindOf(key)?.name ?? key,
+        )
       : fileOf(lines)
   return recorded(parts, scope, texts, counts)
 }
@@ -71,29 +101,30 @@ export function sessionLine(sessionId: string, info: Partial<SessionInfo> = {}):
 }
 
 async function* linesOf(
-  { store, sessions, host }: ExportParts,
+  { store, host }: ExportParts,
   { sessionId, ...user }: Scope,
   parts: readonly TransferPart[],
+  kindOf: ReturnType<typeof kindsOf>,
 ): AsyncGenerator<TransferLine> {
   const session = async function* (id: string, info: SessionInfo | undefined) {
     yield sessionLine(id, info)
     const scope = store.open({ ...user, sessionId: id })
     try {
-      yield* exportScope({ store: scope, owner: 'session', parts, host })
+      yield* exportScope({ store: scope, owner: 'session', parts, host, kindOf })
     } finally {
       await scope.close()
     }
   }
   if (sessionId !== undefined) {
     yield headerOf('session', parts)
-    yield* session(sessionId, await sessions.get(sessionId))
+    yield* session(sessionId, await readSession(store.open(user), sessionId))
     return
   }
   yield headerOf('user', parts)
   yield { type: 'user' }
-  yield* exportScope({ store: store.open(user), owner: 'user', parts, host })
+  yield* exportScope({ store: store.open(user), owner: 'user', parts, host, kindOf })
   for (let after: string | undefined; ; ) {
-    const page = await sessions.list(after === undefined ? {} : { after })
+    const page = await readSessions(store.open(user), after)
     for (const info of page) yield* session(info.sessionId, info)
     after = page.at(-1)?.sessionId
     if (after === undefined) return

@@ -1,6 +1,4 @@
-import type { Counter } from '../../ports/counter.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Host } from '../../ports/host.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import type { SummaryMark } from '../../ports/op.ts'
 import {
@@ -13,19 +11,16 @@ import {
 } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { nothingWritten } from '../../kernel/log/all-or-none.ts'
-import { checkMediaType, readAttachment, sameBytes } from '../attachments.ts'
+import { checkMediaType, attachmentIn, sameBytes } from '../attachments.ts'
 import { hasBody } from '../../kernel/log/bodies.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
-import { LIVE } from '../../features/facts/fact.ts'
-import type { FactOptions } from '../../features/facts/fact-options.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import { isTrusted, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
-import type { Recall } from '../../features/recall/lexical-recall.ts'
-import { DOCUMENTS, MOST_DOCUMENTS } from '../../features/profile/profile.ts'
 import { lowered, markOf, messageOf } from './check-line.ts'
 import { carrier, carriers, followed } from './follow.ts'
 import { type AttachmentLine, isLogLine, type LogLine, type RegisterLine, type ScopeLine } from './format.ts'
-import { kindOf, type Owner } from './known-registers.ts'
+import type { KernelMemory, Owner, RegisterKind } from '../../kernel/feature.ts'
+import type { KeyKind } from './register-kinds.ts'
 import { type FileRow, type Misplaced, placeRows } from './place-rows.ts'
 import { inLine } from './read-lines.ts'
 import type { ImportReport } from './report.ts'
@@ -43,12 +38,8 @@ export interface ScopeImportParts {
   /** Most that a label of the file counts for. */
   readonly most: Trust
   readonly report: ImportReport
-  readonly host: Host
-  readonly counter: Counter
-  readonly recall: Recall | undefined
-  readonly facts: FactOptions
-  /** Whether it is noted when a checkpoint was written: that is when it is imported. */
-  readonly isDated: boolean
+  readonly memory: KernelMemory
+  readonly kindOf: (key: string) => KeyKind | undefined
   /** Contract: called before the first write. */
   readonly onWrite: () => Promise<void>
 }
@@ -65,6 +56,7 @@ interface FileRegister {
   readonly row: RegisterRow
   readonly part: TransferPart
   readonly line: number
+  readonly room: RegisterKind['room']
 }
 
 /**
@@ -146,7 +138,8 @@ export class ScopeImport {
     if (place > 0 && (line.type !== 'message' || last?.kind !== 'message' || last.round !== line.round))
       throw invalid(operation, 'seq', `is that of the line before it`)
     const row = { seq, place, kind: line.type, id, opId, ordinal: 0 }
-    const { host, counter, recall, most } = this.#parts
+    const { memory, most } = this.#parts
+    const { host, policy, use } = memory
     if (line.type === 'message') {
       const checked = messageOf({ operation, host }, line)
       const message = checked && lowered(checked, most)
@@ -154,7 +147,7 @@ export class ScopeImport {
         ...row,
         round: line.round,
         body: message ? sealMessage(message) : null,
-        ...(message && { derived: derivedOf(message, counter, recall) }),
+        ...(message && { derived: derivedOf(message, policy.counter, use) }),
       }
       return { row: whole, used: attachmentsOf(whole), line: number }
     }
@@ -265,7 +258,7 @@ export class ScopeImport {
     await this.#writeRows(this.#rows.length)
     const { owner, most, report } = this.#parts
     const { key, version, sources, value } = line
-    const found = kindOf(key)
+    const found = this.#parts.kindOf(key)
     if (!found?.kind.owners.includes(owner)) return report.skip(number, 'a register that is not imported')
     const { kind, name } = found
     const isDeleted = value === undefined
@@ -277,8 +270,7 @@ export class ScopeImport {
     const own = checked === null || !kind.lowered ? checked : kind.lowered(checked, most, owner)
     if (own === undefined)
       return report.skip(number, `is at most ${most}, too low for what all sessions share`)
-    const { counter, host, isDated } = this.#parts
-    const standing = { owner, counter, now: host.now(), isDated }
+    const standing = { owner, memory: this.#parts.memory }
     const index = own === null ? [] : (kind.index?.(name, own, standing) ?? [])
     const row: RegisterRow = {
       key,
@@ -288,7 +280,7 @@ export class ScopeImport {
       ...(index.length > 0 && { index }),
       body: isDeleted ? null : JSON.stringify(own),
     }
-    this.#registers.push({ row, part: kind.part, line: number })
+    this.#registers.push({ row, part: kind.part, line: number, room: kind.room })
     this.#units += row.body?.length ?? 0
     if (this.#registers.length >= LINES_AT_ONCE || this.#units >= UNITS_AT_ONCE) await this.#writeRegisters()
   }
@@ -319,34 +311,33 @@ export class ScopeImport {
     }
   }
 
-  /** Leaves out what there is no more room for: live facts above the app's cap, documents above 64. */
+  /** Leaves out what there is no more room for. */
   async #withRoom(files: readonly FileRegister[]): Promise<readonly FileRegister[]> {
-    const { store, report, facts } = this.#parts
-    const { facts: most = Number.POSITIVE_INFINITY } = facts.caps ?? {}
-    const caps = new Map([
-      ...(Number.isFinite(most) ? [[LIVE, most] as const] : []),
-      [DOCUMENTS, MOST_DOCUMENTS],
-    ])
-    const groupOf = ({ row }: FileRegister): string | undefined =>
-      row.index?.find(({ group }) => caps.has(group))?.group
-    if (!files.some(groupOf)) return files
-    const sums = await store.sums([...caps.keys()])
-    const counts = new Map([...caps.keys()].map((group) => [group, sums.get(group)?.count ?? 0]))
+    const { store, report } = this.#parts
+    const groups = [...new Set(files.flatMap(({ room }) => room?.group ?? []))]
+    if (groups.length === 0) return files
+    const sums = await store.sums(groups)
+    const counts = new Map(groups.map((group) => [group, sums.get(group)?.count ?? 0]))
     const fitting: FileRegister[] = []
     for (const file of files) {
-      const group = groupOf(file)
-      // What is there takes no further room.
-      const isNew = group !== undefined && !(await store.register(file.row.key))
-      const [count = 0, cap = 0] = isNew ? [counts.get(group), caps.get(group)] : []
-      if (isNew && count >= cap) report.skip(file.line, `there are ${cap} of its kind already`)
-      else fitting.push(file)
-      if (isNew) counts.set(group, count + 1)
+      const { room, row } = file
+      // What stands in no list takes no room, and what is there no further.
+      const isCounted = row.index?.some(({ group }) => group === room?.group) ?? false
+      const isNew = room && isCounted && !(await store.register(row.key))
+      const count = room ? (counts.get(room.group) ?? 0) : 0
+      if (isNew && count >= room.most) {
+        report.skip(file.line, `there are ${room.most} of its kind already`)
+        continue
+      }
+      fitting.push(file)
+      if (isNew) counts.set(room.group, count + 1)
     }
     return fitting
   }
 
   async #takeAttachment(line: AttachmentLine, number: number, operation: string): Promise<void> {
-    const { host, report } = this.#parts
+    const { memory, report } = this.#parts
+    const { host } = memory
     const { id, mediaType, base64 } = line
     checkMediaType(operation, mediaType)
     const bytes = host.fromBase64(base64)
@@ -365,7 +356,8 @@ export class ScopeImport {
   }
 
   async #attach(): Promise<void> {
-    const { store, host, report } = this.#parts
+    const { store, memory, report } = this.#parts
+    const { host } = memory
     for (const { attachment, line } of this.#attachments.splice(0)) {
       await this.#begin()
       const { id, mediaType, bytes } = attachment
@@ -373,7 +365,7 @@ export class ScopeImport {
       if (outcome === 'stored') report.written('log')
       if (outcome === 'deleted') report.skip(line, 'the attachment was deleted')
       if (outcome !== 'kept') continue
-      const there = await readAttachment(store, id)
+      const there = await attachmentIn(store, id)
       if (there.mediaType !== mediaType || !sameBytes(there.bytes, bytes))
         throw new PlimsollError(
           'ERR_DUPLICATE_ID',

@@ -1,19 +1,19 @@
-import type { Counter } from '../../ports/counter.ts'
+import type { KernelMemory } from '../../kernel/feature.ts'
+import { memoryOf } from '../../kernel/kernel-of.ts'
+import { type AuditInput, noteAudit } from '../../kernel/log/audit.ts'
+import { addSession } from '../../kernel/log/session-list.ts'
+import { checkScope } from '../../kernel/memory.ts'
+import { checkOptions, invalid } from '../../kernel/text/json.ts'
+import type { Memory } from '../../kernel/types.ts'
 import { isPlimsollError, type PlimsollError } from '../../ports/errors.ts'
-import type { Host } from '../../ports/host.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { Store } from '../../ports/store.ts'
 import type { Imported } from '../../ports/transfer.ts'
-import type { FactOptions } from '../../features/facts/fact-options.ts'
-import { type AuditInput, noteAudit } from '../audit.ts'
-import { invalid, isPlainObject } from '../../kernel/text/json.ts'
-import type { Recall } from '../../features/recall/lexical-recall.ts'
-import type { Sessions } from '../sessions.ts'
 import { checkLine } from './check-line.ts'
 import type { HeaderLine, ScopeLine, SessionLine, TransferLine } from './format.ts'
 import { ScopeImport } from './import-scope.ts'
 import { inLine, type ReadLine, readLines } from './read-lines.ts'
+import { kindsOf } from './register-kinds.ts'
 import { ImportReport } from './report.ts'
 
 /** How far the labels of a file are believed. */
@@ -29,35 +29,46 @@ export interface ImportOptions {
   readonly trust?: ImportTrust
 }
 
-export interface ImportParts {
-  readonly store: Store
-  readonly sessions: Sessions
-  readonly host: Host
-  readonly counter: Counter
-  readonly recall: Recall | undefined
-  readonly facts: FactOptions
-  /** Whether it is noted when a checkpoint was written. */
-  readonly isDated: boolean
-}
-
 const MOST: { readonly [trust in ImportTrust]: Trust } = { keep: 'system', user: 'user', import: 'import' }
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkTrustOption(options: unknown): Trust {
-  if (!isPlainObject(options)) throw invalid('import', 'options', 'must be an object')
+  checkOptions('importInto', 'options', options, ['trust'])
   const { trust = 'keep' } = options as ImportOptions
   if (!Object.hasOwn(MOST, trust)) throw invalid('import', 'trust', 'must be keep, user or import')
   return MOST[trust]
 }
 
-/** Imports a whole file. @throws as {@link Memory.import} */
+/**
+ * Reads what {@link exportFrom} gave, as lines or as chunks of any size, into a user, or into a session: that of the scope, or where it names
+ * none, that of the file. Where nothing is there, the log becomes the same, number by number. Where a part is there, the rest is added, so a
+ * run that broke off is gone on with by repeating it, and a newer export of the same log is added to an older one; a whole one writes nothing.
+ * Of registers that are there with another content, those that are there stay, and are counted as conflicts.
+ *
+ * Each line is checked before anything of it is written; what stands before a line that is refused is written. What wrote something is recorded
+ * in the user's audit.
+ *
+ * @param chunks strings that give the file when they are put together, the ends of its lines included
+ * @throws ERR_INVALID_ARGUMENT (with the line, from 1; or the file is not whole), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (the session has another
+ *   log, or others write to it), ERR_DUPLICATE_ID (an attachment), ERR_UPGRADE_REQUIRED
+ */
 export async function importInto(
-  parts: ImportParts,
+  memory: Memory,
   scope: Scope,
   chunks: AsyncIterable<string> | Iterable<string>,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  const { store, sessions } = parts
+  return importFrom(memoryOf('importInto', memory), checkScope('importInto', scope), chunks, options)
+}
+
+async function importFrom(
+  kernel: KernelMemory,
+  scope: Scope,
+  chunks: AsyncIterable<string> | Iterable<string>,
+  options: ImportOptions,
+): Promise<Imported> {
+  const { store, host } = kernel
+  const kindOf = kindsOf(kernel.use)
   const most = checkTrustOption(options)
   const report = new ImportReport()
   const { sessionId: own, ...user } = scope
@@ -65,10 +76,11 @@ export async function importInto(
     const sessionId = session && (own ?? session.sessionId)
     // One that was listed nowhere held nothing that anybody said.
     const list = async (): Promise<void> => {
-      if (sessionId !== undefined && session?.createdAt !== undefined) await sessions.add(sessionId, session)
+      if (sessionId !== undefined && session?.createdAt !== undefined) await addSession(store.open(user), host, sessionId, session)
     }
     const to = new ScopeImport({
-      ...parts,
+      memory: kernel,
+      kindOf,
       store: store.open({ ...user, ...(sessionId !== undefined && { sessionId }) }),
       owner: sessionId === undefined ? 'user' : 'session',
       ...(sessionId !== undefined && { sessionId }),
@@ -88,7 +100,7 @@ export async function importInto(
   }
   const record = async (): Promise<void> => {
     const input = importRecord(report.result, own)
-    if (input) await noteAudit(store.open(user), parts.host, input)
+    if (input) await noteAudit(store.open(user), host, input)
   }
   try {
     await importFile(chunks, own === undefined ? 'user' : 'session', report, open)

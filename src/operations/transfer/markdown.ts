@@ -5,17 +5,18 @@ import type { Fact } from '../../ports/fact.ts'
 import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'
 import type { MarkLine, MessageLine, RegisterLine, TransferLine } from './format.ts'
-import { kindOf } from './known-registers.ts'
 
 /**
  * The same as Markdown, for reading: messages in their order, those that a rewind hides and those that were forgotten named as such, then
  * what is remembered. What somebody wrote is quoted, so that none of it looks like a heading.
  *
  * @param open opens a session of the user, for its rewinds
+ * @param nameOf what a register is called
  */
 export async function* markdownOf(
   lines: AsyncIterable<TransferLine>,
   open: (sessionId: string) => ScopeStore,
+  nameOf: (key: string) => string,
 ): AsyncGenerator<string, void, undefined> {
   let hidden: ReadonlySet<string> = new Set()
   for await (const line of lines) {
@@ -38,7 +39,7 @@ export async function* markdownOf(
         yield summaryText(line)
         break
       case 'register':
-        yield registerText(line)
+        yield registerText(line, nameOf(line.key))
         break
       default:
     }
@@ -106,8 +107,7 @@ function summaryText({ mark }: MarkLine): string {
   return `\n## Summary of ${summary.of} earlier messages (by ${inline(summary.by)})\n\n${quoted(summary.text)}`
 }
 
-function registerText({ key, value }: RegisterLine): string {
-  const name = kindOf(key)?.name ?? key
+function registerText({ key, value }: RegisterLine, name: string): string {
   if (value === undefined || value === null) return ''
   const text = (value as { readonly text?: Json }).text
   if (key.startsWith('fact/')) {

@@ -1,18 +1,6 @@
 import { expect } from 'vitest'
-import {
-  type AgentEvent,
-  type AgentRun,
-  type AgentTool,
-  type Context,
-  createMemory,
-  lintRequest,
-  mapStore,
-  type PolicyOptions,
-  type Session,
-  type Store,
-  toAnthropic,
-  toOpenAI,
-} from '../../../src/index.ts'
+import { type AgentEvent, type AgentRun, type AgentTool, type Context, createMemory, lintRequest, mapStore, type Session, type Store, toAnthropic, toOpenAI } from '../../../src/index.ts'
+import { type PolicyOptions } from '../../../src/kernel/policy.ts'
 
 /** A session over a store; a further one over the same store knows what a new process would. */
 export function open(

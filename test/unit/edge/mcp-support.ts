@@ -2,14 +2,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
-import {
-  createMemory,
-  type Json,
-  lexicalRecall,
-  type Memory,
-  mapStore,
-  type Session,
-} from '../../../src/index.ts'
+import { createMemory, type Json, type Memory, mapStore, type Session } from '../../../src/index.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { handleMcpRequest, type McpRequestOptions } from '../../../src/mcp/index.ts'
 
 const NOON = Date.UTC(2026, 10, 22, 12)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
-import { MOST_RECORDS, writeAudit } from '../../../src/operations/audit.ts'
+import { MOST_RECORDS, writeAudit } from '../../../src/kernel/log/audit.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { mapStore } from '../../../src/index.ts'
 

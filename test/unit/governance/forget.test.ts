@@ -1,16 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type Context,
-  charsPerToken,
-  createMemory,
-  isPlimsollError,
-  lexicalRecall,
-  mapStore,
-  type Part,
-  type Session,
-  type Store,
-} from '../../../src/index.ts'
+import { type Context, charsPerToken, createMemory, isPlimsollError, mapStore, type Part, type Session, type Store } from '../../../src/index.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'

@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import {
-  type CreateMemoryOptions,
-  charsPerToken,
-  createMemory,
-  lexicalRecall,
-  type Memory,
-  mapStore,
-  type RetentionOptions,
-  type Session,
-  type Store,
-} from '../../../src/index.ts'
+import { type CreateMemoryOptions, charsPerToken, createMemory, type Memory, mapStore, type RetentionOptions, type Session, type Store } from '../../../src/index.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { CANARY, readEverything } from '../../everywhere/governance.ts'

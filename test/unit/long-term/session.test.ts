@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import {
-  type CreateMemoryOptions,
-  charsPerToken,
-  createMemory,
-  type FactInput,
-  lexicalRecall,
-  type Memory,
-  mapStore,
-  type Session,
-  type Store,
-} from '../../../src/index.ts'
+import { type CreateMemoryOptions, charsPerToken, createMemory, type FactInput, type Memory, mapStore, type Session, type Store } from '../../../src/index.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import type { Context } from '../../../src/ports/context.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
 

@@ -3,14 +3,9 @@ import { Hono } from 'hono'
 import { chatErrorOf } from '../../../src/edge/openai/chat-error.ts'
 import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai/complete-chat.ts'
 import { EVENT_STREAM_HEADERS, eventStream } from '../../../src/edge/openai/event-stream.ts'
-import {
-  createMemory,
-  type Message,
-  mapStore,
-  type PolicyOptions,
-  type Recall,
-  type Session,
-} from '../../../src/index.ts'
+import { createMemory, type Message, mapStore, type Session } from '../../../src/index.ts'
+import { type PolicyOptions } from '../../../src/kernel/policy.ts'
+import { type Recall } from '../../../src/features/recall/lexical-recall.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { type Served, serveFetch } from './served.ts'
 

@@ -1,19 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type CreateMemoryOptions,
-  createMemory,
-  type Head,
-  type Imported,
-  type ImportOptions,
-  lexicalRecall,
-  mapStore,
-  type RegisterRow,
-  type Scope,
-  type ScopeStore,
-  type Store,
-  type TransferPart,
-} from '../../../src/index.ts'
+import { type CreateMemoryOptions, createMemory, type Head, type Imported, type ImportOptions, mapStore, type RegisterRow, type Scope, type ScopeStore, type Store, type TransferPart } from '../../../src/index.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { readAll } from '../../contract/samples.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'

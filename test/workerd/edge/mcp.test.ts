@@ -3,13 +3,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker-provider.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  createMemory,
-  lexicalRecall,
-  memoryToolSpecs,
-  type Session,
-  sessionStartGuide,
-} from '../../../src/index.ts'
+import { createMemory, memoryToolSpecs, type Session, sessionStartGuide } from '../../../src/index.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { handleMcpRequest } from '../../../src/mcp/index.ts'
 import { ObjectStore } from '../object-store.ts'
 

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/agent/demo-model.ts'
-import {
-  createMemory,
-  lexicalRecall,
-  mapStore,
-  memoryToolSpecs,
-  memoryTools,
-  runAgent,
-  type Session,
-} from '../../../../src/index.ts'
+import { createMemory, mapStore, memoryToolSpecs, memoryTools, runAgent, type Session } from '../../../../src/index.ts'
+import { lexicalRecall } from '../../../../src/features/recall/lexical-recall.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 
 const model = demoModel(webHost)

@@ -2,13 +2,8 @@
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openAICompatibleModel } from '../../../../src/edge/models/openai-compatible.ts'
-import {
-  lexicalRecall,
-  type Model,
-  PlimsollError,
-  type ScriptedReply,
-  scriptedModel,
-} from '../../../../src/index.ts'
+import { type Model, PlimsollError, type ScriptedReply, scriptedModel } from '../../../../src/index.ts'
+import { lexicalRecall } from '../../../../src/features/recall/lexical-recall.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { chatDoor, type Door, type DoorOptions, logOf } from '../../support/chat-client.ts'
 import { FAKE_USAGE, fakeOpenAI } from '../../support/fake-openai.ts'

@@ -1,14 +1,11 @@
-import type { Head, ScopeStore, Sum } from '../../ports/store.ts'
+import type { Fact } from '../../ports/fact.ts'
+import type { ScopeStore, Sum } from '../../ports/store.ts'
+import type { ReadAsk } from '../../kernel/feature.ts'
 import { FACT, factKey } from './fact.ts'
-import { type Fact } from '../../ports/fact.ts'
-import { byRank, dayStart, type FactList } from './fact-index.ts'
+import { byRank, dayStart } from './fact-index.ts'
+import { type FactList } from '../../ports/fact.ts'
 import { type FactScope, sumFacts } from './fact-scopes.ts'
 import type { Facts } from './facts.ts'
-import type { LoadedSkills } from '../skills/loaded-skills.ts'
-import { DOCUMENTS, type Profile } from '../profile/profile.ts'
-import { type ProfileDocument } from '../../ports/profile.ts'
-import type { Skill, SkillEntry } from '../../ports/skill.ts'
-import { SKILLS, type Skills } from '../skills/skills.ts'
 
 /** Facts of each list that are read at most: what is further down has no room in any section. */
 const FIRST = { pinned: 80, shown: 160, recent: 16 } as const
@@ -21,20 +18,16 @@ export interface KnownFact {
   readonly seq: number
 }
 
-/** What a session remembers beside its log, as far as a context could show it: in strict order and bounded. */
+/** The facts of a session and of its user, as far as a context could show them: in strict order and bounded. */
 export interface Known {
   /** Whose facts are among them, beside those of no project. */
   readonly project?: string
-  readonly profile: readonly ProfileDocument[]
-  readonly skills: readonly SkillEntry[]
-  /** Skills whose text is to show. */
-  readonly loaded: readonly Skill[]
   readonly pinned: readonly KnownFact[]
   readonly facts: readonly KnownFact[]
   /** The newest ones of each scope, pinned or not. */
   readonly recent: readonly KnownFact[]
   /** How much there is of all of them. */
-  readonly totals: { readonly pinned: Sum; readonly facts: Sum; readonly skills: Sum }
+  readonly totals: { readonly pinned: Sum; readonly facts: Sum }
   /** Seq of each scope's newest fact that is in it. */
   readonly asOf: { readonly user: number; readonly session: number }
 }
@@ -42,57 +35,39 @@ export interface Known {
 const NOTHING: Sum = { count: 0, weight: 0 }
 
 export const NOTHING_KNOWN: Known = {
-  profile: [],
-  skills: [],
-  loaded: [],
   pinned: [],
   facts: [],
   recent: [],
-  totals: { pinned: NOTHING, facts: NOTHING, skills: NOTHING },
+  totals: { pinned: NOTHING, facts: NOTHING },
   asOf: { user: 0, session: 0 },
 }
 
-export interface LongTermParts {
-  readonly user: {
-    readonly store: ScopeStore
-    readonly facts: Facts
-    readonly profile: Profile
-    readonly skills: Skills
-  }
-  readonly session: {
-    readonly store: ScopeStore
-    readonly facts: Facts
-    readonly loaded: LoadedSkills
-  }
+export interface KnownFactsParts {
+  readonly user: { readonly store: ScopeStore; readonly facts: Facts }
+  readonly session: { readonly store: ScopeStore; readonly facts: Facts }
   /** Whose facts are shown beside those of no project. */
   readonly project: string | undefined
   readonly now: () => number
-  /** Contract: hands over to the user what an end of the process left in the session. */
-  readonly finish: () => Promise<void>
+  /** Contract: hands over to the user what an end of the process left in the session. @returns whether there was anything */
+  readonly finish: () => Promise<boolean>
 }
 
-/** What a session remembers beside its log, read again only when something of it may have changed. */
-export class LongTerm {
-  readonly #parts: LongTermParts
+/** The facts that a session's contexts show, read again only when something of them may have changed. */
+export class KnownFacts {
+  readonly #parts: KnownFactsParts
   #known: Known = NOTHING_KNOWN
   #seen: { readonly user: number; readonly session: number; readonly day: number } | undefined
 
-  constructor(parts: LongTermParts) {
+  constructor(parts: KnownFactsParts) {
     this.#parts = parts
   }
 
-  /**
-   * What is known now.
-   *
-   * @param registersAt seq of the newest change to the session's own registers, as its view saw it.
-   * @param own the session's head.
-   * @param mayWrite whether what was left undone is finished first.
-   */
-  async read(registersAt: number, own: Head, mayWrite: boolean): Promise<Known> {
-    const { user, now, finish } = this.#parts
-    if (mayWrite && own.indexed) await finish()
+  /** What is known now. */
+  async read({ own, registersAt, user, mayWrite }: ReadAsk): Promise<Known> {
+    const { now, finish, user: home } = this.#parts
+    const isMoved = mayWrite && own.indexed && (await finish())
     const day = dayStart(now())
-    const shared = await user.store.head()
+    const shared = isMoved ? await home.store.head() : await user()
     const { seq } = shared
     const seen = this.#seen
     if (seen?.user !== seq || seen.session !== registersAt || seen.day !== day) {
@@ -108,15 +83,7 @@ export class LongTerm {
   }
 
   async #read(day: number, scopes: readonly KnownFact['scope'][]): Promise<Known> {
-    const { user, session } = this.#parts
-    const [shared, names] = await Promise.all([
-      user.store.sums([DOCUMENTS, SKILLS]),
-      scopes.includes('session') ? session.loaded.list() : [],
-    ])
-    const [profile, skills, loaded, pinned, facts, recent] = await Promise.all([
-      shared.has(DOCUMENTS) ? user.profile.list() : [],
-      shared.has(SKILLS) ? user.skills.list() : [],
-      Promise.all(names.map((name) => user.skills.get(name))),
+    const [pinned, facts, recent] = await Promise.all([
       this.#top('pinned', day, scopes),
       this.#top('shown', day, scopes),
       this.#top('recent', day, scopes),
@@ -124,16 +91,10 @@ export class LongTerm {
     const { project } = this.#parts
     return {
       ...(project !== undefined && { project }),
-      profile,
-      skills,
-      loaded: loaded.flatMap((skill) => skill ?? []),
       pinned,
       facts,
       recent,
-      totals: {
-        ...(await this.#totals(pinned, facts, day)),
-        skills: shared.get(SKILLS) ?? NOTHING,
-      },
+      totals: await this.#totals(pinned, facts, day),
       asOf: newestOf([...pinned, ...facts, ...recent]),
     }
   }
@@ -143,7 +104,7 @@ export class LongTerm {
     pinned: readonly KnownFact[],
     facts: readonly KnownFact[],
     day: number,
-  ): Promise<Pick<Known['totals'], 'pinned' | 'facts'>> {
+  ): Promise<Known['totals']> {
     const read = { pinned: { count: pinned.length, weight: 0 }, facts: { count: facts.length, weight: 0 } }
     if (pinned.length < FIRST.pinned && facts.length < FIRST.shown) return read
     const { user, session, project } = this.#parts

@@ -4,12 +4,12 @@ import type { Scope } from '../../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type RegisterRow, type ScopeStore, type Store } from '../../ports/store.ts'
 import { hasBody, messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { FACT, factIn } from '../facts/fact.ts'
+import { FACT, factIn } from '../../features/facts/fact.ts'
 import { changeRegister } from '../../kernel/log/register.ts'
-import { writtenIn } from '../written.ts'
+import { writtenIn } from '../../features/written.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
-import { writeAudit } from '../../operations/audit.ts'
-import { forget, forgetShared } from '../../operations/forget/forget.ts'
+import { writeAudit } from '../../kernel/log/audit.ts'
+import { forgetAll, forgetShared } from '../forget/cascade.ts'
 import type { RetentionOptions, UnreadableLeft } from './retention-options.ts'
 
 export interface RetentionParts {
@@ -176,7 +176,7 @@ export class Retention {
       else due.push(...members.filter(hasBody))
     }
     if (due.length > 0)
-      await forget(
+      await forgetAll(
         { store: own, sessionId, userStore: shared, open, host },
         { rows: due, own: [], shared: [] },
         { action: 'forget', target: sessionId, by: BY },

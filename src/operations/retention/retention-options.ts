@@ -37,9 +37,9 @@ const MOST_DAYS = 36_500
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkRetention(operation: string, retention: RetentionOptions): RetentionOptions {
-  if (!isPlainObject(retention)) throw invalid(operation, 'retention', 'must be an object')
+  if (!isPlainObject(retention)) throw invalid(operation, 'options', 'must be an object')
   for (const [name, kept] of Object.entries(retention)) {
-    const argument = `retention.${name}`
+    const argument = name
     if (name === 'onUnreadable') {
       if (kept !== undefined && typeof kept !== 'function')
         throw invalid(operation, argument, 'must be a function')
@@ -53,5 +53,8 @@ export function checkRetention(operation: string, retention: RetentionOptions): 
     if (!Number.isSafeInteger(days) || days < 1 || days > MOST_DAYS)
       throw invalid(operation, `${argument}.days`, `must be a whole number, 1 to ${MOST_DAYS}`)
   }
-  return Object.fromEntries(Object.entries(retention).filter(([, kept]) => kept !== undefined))
+  const kept = Object.entries(retention).filter(([, value]) => value !== undefined)
+  if (!kept.some(([name]) => name !== 'onUnreadable'))
+    throw invalid(operation, 'options', 'must say how long log, facts or checkpoint are kept')
+  return Object.fromEntries(kept)
 }
