@@ -42,7 +42,7 @@ function refOf(part: Part): string | undefined {
 
 async function dataUrl(session: Pick<Session, 'attachment'>, ref: string): Promise<string | undefined> {
   try {
-    const { mediaType, bytes } = await session.attachment(ref)
+    const { mediaType, bytes } = await readAttachment(session, ref)
     return `data:${mediaType};base64,${base64(bytes)}`
   } catch (error) {
     if (isPlimsollError(error, 'ERR_NOT_FOUND')) return undefined

@@ -62,7 +62,7 @@ async function begin(
       timeout = host.timeout(ms)
       timeout.signal.addEventListener('abort', onTimeout)
     }
-    forget = session?.onCompact((event) => {
+    forget = session?.compaction.subscribe((event) => {
       if (event.status === 'summarised') summaries++
       emit(event)
     })

@@ -1,6 +1,6 @@
 /** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
 import {
-  createMemory,
+  fullMemory,
   extractFacts,
   isPlimsollError,
   lexicalRecall,
@@ -21,7 +21,7 @@ async function replay(json: string): Promise<readonly string[]> {
   const { sessionId, budget, system, steps } = JSON.parse(json) as Part
   const store = dexieStore({ name: 'identity', durability: 'relaxed' })
   // As `worker/objects.ts` has it.
-  const memory = createMemory({
+  const memory = fullMemory({
     store,
     budget,
     ...(system !== undefined && { system }),

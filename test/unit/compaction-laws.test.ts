@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { namesIn, textIn } from '../../src/core/carry.ts'
 import {
   type Context,
-  type CreateMemoryOptions,
+  type FullMemoryOptions,
   charsPerToken,
   lintRequest,
   type Message,
@@ -19,7 +19,7 @@ import { type Action, histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { Scene } from './support/scene.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 const pins = [
   { kind: 'constraint', text: 'Never fly.' },
@@ -52,7 +52,7 @@ function forAll(
       const checked = check(scene)
       await scene.play(actions.filter(only), checked)
       // The session goes on, whatever was answered.
-      await scene.session.compacted()
+      await scene.session.compaction.settled()
       await scene.session.append({ role: 'user', content: 'And now?' })
       const context = await scene.context({ tail: '', tools: 0, abandon: true })
       if (context) await checked(context)

@@ -4,7 +4,7 @@ import { fold } from '../../src/core/fold.ts'
 import {
   type Block,
   type Context,
-  type CreateMemoryOptions,
+  type FullMemoryOptions,
   charsPerToken,
   defaultCounter,
   explain,
@@ -19,7 +19,7 @@ import { histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { Scene } from './support/scene.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 /** Summaries of all sizes by the extract, and by models that obey, ignore or attack what they are asked. */
 const compactions: fc.Arbitrary<NonNullable<Options['compaction']>> = fc.record(
@@ -210,7 +210,7 @@ describe('the laws hold for every history, policy and tool set', () => {
         if (newest && !sent.some(({ id }) => id === newest.id)) sent.push({ id: newest.id, context })
         const past = sent[Math.floor(sent.length / 2)]
         if (!past) return
-        const rebuilt = await scene.session.contextAt(past.id)
+        const rebuilt = await contextAt(scene.session, past.id)
         expect(rebuilt.verified).toBe(true)
         if (rebuilt.context.epoch === past.context.epoch)
           expect(body(rebuilt.context)).toEqual(body(past.context))

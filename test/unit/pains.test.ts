@@ -4,12 +4,12 @@ import {
   assertFits,
   type Context,
   charsPerToken,
-  createMemory,
+  fullMemory,
   type Json,
   lintRequest,
   type MessageInput,
   mapStore,
-  type Session,
+  type FullSession,
   toAnthropic,
   toOpenAI,
   utf8Bound,
@@ -17,8 +17,8 @@ import {
 
 /** What users of other memories suffer from, one test a pain. */
 
-const open = (options: Partial<Parameters<typeof createMemory>[0]> = {}): Session =>
-  createMemory({ store: mapStore(), budget: 2_000, counter: utf8Bound, ...options }).session({
+const open = (options: Partial<Parameters<typeof fullMemory>[0]> = {}): FullSession =>
+  fullMemory({ store: mapStore(), budget: 2_000, counter: utf8Bound, ...options }).session({
     userId: 'ada',
   })
 const user = (content: string): MessageInput => ({ role: 'user', content })

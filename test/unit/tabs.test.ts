@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest'
 import {
   type Block,
   type Context,
-  type CreateMemoryOptions,
+  type FullMemoryOptions,
   charsPerToken,
-  createMemory,
+  fullMemory,
   isPlimsollError,
   type LogRow,
   lintRequest,
   type Message,
   type MessageInput,
   mapStore,
-  type Session,
+  type FullSession,
   toAnthropic,
   toOpenAI,
   utf8Bound,
@@ -22,7 +22,7 @@ import { type Action, calling, histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { rewindAt, TOOLS, undoIfAny } from './support/scene.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 /** Policies of different lanes. */
 const policies: readonly Options[] = [
@@ -45,7 +45,7 @@ const turns = fc.array(turn, { minLength: 60, maxLength: 60 })
 
 interface Tab {
   readonly options: Options
-  session: Session
+  session: FullSession
   /** The last context that this tab sent. */
   last: Context | undefined
 }
@@ -76,9 +76,9 @@ class Tabs {
   }
 
   /** A session with nothing in memory. */
-  open(options: Options): Session {
+  open(options: Options): FullSession {
     const newId = (): string => `id-${++this.#ids}`
-    return createMemory({ clock: () => 0, newId, ...options, store: this.#store }).session(scope)
+    return fullMemory({ clock: () => 0, newId, ...options, store: this.#store }).session(scope)
   }
 
   /** The tabs of one lane. */
@@ -99,7 +99,7 @@ class Tabs {
   }
 
   /** The context, unless the law allows a refusal. */
-  async context(session: Session, tail: string, preview: boolean): Promise<Context | undefined> {
+  async context(session: FullSession, tail: string, preview: boolean): Promise<Context | undefined> {
     try {
       return await session.context({
         ...(tail !== '' && { tail }),

@@ -50,7 +50,7 @@ export const blocker: MemoryTool<BlockerArguments> = {
     if (text !== undefined) return remember(session, 'blocker', 'memory_blocker', { text }, callId)
     const id = resolve as string
     await checkOwn(session, id, 'say that it is out of the way')
-    await telling(session.resolve(id))
+    await telling(session.facts.resolve(id))
     return `Resolved: ${id}.`
   },
 }
@@ -89,7 +89,7 @@ export const forget: MemoryTool<{ readonly id: string }> = {
   trust: 'tool',
   run: async (session, { id }) => {
     await checkOwn(session, id, 'remove it')
-    await telling(session.forget(id, { kind: 'fact' }))
+    await telling(forget(session, id, { kind: 'fact' }))
     return `Forgotten: ${id}.`
   },
 }
@@ -109,14 +109,14 @@ async function remember(
     ...(confidence !== undefined && { confidence }),
     ...(supersedes !== undefined && { supersedes }),
   }
-  const { fact, status } = await telling(session.remember({ ...given, ...origin, kind }, { opId }))
+  const { fact, status } = await telling(session.facts.remember({ ...given, ...origin, kind }, { opId }))
   const done = { new: 'Remembered', merged: 'Added to what was remembered', known: 'Remembered before' }
   return `${done[status]}: ${fact.kind} ${fact.id}, trust ${fact.trust}.`
 }
 
 /** Nobody less trusted may touch what the user said. @throws what the model is to do instead */
 async function checkOwn(session: Session, id: string, change: string): Promise<void> {
-  const fact = await telling(session.fact(id))
+  const fact = await telling(session.facts.get(id))
   if (fact && isTrusted(fact.trust))
     throw new Error(`nothing was done: ${id} is the user's own word. Ask the user to ${change}.`)
 }

@@ -83,7 +83,7 @@ function trustOf(message: Message): Trust {
 
 /** To say again what is remembered raises no label: the lowest of a trust and of the facts below `user` that say the same. */
 async function lowestSaying(session: Session, text: string, trust: Trust): Promise<Trust> {
-  const facts = await session.facts({ first: COMPARED })
+  const facts = await session.facts.list({ first: COMPARED })
   return facts
     .filter((fact) => lowerTrust(fact.trust, trust) !== trust && areNear(fact.text, text))
     .reduce<Trust>((low, fact) => lowerTrust(low, fact.trust), trust)

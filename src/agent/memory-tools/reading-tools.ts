@@ -20,7 +20,7 @@ export const recall: MemoryTool<{ readonly query: string; readonly first?: numbe
   ),
   trust: 'web',
   run: async (session, { query, first = RESULTS }) =>
-    (await telling(session.recallPage(query, { first }))).text,
+    (await telling(session.recall.page(query, { first }))).text,
 }
 
 export const readSource: MemoryTool<{ readonly reference: string; readonly offset?: number }> = {
@@ -39,7 +39,7 @@ export const readSource: MemoryTool<{ readonly reference: string; readonly offse
   ),
   trust: 'web',
   run: async (session, { reference, offset = 0 }) => {
-    const { text, total, next } = await telling(session.readSource(reference, { offset }))
+    const { text, total, next } = await telling(readSource(session, reference, { offset }))
     const from = `${RECALLED}: ${reference}, characters ${offset} to ${offset + text.length} of ${total}`
     return `${next === undefined ? from : `${from}; go on with offset ${next}`}]\n${text}`
   },

@@ -23,7 +23,7 @@ export const loadSkill: MemoryTool<SkillArguments> = {
   inputSchema,
   trust: 'tool',
   run: async (session, { name }) => {
-    const { text } = await telling(session.loadSkill(name))
+    const { text } = await telling(session.skills.load(name))
     return `${SKILL}${name}]\n${text}`
   },
 }
@@ -35,7 +35,7 @@ export const unloadSkill: MemoryTool<SkillArguments> = {
   inputSchema,
   trust: 'tool',
   run: async (session, { name }) => {
-    await telling(session.unloadSkill(name))
+    await telling(session.skills.unload(name))
     return `Unloaded: ${name}.`
   },
 }

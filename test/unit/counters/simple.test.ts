@@ -4,7 +4,7 @@ import { loadO200k } from '../../../src/counters/o200k.ts'
 import {
   charsPerToken,
   countMessage,
-  createMemory,
+  fullMemory,
   type MessageInput,
   mapStore,
   utf8Bound,
@@ -62,7 +62,7 @@ describe('the classic estimate', () => {
   })
 
   it('gives the same figures in a receipt', async () => {
-    const memory = createMemory({
+    const memory = fullMemory({
       store: mapStore(),
       system: 'You are a careful calculator.',
       budget: 16_000,

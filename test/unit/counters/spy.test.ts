@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import {
   type Counter,
   charsPerToken,
-  createMemory,
+  fullMemory,
   type MessageInput,
   mapStore,
-  type Session,
+  type FullSession,
   type Store,
 } from '../../../src/index.ts'
 
@@ -30,8 +30,8 @@ function spy(): { readonly counter: Counter; readonly texts: string[] } {
   return { counter, texts }
 }
 
-function open(counter: Counter, store: Store): Session {
-  return createMemory({ store, system, budget: 8_000, counter, clock: () => 0 }).session({ userId: 'ada' })
+function open(counter: Counter, store: Store): FullSession {
+  return fullMemory({ store, system, budget: 8_000, counter, clock: () => 0 }).session({ userId: 'ada' })
 }
 
 /** What is counted when a session of that many messages gets three more and is asked for a context, by it and by a new one. */

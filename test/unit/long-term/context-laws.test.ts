@@ -4,9 +4,9 @@ import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
 import {
   type Block,
   type Context,
-  type CreateMemoryOptions,
+  type FullMemoryOptions,
   charsPerToken,
-  createMemory,
+  fullMemory,
   isPlimsollError,
   lintRequest,
   mapStore,
@@ -17,7 +17,7 @@ import {
 import { Household, happenings } from '../support/household.ts'
 import { runs } from '../support/runs.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 const sizes = fc.constantFrom(0, 8, 40, 5_000)
 
@@ -109,7 +109,7 @@ describe('the laws hold for whatever is remembered, changed and forgotten', () =
             expect(error.breakdown?.floor).toBeGreaterThan(error.breakdown?.cap ?? 0)
             // The same messages and the same profile, and nothing else that is remembered.
             const store = mapStore()
-            const memory = createMemory({ ...options, store, clock: () => household.now })
+            const memory = fullMemory({ ...options, store, clock: () => household.now })
             const session = memory.session({ userId: 'ada', sessionId: 'trip' })
             const profile = memory.user({ userId: 'ada' }).profile
             for (const { name, text } of await household.memory().user({ userId: 'ada' }).profile.list())
@@ -160,7 +160,7 @@ describe('the laws hold for whatever is remembered, changed and forgotten', () =
       expect(again.receipt).toEqual(context.receipt)
       const newest = await household.newest(tab)
       if (newest === undefined) return
-      const past = await cold.contextAt(newest)
+      const past = await contextAt(cold, newest)
       expect([past.verified, past.reason]).toEqual([true, undefined])
       expect(body(past.context)).toEqual(body(context))
     })

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { Session } from '../../../src/core/session.ts'
+import { FullSession } from '../../../src/core/session.ts'
 import type { Model } from '../../../src/index.ts'
 import { changeSessions } from './changed-settings.ts'
 import { said, World } from './world.ts'

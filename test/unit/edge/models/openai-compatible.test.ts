@@ -5,7 +5,7 @@ import {
   openAICompatibleModel,
 } from '../../../../src/edge/models/openai-compatible.ts'
 import {
-  createMemory,
+  fullMemory,
   type Model,
   type ModelEvent,
   type ModelRequest,
@@ -53,7 +53,7 @@ function modelOf({ url }: FakeOpenAI, options: Partial<OpenAICompatibleOptions> 
 }
 
 async function requestOf(): Promise<ModelRequest> {
-  const session = createMemory({ store: mapStore(), budget: 16_000, system: 'Be kind.' }).session({
+  const session = fullMemory({ store: mapStore(), budget: 16_000, system: 'Be kind.' }).session({
     userId: 'ada',
   })
   await session.append({ role: 'user', content: SECRET })
@@ -84,7 +84,7 @@ describe('a model behind a server that speaks Chat Completions', () => {
         calls: [{ id: 'call_a', name: 'search', input: { query: 'Turin' } }],
       }),
     })
-    const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+    const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
     await session.append({ role: 'user', content: 'When does it leave?' })
     const tools = [{ name: 'search', inputSchema: { type: 'object' } }]
     const settings = { maxOutputTokens: 50, temperature: 0.5, toolChoice: 'required' as const }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { type ConversationMessage, parseChatRequest } from '../../../../src/edge/openai/request.ts'
-import { createMemory, mapStore, type Session } from '../../../../src/index.ts'
+import { fullMemory, mapStore, type FullSession } from '../../../../src/index.ts'
 import { parseOpenAIReply, toOpenAI } from '../../../../src/render/openai.ts'
 import { logOf } from '../../support/chat-client.ts'
 
@@ -45,7 +45,7 @@ type Signal = 'none' | 'key' | 'flag'
 
 class Client {
   conversation: ConversationMessage[] = []
-  readonly session: Session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+  readonly session: FullSession = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   readonly #signal: Signal
   #turns = 0
   #calls = 0
@@ -133,7 +133,7 @@ function rewritten(reply: ConversationMessage): ConversationMessage {
 
 /** As they are compared: clients may trim what a model said, and write its arguments in another order. */
 async function expectTrue({ session, conversation }: Client): Promise<void> {
-  const truth = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+  const truth = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   const inputs = sentItems(conversation.map((message, index) => ({ message, index }))).map(
     ({ input }) => input,
   )

@@ -3,11 +3,11 @@ import { type AdmitOptions, admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { parseChatRequest } from '../../../../src/edge/openai/request.ts'
 import {
-  createMemory,
+  fullMemory,
   type MessageInput,
   mapStore,
   PlimsollError,
-  type Session,
+  type FullSession,
 } from '../../../../src/index.ts'
 import { logOf } from '../../support/chat-client.ts'
 
@@ -27,13 +27,13 @@ const stored = (...ids: string[]): MessageInput => ({
   content: ids.map((id) => ({ type: 'tool-call', id, name: 'search', input: {} })),
 })
 
-async function sessionOf(...messages: MessageInput[]): Promise<Session> {
-  const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+async function sessionOf(...messages: MessageInput[]): Promise<FullSession> {
+  const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   for (const message of messages) await session.append(message)
   return session
 }
 
-const send = (session: Session, messages: readonly object[], options: AdmitOptions = {}) =>
+const send = (session: FullSession, messages: readonly object[], options: AdmitOptions = {}) =>
   admit(session, sentItems(parseChatRequest({ model: 'm', messages }).messages), options)
 
 describe('what a client sends', () => {
@@ -238,7 +238,7 @@ describe('a request that is repeated', () => {
     const session = await sessionOf()
     await send(session, [user('yes')], { idempotencyKey: 'k1' })
     const [message] = await session.history()
-    await session.rewind(message?.id ?? '')
+    await rewind(session, message?.id ?? '')
     await expect(send(session, [user('yes')], { idempotencyKey: 'k1' })).rejects.toMatchObject({
       code: 'ERR_CONFLICT',
     })
