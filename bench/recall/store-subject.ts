@@ -37,7 +37,7 @@ export class StoreSubject {
   async rank(sessionId: string, queries: readonly string[], first: number): Promise<string[][]> {
     const session = this.#session(sessionId, true)
     const found: string[][] = []
-    for (const query of queries) found.push((await session.recall(query, { first })).map(({ id }) => id))
+    for (const query of queries) found.push((await session.recall.find(query, { first })).map(({ id }) => id))
     return found
   }
 
@@ -75,7 +75,7 @@ export async function firstRecall(store: Store, sessionId: string, query: string
       return englishStemmer.stem(word)
     },
   }
-  const found = await openSession(counted, sessionId, true, stemmer).recall(query)
+  const found = await openSession(counted, sessionId, true, stemmer).recall.find(query)
   const { rows, blocks, bytes, stemmed } = reads
   return { rows, blocks, blockKiB: Math.round(bytes / 1024), stemmed, found: found.length }
 }

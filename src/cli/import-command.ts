@@ -104,7 +104,7 @@ async function checkExport(lines: AsyncIterable<string>, where: string, io: Io):
   }
   try {
     const memory = createMemory({ store: mapStore(), budget: 16_000 })
-    return report(await memory.import({ userId: 'user' }, withEnds()), where, io)
+    return report(await importInto(memory, { userId: 'user' }, withEnds()), where, io)
   } catch (error) {
     if (!isPlimsollError(error)) throw error
     io.err(`plimsoll: ${where}: ${error.message}\n`)

@@ -43,7 +43,7 @@ export class MemoryFile {
     const named = { id: `line-${line}`, ...given }
     switch (type) {
       case 'fact':
-        await this.#session.remember(named as unknown as FactInput)
+        await this.#session.facts.remember(named as unknown as FactInput)
         return
       case 'message':
         await this.#session.append(named as unknown as MessageInput)
@@ -61,6 +61,6 @@ export class MemoryFile {
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_INVALID_ARGUMENT */
   start(options: StartOptions): Promise<SessionStart | undefined> {
-    return this.#session.start(options)
+    return startSession(this.#session, options)
   }
 }

@@ -47,7 +47,7 @@ export const startTemplate: ResourceTemplate = {
  * @throws as `session.start`
  */
 export async function readStart(session: Session, uri: string): Promise<ReadResourceResult> {
-  const start = await session.start(parametersOf(uri))
+  const start = await startSession(session, parametersOf(uri))
   return { contents: [{ uri, mimeType: COMMON.mimeType, text: JSON.stringify(start) }] }
 }
 

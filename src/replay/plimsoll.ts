@@ -57,7 +57,7 @@ export function remember(
   })
   const open = () => {
     const opened = memory.session(SCOPE)
-    opened.onCompact(({ status }) => {
+    opened.compaction.subscribe(({ status }) => {
       if (status === 'refused') summariser?.without()
     })
     return opened

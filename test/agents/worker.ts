@@ -1,3 +1,4 @@
+import { type FullSession } from '../contract/full-memory.ts'
 /** Agents of Cloudflare's, as an app would write them, with a memory each; and the examples of apps around the edge. */
 import { Agent } from 'agents'
 import type { LanguageModel } from 'ai'
@@ -5,7 +6,7 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { ChatAgent, type ChatEnv } from '../../examples/edge/chat-agent.ts'
 import type { TripSession, TripUser } from '../../examples/edge/worker.ts'
 import { durableObjectMemory } from '../../src/durable-object.ts'
-import type { AppendOptions, MessageInput, Session } from '../../src/index.ts'
+import type { AppendOptions, MessageInput } from '../../src/index.ts'
 
 export { default, TripSession, TripUser } from '../../examples/edge/worker.ts'
 
@@ -25,7 +26,7 @@ export class Planner extends Agent<Env, Trip> {
   static override options = { sendIdentityOnConnect: false }
   override initialState: Trip = { seats: 0 }
   readonly #memory = durableObjectMemory(this.ctx, { system: 'You are a travel agent.', budget: 16_000 })
-  readonly #session: Session = this.#memory.session({ userId: 'ada', sessionId: 'trip' })
+  readonly #session: FullSession = this.#memory.session({ userId: 'ada', sessionId: 'trip' })
 
   async append(messages: MessageInput | readonly MessageInput[], options?: AppendOptions): Promise<void> {
     await this.#session.append(messages, options)

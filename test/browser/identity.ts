@@ -1,5 +1,6 @@
+import { fullMemory } from '../contract/full-memory.ts'
 /** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
-import { createMemory, extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
+import { extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
 import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
@@ -16,7 +17,7 @@ async function replay(json: string): Promise<readonly string[]> {
   const { sessionId, budget, system, steps } = JSON.parse(json) as Part
   const store = dexieStore({ name: 'identity', durability: 'relaxed' })
   // As `worker/objects.ts` has it.
-  const memory = createMemory({
+  const memory = fullMemory({
     store,
     budget,
     ...(system !== undefined && { system }),

@@ -1,11 +1,12 @@
+import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { LawChecker } from '../../src/kernel/context/assert-laws.ts'
-import { type Block, type Context, charsPerToken, createMemory, mapStore } from '../../src/index.ts'
+import { type Block, type Context, charsPerToken, mapStore } from '../../src/index.ts'
 import { calls, result, user } from './support/messages.ts'
 
 /** A context that keeps all laws, over a log of three messages. */
 async function lawful(): Promise<Context> {
-  const memory = createMemory({
+  const memory = fullMemory({
     store: mapStore(),
     budget: 1_000,
     counter: charsPerToken(4),

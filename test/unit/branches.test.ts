@@ -1,22 +1,15 @@
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  createMemory,
-  isPlimsollError,
-  type Message,
-  mapStore,
-  type Session,
-  type Store,
-  versionsIn,
-} from '../../src/index.ts'
+import { isPlimsollError, type Message, mapStore, type Store, versionsIn } from '../../src/index.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
 let ids = 0
 
-function open(store: Store = mapStore()): Session {
-  return createMemory({ store, budget: 16_000, clock: () => 7, newId: () => `id-${++ids}` }).session(scope)
+function open(store: Store = mapStore()): FullSession {
+  return fullMemory({ store, budget: 16_000, clock: () => 7, newId: () => `id-${++ids}` }).session(scope)
 }
 
 const failing = async (promise: Promise<unknown>): Promise<unknown> =>
@@ -27,10 +20,10 @@ const failing = async (promise: Promise<unknown>): Promise<unknown> =>
 
 const say = (id: string) => ({ id, role: 'user' as const, content: id })
 const reply = (id: string) => ({ id, role: 'assistant' as const, content: id })
-const shown = async (session: Session): Promise<readonly string[]> =>
+const shown = async (session: FullSession): Promise<readonly string[]> =>
   (await session.history({ messages: 10_000 })).map(({ id }) => id)
-const versions = async (session: Session) =>
-  versionsIn(await session.history({ messages: 10_000 }), await session.branches(), true)
+const versions = async (session: FullSession) =>
+  versionsIn(await session.history({ messages: 10_000 }), await readBranches(session), true)
 
 describe('append with replaces', () => {
   it('says another thing in the place of a message, in one commit', async () => {
@@ -49,7 +42,7 @@ describe('append with replaces', () => {
     await session.append(say('u2b'), { replaces: 'u2' })
     expect(commits).toEqual([2])
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b'])
-    expect(await session.branches()).toEqual([{ after: 'a1', versions: ['u2'] }])
+    expect(await readBranches(session)).toEqual([{ after: 'a1', versions: ['u2'] }])
     expect((await versions(session)).get('u2b')).toEqual({ index: 2, count: 2, versions: ['u2', 'u2b'] })
   })
 
@@ -62,7 +55,7 @@ describe('append with replaces', () => {
     for (const one of [session, open(store)])
       expect(await one.append(say('u1b'), { replaces: 'u1' })).toMatchObject({ repeated: true })
     expect(await shown(session)).toEqual(['u1b', 'a1b'])
-    expect(await session.branches()).toEqual([{ after: null, versions: ['u1'] }])
+    expect(await readBranches(session)).toEqual([{ after: null, versions: ['u1'] }])
   })
 
   it('writes nothing where the message does not show, or what is said opens no round', async () => {
@@ -85,12 +78,12 @@ describe('branches and switchTo', () => {
     await session.append([say('u1'), reply('a1'), say('u2'), reply('a2'), say('u3'), reply('a3')])
     await session.append(say('u2b'), { replaces: 'u2' })
     await session.append(reply('a2b'))
-    await session.switchTo('u2')
+    await switchTo(session, 'u2')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2', 'a2', 'u3', 'a3'])
     await session.append([say('u4'), reply('a4')])
-    await session.switchTo('u2b')
+    await switchTo(session, 'u2b')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b', 'a2b'])
-    await session.switchTo('u2')
+    await switchTo(session, 'u2')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2', 'a2', 'u3', 'a3', 'u4', 'a4'])
     expect((await versions(session)).get('u2')).toEqual({ index: 1, count: 2, versions: ['u2', 'u2b'] })
   })
@@ -99,13 +92,13 @@ describe('branches and switchTo', () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])
     for (const id of ['a2', 'a3']) {
-      await session.rewind((await shown(session)).at(-1) ?? '')
+      await rewind(session, (await shown(session)).at(-1) ?? '')
       await session.append(reply(id))
     }
     await session.append(say('v1'), { replaces: 'u1' })
-    await session.switchTo('u1')
+    await switchTo(session, 'u1')
     expect(await shown(session)).toEqual(['u1', 'a3'])
-    await session.switchTo('a1')
+    await switchTo(session, 'a1')
     expect(await shown(session)).toEqual(['u1', 'a1'])
     expect(Object.fromEntries(await versions(session))).toEqual({
       u1: { index: 1, count: 2, versions: ['u1', 'v1'] },
@@ -118,23 +111,23 @@ describe('branches and switchTo', () => {
     await session.append([say('u1'), reply('a1'), say('u2')])
     await session.append(say('u2b'), { replaces: 'u2' })
     await session.append(say('v1'), { replaces: 'u1' })
-    await session.switchTo('u1')
-    await session.switchTo('u1')
+    await switchTo(session, 'u1')
+    await switchTo(session, 'u1')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b'])
-    expect(await failing(session.switchTo('nowhere'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'nowhere' })
-    await session.switchTo('v1')
-    expect(await failing(session.switchTo('a1'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
+    expect(await failing(switchTo(session, 'nowhere'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'nowhere' })
+    await switchTo(session, 'v1')
+    expect(await failing(switchTo(session, 'a1'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
     // What it follows does not show.
-    expect(await failing(session.switchTo('u2'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
+    expect(await failing(switchTo(session, 'u2'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
   })
 
   it('do once what is asked for twice under one op id', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])
     await session.append(say('v1'), { replaces: 'u1' })
-    await session.switchTo('u1', { opId: 'back' })
-    await session.switchTo('v1', { opId: 'forth' })
-    await session.switchTo('u1', { opId: 'back' })
+    await switchTo(session, 'u1', { opId: 'back' })
+    await switchTo(session, 'v1', { opId: 'forth' })
+    await switchTo(session, 'u1', { opId: 'back' })
     expect(await shown(session)).toEqual(['v1'])
   })
 
@@ -145,7 +138,7 @@ describe('branches and switchTo', () => {
     await session.append(say('v1'), { replaces: 'u1' })
     const scopeStore = store.open(scope)
     const before = (await scopeStore.head()).seq
-    await session.switchTo('u1')
+    await switchTo(session, 'u1')
     const after = (await scopeStore.head()).seq
     expect(after - before).toBe(2)
     // Each op has a number, and the commit wrote both or neither: see contract/commits for what a crash leaves.
@@ -167,7 +160,7 @@ describe('branches and switchTo', () => {
         },
       })),
     )
-    expect(await counted.branches()).toEqual([{ after: 'm598', versions: ['m599'] }])
+    expect(await readBranches(counted)).toEqual([{ after: 'm598', versions: ['m599'] }])
     expect(rows).toBe(1)
   })
 })
@@ -208,7 +201,7 @@ describe('versions, in any order of edits, replies and switches', () => {
             await write(reply(`f${index}`))
           } else if (does === 'again' && answered !== undefined) {
             const round = messages[messages.findIndex(({ id }) => id === answered) - 1]?.id ?? ''
-            await session.rewind(answered)
+            await rewind(session, answered)
             written.push(`r${index}`)
             const opener = messages.findLast(({ role, id }) => role === 'user' && id === round)
             await session.append(reply(`r${index}`), opener ? { round: opener.id } : {})
@@ -225,32 +218,32 @@ describe('versions, in any order of edits, replies and switches', () => {
   }, 60_000)
 })
 
-const contextOf = async (session: Session): Promise<string> =>
+const contextOf = async (session: FullSession): Promise<string> =>
   JSON.stringify(
     (await session.context({ preview: true })).blocks.map(({ role, parts, from }) => [role, parts, from]),
   )
 
-async function forthAndBack(session: Session, at: number): Promise<void> {
+async function forthAndBack(session: FullSession, at: number): Promise<void> {
   const before = await shown(session)
   const context = await contextOf(session)
   const all = [...(await versions(session))]
   const [id, version] = all[at % Math.max(1, all.length)] ?? []
   if (id === undefined || version === undefined) return
   const other = version.versions[at % version.count] ?? id
-  await session.switchTo(other)
+  await switchTo(session, other)
   expect((await versions(session)).get(other)).toEqual({
     ...version,
     index: version.versions.indexOf(other) + 1,
   })
   const there = await shown(session)
   expect(there.slice(0, before.indexOf(id))).toEqual(before.slice(0, before.indexOf(id)))
-  await session.switchTo(id)
+  await switchTo(session, id)
   expect(await shown(session)).toEqual(before)
   expect(await contextOf(session)).toBe(context)
 }
 
 /** Goes through all versions, place by place. */
-async function walk(session: Session, seen: Set<string>, from = 0): Promise<void> {
+async function walk(session: FullSession, seen: Set<string>, from = 0): Promise<void> {
   const messages = await shown(session)
   for (const id of messages) seen.add(id)
   const all = await versions(session)
@@ -259,11 +252,11 @@ async function walk(session: Session, seen: Set<string>, from = 0): Promise<void
     if (place < from || !version) continue
     for (const other of version.versions) {
       if (other === id) continue
-      await session.switchTo(other).catch((error) => {
+      await switchTo(session, other).catch((error) => {
         if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
       })
       await walk(session, seen, place + 1)
-      await session.switchTo(id)
+      await switchTo(session, id)
     }
   }
 }

@@ -340,6 +340,6 @@ it('a rewind of the end of a window begins an epoch, however much room there is'
   const session = open({ model: content() })
   await session.append([...round(0), ...round(1)])
   await session.context()
-  await session.rewind('q1')
+  await rewind(session, 'q1')
   expect((await session.context()).receipt.epoch).toMatchObject({ cause: 'rewind' })
 })

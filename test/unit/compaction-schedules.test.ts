@@ -76,13 +76,13 @@ async function check(
   for (const session of [...schedule.tabs, schedule.plain()]) {
     const context = await session.context()
     contexts.push(context)
-    await session.compacted()
+    await session.compaction.settled()
     expectAccounted(context, ids, ids.length)
     expectWrittenFrom(context, await schedule.rows())
   }
   expect(new Set(contexts.map(({ hash }) => hash)).size).toBe(1)
   const newest = ids.at(-1)
-  if (newest) expect((await schedule.plain().contextAt(newest)).verified).toBe(true)
+  if (newest) expect((await contextAt(schedule.plain(), newest)).verified).toBe(true)
   expectOneChain(await schedule.rows())
   return schedule
 }

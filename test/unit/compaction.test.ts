@@ -1,5 +1,5 @@
+import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { createCore } from '../../src/kernel/memory.ts'
 import * as onDemand from '../../src/operations/on-demand.ts'
 import {
   type Context,
@@ -497,7 +497,7 @@ describe('a model that fails', () => {
         })()
       },
     }
-    const session = createCore({
+    const session = fullMemory({
       onDemand: async () => onDemand,
       store: mapStore(),
       budget: 1_000,

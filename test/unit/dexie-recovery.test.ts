@@ -1,8 +1,8 @@
+import { fullMemory } from '../contract/full-memory.ts'
 import { Dexie } from 'dexie'
 import { forceCloseDatabase } from 'fake-indexeddb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
-import { createMemory } from '../../src/index.ts'
 import { isPlimsollError, type PlimsollError } from '../../src/ports/errors.ts'
 import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../../src/ports/store.ts'
 import type { KeyValue, PageEvents } from '../../src/stores/browser.ts'
@@ -945,7 +945,7 @@ describe('reads', () => {
 
   it('of a scope that is opened are two, whatever its first context needs, and one for what its user shares', async () => {
     const indexedDB = new IDBFactory()
-    const session = (store: DexieStore) => createMemory({ store, budget: 2_000 }).session({ userId: 'ada' })
+    const session = (store: DexieStore) => fullMemory({ store, budget: 2_000 }).session({ userId: 'ada' })
     const before = open(indexedDB)
     const writer = session(before)
     for (let index = 0; index < 60; index++) {

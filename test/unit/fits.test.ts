@@ -1,5 +1,6 @@
+import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { createMemory, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
 import { assertFits } from '../../src/render/fits.ts'
 
 const tools = [{ name: 'find', description: 'Finds things.', inputSchema: { type: 'object' } }]
@@ -40,14 +41,14 @@ describe('assertFits', () => {
   })
 
   it('finds that what a memory renders fits', async () => {
-    const session = createMemory({
+    const session = fullMemory({
       store: mapStore(),
       system: 'Be kind.',
       budget: 600,
       counter: utf8Bound,
     }).session({ userId: 'ada' })
     for (let index = 0; index < 20; index++)
-      await session.addExchange(`Question ${index}`, `Answer ${index}, at some length`)
+      await addExchange(session, `Question ${index}`, `Answer ${index}, at some length`)
     await session.append({ role: 'user', content: 'And now?' })
     const context = await session.context({ tools, tail: 'It is late.' })
     expect(assertFits(toOpenAI(context), utf8Bound, 600)).toBeLessThanOrEqual(context.receipt.used)

@@ -1,19 +1,11 @@
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { capOutput } from '../../src/kernel/context/cap.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { hashJson } from '../../src/kernel/text/hash.ts'
 import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import {
-  type Context,
-  type CreateMemoryOptions,
-  createMemory,
-  type MessageInput,
-  mapStore,
-  type Session,
-  type Store,
-  utf8Bound,
-} from '../../src/index.ts'
+import { type Context, type MessageInput, mapStore, type Store, utf8Bound } from '../../src/index.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, shown, user } from './support/messages.ts'
 
@@ -21,8 +13,8 @@ import { answer, calls, shown, user } from './support/messages.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
-function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {
-  return createMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(
+function open(store: Store, options: Partial<FullMemoryOptions> = {}): FullSession {
+  return fullMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(
     scope,
   )
 }
@@ -76,7 +68,7 @@ describe('a log read from its end', () => {
     await session.append([answer('a0'), answer('a1'), answer('a2')], { round: 'u0' })
     const context = await session.context({ newEpoch: true })
     expect(shown(context)).toEqual(['u0', 'a1', 'a2', 'u1', 'b'])
-    const rebuilt = await session.contextAt('a2')
+    const rebuilt = await contextAt(session, 'a2')
     expect(rebuilt.verified).toBe(true)
     expect(shown(rebuilt.context)).toEqual(shown(context))
   })
@@ -99,7 +91,7 @@ describe('a step', () => {
     const session = open(mapStore())
     await session.append([user('u'), calls('c', 'a'), results('r', ['a', 'wrong'])])
     expect(outputs(await session.context())).toEqual(['wrong'])
-    await session.rewind('r')
+    await rewind(session, 'r')
     await session.append(results('q', ['a', 'right']))
     const context = await session.context()
     expect(outputs(context)).toEqual(['right'])

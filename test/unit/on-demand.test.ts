@@ -1,7 +1,7 @@
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { createCore } from '../../src/kernel/memory.ts'
 import * as onDemand from '../../src/operations/on-demand.ts'
-import { isPlimsollError, type Memory, mapStore, type Scope, type Store } from '../../src/index.ts'
+import { isPlimsollError, mapStore, type Scope, type Store } from '../../src/index.ts'
 import { createMemory } from '../../src/create-memory.ts'
 import { withDefaults } from '../../src/memory-defaults.ts'
 
@@ -9,9 +9,9 @@ const scope: Scope = { userId: 'ada', sessionId: 'trip' }
 const budget = { contextWindow: 4_000, maxOutputTokens: 0 }
 
 /** A memory that loads what few calls need so often as `loads` says, and cannot the first `failures` times. */
-function counted(store: Store, failures = 0): { readonly memory: Memory; readonly loads: () => number } {
+function counted(store: Store, failures = 0): { readonly memory: FullMemory; readonly loads: () => number } {
   let loads = 0
-  const memory = createCore({
+  const memory = fullMemory({
     ...withDefaults({ store, budget, retention: { log: { days: 30 } } }),
     onDemand: async () => {
       if (++loads <= failures) throw new Error('no network')
@@ -21,22 +21,22 @@ function counted(store: Store, failures = 0): { readonly memory: Memory; readonl
   return { memory, loads: () => loads }
 }
 
-async function textOf(memory: Memory): Promise<string> {
+async function textOf(memory: FullMemory): Promise<string> {
   let text = ''
-  for await (const line of memory.export(scope)) text += line
+  for await (const line of exportFrom(memory, scope)) text += line
   return text
 }
 
 /** Each call that needs it. */
-const seldom: { readonly [call: string]: (memory: Memory, message: string) => Promise<unknown> } = {
+const seldom: { readonly [call: string]: (memory: FullMemory, message: string) => Promise<unknown> } = {
   'memory.export': (memory) => textOf(memory),
   'memory.import': (memory) =>
-    memory.import(scope, ['{"type":"export","format":"plimsoll","v":1,"of":"session","parts":["log"]}\n']),
-  'memory.erase': (memory) => memory.erase({ userId: 'ada' }),
-  'sessions.delete': (memory) => memory.sessions({ userId: 'ada' }).delete('trip'),
-  'session.forget': (memory, message) => memory.session(scope).forget(message),
-  'session.start': (memory) => memory.session(scope).start(),
-  'memory.runDueWork with retention': (memory) => memory.runDueWork(),
+    importInto(memory, scope, ['{"type":"export","format":"plimsoll","v":1,"of":"session","parts":["log"]}\n']),
+  'memory.erase': (memory) => eraseUser(memory, { userId: 'ada' }),
+  'sessions.delete': (memory) => deleteSession(memory, { userId: 'ada' }, 'trip'),
+  'session.forget': (memory, message) => forget(memory.session(scope), message),
+  'session.start': (memory) => startSession(memory.session(scope)),
+  'memory.runDueWork with retention': (memory) => runDueWork(memory),
 }
 
 describe('what few calls need', () => {
@@ -45,10 +45,10 @@ describe('what few calls need', () => {
     const session = memory.session(scope)
     await session.append({ role: 'user', content: 'Two seats to Turin.' })
     await session.context()
-    await session.remember({ kind: 'preference', text: 'A window seat.' })
+    await session.facts.remember({ kind: 'preference', text: 'A window seat.' })
     await session.history()
-    await session.undo(await session.rewind((await session.history())[0]?.id ?? ''))
-    await memory.sessions({ userId: 'ada' }).list()
+    await undo(session, await rewind(session, (await session.history())[0]?.id ?? ''))
+    await listSessions(memory, { userId: 'ada' })
     expect(loads()).toBe(0)
   })
 
@@ -83,12 +83,12 @@ describe('what few calls need', () => {
     const memory = createMemory({ store: mapStore(), budget })
     await memory.session(scope).append({ role: 'user', content: 'One.' })
     expect(await textOf(memory)).toContain('One.')
-    expect((await memory.erase({ userId: 'ada' })).removed.messages.count).toBe(1)
+    expect((await eraseUser(memory, { userId: 'ada' })).removed.messages.count).toBe(1)
   })
 
   it('refuses options of an export at once, before it is loaded', () => {
     const { memory, loads } = counted(mapStore())
-    expect(() => memory.export(scope, { format: 'xml' as never })).toThrow(/format must be/)
+    expect(() => exportFrom(memory, scope, { format: 'xml' as never })).toThrow(/format must be/)
     expect(loads()).toBe(0)
   })
 })

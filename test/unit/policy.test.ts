@@ -1,8 +1,9 @@
+import { type FullMemoryOptions, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { type CreateMemoryOptions, createMemory, mapStore, utf8Bound } from '../../src/index.ts'
+import { mapStore, utf8Bound } from '../../src/index.ts'
 
-const laneOf = async (options: Partial<CreateMemoryOptions>): Promise<string> => {
-  const session = createMemory({ store: mapStore(), budget: 16_000, ...options }).session({ userId: 'ada' })
+const laneOf = async (options: Partial<FullMemoryOptions>): Promise<string> => {
+  const session = fullMemory({ store: mapStore(), budget: 16_000, ...options }).session({ userId: 'ada' })
   return (await session.context()).lane
 }
 
@@ -31,7 +32,7 @@ describe('a lane', () => {
 })
 
 describe('settings that make no sense are refused, by name', () => {
-  const cases: readonly (readonly [string, Partial<CreateMemoryOptions>])[] = [
+  const cases: readonly (readonly [string, Partial<FullMemoryOptions>])[] = [
     ['budget.contextWindow', { budget: 0 }],
     ['budget.contextWindow', { budget: Number.NaN }],
     ['budget.contextWindow', { budget: 1.5 }],
@@ -58,7 +59,7 @@ describe('settings that make no sense are refused, by name', () => {
   ]
   for (const [argument, options] of cases)
     it(`${argument}: ${JSON.stringify(options)}`, () => {
-      expect(() => createMemory({ store: mapStore(), budget: 16_000, ...options })).toThrow(
+      expect(() => fullMemory({ store: mapStore(), budget: 16_000, ...options })).toThrow(
         expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument }),
       )
     })

@@ -1,7 +1,7 @@
+import { type FullMemory } from '../contract/full-memory.ts'
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
-import type { Memory } from '../../src/kernel/types.ts'
 import { durableObjectMemory } from '../../src/durable-object.ts'
 import type { OpResult } from '../../src/ports/op.ts'
 import type { Decide, Store } from '../../src/ports/store.ts'
@@ -527,24 +527,24 @@ describe('due work in a Durable Object', () => {
   it('is done when its owner calls for it, and sets no alarm itself', async () => {
     const stub = newObject()
     let now = 0
-    const run = <Result>(work: (memory: Memory, storage: DurableObjectStorage) => Promise<Result>) =>
+    const run = <Result>(work: (memory: FullMemory, storage: DurableObjectStorage) => Promise<Result>) =>
       runInDurableObject(stub, (_, ctx) =>
         work(durableObjectMemory(ctx, { budget: 8_000, clock: () => now }), ctx.storage),
       )
     const picture = { mediaType: 'image/png', bytes: new Uint8Array(300_000) }
     const ref = await run(async (memory, storage) => {
-      const part = await memory.session({ userId: 'ada' }).attach(picture)
+      const part = await attach(memory.session({ userId: 'ada' }), picture)
       expect(await storage.getAlarm()).toBeNull()
       return part.ref ?? ''
     })
     await evictDurableObject(stub)
-    const due = await run((memory) => memory.nextWorkAt())
+    const due = await run((memory) => nextWorkAt(memory))
     expect(due).toBe(24 * 60 * 60 * 1000)
     now = due ?? 0
     await run(async (memory, storage) => {
-      expect(await memory.runDueWork()).toBeUndefined()
+      expect(await runDueWork(memory)).toBeUndefined()
       const session = memory.session({ userId: 'ada' })
-      await expect(session.attachment(ref)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+      await expect(readAttachment(session, ref)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
       const [left] = storage.sql.exec('SELECT count(*) AS parts FROM plimsoll_part').toArray()
       expect(left?.parts).toBe(0)
       expect(await storage.getAlarm()).toBeNull()

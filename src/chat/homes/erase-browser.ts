@@ -26,7 +26,7 @@ export async function eraseBrowser({
   await outbox?.clear()
   if (local) {
     const memory = await local.memory()
-    await memory.erase({ userId: owner })
+    await eraseUser(memory, { userId: owner })
     await local.store.close()
   }
   await deleteDatabase(platform, `${name}/${owner}`)

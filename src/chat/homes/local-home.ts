@@ -55,7 +55,7 @@ export function localHome(parts: LocalHomeParts): Home {
     rename: async (sessionId, title) => (await sessions()).title(sessionId, title),
     delete: async (sessionId) => (await sessions()).delete(sessionId),
     search: async (query) =>
-      firstOfEach(await (await memory()).user(user).recall(query, { sessions: 'all', first: 50 })),
+      firstOfEach(await (await memory()).user(user).recall.find(query, { sessions: 'all', first: 50 })),
     async memory() {
       const { localPanel } = await import('./local-panel.ts')
       return localPanel(await memory(), userId, parts.now)

@@ -17,9 +17,9 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
     const known = new Set(shared.map(({ id }) => id))
     const own = []
     for (let after: string | undefined; ; ) {
-      const page = await memory.sessions(scope).list(after === undefined ? {} : { after })
+      const page = await listSessions(memory, scope, after === undefined ? {} : { after })
       for (const { sessionId } of page) {
-        const facts = await memory.session({ userId, sessionId }).facts()
+        const facts = await memory.session({ userId, sessionId }).facts.list()
         own.push(...facts.filter(({ id }) => !known.has(id)).map((fact) => ({ fact, sessionId })))
       }
       after = page.at(-1)?.sessionId
@@ -43,24 +43,24 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
     },
     async edit(factId, { text }) {
       const { session, fact } = await ownerOf(factId)
-      await (session ?? user.facts).supersede(factId, { kind: fact.kind, text })
+      await (session ?? user.facts).facts.supersede(factId, { kind: fact.kind, text })
     },
     async pin(factId, pinned) {
       const { session } = await ownerOf(factId)
       const facts = session ?? user.facts
-      await (pinned ? facts.pin(factId) : facts.unpin(factId))
+      await (pinned ? facts.facts.pin(factId) : facts.facts.unpin(factId))
     },
     async promote(factId) {
       const { session } = await ownerOf(factId)
-      await (session ?? user.facts).promote(factId)
+      await (session ?? user.facts).facts.promote(factId)
     },
     async forget(factId) {
       const { session } = await ownerOf(factId)
       // Any session forgets what all of them share, and counts what goes with it.
-      const [newest] = await memory.sessions(scope).list()
+      const [newest] = await listSessions(memory, scope)
       const by = session ?? (newest && memory.session({ userId, sessionId: newest.sessionId }))
-      if (by) return by.forget(factId, { kind: 'fact' })
-      await user.facts.forget(factId)
+      if (by) return forget(by, factId, { kind: 'fact' })
+      await forgetFact(memory, scope, factId)
       return certificateOf({ now }, 'forget', factId, false, { facts: removed([factId]) })
     },
     profile: () => user.profile.list(),
@@ -75,10 +75,10 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
       }
       return found
     },
-    export: () => memory.export(scope),
+    export: () => exportFrom(memory, scope),
     async import(lines) {
-      return importCount(await memory.import(scope, lines))
+      return importCount(await importInto(memory, scope, lines))
     },
-    eraseAll: () => memory.erase(scope),
+    eraseAll: () => eraseUser(memory, scope),
   }
 }

@@ -31,7 +31,7 @@ export function asAnswered(
     sessionId: session.sessionId,
     history: (options?: HistoryOptions) => session.history(options),
     context: (options?: ContextOptions) => session.context({ tools: specs, ...options }),
-    contextAt: (id: string) => session.contextAt(id),
+    contextAt: (id: string) => contextAt(session, id),
     subscribe: (listener: () => void) => session.subscribe(listener),
   }
 }

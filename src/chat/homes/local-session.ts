@@ -35,8 +35,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
   })
   const title = async (text: string): Promise<void> => {
     const sessions = (await memory()).sessions(scope)
-    const info = await sessions.get(sessionId)
-    if (info?.title === '') await sessions.title(sessionId, text)
+    const info = await findSession((await memory()), scope, sessionId)
+    if (info?.title === '') await titleSession((await memory()), scope, sessionId, text)
   }
   return {
     history: (options) => readHistory(log, options),
@@ -44,20 +44,20 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     async facts() {
       // Where nothing was ever remembered, nobody needs the memory to know.
       const facts = await Promise.all([log.indexed(LIVE, { first: 1 }), user.indexed(LIVE, { first: 1 })])
-      return facts.some(({ length }) => length > 0) ? (await opened()).facts() : []
+      return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    attach: async ({ mediaType, bytes }) => (await opened()).attach({ mediaType, bytes }),
+    attach: async ({ mediaType, bytes }) => attach((await opened()), { mediaType, bytes }),
     async append(message, { replaces, title: text }) {
       await (await opened()).append(message, replaces === undefined ? {} : { replaces })
       if (text !== undefined) await title(text)
     },
-    rewind: async (id) => (await opened()).rewind(id),
+    rewind: async (id) => rewind((await opened()), id),
     async undo(rewind) {
-      await (await opened()).undo(rewind)
+      await undo((await opened()), rewind)
     },
-    switchTo: async (id) => (await opened()).switchTo(id),
+    switchTo: async (id) => switchTo((await opened()), id),
     async forget(factId) {
-      await (await opened()).forget(factId, { kind: 'fact' })
+      await forget((await opened()), factId, { kind: 'fact' })
     },
     async prepare() {
       await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])

@@ -55,16 +55,16 @@ export interface Progress {
 export async function moveLocal(from: Place, to: Place, progress: Progress): Promise<void> {
   if (!progress.isCopied) {
     if (!(await isEmpty(from)))
-      importCount(await to.memory.import({ userId: to.userId }, from.memory.export({ userId: from.userId })))
+      importCount(await importInto(to.memory, { userId: to.userId }, exportFrom(from.memory, { userId: from.userId })))
     progress.onCopied()
   }
-  await from.memory.erase({ userId: from.userId })
+  await eraseUser(from.memory, { userId: from.userId })
 }
 
 async function isEmpty({ memory, userId }: Place): Promise<boolean> {
   const user = memory.user({ userId })
   const [sessions, facts, documents, skills] = await Promise.all([
-    memory.sessions({ userId }).list(),
+    listSessions(memory, { userId }),
     user.facts.list({ first: 1, all: true }),
     user.profile.list(),
     user.skills.list({ first: 1 }),

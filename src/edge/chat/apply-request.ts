@@ -99,7 +99,7 @@ async function edit(
     await hideFrom(session, shown, place + 1)
     return undefined
   }
-  if (message) await session.rewind(message.id)
+  if (message) await rewind(session, message.id)
   // It stands further back, or an edit that was cut short had hidden it.
   else await hideIfShown(session, sent.id)
   return underFreshId(sent, newId())
@@ -151,14 +151,14 @@ async function hideFrom(
   const first = messages[place]
   if (!first) return
   if (leavesSome) await checkLeft(session, first.id)
-  await session.rewind(first.id)
+  await rewind(session, first.id)
 }
 
 /** Hides a message that may stand further back than what was looked through. @returns whether it showed */
 async function hideIfShown(session: Session, id: string, leavesSome = false): Promise<boolean> {
   try {
     if (leavesSome) await checkLeft(session, logId(id))
-    await session.rewind(logId(id))
+    await rewind(session, logId(id))
     return true
   } catch (error) {
     if (isPlimsollError(error, 'ERR_NOT_FOUND')) return false

@@ -21,7 +21,7 @@ export async function scheduleCompaction(
   now: number,
   { limits }: CompactOptions = {},
 ): Promise<void> {
-  if (!session.isCompacting) return
+  if (!session.compaction.isRunning) return
   // Each set of limits has summaries of its own.
   const payload = limits as Json | undefined
   await queue.schedule(COMPACT, now, payload === undefined ? {} : { key: JSON.stringify(payload), payload })
@@ -39,7 +39,7 @@ export function compactionHandler(
 ): WorkHandler {
   return async (payload) => {
     const limits = payload as CompactOptions['limits']
-    await (await open())?.compact(limits === undefined ? {} : { limits })
+    await (await open())?.compaction.run(limits === undefined ? {} : { limits })
     return undefined
   }
 }

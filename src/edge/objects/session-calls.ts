@@ -74,13 +74,13 @@ export const sessionCalls = {
     { session, append, opId, stale }: Asked,
     { messages = [], ...options }: ContextCall,
   ): Promise<Answer> => {
-    session.checkContext(options)
+    checkContext(session, options)
     if (messages.length > 0) await append(messages, opId === undefined ? {} : { opId })
     return contextAnswer(reported(await session.context(options), stale))
   },
 
   contextAt: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
-    answer(await session.contextAt(message)),
+    answer(await contextAt(session, message)),
 
   rewind: async (
     { session, opId }: Asked,
@@ -89,34 +89,34 @@ export const sessionCalls = {
     if ((message === undefined) === (undo === undefined))
       throw invalid('rewind', 'message', 'or undo must be given, and not both')
     const once = opId === undefined ? {} : { opId }
-    if (message !== undefined) return answer({ rewind: await session.rewind(message, once) })
-    return answer({ rewind: await session.undo(undo === true ? undefined : undo, once) })
+    if (message !== undefined) return answer({ rewind: await rewind(session, message, once) })
+    return answer({ rewind: await undo(session, undo === true ? undefined : undo, once) })
   },
 
   branches: async ({ session }: Asked, _: undefined): Promise<Answer> =>
-    answer({ branches: await session.branches() }),
+    answer({ branches: await readBranches(session) }),
 
   switchTo: async ({ session, opId }: Asked, { show }: { readonly show: string }): Promise<Answer> => {
-    await session.switchTo(show, opId === undefined ? {} : { opId })
-    return answer({ branches: await session.branches() })
+    await switchTo(session, show, opId === undefined ? {} : { opId })
+    return answer({ branches: await readBranches(session) })
   },
 
   facts: async ({ session }: Asked, query: FactQuery): Promise<Answer> =>
-    answer({ facts: await session.facts(query) }),
+    answer({ facts: await session.facts.list(query) }),
 
   remember: async ({ session, opId }: Asked, input: FactInput): Promise<Answer> =>
-    answer(await session.remember(input, opId === undefined ? {} : { opId })),
+    answer(await session.facts.remember(input, opId === undefined ? {} : { opId })),
 
   changeFact: async ({ session }: Asked, change: FactChange): Promise<Answer> =>
     answer(await changeFact(session, change)),
 
   forget: async ({ session }: Asked, { fact }: { readonly fact: string }): Promise<Answer> => {
-    await session.forget(fact, { kind: 'fact' })
+    await forget(session, fact, { kind: 'fact' })
     return NOTHING
   },
 
   forgetMessage: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
-    answer(await session.forget(message, { kind: 'message' })),
+    answer(await forget(session, message, { kind: 'message' })),
 
   checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
     const { value = null, version } = await session.checkpoint.get()
@@ -136,7 +136,7 @@ export const sessionCalls = {
 
   /** An answer without a body: what the caller holds still is what it is. */
   start: async ({ session }: Asked, options: StartOptions): Promise<Answer> => {
-    const start = await session.start(options)
+    const start = await startSession(session, options)
     // Its bytes are canonical, and its keys are those of the wire already.
     return start ? { json: JSON.stringify(start), etag: start.etag } : NOTHING
   },
@@ -197,9 +197,9 @@ async function changeFact(session: Session, change: FactChange): Promise<unknown
     throw new PlimsollError('ERR_INVALID_ARGUMENT', 'facts: one change at a time, and not none', {
       argument: 'body',
     })
-  if (supersede !== undefined) return session.supersede(fact, supersede)
-  if (promote) return { fact: await session.promote(fact) }
-  if (resolve) return { fact: await session.resolve(fact) }
-  if (review !== undefined) return { fact: await session.review(fact, review) }
-  return { fact: await (pinned ? session.pin(fact) : session.unpin(fact)) }
+  if (supersede !== undefined) return session.facts.supersede(fact, supersede)
+  if (promote) return { fact: await session.facts.promote(fact) }
+  if (resolve) return { fact: await session.facts.resolve(fact) }
+  if (review !== undefined) return { fact: await session.facts.review(fact, review) }
+  return { fact: await (pinned ? session.facts.pin(fact) : session.facts.unpin(fact)) }
 }

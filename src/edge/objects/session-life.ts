@@ -135,7 +135,7 @@ export class SessionLife {
     // What is under way must not write to what is being copied.
     this.#home = undefined
     const home = this.#homeOf()
-    const info = await home.memory.sessions(home.user).get(scope.sessionId)
+    const info = await findSession(home.memory, home.user, scope.sessionId)
     const { id } = record
     const project = this.#projectOf(record)
     return { scope, id, title: info?.title ?? '', ...(project !== undefined && { project }) }
@@ -167,7 +167,7 @@ export class SessionLife {
     const home = this.#homeOf()
     const sessions = home.memory.sessions(home.user)
     await sessions.add(scope.sessionId)
-    if (title) await sessions.title(scope.sessionId, title)
+    if (title) await titleSession(home.memory, home.user, scope.sessionId, title)
     this.#records.put({ ...taken, state: 'live' })
     this.#home = undefined
   }
@@ -204,7 +204,7 @@ export class SessionLife {
     // What is under way must leave nothing behind.
     this.#home = undefined
     const home = this.#homeOf()
-    const certificate = await home.memory.sessions(home.user).delete(record.scope.sessionId)
+    const certificate = await deleteSession(home.memory, home.user, record.scope.sessionId)
     await home.forgetUser()
     this.#home = undefined
     this.#parts.clear()

@@ -121,8 +121,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [PARTS]: async () => this.#parts.purge(),
       // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
       [COMPLETIONS]: async () => (this.#isCompleting ? webHost.now() + BEAT_MS : undefined),
-      [ATTACHMENTS]: async () => this.#life.living?.memory.runDueWork(),
-      [RETENTION]: async () => this.#life.living?.memory.runDueWork(),
+      [ATTACHMENTS]: async () => runDueWork(this.#life.living?.memory),
+      [RETENTION]: async () => runDueWork(this.#life.living?.memory),
     },
   })
   readonly #chats = new ChatRuns({
@@ -173,7 +173,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const home = await this.#life.ensure(scope, project)
     const sessions = home.memory.sessions(home.user)
     await sessions.add(scope.sessionId)
-    if (title !== undefined) await sessions.title(scope.sessionId, title)
+    if (title !== undefined) await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
 
@@ -183,7 +183,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     await home.refresh()
     const { sessionId } = scope
     const { createdAt = 0 } = this.#life.record ?? {}
-    const info = await home.memory.sessions(home.user).get(sessionId)
+    const info = await findSession(home.memory, home.user, sessionId)
     const { project } = home
     return answer({
       ...(info ?? { sessionId, title: '', createdAt }),
@@ -196,7 +196,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const home = this.#life.open(scope)
     const sessions = home.memory.sessions(home.user)
     await sessions.add(scope.sessionId)
-    await sessions.title(scope.sessionId, title)
+    await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
 
@@ -240,7 +240,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const home = this.#life.open(scope)
     await home.refresh()
     const session = home.session()
-    const compacted = await session.compact()
+    const compacted = await session.compaction.run()
     if (!newEpoch) return answer(compacted)
     const { receipt } = await session.context({ newEpoch: true, onPending: 'abandon' })
     return answer({ ...compacted, receipt })
@@ -293,7 +293,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       throw error
     }
     await list()
-    const due = await home.memory.nextWorkAt()
+    const due = await nextWorkAt(home.memory)
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
     this.#tell()
     return answered
@@ -366,7 +366,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#tell()
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
-    const due = await home?.memory.nextWorkAt()
+    const due = await nextWorkAt(home?.memory)
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
     if ('completion' in answered) return { json: JSON.stringify(answered.completion) }
     return { stream: eventStream(answered.stream).pipeThrough(new IdentityTransformStream()) }

@@ -98,7 +98,7 @@ export const userCalls = {
   recall: async (
     { user }: UserMemory,
     { query, ...options }: { readonly query: string } & UserRecallOptions,
-  ): Promise<Answer> => answer({ items: await user.recall(query, options) }),
+  ): Promise<Answer> => answer({ items: await user.recall.find(query, options) }),
 } as const
 
 type UserCalls = typeof userCalls

@@ -95,7 +95,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
           return webHost.now() + ERASE_AGAIN_MS
         }
       },
-      [RETENTION]: async (payload) => this.#memoryOf(payload as unknown as Scope).runDueWork(),
+      [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
     },
   })
   #store: ObjectStore | undefined
@@ -280,7 +280,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       },
     })
     for (let after: string | undefined; ; ) {
-      const page = await left.sessions(guest).list(after === undefined ? {} : { after })
+      const page = await listSessions(left, guest, after === undefined ? {} : { after })
       for (const { sessionId } of page)
         await this.#take(scope, { ...guest, sessionId }, (to) =>
           claims.add(name, { sessions: [{ from: sessionId, to }] }),

@@ -61,7 +61,7 @@ export async function admit(
   const shown: readonly Item[] = [...stored.slice(0, keep), ...added.map((place) => sent[place] as SentItem)]
   checkResults(shown, keep)
   const hidden = stored[keep]
-  if (hidden) await session.rewind(hidden.message.id)
+  if (hidden) await rewind(session, hidden.message.id)
   const round = stored.slice(0, keep).findLast(({ role }) => role === 'user')?.message.id
   if (added.length === 0) return { ...(round !== undefined && { round }) }
   const inputs: MessageInput[] = []
@@ -165,10 +165,10 @@ async function attachPicture(
   if (!bytes)
     throw invalid('chat.completions', `messages[${index}].content`, 'holds a picture that is not base64')
   try {
-    return await session.attach({ id: pictureId(url), mediaType, bytes })
+    return await attach(session, { id: pictureId(url), mediaType, bytes })
   } catch (error) {
     // The same picture was forgotten once, and is shown again.
-    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return session.attach({ mediaType, bytes })
+    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return attach(session, { mediaType, bytes })
     throw error
   }
 }

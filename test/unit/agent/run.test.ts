@@ -268,7 +268,7 @@ describe('a run with a session', () => {
     const session = open()
     let tell: ((event: never) => void) | undefined
     let ended = 0
-    session.onCompact = (listener) => {
+    session.compaction.subscribe = (listener) => {
       tell = listener as never
       return () => {
         ended++

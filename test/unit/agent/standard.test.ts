@@ -1,3 +1,4 @@
+import { type FullSession } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { budget } from '../../../src/agent/budget.ts'
 import { contextFilter } from '../../../src/agent/context-filter.ts'
@@ -7,13 +8,13 @@ import { memoryTools } from '../../../src/agent/memory-tools.ts'
 import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
 import { type ProgressOptions, progress } from '../../../src/agent/progress.ts'
-import type { Json, Session } from '../../../src/index.ts'
+import type { Json } from '../../../src/index.ts'
 import { open } from './support.ts'
 
 const signal = new AbortController().signal
 const usage = { predicted: { input: 0, cached: 0 }, reported: { cached: 0, uncached: 0, output: 0 } }
 const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now })
-const ask = async ({ beforeModelCall }: Hooks, step = 1, session?: Session): Promise<Proposal | undefined> =>
+const ask = async ({ beforeModelCall }: Hooks, step = 1, session?: FullSession): Promise<Proposal | undefined> =>
   beforeModelCall?.({ step, usage, signal, ...(session && { session }) })
 const invalid = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
 

@@ -200,7 +200,7 @@ describe('the round of a run', () => {
   /** How the conversation shows where somebody says something before the reply. */
   const shown = async (input: NonNullable<RunAgentOptions['input']>): Promise<readonly unknown[]> => {
     const session = open()
-    await session.addExchange('Hello', 'Hi.')
+    await addExchange(session, 'Hello', 'Hi.')
     const model = scriptedModel(async () => {
       await session.append({ role: 'user', content: 'And me?' })
       return 'Done.'

@@ -19,7 +19,7 @@ it('shows an inspector the session behind a conversation, with contexts as its r
   const { messages } = await until(chat, idle)
   const inspected = await chat.conversation.inspected()
   if (inspected?.home !== 'local') throw new Error('it is kept here')
-  const past = await inspected.session.contextAt(messages[0]?.message.id ?? '')
+  const past = await contextAt(inspected.session, messages[0]?.message.id ?? '')
   const next = await inspected.session.context({ preview: true })
   expect(past).toMatchObject({ verified: true, context: { hash: (given[0] as { hash: string }).hash } })
   expect(next.epoch).toBe(past.context.epoch)

@@ -1,3 +1,4 @@
+import { type FullSession } from '../../contract/full-memory.ts'
 import { expectTypeOf, it } from 'vitest'
 import type * as Client from '../../../src/client/index.ts'
 import type * as Core from '../../../src/index.ts'
@@ -60,7 +61,7 @@ it('what calls give is what the library takes', () => {
   type Session = Client.SessionClient
   expectTypeOf<Awaited<ReturnType<Session['context']>>>().toEqualTypeOf<Core.Context>()
   expectTypeOf<Awaited<ReturnType<Session['messages']>>>().toEqualTypeOf<readonly Core.Message[]>()
-  expectTypeOf<Parameters<Session['append']>[0]>().toEqualTypeOf<Parameters<Core.Session['append']>[0]>()
+  expectTypeOf<Parameters<Session['append']>[0]>().toEqualTypeOf<Parameters<Core.FullSession['append']>[0]>()
   expectTypeOf<Client.RequestError>().toExtend<Core.PlimsollError>()
   expectTypeOf<typeof globalThis.WebSocket>().toExtend<Client.SocketClass>()
   expectTypeOf<typeof globalThis.fetch>().toExtend<Client.Fetch>()

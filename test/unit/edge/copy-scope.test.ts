@@ -1,3 +1,4 @@
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nothingWritten } from '../../../src/kernel/log/all-or-none.ts'
@@ -5,7 +6,7 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import { copyScope } from '../../../src/edge/scopes/copy-scope.ts'
 import { moveScope } from '../../../src/edge/scopes/move-scope.ts'
 import { remoteScope } from '../../../src/edge/scopes/remote-scope.ts'
-import { createMemory, isPlimsollError, mapStore, type Session } from '../../../src/index.ts'
+import { isPlimsollError, mapStore } from '../../../src/index.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { LogRow, RegisterRow, Rows, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { append, erase, mark, put, readAll, remove, SCOPE } from '../../contract/samples.ts'
@@ -260,7 +261,7 @@ describe('a copy of a scope', () => {
             let ids = 0
             const newId = () => `later-${ids++}`
             const open = () =>
-              createMemory({ store: one, budget, clock: () => 0, newId }).session({
+              fullMemory({ store: one, budget, clock: () => 0, newId }).session({
                 userId: 'ada',
                 sessionId: 'trip',
               })
@@ -288,7 +289,7 @@ describe('a copy of a scope', () => {
         for (const scope of scopes) await copyScope(household.store.open(scope), store.open(scope), options)
         const [context, copied] = await Promise.all(
           [household.store, store].map(async (one) => {
-            const memory = createMemory({ store: one, budget: 4_000, clock: () => household.now })
+            const memory = fullMemory({ store: one, budget: 4_000, clock: () => household.now })
             return contextOf(memory.session({ userId: 'ada', sessionId: 'trip' }))
           }),
         )
@@ -532,7 +533,7 @@ function withoutAttachments({ envelope: { attachments: _, ...envelope }, ...rest
   return { ...rest, envelope }
 }
 
-async function contextOf(session: Session): Promise<unknown> {
+async function contextOf(session: FullSession): Promise<unknown> {
   try {
     return await session.context({ tools: TOOLS, onPending: 'abandon' })
   } catch (error) {

@@ -145,7 +145,7 @@ describe('whatever is sent', () => {
     )
     // It got far.
     expect([...statuses].sort()).toEqual([200, 202, 400])
-    const facts = await session.facts({ first: 512, all: true })
+    const facts = await session.facts.list({ first: 512, all: true })
     expect(facts.length).toBeGreaterThan(20)
     expect(facts.filter(({ trust, pinned }) => pinned || trust !== 'assistant')).toEqual([])
   })

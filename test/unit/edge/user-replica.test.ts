@@ -1,3 +1,4 @@
+import { fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { allOrNone } from '../../../src/kernel/log/all-or-none.ts'
@@ -7,7 +8,7 @@ import { noteAudit, writeAudit } from '../../../src/kernel/log/audit.ts'
 import { answerPull } from '../../../src/edge/scopes/answer-pull.ts'
 import { MOST_NAMES } from '../../../src/edge/scopes/pull.ts'
 import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
-import { type Context, createMemory, mapStore } from '../../../src/index.ts'
+import { type Context, mapStore } from '../../../src/index.ts'
 import type { Host } from '../../../src/ports/host.ts'
 import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
@@ -794,19 +795,19 @@ describe('a memory over replicas', () => {
       ...local,
       open: (scope) => (scope.sessionId === undefined ? replica : local.open(scope)),
     }
-    const there = createMemory({ store: home, budget: 4_000 }).user(USER)
+    const there = fullMemory({ store: home, budget: 4_000 }).user(USER)
     await there.facts.remember({ id: 'old', kind: 'preference', text: 'Likes window seats.' })
-    await there.facts.forget('old')
+    await forgetFact(createMemory({ store: home, budget: 4_000 }), USER, 'old')
     await fill(home.open(USER), 600)
     await replica.refresh()
-    const session = createMemory({ store, budget: 4_000 }).session({ userId: 'ada', sessionId: 'trip' })
-    const { fact } = await session.remember({ kind: 'preference', text: 'Likes trains.' })
+    const session = fullMemory({ store, budget: 4_000 }).session({ userId: 'ada', sessionId: 'trip' })
+    const { fact } = await session.facts.remember({ kind: 'preference', text: 'Likes trains.' })
     expect((await there.facts.get(fact.id))?.text).toBe('Likes trains.')
-    const again = session.remember({ id: 'old', kind: 'preference', text: 'Likes window seats.' })
+    const again = session.facts.remember({ id: 'old', kind: 'preference', text: 'Likes window seats.' })
     await expect(again).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
     // Forgotten here is forgotten there, and twice is no error.
-    await session.forget(fact.id)
-    await session.forget(fact.id)
+    await forget(session, fact.id)
+    await forget(session, fact.id)
     expect(await there.facts.get(fact.id)).toBeUndefined()
     expect(namespace.calls).not.toContain('register')
   })
@@ -834,7 +835,7 @@ function forwarding(scope: ScopeStore): ScopeStore {
 function overUserScopes(household: Household, open: (sessionId: string) => ScopeStore): void {
   let count = 0
   const memory = (store: Store) =>
-    createMemory({
+    fullMemory({
       clock: () => household.now,
       newId: () => `id-${String(++count).padStart(6, '0')}`,
       ...household.options,

@@ -50,7 +50,7 @@ describe('the audit of a user', () => {
     const rows = await scope.registers('audit/')
     expect(rows.length).toBe(MOST_RECORDS)
     expect(await scope.registers('audit/', rows.at(-1)?.key)).toEqual([])
-    expect(await memory.erase(ADA)).toMatchObject({ already: false })
+    expect(await eraseUser(memory, ADA)).toMatchObject({ already: false })
     expect(await user.audit()).toMatchObject([{ id: '000000000000518', action: 'erase' }])
   })
 
@@ -85,15 +85,15 @@ describe('the audit of a user', () => {
     const { memory, user, scope } = open()
     const session = memory.session({ ...ADA, sessionId: 'trip' })
     await session.append({ id: 'said', role: 'user', content: CANARY })
-    await session.remember({ id: 'f1', kind: 'constraint', text: `Never ${CANARY}.`, trust: 'tool' })
-    await session.promote('f1')
-    await session.promote('f1')
-    await session.promote('f1', { pinned: true })
-    await session.forget('said')
-    await session.forget('said')
+    await session.facts.remember({ id: 'f1', kind: 'constraint', text: `Never ${CANARY}.`, trust: 'tool' })
+    await session.facts.promote('f1')
+    await session.facts.promote('f1')
+    await session.facts.promote('f1', { pinned: true })
+    await forget(session, 'said')
+    await forget(session, 'said')
     await user.facts.forget('f1')
-    await memory.sessions(ADA).delete('trip')
-    await memory.sessions(ADA).delete('trip')
+    await deleteSession(memory, ADA, 'trip')
+    await deleteSession(memory, ADA, 'trip')
     expect((await user.audit()).map(({ action, target }) => [action, target])).toEqual([
       ['erase', 'trip'],
       ['forget', 'f1'],

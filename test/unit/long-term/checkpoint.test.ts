@@ -1,15 +1,7 @@
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type CheckpointOptions,
-  createMemory,
-  type Json,
-  mapStore,
-  type Session,
-  type StandardResult,
-  type StandardSchema,
-  type Store,
-} from '../../../src/index.ts'
+import { type CheckpointOptions, type Json, mapStore, type StandardResult, type StandardSchema, type Store } from '../../../src/index.ts'
 import { runs } from '../support/runs.ts'
 
 interface Progress {
@@ -20,8 +12,8 @@ interface Progress {
 const setUp = <State = unknown>(
   checkpoint?: CheckpointOptions<State>,
   store: Store = mapStore(),
-): Session<State> =>
-  createMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
+): FullSession<State> =>
+  fullMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
 
 /** As a library of schemas would make it: `done` must be a list of texts; a missing one is filled in. */
 const schema: StandardSchema<unknown, Progress> = {
@@ -152,13 +144,13 @@ describe('a checkpoint', () => {
 
   it('belongs to one session, and lists it', async () => {
     const store = mapStore()
-    const memory = createMemory({ store, budget: 16_000 })
+    const memory = fullMemory({ store, budget: 16_000 })
     await memory.session({ userId: 'ada', sessionId: 'one' }).checkpoint.set(1)
     expect((await memory.session({ userId: 'ada', sessionId: 'other' }).checkpoint.get()).value).toBe(
       undefined,
     )
-    expect(await memory.sessions({ userId: 'ada' }).list()).toMatchObject([{ sessionId: 'one' }])
-    await memory.sessions({ userId: 'ada' }).delete('one')
+    expect(await listSessions(memory, { userId: 'ada' })).toMatchObject([{ sessionId: 'one' }])
+    await deleteSession(memory, { userId: 'ada' }, 'one')
     expect((await memory.session({ userId: 'ada', sessionId: 'one' }).checkpoint.get()).value).toBe(undefined)
   })
 })
@@ -208,7 +200,7 @@ describe('a checkpoint with a schema', () => {
   it('takes nothing else for a schema', () => {
     for (const wrong of [null, {}, { '~standard': {} }, () => true])
       expect(() => setUp({ schema: wrong as never })).toThrow('checkpoint.schema must be a Standard Schema')
-    expect(() => createMemory({ store: mapStore(), budget: 1_000, checkpoint: 7 as never })).toThrow(
+    expect(() => fullMemory({ store: mapStore(), budget: 1_000, checkpoint: 7 as never })).toThrow(
       'checkpoint must be an object',
     )
   })

@@ -1,23 +1,12 @@
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
-import {
-  type Block,
-  type Context,
-  type CreateMemoryOptions,
-  charsPerToken,
-  createMemory,
-  isPlimsollError,
-  lintRequest,
-  mapStore,
-  toAnthropic,
-  toOpenAI,
-  utf8Bound,
-} from '../../../src/index.ts'
+import { type Block, type Context, charsPerToken, isPlimsollError, lintRequest, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../../src/index.ts'
 import { Household, happenings } from '../support/household.ts'
 import { runs } from '../support/runs.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 const sizes = fc.constantFrom(0, 8, 40, 5_000)
 
@@ -109,7 +98,7 @@ describe('the laws hold for whatever is remembered, changed and forgotten', () =
             expect(error.breakdown?.floor).toBeGreaterThan(error.breakdown?.cap ?? 0)
             // The same messages and the same profile, and nothing else that is remembered.
             const store = mapStore()
-            const memory = createMemory({ ...options, store, clock: () => household.now })
+            const memory = fullMemory({ ...options, store, clock: () => household.now })
             const session = memory.session({ userId: 'ada', sessionId: 'trip' })
             const profile = memory.user({ userId: 'ada' }).profile
             for (const { name, text } of await household.memory().user({ userId: 'ada' }).profile.list())
@@ -160,7 +149,7 @@ describe('the laws hold for whatever is remembered, changed and forgotten', () =
       expect(again.receipt).toEqual(context.receipt)
       const newest = await household.newest(tab)
       if (newest === undefined) return
-      const past = await cold.contextAt(newest)
+      const past = await contextAt(cold, newest)
       expect([past.verified, past.reason]).toEqual([true, undefined])
       expect(body(past.context)).toEqual(body(context))
     })

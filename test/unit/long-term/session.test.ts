@@ -1,7 +1,8 @@
+import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { type CreateMemoryOptions, charsPerToken, createMemory, type FactInput, type Memory, mapStore, type Session, type Store } from '../../../src/index.ts'
+import { charsPerToken, createMemory, type FactInput, mapStore, type Store } from '../../../src/index.ts'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import type { Context } from '../../../src/ports/context.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
@@ -10,8 +11,8 @@ const ADA = { userId: 'ada' }
 
 const deletion = (target: string) => sealOp({ kind: 'delete', opId: `forget/${target}`, target })
 
-function open(options: Partial<Omit<CreateMemoryOptions, 'store'>> = {}, store: Store = mapStore()) {
-  const memory = createMemory({
+function open(options: Partial<Omit<FullMemoryOptions, 'store'>> = {}, store: Store = mapStore()) {
+  const memory = fullMemory({
     budget: 16_000,
     counter: charsPerToken(4),
     development: true,
@@ -22,7 +23,7 @@ function open(options: Partial<Omit<CreateMemoryOptions, 'store'>> = {}, store: 
   return { memory, session: memory.session({ ...ADA, sessionId: 'trip' }), store }
 }
 
-const home = (memory: Memory, project?: string): Session =>
+const home = (memory: FullMemory, project?: string): FullSession =>
   memory.session({ ...ADA, sessionId: 'home' }, project === undefined ? {} : { project })
 
 const textsOf = async (facts: Promise<readonly { readonly text: string }[]>): Promise<readonly string[]> =>
@@ -54,9 +55,9 @@ describe('what a session remembers', () => {
         { id: 'm-user', role: 'user', content: 'I said so.' },
         { id: 'm-web', role: 'user', content: 'A page said so.', trust: 'web' },
       ])
-      const { fact } = await session.remember(input)
-      expect(await textsOf(session.facts())).toEqual([input.text])
-      expect(await textsOf(home(memory).facts())).toEqual(isShared ? [input.text] : [])
+      const { fact } = await session.facts.remember(input)
+      expect(await textsOf(session.facts.list())).toEqual([input.text])
+      expect(await textsOf(home(memory).facts.list())).toEqual(isShared ? [input.text] : [])
       expect((await memory.user(ADA).facts.get(fact.id)) !== undefined).toBe(isShared)
     },
   )
@@ -64,10 +65,10 @@ describe('what a session remembers', () => {
   it('refuses a source that is not there, wherever the fact would be kept', async () => {
     const { session } = open()
     for (const kind of ['preference', 'finding'] as const)
-      await expect(session.remember({ kind, text: 'So.', sources: ['nobody'] })).rejects.toMatchObject({
+      await expect(session.facts.remember({ kind, text: 'So.', sources: ['nobody'] })).rejects.toMatchObject({
         code: 'ERR_NOT_FOUND',
       })
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
   })
 
   it('is listed in strict order, of both scopes, page by page', async () => {
@@ -80,96 +81,96 @@ describe('what a session remembers', () => {
       ['blocker', 2],
       ['preference', 1],
     ] as const)
-      await session.remember({ kind, text: `Number ${priority} is ${'abcdefghij'[priority]}.`, priority })
-    const all = await session.facts()
+      await session.facts.remember({ kind, text: `Number ${priority} is ${'abcdefghij'[priority]}.`, priority })
+    const all = await session.facts.list()
     expect(all.map(({ priority }) => priority)).toEqual([9, 8, 7, 6, 2, 1])
     const paged = []
     for (let after: string | undefined; ; ) {
-      const page = await session.facts({ first: 2, ...(after !== undefined && { after }) })
+      const page = await session.facts.list({ first: 2, ...(after !== undefined && { after }) })
       if (page.length === 0) break
       paged.push(...page)
       after = page.at(-1)?.id
     }
     expect(paged).toEqual(all)
-    expect((await session.facts({ kinds: ['preference'] })).map(({ priority }) => priority)).toEqual([8, 1])
+    expect((await session.facts.list({ kinds: ['preference'] })).map(({ priority }) => priority)).toEqual([8, 1])
   })
 
   it('is listed 512 at a time, however many are asked for', async () => {
     const { memory, session } = open({ facts: { caps: { perHour: 1_000 } } })
     for (let index = 0; index < 260; index++) {
-      await session.remember({ kind: 'finding', text: `Pier ${index}.` })
+      await session.facts.remember({ kind: 'finding', text: `Pier ${index}.` })
       await memory.user(ADA).facts.remember({ kind: 'preference', text: `Quay ${index}.` })
     }
-    expect(await session.facts({ first: 1_000 })).toHaveLength(512)
+    expect(await session.facts.list({ first: 1_000 })).toHaveLength(512)
   })
 
   it('belongs to the session’s project, and shows beside what has none', async () => {
     const { memory, session } = open()
     const boat = home(memory, 'boat')
-    await boat.remember({ kind: 'constraint', text: 'Paint it blue.' })
-    await boat.remember({ kind: 'finding', text: 'The hull leaks.' })
-    await session.remember({ kind: 'constraint', text: 'Never fly.' })
-    const facts = (await boat.facts()).map(({ text, project }) => [text, project])
+    await boat.facts.remember({ kind: 'constraint', text: 'Paint it blue.' })
+    await boat.facts.remember({ kind: 'finding', text: 'The hull leaks.' })
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    const facts = (await boat.facts.list()).map(({ text, project }) => [text, project])
     expect(facts).toContainEqual(['Never fly.', undefined])
     expect(facts).toContainEqual(['Paint it blue.', 'boat'])
     expect(facts.at(-1)).toEqual(['The hull leaks.', 'boat'])
-    expect(await textsOf(home(memory, 'car').facts())).toEqual(['Never fly.'])
+    expect(await textsOf(home(memory, 'car').facts.list())).toEqual(['Never fly.'])
     expect(() => home(memory, '')).toThrow('project')
   })
 
   it('is shared with all sessions once it is promoted, and stands in none of them twice', async () => {
     const { memory, session, store } = open()
-    const { fact } = await session.remember({
+    const { fact } = await session.facts.remember({
       kind: 'preference',
       text: 'Likes windows.',
       trust: 'assistant',
     })
     await session.context()
-    const promoted = await session.promote(fact.id, { pinned: true })
+    const promoted = await session.facts.promote(fact.id, { pinned: true })
     expect(promoted).toMatchObject({ trust: 'user', promotedFrom: 'assistant', pinned: true })
     for (const one of [session, home(memory), open({}, store).session])
-      expect(await one.facts()).toMatchObject([{ id: fact.id, text: 'Likes windows.', pinned: true }])
-    expect((await session.facts({ all: true })).map(({ id }) => id)).toEqual([fact.id])
+      expect(await one.facts.list()).toMatchObject([{ id: fact.id, text: 'Likes windows.', pinned: true }])
+    expect((await session.facts.list({ all: true })).map(({ id }) => id)).toEqual([fact.id])
     // Again changes nothing.
-    await session.promote(fact.id)
-    expect(await session.facts()).toHaveLength(1)
+    await session.facts.promote(fact.id)
+    expect(await session.facts.list()).toHaveLength(1)
   })
 
   it('is shared too where the user’s word replaces what somebody else said', async () => {
     const { memory, session } = open()
-    const { fact } = await session.remember({ kind: 'preference', text: 'Likes windows.', trust: 'web' })
-    await session.supersede(fact.id, { kind: 'preference', text: 'Wants the aisle.' })
+    const { fact } = await session.facts.remember({ kind: 'preference', text: 'Likes windows.', trust: 'web' })
+    await session.facts.supersede(fact.id, { kind: 'preference', text: 'Wants the aisle.' })
     for (const one of [session, home(memory)])
-      expect(await textsOf(one.facts())).toEqual(['Wants the aisle.'])
+      expect(await textsOf(one.facts.list())).toEqual(['Wants the aisle.'])
   })
 
   it('stays with its session where what is promoted is no preference or constraint', async () => {
     const { memory, session } = open()
-    const { fact } = await session.remember({ kind: 'finding', text: 'It rains.', trust: 'web' })
-    expect(await session.promote(fact.id)).toMatchObject({ trust: 'user', promotedFrom: 'web' })
-    expect(await home(memory).facts()).toEqual([])
+    const { fact } = await session.facts.remember({ kind: 'finding', text: 'It rains.', trust: 'web' })
+    expect(await session.facts.promote(fact.id)).toMatchObject({ trust: 'user', promotedFrom: 'web' })
+    expect(await home(memory).facts.list()).toEqual([])
   })
 
   it('is forgotten wherever it is, and stays so', async () => {
     const { memory, session } = open()
-    const shared = await session.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.' })
-    const own = await session.remember({ id: 'f2', kind: 'finding', text: 'It rains.' })
-    const promoted = await session.remember({
+    const shared = await session.facts.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.' })
+    const own = await session.facts.remember({ id: 'f2', kind: 'finding', text: 'It rains.' })
+    const promoted = await session.facts.remember({
       id: 'f3',
       kind: 'constraint',
       text: 'Never fly.',
       trust: 'tool',
     })
-    await session.promote(promoted.fact.id)
+    await session.facts.promote(promoted.fact.id)
     for (const { fact } of [shared, own, promoted]) {
-      await session.forget(fact.id)
-      await session.forget(fact.id)
+      await forget(session, fact.id)
+      await forget(session, fact.id)
     }
-    expect(await session.facts({ all: true })).toEqual([])
-    expect(await home(memory).facts({ all: true })).toEqual([])
-    await expect(session.forget('nobody')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND', id: 'nobody' })
+    expect(await session.facts.list({ all: true })).toEqual([])
+    expect(await home(memory).facts.list({ all: true })).toEqual([])
+    await expect(forget(session, 'nobody')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND', id: 'nobody' })
     await expect(
-      session.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.' }),
+      session.facts.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.' }),
     ).rejects.toMatchObject({
       code: 'ERR_NOT_FOUND',
     })
@@ -187,8 +188,8 @@ describe('what a session remembers', () => {
 
   it('names the session to its user before the first fact of its own', async () => {
     const { memory, session } = open()
-    await session.remember({ kind: 'finding', text: 'It rains.' })
-    expect((await memory.sessions(ADA).list()).map(({ sessionId }) => sessionId)).toEqual(['trip'])
+    await session.facts.remember({ kind: 'finding', text: 'It rains.' })
+    expect((await listSessions(memory, ADA)).map(({ sessionId }) => sessionId)).toEqual(['trip'])
   })
 })
 
@@ -249,11 +250,11 @@ describe('recall', () => {
 
   it('finds a fact by its own words, not by those of the facts beside it', async () => {
     const { session } = open({ recall })
-    await session.remember({ kind: 'constraint', text: 'Never take the bus.' })
-    await session.remember({ kind: 'preference', text: 'I like a quiet coach.' })
-    await session.remember({ kind: 'finding', text: 'Tickets are 5 euros.' })
-    expect(await textsOf(session.recall('quiet coach'))).toEqual(['I like a quiet coach.'])
-    expect(await textsOf(session.recall('euros'))).toEqual(['Tickets are 5 euros.'])
+    await session.facts.remember({ kind: 'constraint', text: 'Never take the bus.' })
+    await session.facts.remember({ kind: 'preference', text: 'I like a quiet coach.' })
+    await session.facts.remember({ kind: 'finding', text: 'Tickets are 5 euros.' })
+    expect(await textsOf(session.recall.find('quiet coach'))).toEqual(['I like a quiet coach.'])
+    expect(await textsOf(session.recall.find('euros'))).toEqual(['Tickets are 5 euros.'])
   })
 
   it.each([true, lexicalRecall])(
@@ -267,12 +268,12 @@ describe('recall', () => {
 
   it('finds facts of its project and of none, pinned ones too, as they show', async () => {
     const { memory, session } = open({ recall })
-    await home(memory, 'turin').remember({ kind: 'constraint', text: 'No tram after ten.' })
-    await home(memory, 'rome').remember({ kind: 'preference', text: 'Left side of the tram.' })
-    await session.remember({ kind: 'finding', text: 'The tram is slow.' })
+    await home(memory, 'turin').facts.remember({ kind: 'constraint', text: 'No tram after ten.' })
+    await home(memory, 'rome').facts.remember({ kind: 'preference', text: 'Left side of the tram.' })
+    await session.facts.remember({ kind: 'finding', text: 'The tram is slow.' })
     const own = memory.session({ ...ADA, sessionId: 'trip' }, { project: 'turin' })
-    expect((await textsOf(session.recall('tram'))).toSorted()).toEqual(['The tram is slow.'])
-    expect((await textsOf(own.recall('tram'))).toSorted()).toEqual([
+    expect((await textsOf(session.recall.find('tram'))).toSorted()).toEqual(['The tram is slow.'])
+    expect((await textsOf(own.recall.find('tram'))).toSorted()).toEqual([
       'No tram after ten.',
       'The tram is slow.',
     ])
@@ -281,34 +282,34 @@ describe('recall', () => {
 
   it('finds a fact by its own day, and by nobody’s role', async () => {
     const { session } = open({ recall, clock: () => Date.UTC(2026, 4, 8, 12) })
-    await session.remember({ kind: 'finding', text: 'Tickets are 5 euros.' })
-    expect(await session.recall('What was on 1 January?')).toEqual([])
-    expect(await session.recall('the operating system')).toEqual([])
-    expect(await textsOf(session.recall('What was on 8 May?'))).toEqual(['Tickets are 5 euros.'])
+    await session.facts.remember({ kind: 'finding', text: 'Tickets are 5 euros.' })
+    expect(await session.recall.find('What was on 1 January?')).toEqual([])
+    expect(await session.recall.find('the operating system')).toEqual([])
+    expect(await textsOf(session.recall.find('What was on 8 May?'))).toEqual(['Tickets are 5 euros.'])
   })
 
   it('finds messages and facts', async () => {
     const { session } = open({ recall })
     await session.append({ id: 'm1', role: 'user', content: 'The ferry to Palermo leaves at noon.' })
     await session.append({ role: 'user', content: 'What else is there?' })
-    await session.remember({ id: 'f1', kind: 'finding', text: 'Palermo has two harbours.', trust: 'web' })
-    const found = (await session.recall('Palermo')).map(({ id, type, trust }) => [id, type, trust])
+    await session.facts.remember({ id: 'f1', kind: 'finding', text: 'Palermo has two harbours.', trust: 'web' })
+    const found = (await session.recall.find('Palermo')).map(({ id, type, trust }) => [id, type, trust])
     expect(found).toContainEqual(['f1', 'fact', 'web'])
     expect(found).toContainEqual(['m1', 'message', 'user'])
-    expect(await session.recall('Palermo', { first: 1 })).toHaveLength(1)
+    expect(await session.recall.find('Palermo', { first: 1 })).toHaveLength(1)
   })
 
   it('finds no message that was rewound, until that is taken back, and no fact that was forgotten', async () => {
     const { session, store } = open({ recall })
     await session.append({ id: 'm1', role: 'user', content: 'The ferry to Palermo leaves at noon.' })
-    await session.remember({ id: 'f1', kind: 'finding', text: 'Palermo has two harbours.' })
-    await session.rewind('m1')
-    expect((await session.recall('Palermo')).map(({ id }) => id)).toEqual(['f1'])
-    await session.forget('f1')
+    await session.facts.remember({ id: 'f1', kind: 'finding', text: 'Palermo has two harbours.' })
+    await rewind(session, 'm1')
+    expect((await session.recall.find('Palermo')).map(({ id }) => id)).toEqual(['f1'])
+    await forget(session, 'f1')
     for (const one of [session, open({ recall }, store).session])
-      expect(await one.recall('Palermo')).toEqual([])
-    await session.undo()
-    expect((await session.recall('Palermo')).map(({ id }) => id)).toEqual(['m1'])
+      expect(await one.recall.find('Palermo')).toEqual([])
+    await undo(session)
+    expect((await session.recall.find('Palermo')).map(({ id }) => id)).toEqual(['m1'])
   })
 
   it('shows in the tail what does not show already, and says nothing twice', async () => {
@@ -318,7 +319,7 @@ describe('recall', () => {
       await session.append({ role: 'user', content: `Question ${round}: ${'and then what? '.repeat(20)}` })
       await session.context()
     }
-    await session.remember({ kind: 'finding', text: 'Palermo has two harbours.' })
+    await session.facts.remember({ kind: 'finding', text: 'Palermo has two harbours.' })
     await session.append({ role: 'user', content: 'When does the ferry to Palermo leave?' })
     const context = await session.context({ recall: true })
     expect(tailOf(context)).toContain('- user [user]: The ferry to Palermo leaves at noon.')
@@ -336,9 +337,9 @@ describe('recall', () => {
     await session.append({ role: 'user', content: 'Where to?' })
     const namesIn = async (): Promise<readonly string[]> =>
       ((await session.context({ recall: 'Palermo' })).receipt.remembered ?? []).map(({ name }) => name)
-    await session.remember({ kind: 'finding', text: 'Palermo has two harbours.' })
+    await session.facts.remember({ kind: 'finding', text: 'Palermo has two harbours.' })
     expect(await namesIn()).toEqual(['facts'])
-    await session.remember({ kind: 'blocker', text: 'No ship sails to Palermo.' })
+    await session.facts.remember({ kind: 'blocker', text: 'No ship sails to Palermo.' })
     expect(await namesIn()).toEqual(['facts', 'news'])
   })
 
@@ -377,7 +378,7 @@ describe('recall', () => {
     const tail = tailOf(await session.context({ recall: 'zebra' }))
     expect(tail).toContain('- user [web]: The zebra is at the quay.')
     expect(tail).not.toContain('[system]')
-    const { text } = await session.recallPage('zebra')
+    const { text } = await session.recall.page('zebra')
     expect(text).toContain('user [web] 1970-01-01: The zebra is at the quay.')
     expect(text).not.toContain('[system]')
   })
@@ -418,11 +419,11 @@ describe('recall', () => {
     const { memory, session } = open({ recall })
     await session.append({ id: 'm1', role: 'user', content: 'The ferry to Palermo leaves at noon.' })
     await home(memory).append({ id: 'm2', role: 'user', content: 'Palermo is far.' })
-    await session.remember({ id: 'f1', kind: 'preference', text: 'Palermo by ship.' })
+    await session.facts.remember({ id: 'f1', kind: 'preference', text: 'Palermo by ship.' })
     await memory.session({ userId: 'bo' }).append({ id: 'm3', role: 'user', content: 'Palermo!' })
     const user = memory.user(ADA)
     const ids = async (options?: Parameters<typeof user.recall>[1]) =>
-      (await user.recall('Palermo', options)).map(({ id }) => id).sort()
+      (await user.recall.find('Palermo', options)).map(({ id }) => id).sort()
     expect(await ids()).toEqual(['f1'])
     expect(await ids({ sessions: ['home'] })).toEqual(['f1', 'm2'])
     expect(await ids({ sessions: 'all' })).toEqual(['f1', 'm1', 'm2'])
@@ -438,12 +439,12 @@ describe('recall', () => {
           content: at + index === 40 ? 'The ferries to Palermo' : `Message ${at + index} about tides`,
         })),
       )
-    await session.compacted()
+    await session.compaction.settled()
     const log = store.open({ ...ADA, sessionId: 'trip' })
     expect((await log.derived('recall/')).length).toBe(2)
     const again = counting()
     const reopened = open({ recall: lexicalRecall({ stemmer: again }) }, store).session
-    expect((await reopened.recall('Palermo'))[0]).toMatchObject({ text: 'The ferries to Palermo' })
+    expect((await reopened.recall.find('Palermo'))[0]).toMatchObject({ text: 'The ferries to Palermo' })
     // What is vague is looked up too, whatever the query.
     expect(again.words).toBeLessThan(20)
   })
@@ -456,23 +457,23 @@ describe('recall', () => {
         content: index === 40 ? 'The ferry to Palermo' : `Message ${index} about tides`,
       })),
     )
-    await session.compacted()
+    await session.compaction.settled()
     const log = store.open({ ...ADA, sessionId: 'trip' })
     expect(await log.derived('recall/')).toHaveLength(1)
     await log.commit([deletion(messages[40]?.id ?? '')], decide)
     expect(await log.derived('recall/')).toEqual([])
     for (const one of [session, open({ recall }, store).session]) {
-      expect(await one.recall('Palermo')).toEqual([])
-      expect(await one.recall('tides', { first: 1 })).toHaveLength(1)
+      expect(await one.recall.find('Palermo')).toEqual([])
+      expect(await one.recall.find('tides', { first: 1 })).toHaveLength(1)
     }
     // The next block is made without it.
     await session.append(
       Array.from({ length: 300 }, (_, index) => ({ role: 'user', content: `And ${index} more` })),
     )
-    await session.compacted()
+    await session.compaction.settled()
     const blocks = await log.derived('recall/')
     expect(blocks.length).toBeGreaterThan(0)
     expect(blocks.map(({ bytes }) => new TextDecoder().decode(bytes)).join()).not.toContain('palermo')
-    expect(await open({ recall }, store).session.recall('Palermo')).toEqual([])
+    expect(await open({ recall }, store).session.recall.find('Palermo')).toEqual([])
   })
 })

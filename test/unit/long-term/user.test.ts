@@ -1,14 +1,15 @@
+import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { createMemory, mapStore, type SettingsPatch } from '../../../src/index.ts'
 
 describe('memory.user', () => {
   it('keeps what users share apart by user and tenant, and from their sessions', async () => {
-    const memory = createMemory({ store: mapStore(), budget: 16_000 })
+    const memory = fullMemory({ store: mapStore(), budget: 16_000 })
     const ada = memory.user({ userId: 'ada' })
     await ada.profile.set('SOUL.md', 'You are calm.')
     await ada.skills.set({ name: 'tides', description: 'Reads tide tables.', text: '' })
-    await ada.changeSettings({ budget_tokens: { pins: 7 } })
+    await changeSettings(memory, { userId: 'ada' }, { budget_tokens: { pins: 7 } })
     await memory.session({ userId: 'ada' }).append({ role: 'user', content: 'Hello' })
     for (const other of [
       memory.user({ userId: 'bo' }),
@@ -20,22 +21,22 @@ describe('memory.user', () => {
       expect((await other.settings()).budget_tokens.pins).toBe(1500)
     }
     expect(await memory.user({ userId: 'ada' }).profile.list()).toHaveLength(1)
-    expect(await memory.sessions({ userId: 'ada' }).list()).toHaveLength(1)
+    expect(await listSessions(memory, { userId: 'ada' })).toHaveLength(1)
   })
 
   it('refuses a user who has no name', () => {
-    const memory = createMemory({ store: mapStore(), budget: 16_000 })
+    const memory = fullMemory({ store: mapStore(), budget: 16_000 })
     expect(() => memory.user({ userId: '' })).toThrow('user: userId must not be empty')
   })
 })
 
 describe('settings', () => {
-  const setUp = () => createMemory({ store: mapStore(), budget: 16_000 }).user({ userId: 'ada' })
+  const setUp = () => fullMemory({ store: mapStore(), budget: 16_000 }).user({ userId: 'ada' })
 
   it('are written with their defaults the first time', async () => {
     const store = mapStore()
     const defaults = { v: 1, budget_tokens: { total: 3000, pins: 1500, skills: 800, recall: 700 } }
-    expect(await createMemory({ store, budget: 16_000 }).user({ userId: 'ada' }).settings()).toEqual(defaults)
+    expect(await readSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' })).toEqual(defaults)
     const row = await store.open({ userId: 'ada' }).register('settings')
     expect(JSON.parse(row?.body ?? '')).toEqual(defaults)
   })
@@ -53,13 +54,13 @@ describe('settings', () => {
 
   it('lose no change of two writers at once', async () => {
     const store = mapStore()
-    const one = createMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
-    const other = createMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
+    const one = fullMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
+    const other = fullMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
     await Promise.all([
-      one.changeSettings({ budget_tokens: { pins: 1 } }),
-      other.changeSettings({ budget_tokens: { recall: 2 } }),
+      changeSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' }, { budget_tokens: { pins: 1 } }),
+      changeSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' }, { budget_tokens: { recall: 2 } }),
     ])
-    expect((await one.settings()).budget_tokens).toEqual({ total: 3000, pins: 1, skills: 800, recall: 2 })
+    expect((await readSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' })).budget_tokens).toEqual({ total: 3000, pins: 1, skills: 800, recall: 2 })
   })
 
   it.each([
@@ -84,7 +85,7 @@ describe('settings', () => {
 
   it('of a newer version are neither read nor changed', async () => {
     const store = mapStore()
-    const user = createMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
+    const user = fullMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
     await store.open({ userId: 'ada' }).commit(
       [
         {
@@ -94,7 +95,7 @@ describe('settings', () => {
       ],
       decide,
     )
-    await expect(user.settings()).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
-    await expect(user.changeSettings({})).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
+    await expect(readSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' })).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
+    await expect(changeSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' }, {})).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
   })
 })

@@ -1,6 +1,7 @@
+import { fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createMemory, mapStore } from '../../../src/index.ts'
+import { mapStore } from '../../../src/index.ts'
 import { elementsOf } from '../../../src/replay/json-elements.ts'
 import { faultyLine } from '../../../src/replay/json-fault.ts'
 import { type LogItem, readLog } from '../../../src/replay/read-log.ts'
@@ -122,7 +123,7 @@ describe('a log', () => {
   })
 
   it('that is an export of this library has its sessions, and what was not whole is told', async () => {
-    const memory = createMemory({ store: mapStore(), budget: 4_000 })
+    const memory = fullMemory({ store: mapStore(), budget: 4_000 })
     for (const sessionId of ['one', 'two']) {
       const session = memory.session({ userId: 'ada', sessionId })
       await session.append({ role: 'user', content: `I am in ${sessionId}` })
@@ -135,7 +136,7 @@ describe('a log', () => {
       await session.append({ role: 'assistant', content: 'I see a tree.' })
     }
     const lines: string[] = []
-    for await (const line of memory.export({ userId: 'ada' })) lines.push(line)
+    for await (const line of exportFrom(memory, { userId: 'ada' })) lines.push(line)
     const whole = await said(lines.join(''))
     expect(whole.unreadable).toEqual([])
     expect(whole.conversations.map(({ id, messages }) => [id, messages.length])).toEqual([

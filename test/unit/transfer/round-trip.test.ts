@@ -1,6 +1,7 @@
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CreateMemoryOptions, createMemory, type Head, type Imported, type ImportOptions, mapStore, type RegisterRow, type Scope, type ScopeStore, type Store, type TransferPart } from '../../../src/index.ts'
+import { type Head, type Imported, type ImportOptions, mapStore, type RegisterRow, type Scope, type ScopeStore, type Store, type TransferPart } from '../../../src/index.ts'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { readAll } from '../../contract/samples.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
@@ -22,21 +23,21 @@ interface Run {
 }
 
 function memoryOf(store: Store, now = LATER) {
-  return createMemory({ store, budget: 4_000, clock: () => now, recall: lexicalRecall() })
+  return fullMemory({ store, budget: 4_000, clock: () => now, recall: lexicalRecall() })
 }
 
 async function exported(store: Store, scope: Scope, { parts, now }: Run = {}): Promise<string> {
   let text = ''
-  for await (const line of memoryOf(store, now).export(scope, parts ? { parts } : {})) text += line
+  for await (const line of exportFrom(memoryOf(store, now), scope, parts ? { parts } : {})) text += line
   return text
 }
 
 function imported(store: Store, scope: Scope, text: string, options?: ImportOptions, now?: number) {
-  return memoryOf(store, now).import(scope, [text], options)
+  return importInto(memoryOf(store, now), scope, [text], options)
 }
 
 /** A household whose sessions are listed. */
-async function household(options: Partial<CreateMemoryOptions> = {}): Promise<Household> {
+async function household(options: Partial<FullMemoryOptions> = {}): Promise<Household> {
   const made = new Household({ budget: 4_000, recall: lexicalRecall(), ...options })
   for (const sessionId of SESSIONS) await made.open(sessionId).append({ role: 'user', content: 'Hello.' })
   return made
@@ -103,7 +104,7 @@ describe('an export', () => {
         expect(await exported(store, scope)).toBe(text)
         const contexts = await Promise.all(
           [scene.store, store].map(async (one) => {
-            const memory = createMemory({ store: one, budget, clock: () => 0, newId: () => 'later' })
+            const memory = fullMemory({ store: one, budget, clock: () => 0, newId: () => 'later' })
             const session = memory.session(scope)
             return session.context({ onPending: 'abandon' }).catch((error: Error) => error.message)
           }),
@@ -185,7 +186,7 @@ describe('an import', () => {
           }
         }
         const target = mapStore()
-        await memoryOf(target).import(BOB, chunks())
+        await importInto(memoryOf(target), BOB, chunks())
         expect(await exported(target, BOB)).toBe(text)
       }),
       runs(40),

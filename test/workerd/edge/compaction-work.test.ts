@@ -1,7 +1,7 @@
+import { type FullSession } from '../../contract/full-memory.ts'
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { charsPerToken } from '../../../src/kernel/context/count.ts'
-import type { Session } from '../../../src/kernel/types.ts'
 import { durableObjectMemory, durableObjectStore } from '../../../src/durable-object.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from '../../../src/edge/objects/compaction-work.ts'
 import { objectAlarms } from '../../../src/edge/tables/alarms.ts'
@@ -17,7 +17,7 @@ const REASON = 'Instance dispose'
 const ROUND = 'The train to the coast leaves in the morning and comes back at night. '.repeat(2)
 
 interface Opened {
-  readonly session: Session
+  readonly session: FullSession
   readonly queue: WorkQueue
   readonly state: DurableObjectState
 }
@@ -174,7 +174,7 @@ describe('compaction at the edge', () => {
   it('that was written although its work was not crossed out is not written again', async () => {
     const object = new Compacting(says)
     await object.untilCompacting()
-    await object.with(({ session }) => session.compacted())
+    await object.with(({ session }) => session.compaction.settled())
     for (let index = 0; index < 3; index++) {
       await object.with(({ queue }) => queue.schedule(COMPACT, object.clock.at))
       expect(await object.ring()).toBe(true)

@@ -1,7 +1,8 @@
+import { fullMemory } from '../../contract/full-memory.ts'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
-import { createMemory, PlimsollError } from '../../../src/index.ts'
+import { PlimsollError } from '../../../src/index.ts'
 import { changeSessions, changeUsers } from './changed-settings.ts'
 import { openedIn, storeIn } from './opened.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
@@ -97,7 +98,7 @@ describe('DELETE /v1/me', () => {
   it('goes on by itself where there are more sessions than one call erases', async () => {
     const world = await made()
     await runInDurableObject(userObject(world.user), async (_, { storage }) => {
-      const memory = createMemory({ store: storeIn(storage), budget: 1_000 })
+      const memory = fullMemory({ store: storeIn(storage), budget: 1_000 })
       for (let index = 0; index < 300; index++) await memory.sessions(world.user).add(`a-${index}`)
     })
     const { status, body } = await erase(world)

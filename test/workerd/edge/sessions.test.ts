@@ -1,9 +1,10 @@
+import { fullMemory } from '../../contract/full-memory.ts'
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { Context, ContextAt, MessageInput } from '../../../src/index.ts'
-import { createMemory, extractFacts, mapStore } from '../../../src/index.ts'
+import { extractFacts, mapStore } from '../../../src/index.ts'
 import { fromWire, toWire } from '../../../src/ports/wire.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
 import { Caller } from './caller.ts'
@@ -33,7 +34,7 @@ describe('a session at the edge', () => {
     const messages = [said('m1', 'Hi.'), said('m2', 'Hello.', 'assistant'), said('m3', 'Two seats to Turin.')]
     expect((await post('messages', { messages })).status).toBe(200)
     const context = await contextOf({ tail: 'It is Monday.' })
-    const local = createMemory({
+    const local = fullMemory({
       store: mapStore(),
       budget: 16_000,
       compaction: {},

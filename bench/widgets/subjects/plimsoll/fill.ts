@@ -18,7 +18,7 @@ async function fill(messages: number): Promise<void> {
   }
   const chat = openChat()
   const panel = await chat.memory()
-  await panel.import(memory.export(user))
+  await panel.import(exportFrom(memory, user))
   await chat.close()
 }
 

@@ -1,3 +1,4 @@
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 /**
  * The law of the door: whatever part of the conversation a client sends, and however often it has to ask, the log shows the one true
  * conversation. The client here keeps that conversation; the server is a real session, and its model may fail and its answers get lost.
@@ -7,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { type ConversationMessage, parseChatRequest } from '../../../../src/edge/openai/request.ts'
-import { createMemory, mapStore, type Session } from '../../../../src/index.ts'
+import { mapStore } from '../../../../src/index.ts'
 import { parseOpenAIReply, toOpenAI } from '../../../../src/render/openai.ts'
 import { logOf } from '../../support/chat-client.ts'
 
@@ -45,7 +46,7 @@ type Signal = 'none' | 'key' | 'flag'
 
 class Client {
   conversation: ConversationMessage[] = []
-  readonly session: Session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+  readonly session: FullSession = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   readonly #signal: Signal
   #turns = 0
   #calls = 0
@@ -133,7 +134,7 @@ function rewritten(reply: ConversationMessage): ConversationMessage {
 
 /** As they are compared: clients may trim what a model said, and write its arguments in another order. */
 async function expectTrue({ session, conversation }: Client): Promise<void> {
-  const truth = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+  const truth = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   const inputs = sentItems(conversation.map((message, index) => ({ message, index }))).map(
     ({ input }) => input,
   )

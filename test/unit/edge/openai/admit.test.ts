@@ -1,14 +1,9 @@
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { type AdmitOptions, admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { parseChatRequest } from '../../../../src/edge/openai/request.ts'
-import {
-  createMemory,
-  type MessageInput,
-  mapStore,
-  PlimsollError,
-  type Session,
-} from '../../../../src/index.ts'
+import { type MessageInput, mapStore, PlimsollError } from '../../../../src/index.ts'
 import { logOf } from '../../support/chat-client.ts'
 
 const user = (content: string) => ({ role: 'user', content }) as const
@@ -27,13 +22,13 @@ const stored = (...ids: string[]): MessageInput => ({
   content: ids.map((id) => ({ type: 'tool-call', id, name: 'search', input: {} })),
 })
 
-async function sessionOf(...messages: MessageInput[]): Promise<Session> {
-  const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+async function sessionOf(...messages: MessageInput[]): Promise<FullSession> {
+  const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   for (const message of messages) await session.append(message)
   return session
 }
 
-const send = (session: Session, messages: readonly object[], options: AdmitOptions = {}) =>
+const send = (session: FullSession, messages: readonly object[], options: AdmitOptions = {}) =>
   admit(session, sentItems(parseChatRequest({ model: 'm', messages }).messages), options)
 
 describe('what a client sends', () => {
@@ -238,7 +233,7 @@ describe('a request that is repeated', () => {
     const session = await sessionOf()
     await send(session, [user('yes')], { idempotencyKey: 'k1' })
     const [message] = await session.history()
-    await session.rewind(message?.id ?? '')
+    await rewind(session, message?.id ?? '')
     await expect(send(session, [user('yes')], { idempotencyKey: 'k1' })).rejects.toMatchObject({
       code: 'ERR_CONFLICT',
     })

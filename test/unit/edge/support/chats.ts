@@ -1,8 +1,7 @@
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { AgentTool } from '../../../../src/agent/options.ts'
 import { toUIMessages } from '../../../../src/ai-sdk/index.ts'
-import type { Session } from '../../../../src/kernel/types.ts'
-import { createMemory } from '../../../../src/create-memory.ts'
 import { type ChatRequest, parseChatRequest } from '../../../../src/edge/chat/chat-request.ts'
 import type { ChatRunsOptions } from '../../../../src/edge/chat/chat-runs-options.ts'
 import { ChatRuns } from '../../../../src/edge/chat/runs.ts'
@@ -80,7 +79,7 @@ export const TOOLS: readonly AgentTool[] = [
 /** What one object holds: a session and its chats. */
 export interface Scene {
   readonly storage: SqliteStorage
-  readonly session: Session
+  readonly session: FullSession
   readonly chats: ChatRuns
   readonly model: Model & { readonly calls: number }
   /** What a reload shows. */
@@ -95,7 +94,7 @@ export function openScene(
   storage = sqliteStorage(),
   budget = 16_000,
 ): Scene {
-  const memory = createMemory({ store: durableObjectStore(storage), system: 'Be brief.', budget })
+  const memory = fullMemory({ store: durableObjectStore(storage), system: 'Be brief.', budget })
   const session = memory.session({ userId: 'ada', sessionId: 'trip' })
   const model = repliesModel(replies)
   const chats = new ChatRuns({
