@@ -1,5 +1,15 @@
 // A window that never overflows, and beside it facts that outlive the session. A script stands in for the model.
-import { createMemory, memoryTools, runAgent, type Store, scriptedModel, sessionStartGuide } from 'plimsoll'
+import {
+  addExchange,
+  createMemory,
+  facts,
+  memoryTools,
+  runAgent,
+  type Store,
+  scriptedModel,
+  sessionStartGuide,
+  startSession,
+} from 'plimsoll'
 
 const system = `You are a travel agent.\n\n${sessionStartGuide}`
 const input = 'Which train to Turin has a restaurant car? I think it is the 9:40.'
@@ -14,7 +24,7 @@ export interface Settings {
 export async function twoTier(settings: Settings, print: (line: string) => void): Promise<void> {
   /** What a process has when it starts: the store, and nothing else. */
   const open = (sessionId: string) =>
-    createMemory({ ...settings, system, budget: 2_000 }).session({ userId: 'ada', sessionId })
+    createMemory({ ...settings, system, budget: 2_000, use: [facts()] }).session({ userId: 'ada', sessionId })
 
   const monday = open('monday')
   // Ada's own word, for instance from a form of the app: it holds in all her sessions.

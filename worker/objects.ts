@@ -75,7 +75,7 @@ function memoryOf(env: Env): SessionSettings['memory'] {
     },
     ...(SYSTEM !== undefined && { system: SYSTEM }),
     facts: { caps: { facts: MOST_FACTS } },
-    ...(RECALL !== 'off' && { recall: lexicalRecall({ stemmer: englishStemmer }) }),
+    ...(RECALL !== 'off' && { recall: { stemmer: englishStemmer } }),
   }
 }
 

@@ -55,7 +55,7 @@ export class StoreSubject {
 }
 
 function openSession(store: Store, sessionId: string, recalls: boolean, stemmer = englishStemmer): Session {
-  const recall = recalls ? { recall: lexicalRecall({ stemmer }) } : {}
+  const recall = recalls ? { recall: { stemmer } } : {}
   return createMemory({ store, budget: BUDGET, ...recall }).session({ userId: USER, sessionId })
 }
 

@@ -1,5 +1,5 @@
-import { type FullSession } from '../contract/full-memory.ts'
 /** Agents of Cloudflare's, as an app would write them, with a memory each; and the examples of apps around the edge. */
+import { type FullSession } from '../contract/full-memory.ts'
 import { Agent } from 'agents'
 import type { LanguageModel } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'

@@ -1,8 +1,8 @@
-import { fullMemory } from '../contract/full-memory.ts'
 /**
  * Replays a recorded conversation through the SDK as an app uses it: a browser sends its messages over the transport behind
  * `useChat`, a handler answers them with `streamText`, the model gives the recorded replies, the tools the recorded results.
  */
+import { fullMemory } from '../contract/full-memory.ts'
 import {
   convertToModelMessages,
   DefaultChatTransport,

@@ -1,7 +1,6 @@
-import { fullMemory } from '../contract/full-memory.ts'
 /** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
+import { fullMemory } from '../contract/full-memory.ts'
 import { extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
-import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 
@@ -21,9 +20,9 @@ async function replay(json: string): Promise<readonly string[]> {
     store,
     budget,
     ...(system !== undefined && { system }),
-    recall: lexicalRecall({ stemmer: englishStemmer }),
+    recall: { stemmer: englishStemmer },
     compaction: {},
-    extract: extractFacts,
+    facts: { extract: extractFacts },
   })
   const session = memory.session({ userId: sessionId, sessionId })
   const answers: string[] = []

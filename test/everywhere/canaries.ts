@@ -1,7 +1,9 @@
-import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 /** Canaries in every input of a memory, to be looked for in the files of whatever stores them. */
+import { attach } from '../../src/operations/attachments.ts'
+import { eraseUser } from '../../src/operations/forget/erase.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { type Store } from '../../src/index.ts'
-import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 
 export const INPUTS = ['message', 'fact', 'project', 'profile', 'title', 'checkpoint', 'attachment'] as const
 
@@ -31,5 +33,5 @@ export async function eraseCanaries(store: Store): Promise<void> {
 }
 
 function memoryOver(store: Store): FullMemory {
-  return fullMemory({ store, budget: 3_000, recall: lexicalRecall() })
+  return fullMemory({ store, budget: 3_000, recall: {} })
 }

@@ -1,5 +1,11 @@
-import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 /** What every store gives when its texts are encrypted, on each platform. */
+import { addExchange } from '../../src/operations/exchange.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { exportFrom } from '../../src/operations/transfer/export.ts'
+import { importInto } from '../../src/operations/transfer/import.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { carriers, followed } from '../../src/operations/transfer/follow.ts'
@@ -14,7 +20,6 @@ import {
   type Unreadable,
 } from '../../src/encrypted/index.ts'
 import { extractFacts, type Scope, type Store } from '../../src/index.ts'
-import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import type { Attachment, LogRow, RegisterRow } from '../../src/ports/store.ts'
 import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
 import { changedStore } from './changed-store.ts'
@@ -752,8 +757,8 @@ function memoryOver(store: Store): FullMemory {
     store,
     budget: 3_000,
     clock: () => 1_790_000_000_000,
-    recall: lexicalRecall(),
-    extract: extractFacts,
+    recall: {},
+    facts: { extract: extractFacts },
     compaction: {},
   })
 }

@@ -1,9 +1,16 @@
+import { forget } from '../../src/operations/forget/forget.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { deleteSession } from '../../src/operations/sessions.ts'
+import { eraseUser } from '../../src/operations/forget/erase.ts'
+import { forgetFact } from '../../src/operations/forget/forget.ts'
+import { listSessions } from '../../src/operations/sessions.ts'
+import { readAudit } from '../../src/operations/audit.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { charsPerToken } from '../../src/index.ts'
-import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 
@@ -28,8 +35,8 @@ export function memoryOver(store: Store, clock: () => number = () => 1_000): Ful
     budget: 2_000,
     counter: charsPerToken(4),
     compaction: { ahead: false },
-    recall: lexicalRecall(),
-    sections: { checkpoint: 100 },
+    recall: {},
+    checkpoint: { excerptTokens: 100 },
     development: true,
     clock,
   })

@@ -1,10 +1,11 @@
+import { rewind } from '../../src/operations/rewind.ts'
+import { undo } from '../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { hashText } from '../../src/kernel/text/hash.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { type MessageInput } from '../../src/index.ts'
-import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import type { Stemmer } from '../../src/ports/stemmer.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
@@ -76,7 +77,7 @@ export function describeSessionRecall(
 }
 
 function openSession(store: Store, stemmer: Stemmer = englishStemmer, scope = SCOPE): FullSession {
-  return fullMemory({ store, budget: 16_000, recall: lexicalRecall({ stemmer }) }).session(scope)
+  return fullMemory({ store, budget: 16_000, recall: { stemmer } }).session(scope)
 }
 
 /** Appends of one to many messages: rounds with and without tools, some so long that they reach over the end of a block. */

@@ -1,3 +1,5 @@
+import { forget } from '../../src/operations/forget/forget.ts'
+import { startSession } from '../../src/operations/start/start.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { charsPerToken, type Store } from '../../src/index.ts'

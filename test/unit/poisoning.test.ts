@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { extractFacts } from '../../src/features/facts/extract-facts.ts'
 import type { Fact } from '../../src/ports/fact.ts'
 import { isTrusted, lowerTrust, textOf } from '../../src/kernel/log/message.ts'
-import { lexicalRecall } from '../../src/features/recall/lexical-recall.ts'
 import { visible } from '../../src/kernel/text/text.ts'
 import { type AgentTool, type Context, type Json, lintRequest, mapStore, memoryTools, runAgent, type Store, scriptedModel, sessionStartGuide, toAnthropic, toOpenAI } from '../../src/index.ts'
 import { tool } from './agent/support.ts'
@@ -39,11 +38,10 @@ function open(store: Store, summary: () => string): FullMemory {
     system: SYSTEM,
     budget: 6_000,
     development: true,
-    recall: lexicalRecall(),
-    extract: (rounds) => extractFacts(rounds),
+    recall: {},
     compaction: { model: summariser, ahead: false },
-    sections: { checkpoint: 200 },
-    facts: { caps: { perHour: 10_000 } },
+    checkpoint: { excerptTokens: 200 },
+    facts: { caps: { perHour: 10_000 }, extract: (rounds) => extractFacts(rounds) },
   })
 }
 

@@ -1,7 +1,6 @@
 import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { toAISDK } from '../../../src/ai-sdk/index.ts'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { type AgentTool, charsPerToken, defaultCounter, type Json, lintRequest, type MemoryToolName, mapStore, memoryToolSpecs, memoryTools, runAgent, runMemoryTool, scriptedModel, sessionStartGuide, type Trust, toAnthropic, toOpenAI } from '../../../src/index.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, tool } from './support.ts'
@@ -30,7 +29,7 @@ function home(options: object = {}): Home {
     store: mapStore(),
     budget: 16_000,
     clock: () => NOON,
-    recall: lexicalRecall(),
+    recall: {},
     ...options,
   })
   return { memory, session: memory.session({ userId: 'ada', sessionId: 'trip' }) }

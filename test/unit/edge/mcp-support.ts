@@ -4,7 +4,6 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
 import { type Json, mapStore } from '../../../src/index.ts'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { handleMcpRequest, type McpRequestOptions } from '../../../src/mcp/index.ts'
 
 const NOON = Date.UTC(2026, 10, 22, 12)
@@ -20,7 +19,7 @@ export function home(options: object = {}): Home {
     store: mapStore(),
     budget: 16_000,
     clock: () => NOON,
-    recall: lexicalRecall(),
+    recall: {},
     ...options,
   })
   return { memory, session: memory.session({ userId: 'ada', sessionId: 'trip' }) }

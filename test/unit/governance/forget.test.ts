@@ -2,7 +2,6 @@ import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Context, charsPerToken, isPlimsollError, mapStore, type Part, type Store } from '../../../src/index.ts'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
@@ -189,7 +188,7 @@ describe('forgetting', () => {
             budget: 700,
             counter: charsPerToken(4),
             compaction: { ahead: false },
-            recall: lexicalRecall(),
+            recall: {},
             development: true,
             clock: () => 1_000,
           })

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { charsPerToken, mapStore, type RetentionOptions, type Store } from '../../../src/index.ts'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { CANARY, readEverything } from '../../everywhere/governance.ts'
@@ -127,7 +126,7 @@ describe('retention of the log', () => {
   it('forgets rounds once their newest message is so old, with all that derives from them', async () => {
     const { memory, session, store, time } = open({ log: { days: 30 } }, undefined, undefined, {
       compaction: { ahead: false },
-      recall: lexicalRecall(),
+      recall: {},
     })
     await say(session, 'old', `The code is ${CANARY}.`)
     await session.facts.remember({ kind: 'preference', text: `Likes ${CANARY}.`, sources: ['old'] })

@@ -15,7 +15,7 @@ const seats: Extract = (rounds) =>
     )
 
 function open(store: Store): FullMemory {
-  return fullMemory({ store, budget: 1_000, counter: charsPerToken(4), extract: seats, development: true })
+  return fullMemory({ store, budget: 1_000, counter: charsPerToken(4), facts: { extract: seats }, development: true })
 }
 
 const tripOf = (memory: FullMemory): FullSession => memory.session({ ...ADA, sessionId: 'trip' })

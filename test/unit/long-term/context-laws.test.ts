@@ -9,30 +9,25 @@ import { runs } from '../support/runs.ts'
 type Options = Omit<FullMemoryOptions, 'store'>
 
 const sizes = fc.constantFrom(0, 8, 40, 5_000)
+const sized = <Name extends string>(...names: readonly Name[]) =>
+  fc.record(Object.fromEntries(names.map((name) => [name, sizes])) as Record<Name, typeof sizes>, {
+    requiredKeys: [],
+  })
 
 const policies: fc.Arbitrary<Options> = fc.record(
   {
     budget: fc.oneof(fc.integer({ min: 150, max: 1_200 }), fc.constant(12_000)),
     counter: fc.constantFrom(charsPerToken(4), utf8Bound),
     system: fc.constantFrom('', 'You are a travel agent.'),
-    sections: fc.record(
-      {
-        profile: sizes,
-        pins: sizes,
-        skills: sizes,
-        loaded: sizes,
-        facts: sizes,
-        news: sizes,
-        recall: sizes,
-        checkpoint: sizes,
-      },
-      { requiredKeys: [] },
-    ),
+    profile: sized('tokens'),
+    skills: sized('indexTokens', 'loadedTokens'),
+    facts: sized('pinnedTokens', 'tokens', 'newsTokens'),
+    checkpoint: sized('excerptTokens'),
+    recall: sized('tokens'),
     window: fc.constantFrom({}, { max: { rounds: 3 } }, { keep: { tokens: 100 } }),
     compaction: fc.constantFrom({ ahead: false as const }, { ahead: false as const, summaryTokens: 20 }),
-    recall: fc.constant(lexicalRecall()),
   },
-  { requiredKeys: ['budget'] },
+  { requiredKeys: ['budget', 'recall'] },
 )
 
 /** Sections in which all has room. */
@@ -40,11 +35,11 @@ const roomy: fc.Arbitrary<Options> = fc.record(
   {
     budget: fc.constant(400_000),
     counter: fc.constant(charsPerToken(4)),
-    sections: fc.constant({ checkpoint: 1_000 }),
+    checkpoint: fc.constant({ excerptTokens: 1_000 }),
     window: fc.constantFrom({}, { max: { rounds: 3 } }),
-    recall: fc.constant(lexicalRecall()),
+    recall: fc.constant({}),
   },
-  { requiredKeys: ['budget', 'counter', 'sections'] },
+  { requiredKeys: ['budget', 'counter', 'checkpoint'] },
 )
 
 type OnContext = Parameters<Household['play']>[1]

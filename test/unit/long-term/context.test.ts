@@ -236,7 +236,7 @@ describe('a context', () => {
   })
 
   it('shows as much as fits in strict order, and counts the rest', async () => {
-    const { session } = open({ sections: { facts: 30, news: 20, pins: 0 } })
+    const { session } = open({ facts: { tokens: 30, newsTokens: 20, pinnedTokens: 0 } })
     for (const [priority, text] of [
       [9, 'First of all, the harbour.'],
       [8, `Second, ${'a very long story '.repeat(20)}`],
@@ -260,7 +260,9 @@ describe('a context', () => {
     const { memory, session } = open({
       budget: 400,
       system: '',
-      sections: { profile: 100, pins: 100, facts: 100, news: 40, checkpoint: 40 },
+      profile: { tokens: 100 },
+      facts: { pinnedTokens: 100, tokens: 100, newsTokens: 40 },
+      checkpoint: { excerptTokens: 40 },
     })
     await memory.user(ADA).profile.set('SOUL.md', 'You are calm.')
     await session.facts.remember({ kind: 'constraint', text: `Never fly. ${'Not even once. '.repeat(15)}` })
@@ -289,11 +291,18 @@ describe('a context', () => {
     'holds the line of %s tokens with 200 facts, pins and a huge profile',
     async (budget) => {
       for (const sections of [
-        {},
-        { profile: 3 },
-        { profile: budget, pins: budget, facts: budget, news: budget },
+        { profile: {}, facts: {} },
+        { profile: { tokens: 3 }, facts: {} },
+        {
+          profile: { tokens: budget },
+          facts: { pinnedTokens: budget, tokens: budget, newsTokens: budget },
+        },
       ]) {
-        const { memory, session } = open({ budget, sections, facts: { caps: { perHour: 1_000 } } })
+        const { memory, session } = open({
+          budget,
+          profile: sections.profile,
+          facts: { ...sections.facts, caps: { perHour: 1_000 } },
+        })
         await memory.user(ADA).profile.set('SOUL.md', 'You are calm. '.repeat(2_000))
         for (let index = 0; index < 100; index++) {
           await session.facts.remember(finding(`Ship ${index} sails to ${(index * 7_919) % 1_000} at dawn.`))
@@ -321,7 +330,7 @@ describe('a context', () => {
   )
 
   it('shows a pin without room among the pins as the first of the other facts', async () => {
-    const { session } = open({ budget: 4_000, sections: { pins: 12 } })
+    const { session } = open({ budget: 4_000, facts: { pinnedTokens: 12 } })
     await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
     await session.facts.remember({ kind: 'constraint', text: 'Always book the window seat.', priority: 1 })
     await session.facts.remember(finding('The lift is broken.'))
@@ -372,7 +381,7 @@ describe('a context', () => {
   })
 
   it('shows the checkpoint in the tail where a size is given for it, cut where it is larger', async () => {
-    const { session } = open({ sections: { checkpoint: 60 } })
+    const { session } = open({ checkpoint: { excerptTokens: 60 } })
     expect(textOf(await session.context(), 'tail')).toBe('Begin.')
     await session.checkpoint.set({ at: 'the harbour' })
     const first = await session.context()
@@ -472,10 +481,10 @@ describe('what leaves the window', () => {
 
   it('adds nothing when it is extracted twice', async () => {
     const store = mapStore()
-    const { session } = open({ budget: 4_000, extract: seats }, store)
+    const { session } = open({ budget: 4_000, facts: { extract: seats } }, store)
     await say(session, 'I prefer seats by the window.')
     await talk(session, 15)
-    const other = open({ budget: 3_000, extract: seats }, store).session
+    const other = open({ budget: 3_000, facts: { extract: seats } }, store).session
     await talk(other, 15)
     expect(await session.facts.list()).toHaveLength(1)
   })
@@ -522,16 +531,16 @@ describe('what leaves the window', () => {
 
   it('is remembered too where it was in the window of another lane only', async () => {
     const store = mapStore()
-    const { session } = open({ budget: 4_000, extract: seats }, store)
+    const { session } = open({ budget: 4_000, facts: { extract: seats } }, store)
     await say(session, 'I prefer seats by the window.')
     await talk(session, 8)
     expect(await session.facts.list()).toEqual([])
-    const context = await open({ budget: 1_000, extract: seats }, store).session.context()
+    const context = await open({ budget: 1_000, facts: { extract: seats } }, store).session.context()
     expect(textOf(context, 'memory')).toContain('I prefer seats by the window.')
   })
 
   it('is remembered too where a rewind that was taken back is why it leaves', async () => {
-    const { session } = open({ budget: 4_000, extract: seats })
+    const { session } = open({ budget: 4_000, facts: { extract: seats } })
     await say(session, 'I prefer seats by the window.')
     await talk(session, 12)
     const { messages } = await session.append({ role: 'user', content: 'Stop.' })
@@ -548,7 +557,7 @@ describe('what leaves the window', () => {
   it('is not waited for longer than ten seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const { session } = open({ budget: 2_000, extract: () => new Promise(() => {}) })
+      const { session } = open({ budget: 2_000, facts: { extract: () => new Promise(() => {}) } })
       for (let round = 0; round < 20; round++) await say(session, 'And then? '.repeat(80))
       const waiting = session.context()
       await vi.advanceTimersByTimeAsync(10_000)
@@ -564,9 +573,11 @@ describe('what leaves the window', () => {
     let calls = 0
     const { session } = open({
       budget: 2_000,
-      extract: () => {
-        calls++
-        return []
+      facts: {
+        extract: () => {
+          calls++
+          return []
+        },
       },
     })
     for (let round = 0; round < 20; round++) await say(session, 'And then? '.repeat(80))

@@ -1,6 +1,5 @@
 import { fullMemory } from '../../contract/full-memory.ts'
 import { expect, test } from 'vitest'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { charsPerToken, mapStore } from '../../../src/index.ts'
 import { DAY, NOON } from '../support/starts.ts'
 
@@ -12,7 +11,7 @@ function memoryOf() {
     counter: charsPerToken(4),
     clock: () => NOON,
     newId: () => `id-${++ids}`,
-    recall: lexicalRecall(),
+    recall: {},
   })
 }
 

@@ -27,7 +27,7 @@ function noting(id = 'noting'): Stemmer & { readonly seen: string[] } {
 }
 
 const openSession = (store: Store, stemmer: Stemmer = noting()) =>
-  fullMemory({ store, budget: 16_000, recall: lexicalRecall({ stemmer }) }).session(SCOPE)
+  fullMemory({ store, budget: 16_000, recall: { stemmer } }).session(SCOPE)
 
 /** Each with a word of its own: `word7` is in `m7` alone. */
 const numbered = (from: number, to: number): MessageInput[] =>

@@ -1,5 +1,5 @@
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 /** A door for OpenAI's clients as the edge has one, over one session in memory, and what stands for a model behind it. */
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { Hono } from 'hono'
 import { chatErrorOf } from '../../../src/edge/openai/chat-error.ts'
 import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai/complete-chat.ts'

@@ -2,7 +2,6 @@ import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.t
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Head, type Imported, type ImportOptions, mapStore, type RegisterRow, type Scope, type ScopeStore, type Store, type TransferPart } from '../../../src/index.ts'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { readAll } from '../../contract/samples.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'
@@ -23,7 +22,7 @@ interface Run {
 }
 
 function memoryOf(store: Store, now = LATER) {
-  return fullMemory({ store, budget: 4_000, clock: () => now, recall: lexicalRecall() })
+  return fullMemory({ store, budget: 4_000, clock: () => now, recall: {} })
 }
 
 async function exported(store: Store, scope: Scope, { parts, now }: Run = {}): Promise<string> {
@@ -38,7 +37,7 @@ function imported(store: Store, scope: Scope, text: string, options?: ImportOpti
 
 /** A household whose sessions are listed. */
 async function household(options: Partial<FullMemoryOptions> = {}): Promise<Household> {
-  const made = new Household({ budget: 4_000, recall: lexicalRecall(), ...options })
+  const made = new Household({ budget: 4_000, recall: {}, ...options })
   for (const sessionId of SESSIONS) await made.open(sessionId).append({ role: 'user', content: 'Hello.' })
   return made
 }

@@ -5,7 +5,6 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker-provider.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryToolSpecs, type Session, sessionStartGuide } from '../../../src/index.ts'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { handleMcpRequest } from '../../../src/mcp/index.ts'
 import { ObjectStore } from '../object-store.ts'
 
@@ -14,7 +13,7 @@ const URL_OF = 'https://plimsoll.test/mcp'
 
 function home() {
   const store = new ObjectStore(env.SESSIONS.get(env.SESSIONS.newUniqueId()))
-  const memory = fullMemory({ store, budget: 2_000, recall: lexicalRecall() })
+  const memory = fullMemory({ store, budget: 2_000, recall: {} })
   return { memory, session: memory.session({ userId: 'ada', sessionId: 'trip' }) }
 }
 

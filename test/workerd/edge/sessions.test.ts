@@ -1,7 +1,6 @@
 import { fullMemory } from '../../contract/full-memory.ts'
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { Context, ContextAt, MessageInput } from '../../../src/index.ts'
 import { extractFacts, mapStore } from '../../../src/index.ts'
@@ -38,8 +37,8 @@ describe('a session at the edge', () => {
       store: mapStore(),
       budget: 16_000,
       compaction: {},
-      extract: extractFacts,
-      recall: lexicalRecall({ stemmer: englishStemmer }),
+      facts: { extract: extractFacts },
+      recall: { stemmer: englishStemmer },
     }).session({ ...caller.user, sessionId: session })
     await local.append(messages)
     const expected = await local.context({ tail: 'It is Monday.' })

@@ -2,13 +2,12 @@ import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/agent/demo-model.ts'
 import { mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
-import { lexicalRecall } from '../../../../src/features/recall/lexical-recall.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 
 const model = demoModel(webHost)
 
 const sessionOf = (): FullSession =>
-  fullMemory({ store: mapStore(), budget: 16_000, recall: lexicalRecall() }).session({ userId: 'ada' })
+  fullMemory({ store: mapStore(), budget: 16_000, recall: {} }).session({ userId: 'ada' })
 
 describe('the demo model', () => {
   it.each(['Hello!', 'Remember that the gate is B7.', 'Summarize the following: nothing', ''])(

@@ -1,8 +1,8 @@
-import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 /**
  * The law of the door: whatever part of the conversation a client sends, and however often it has to ask, the log shows the one true
  * conversation. The client here keeps that conversation; the server is a real session, and its model may fail and its answers get lost.
  */
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { admit } from '../../../../src/edge/openai/admit.ts'

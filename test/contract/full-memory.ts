@@ -1,0 +1,79 @@
+/** A memory with every feature in use, for suites that concern what they do together. */
+import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
+import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
+import {
+  checkpoint,
+  type CompactionShape,
+  compaction,
+  createMemory,
+  type Feature,
+  type FactsOptions,
+  type FactsShape,
+  facts,
+  type Memory,
+  type MemoryOptions,
+  type ProfileOptions,
+  type ProfileShape,
+  profile,
+  type RecallFeatureOptions,
+  type RecallShape,
+  type RetentionOptions,
+  recall,
+  retention,
+  type Session,
+  type SkillsOptions,
+  type SkillsShape,
+  skills,
+  type User,
+} from '../../src/index.ts'
+
+/** The options of a memory, and those of each feature by its name. */
+export interface FullMemoryOptions<State = unknown> extends MemoryOptions {
+  readonly profile?: ProfileOptions
+  readonly skills?: SkillsOptions
+  readonly facts?: FactsOptions
+  readonly checkpoint?: CheckpointOptions<State> & { readonly initial?: State | (() => State) }
+  /** Default: not in use. */
+  readonly recall?: RecallFeatureOptions | undefined
+  /** Default: not in use. */
+  readonly compaction?: CompactionOptions | undefined
+  /** Default: not in use. */
+  readonly retention?: RetentionOptions | undefined
+}
+
+export interface FullShape<State = unknown> {
+  readonly profile: ProfileShape
+  readonly skills: SkillsShape
+  readonly facts: FactsShape
+  readonly checkpoint: CheckpointShape<State>
+  readonly recall: RecallShape
+  readonly compaction: CompactionShape
+}
+
+export type FullMemory<State = unknown> = Memory<FullShape<State>>
+export type FullSession<State = unknown> = Session<FullShape<State>>
+export type FullUser = User<FullShape>
+
+/** Recall, compaction and retention are in use where they are given: a suite that calls them gives them. */
+export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): FullMemory<State> {
+  const {
+    profile: documents,
+    skills: texts,
+    facts: remembered,
+    checkpoint: kept = {},
+    recall: found,
+    compaction: summaries,
+    retention: times,
+    ...rest
+  } = options
+  const use: Feature[] = [
+    profile(documents),
+    skills(texts),
+    facts(remembered),
+    checkpoint<State>(kept as never),
+    ...(found ? [recall(found)] : []),
+    ...(summaries ? [compaction(summaries)] : []),
+    ...(times ? [retention(times)] : []),
+  ]
+  return createMemory({ ...rest, use }) as unknown as FullMemory<State>
+}
