@@ -1,6 +1,8 @@
+import type { ToolSpec } from '../ports/message.ts'
+import type { ContextAt } from '../ports/context.ts'
 /** What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no storage, no network in here. */
 import type { SessionClient } from '../client/session.ts'
-import type { Session } from '../kernel/types.ts'
+import type { SessionBase } from '../kernel/types.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import type { Receipt } from '../ports/context.ts'
 import type { ErrorCode } from '../ports/errors.ts'
@@ -100,7 +102,8 @@ export interface ConversationState {
 export type Inspected =
   | {
       readonly home: 'local'
-      readonly session: Pick<Session, 'sessionId' | 'history' | 'context' | 'contextAt' | 'subscribe'>
+      readonly session: SessionBase
+      readonly tools: readonly ToolSpec[]
     }
   | {
       readonly home: 'edge'

@@ -1,3 +1,4 @@
+import { importInto } from '../operations/transfer/import.ts'
 import { basename, extname } from 'node:path'
 import { createClient } from '../client/client.ts'
 import { checkId } from '../kernel/text/json.ts'

@@ -1,8 +1,11 @@
+import { startSession } from '../operations/start/start.ts'
 import type { FactInput } from '../ports/fact.ts'
-import type { User } from '../kernel/types.ts'
-import { lexicalRecall } from '../features/recall/lexical-recall.ts'
+import type { Session, User } from '../kernel/types.ts'
+import { type FactsShape, facts } from '../features/facts/feature.ts'
+import { type ProfileShape, profile } from '../features/profile/feature.ts'
+import { recall } from '../features/recall/feature.ts'
+import { type SkillsShape, skills } from '../features/skills/feature.ts'
 import type { Skill } from '../ports/skill.ts'
-import type { Session } from '../kernel/types.ts'
 import type { StartOptions } from '../ports/start.ts'
 import type { SessionStart } from '../ports/start.ts'
 import { createMemory } from '../create-memory.ts'
@@ -15,8 +18,8 @@ const USER = { userId: 'user' } as const
 
 /** What a file remembers: messages of one session, facts, skills and documents. In memory, gone with the process. */
 export class MemoryFile {
-  readonly #session: Session
-  readonly #user: User
+  readonly #session: Session<{ facts: FactsShape }>
+  readonly #user: User<{ profile: ProfileShape; skills: SkillsShape }>
 
   /** @param now Unix milliseconds, for all that the file does not date */
   constructor(counter: Counter, now: number) {
@@ -25,9 +28,13 @@ export class MemoryFile {
       store: mapStore(),
       counter,
       budget: 16_000,
-      recall: lexicalRecall(),
-      // What is read was remembered at some time, and not all of it within this hour.
-      facts: { caps: { perHour: Number.POSITIVE_INFINITY } },
+      use: [
+        profile(),
+        skills(),
+        // What is read was remembered at some time, and not all of it within this hour.
+        facts({ caps: { perHour: Number.POSITIVE_INFINITY } }),
+        recall(),
+      ],
       clock: () => now,
       newId: () => `id-${++ids}`,
     })

@@ -1,6 +1,6 @@
+import type { McpSession } from './start-resource.ts'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
-import type { Session } from '../kernel/types.ts'
 import { type MemoryMcpOptions, type MemoryMcpServer, memoryMcpServer } from './memory-mcp-server.ts'
 
 export interface McpRequestOptions extends MemoryMcpOptions {
@@ -29,7 +29,7 @@ const MEBIBYTE = 1_048_576
  * ```
  */
 export async function handleMcpRequest(
-  session: Session | (() => Promise<Session>),
+  session: McpSession | (() => Promise<McpSession>),
   request: Request,
   options: McpRequestOptions = {},
 ): Promise<Response> {

@@ -1,3 +1,4 @@
+import type { McpSession } from './start-resource.ts'
 import { Protocol } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import {
   CallToolRequestSchema,
@@ -22,7 +23,6 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../agent/memory-tools.ts'
 import { asText } from '../kernel/context/count.ts'
-import type { Session } from '../kernel/types.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
@@ -58,12 +58,12 @@ interface Schema<Value> {
  * allow, and which would make all of this four times as large in a bundle.
  */
 export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification, ServerResult> {
-  readonly #session: Session
+  readonly #session: McpSession
   readonly #options: MemoryMcpOptions
   readonly #newId: () => string
   readonly #tools: Tool[]
 
-  constructor(session: Session, options: MemoryMcpOptions = {}) {
+  constructor(session: McpSession, options: MemoryMcpOptions = {}) {
     super()
     this.#session = session
     this.#options = options
@@ -159,7 +159,7 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
  * await memoryMcpServer(memory.session({ userId: 'ada' })).connect(new StdioServerTransport())
  * ```
  */
-export function memoryMcpServer(session: Session, options?: MemoryMcpOptions): MemoryMcpServer {
+export function memoryMcpServer(session: McpSession, options?: MemoryMcpOptions): MemoryMcpServer {
   return new MemoryMcpServer(session, options)
 }
 

@@ -1,3 +1,4 @@
+import { eraseUser } from '../../operations/forget/erase.ts'
 import type { Client } from '../../client/client.ts'
 import type { ChatPlatform } from '../settings.ts'
 import type { LocalStore } from './open-local.ts'

@@ -1,14 +1,19 @@
+import { eraseUser } from '../../operations/forget/erase.ts'
+import { exportFrom } from '../../operations/transfer/export.ts'
+import { forget } from '../../operations/forget/forget.ts'
+import { forgetFact } from '../../operations/forget/forget.ts'
+import { importInto } from '../../operations/transfer/import.ts'
+import { listSessions } from '../../operations/sessions.ts'
 import type { Fact } from '../../ports/fact.ts'
 import { certificateOf, removed } from '../../operations/forget/certificate.ts'
-import type { Memory } from '../../kernel/types.ts'
-import type { Session } from '../../kernel/types.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MemoryPanelModel } from '../ports.ts'
 import { importCount } from './import-count.ts'
+import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import { matching, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of a user in this browser. */
-export function localPanel(memory: Memory, userId: string, now: () => number): MemoryPanelModel {
+export function localPanel(memory: LocalMemory, userId: string, now: () => number): MemoryPanelModel {
   const scope = { userId }
   const user = memory.user(scope)
   /** Facts with the session whose they are; those that all share, with none. */
@@ -30,7 +35,7 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
   /** Whose a fact is: a session's, or all sessions'. */
   const ownerOf = async (
     factId: string,
-  ): Promise<{ readonly session: Session | undefined; readonly fact: Fact }> => {
+  ): Promise<{ readonly session: LocalMemorySession | undefined; readonly fact: Fact }> => {
     const found = (await all()).find(({ fact }) => fact.id === factId)
     if (!found) throw new PlimsollError('ERR_NOT_FOUND', `memory: there is no fact ${factId}`, { id: factId })
     const { fact, sessionId } = found
@@ -43,16 +48,16 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
     },
     async edit(factId, { text }) {
       const { session, fact } = await ownerOf(factId)
-      await (session ?? user.facts).facts.supersede(factId, { kind: fact.kind, text })
+      await (session ?? user).facts.supersede(factId, { kind: fact.kind, text })
     },
     async pin(factId, pinned) {
       const { session } = await ownerOf(factId)
-      const facts = session ?? user.facts
-      await (pinned ? facts.facts.pin(factId) : facts.facts.unpin(factId))
+      const { facts } = session ?? user
+      await (pinned ? facts.pin(factId) : facts.unpin(factId))
     },
     async promote(factId) {
       const { session } = await ownerOf(factId)
-      await (session ?? user.facts).facts.promote(factId)
+      await (session ?? user).facts.promote(factId)
     },
     async forget(factId) {
       const { session } = await ownerOf(factId)

@@ -1,3 +1,4 @@
+import type { ToolSpec } from '../../ports/message.ts'
 /** Answering in this browser; loaded ahead of the first reply. */
 import type { AgentEvent } from '../../agent/events.ts'
 import { memoryTools } from '../../agent/memory-tools.ts'
@@ -5,7 +6,7 @@ import type { AgentTool } from '../../agent/options.ts'
 import { createToolbox } from '../../agent/tools.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { HistoryOptions } from '../../ports/session.ts'
-import type { Session } from '../../kernel/types.ts'
+import type { LocalMemorySession } from './local-memory.ts'
 import type { Message } from '../../ports/message.ts'
 import type { Model } from '../../ports/model.ts'
 import { runAgent } from '../../run-agent.ts'
@@ -21,23 +22,13 @@ export interface ReplyParts {
   readonly pageContext: (() => string | Promise<string>) | undefined
 }
 
-/** The session, with contexts as replies are given them. */
-export function asAnswered(
-  session: Session,
-  parts: ReplyParts,
-): Extract<Inspected, { readonly home: 'local' }>['session'] {
-  const { specs } = createToolbox(toolsOf(session, parts))
-  return {
-    sessionId: session.sessionId,
-    history: (options?: HistoryOptions) => session.history(options),
-    context: (options?: ContextOptions) => session.context({ tools: specs, ...options }),
-    contextAt: (id: string) => contextAt(session, id),
-    subscribe: (listener: () => void) => session.subscribe(listener),
-  }
+/** What replies in a session are told of tools. */
+export function toolSpecsOf(session: LocalMemorySession, parts: ReplyParts): readonly ToolSpec[] {
+  return createToolbox(toolsOf(session, parts)).specs
 }
 
 function toolsOf(
-  session: Session,
+  session: LocalMemorySession,
   { tools, memoryTools: mayRemember }: Pick<ReplyParts, 'tools' | 'memoryTools'>,
 ): readonly AgentTool[] {
   return [...tools, ...(mayRemember ? memoryTools(session) : [])]
@@ -45,7 +36,7 @@ function toolsOf(
 
 /** Has the newest round of a session answered. */
 export async function reply(
-  session: Session,
+  session: LocalMemorySession,
   round: string | undefined,
   { model, tools, memoryTools: mayRemember, pageContext }: ReplyParts,
   { signal, tell }: ReplyOptions,

@@ -1,19 +1,25 @@
-import { readBranches } from '../../operations/branches.ts'
+import { attach } from '../../operations/attachments.ts'
+import { readSession } from '../../kernel/log/session-list.ts'
+import { forget } from '../../operations/forget/forget.ts'
+import { rewind } from '../../operations/rewind.ts'
+import { switchTo } from '../../operations/branches.ts'
+import { titleSession } from '../../operations/sessions.ts'
+import { undo } from '../../operations/rewind.ts'
+import { branchesOf, readMarks } from '../../operations/branches.ts'
 import { LIVE } from '../../features/facts/fact.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { kept } from '../../kernel/log/kept.ts'
-import type { Memory } from '../../kernel/types.ts'
-import type { Session } from '../../kernel/types.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { HomeSession } from './home.ts'
+import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import type { ReplyParts } from './local-reply.ts'
 
 export interface LocalSessionParts {
   readonly store: Store
-  readonly memory: () => Promise<Memory>
+  readonly memory: () => Promise<LocalMemory>
   readonly scope: Required<Pick<Scope, 'userId' | 'sessionId'>>
   readonly locks: ChatLocks
   /** Names the lock under which the session is answered. */
@@ -28,36 +34,35 @@ export function localSession(parts: LocalSessionParts): HomeSession {
   const sessionId = checkId('open', 'sessionId', scope.sessionId)
   const log = store.open(scope)
   const user = store.open({ userId })
-  let made: Session | undefined
+  let made: LocalMemorySession | undefined
   const opened = kept(async () => {
     made = (await memory()).session(scope)
     return made
   })
   const title = async (text: string): Promise<void> => {
-    const sessions = (await memory()).sessions(scope)
-    const info = await findSession((await memory()), scope, sessionId)
-    if (info?.title === '') await titleSession((await memory()), scope, sessionId, text)
+    const info = await readSession(user, sessionId)
+    if (info?.title === '') await titleSession(await memory(), { userId }, sessionId, text)
   }
   return {
     history: (options) => readHistory(log, options),
-    branches: () => readBranches(log),
+    branches: async () => branchesOf(await readMarks(log)),
     async facts() {
       // Where nothing was ever remembered, nobody needs the memory to know.
       const facts = await Promise.all([log.indexed(LIVE, { first: 1 }), user.indexed(LIVE, { first: 1 })])
       return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    attach: async ({ mediaType, bytes }) => attach((await opened()), { mediaType, bytes }),
+    attach: async ({ mediaType, bytes }) => attach(await opened(), { mediaType, bytes }),
     async append(message, { replaces, title: text }) {
       await (await opened()).append(message, replaces === undefined ? {} : { replaces })
       if (text !== undefined) await title(text)
     },
-    rewind: async (id) => rewind((await opened()), id),
+    rewind: async (id) => rewind(await opened(), id),
     async undo(rewind) {
-      await undo((await opened()), rewind)
+      await undo(await opened(), rewind)
     },
-    switchTo: async (id) => switchTo((await opened()), id),
+    switchTo: async (id) => switchTo(await opened(), id),
     async forget(factId) {
-      await forget((await opened()), factId, { kind: 'fact' })
+      await forget(await opened(), factId, { kind: 'fact' })
     },
     async prepare() {
       await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])
@@ -77,8 +82,9 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     },
     watch: (listener) => log.watch?.(listener) ?? (() => {}),
     async inspected() {
-      const { asAnswered } = await import('./local-reply.ts')
-      return { home: 'local', session: asAnswered(await opened(), await parts.reply()) }
+      const { toolSpecsOf } = await import('./local-reply.ts')
+      const session = await opened()
+      return { home: 'local', session, tools: toolSpecsOf(session, await parts.reply()) }
     },
     async close() {
       await Promise.all([log.close(), user.close(), made?.close()])

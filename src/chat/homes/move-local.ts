@@ -1,8 +1,12 @@
-import type { Memory } from '../../kernel/types.ts'
+import { eraseUser } from '../../operations/forget/erase.ts'
+import { exportFrom } from '../../operations/transfer/export.ts'
+import { importInto } from '../../operations/transfer/import.ts'
+import { listSessions } from '../../operations/sessions.ts'
 import type { ChatPlatform } from '../settings.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import type { Identity, Move } from './identity.ts'
 import { importCount } from './import-count.ts'
+import type { LocalMemory } from './local-memory.ts'
 import type { LocalStore } from './open-local.ts'
 
 export interface OwnerParts {
@@ -32,7 +36,7 @@ export async function moveOwner(move: Move, { open, identity, platform, name }: 
 
 /** One end of a move. */
 export interface Place {
-  readonly memory: Memory
+  readonly memory: LocalMemory
   readonly userId: string
 }
 
@@ -48,7 +52,7 @@ export interface Progress {
  * Moves all that is kept of one user to another: copies it, notes that, then erases where it was. Idempotent: after a crash anywhere, the
  * same call finishes it, and nothing is there twice. Until the copy is whole nothing is erased, and what is erased in part is not copied.
  *
- * @throws ERR_CONFLICT: a session is at both places, and is not the same; nothing was erased. As `memory.import` and `memory.erase`
+ * @throws ERR_CONFLICT: a session is at both places, and is not the same; nothing was erased. As `importInto` and `eraseUser`
  *
  * Limit: what another tab writes there between the copy and the end of the erasure is lost.
  */

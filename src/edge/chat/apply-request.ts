@@ -1,3 +1,4 @@
+import { rewind } from '../../operations/rewind.ts'
 import type { UIMessage } from 'ai'
 import { appendUIMessages } from '../../ai-sdk/append-ui.ts'
 import { fromUIMessages, logId } from '../../ai-sdk/from-ui.ts'

@@ -1,3 +1,6 @@
+import { deleteSession } from '../../operations/sessions.ts'
+import { findSession } from '../../operations/sessions.ts'
+import { titleSession } from '../../operations/sessions.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'

@@ -1,3 +1,7 @@
+import { findSession } from '../../operations/sessions.ts'
+import { nextWorkAt } from '../../operations/upkeep.ts'
+import { runDueWork } from '../../operations/upkeep.ts'
+import { titleSession } from '../../operations/sessions.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'

@@ -1,3 +1,5 @@
+import { listSessions } from '../../operations/sessions.ts'
+import { runDueWork } from '../../operations/upkeep.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { Fact } from '../../ports/fact.ts'
 import type { Facts } from '../../features/facts/facts.ts'

@@ -1,3 +1,5 @@
+import { attach } from '../../operations/attachments.ts'
+import { rewind } from '../../operations/rewind.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import type { Session } from '../../kernel/types.ts'
