@@ -2,7 +2,7 @@ import { memoryOf } from '../kernel/kernel-of.ts'
 import type { KernelMemory } from '../kernel/feature.ts'
 import { type AuditInput, auditOp, writeAudit } from '../kernel/log/audit.ts'
 import { changeRegister } from '../kernel/log/register.ts'
-import { readSession, readSessions, SESSION } from '../kernel/log/session-list.ts'
+import { addSession, readSession, readSessions, SESSION } from '../kernel/log/session-list.ts'
 import { checkUser } from '../kernel/memory.ts'
 import { checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import type { Memory, UserScope } from '../kernel/types.ts'
@@ -94,6 +94,33 @@ export async function deleteSession(
   })
   if (!wasListed && !held.isEmpty) await writeAudit(registers, host, record)
   return certificateOf(host, 'erase', sessionId, !wasListed && held.isEmpty, found)
+}
+
+/**
+ * Lists a session, unless it is listed. Idempotent. A session lists itself with what is written to it: this is for what moves rows by itself.
+ *
+ * @param given what was said of it elsewhere
+ */
+export async function listSession(
+  memory: Memory,
+  { sessionId, ...user }: UserScope & { readonly sessionId: string },
+  given: Partial<Omit<SessionInfo, 'sessionId'>> = {},
+): Promise<void> {
+  const { kernel, registers } = home('listSession', memory, user)
+  await addSession(registers, kernel.host, checkId('listSession', 'sessionId', sessionId), given)
+}
+
+/** Takes a session off the list that is not there. Idempotent. */
+export async function unlistSession(
+  memory: Memory,
+  { sessionId, ...user }: UserScope & { readonly sessionId: string },
+): Promise<void> {
+  const { kernel, registers } = home('unlistSession', memory, user)
+  await changeRegister<SessionInfo>(registers, kernel.host, {
+    operation: 'unlistSession',
+    key: SESSION + checkId('unlistSession', 'sessionId', sessionId),
+    change: () => null,
+  })
 }
 
 /** A title of at most 200 characters. @throws ERR_INVALID_ARGUMENT */

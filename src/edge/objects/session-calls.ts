@@ -2,7 +2,7 @@ import { checkContext } from '../../operations/context-at.ts'
 import { contextAt } from '../../operations/context-at.ts'
 import { forget } from '../../operations/forget/forget.ts'
 import { readBranches } from '../../operations/branches.ts'
-import { rewind } from '../../operations/rewind.ts'
+import { rewind, undo } from '../../operations/rewind.ts'
 import { startSession } from '../../operations/start/start.ts'
 import { switchTo } from '../../operations/branches.ts'
 import type { ContextOptions } from '../../ports/session.ts'
@@ -11,17 +11,17 @@ import type { FactQuery } from '../../ports/fact.ts'
 import type { Rating } from '../../ports/fact.ts'
 import type { HistoryOptions } from '../../ports/session.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import type { Session } from '../../kernel/types.ts'
 import type { StartOptions } from '../../ports/start.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { MessageInput } from '../../ports/message.ts'
+import type { Json, MessageInput } from '../../ports/message.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
 import type { Provider } from '../../ports/explanation.ts'
 import type { RefreshFailure } from '../scopes/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
+import { type EdgeSession, using } from './features.ts'
 
 /** A message whose JSON was uploaded before, in parts under its id. */
 export interface UploadedMessage {
@@ -48,7 +48,7 @@ export interface FactChange {
 
 /** What a call is made on, and what goes with it. */
 export interface Asked {
-  readonly session: Session
+  readonly session: EdgeSession
   readonly opId?: string
   /** Appends to it, as far as its budgets allow; what was uploaded in parts is put together. */
   readonly append: (messages: readonly GivenMessage[], options: AppendOptions) => Promise<AppendResult>
@@ -91,13 +91,13 @@ export const sessionCalls = {
 
   rewind: async (
     { session, opId }: Asked,
-    { message, undo }: { readonly message?: string; readonly undo?: string | true },
+    { message, undo: undone }: { readonly message?: string; readonly undo?: string | true },
   ): Promise<Answer> => {
-    if ((message === undefined) === (undo === undefined))
+    if ((message === undefined) === (undone === undefined))
       throw invalid('rewind', 'message', 'or undo must be given, and not both')
     const once = opId === undefined ? {} : { opId }
     if (message !== undefined) return answer({ rewind: await rewind(session, message, once) })
-    return answer({ rewind: await undo(session, undo === true ? undefined : undo, once) })
+    return answer({ rewind: await undo(session, undone === true ? undefined : undone, once) })
   },
 
   branches: async ({ session }: Asked, _: undefined): Promise<Answer> =>
@@ -109,10 +109,10 @@ export const sessionCalls = {
   },
 
   facts: async ({ session }: Asked, query: FactQuery): Promise<Answer> =>
-    answer({ facts: await session.facts.list(query) }),
+    answer({ facts: await using(session, 'facts').facts.list(query) }),
 
   remember: async ({ session, opId }: Asked, input: FactInput): Promise<Answer> =>
-    answer(await session.facts.remember(input, opId === undefined ? {} : { opId })),
+    answer(await using(session, 'facts').facts.remember(input, opId === undefined ? {} : { opId })),
 
   changeFact: async ({ session }: Asked, change: FactChange): Promise<Answer> =>
     answer(await changeFact(session, change)),
@@ -126,7 +126,7 @@ export const sessionCalls = {
     answer(await forget(session, message, { kind: 'message' })),
 
   checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
-    const { value = null, version } = await session.checkpoint.get()
+    const { value = null, version } = await using(session, 'checkpoint').checkpoint.get()
     return answer({ value, version }, version)
   },
 
@@ -134,7 +134,7 @@ export const sessionCalls = {
     { session, opId }: Asked,
     { value, ifVersion }: { readonly value: unknown; readonly ifVersion?: string | null },
   ): Promise<Answer> => {
-    const version = await session.checkpoint.set(value, {
+    const version = await using(session, 'checkpoint').checkpoint.set(value as Json, {
       ...(ifVersion !== undefined && { ifVersion }),
       ...(opId !== undefined && { opId }),
     })
@@ -143,7 +143,7 @@ export const sessionCalls = {
 
   /** An answer without a body: what the caller holds still is what it is. */
   start: async ({ session }: Asked, options: StartOptions): Promise<Answer> => {
-    const start = await startSession(session, options)
+    const start = await startSession(using(session, 'facts'), options)
     // Its bytes are canonical, and its keys are those of the wire already.
     return start ? { json: JSON.stringify(start), etag: start.etag } : NOTHING
   },
@@ -197,16 +197,17 @@ function reported(context: Context, stale: RefreshFailure | undefined): Context 
   }
 }
 
-async function changeFact(session: Session, change: FactChange): Promise<unknown> {
+async function changeFact(session: EdgeSession, change: FactChange): Promise<unknown> {
   const { fact, pinned, promote, resolve, review, supersede } = change
   const wanted = [pinned, promote, resolve, review, supersede].filter((one) => one !== undefined)
   if (wanted.length !== 1)
     throw new PlimsollError('ERR_INVALID_ARGUMENT', 'facts: one change at a time, and not none', {
       argument: 'body',
     })
-  if (supersede !== undefined) return session.facts.supersede(fact, supersede)
-  if (promote) return { fact: await session.facts.promote(fact) }
-  if (resolve) return { fact: await session.facts.resolve(fact) }
-  if (review !== undefined) return { fact: await session.facts.review(fact, review) }
-  return { fact: await (pinned ? session.facts.pin(fact) : session.facts.unpin(fact)) }
+  const { facts } = using(session, 'facts')
+  if (supersede !== undefined) return facts.supersede(fact, supersede)
+  if (promote) return { fact: await facts.promote(fact) }
+  if (resolve) return { fact: await facts.resolve(fact) }
+  if (review !== undefined) return { fact: await facts.review(fact, review) }
+  return { fact: await (pinned ? facts.pin(fact) : facts.unpin(fact)) }
 }

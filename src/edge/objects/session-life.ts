@@ -1,3 +1,4 @@
+import { listSession } from '../../operations/sessions.ts'
 import { deleteSession } from '../../operations/sessions.ts'
 import { findSession } from '../../operations/sessions.ts'
 import { titleSession } from '../../operations/sessions.ts'
@@ -168,8 +169,7 @@ export class SessionLife {
     const source = remoteScope({ stub: () => this.#parts.session(from), scope: from, host: webHost })
     await moveScope(source, this.#local.open(scope), { opId: `move/${taken.id}`, now: webHost.now })
     const home = this.#homeOf()
-    const sessions = home.memory.sessions(home.user)
-    await sessions.add(scope.sessionId)
+    await listSession(home.memory, scope)
     if (title) await titleSession(home.memory, home.user, scope.sessionId, title)
     this.#records.put({ ...taken, state: 'live' })
     this.#home = undefined

@@ -1,3 +1,4 @@
+import { listSession } from '../../operations/sessions.ts'
 import { findSession } from '../../operations/sessions.ts'
 import { nextWorkAt } from '../../operations/upkeep.ts'
 import { runDueWork } from '../../operations/upkeep.ts'
@@ -6,9 +7,9 @@ import { DurableObject } from 'cloudflare:workers'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import type { Session } from '../../kernel/types.ts'
-import { exportScope } from '../../operations/transfer/export-scope.ts'
+import { exportScopeOf } from '../../operations/transfer/export.ts'
 import { handleMcpRequest } from '../../mcp/handle-request.ts'
+import type { McpSession } from '../../mcp/start-resource.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -52,6 +53,7 @@ import type {
   ReleasedSession,
   SessionOptions,
 } from './session-rpc.ts'
+import { using } from './features.ts'
 import { appendGiven } from './session-writes.ts'
 import { type SessionSettings, sessionBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
@@ -125,8 +127,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [PARTS]: async () => this.#parts.purge(),
       // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
       [COMPLETIONS]: async () => (this.#isCompleting ? webHost.now() + BEAT_MS : undefined),
-      [ATTACHMENTS]: async () => runDueWork(this.#life.living?.memory),
-      [RETENTION]: async () => runDueWork(this.#life.living?.memory),
+      [ATTACHMENTS]: () => this.#runDueWork(),
+      [RETENTION]: () => this.#runDueWork(),
     },
   })
   readonly #chats = new ChatRuns({
@@ -175,8 +177,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   async create(scope: SessionScope, { title, project }: SessionOptions = {}): Promise<Answer> {
     const home = await this.#life.ensure(scope, project)
-    const sessions = home.memory.sessions(home.user)
-    await sessions.add(scope.sessionId)
+    await listSession(home.memory, scope)
     if (title !== undefined) await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
@@ -198,8 +199,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /** Sets the title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
   async title(scope: SessionScope, { title }: { readonly title: string }): Promise<Answer> {
     const home = this.#life.open(scope)
-    const sessions = home.memory.sessions(home.user)
-    await sessions.add(scope.sessionId)
+    await listSession(home.memory, scope)
     await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
@@ -244,7 +244,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const home = this.#life.open(scope)
     await home.refresh()
     const session = home.session()
-    const compacted = await session.compaction.run()
+    const compacted = await using(session, 'compaction').compaction.run()
     if (!newEpoch) return answer(compacted)
     const { receipt } = await session.context({ newEpoch: true, onPending: 'abandon' })
     return answer({ ...compacted, receipt })
@@ -267,30 +267,25 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     scope: SessionScope,
     parts: readonly TransferPart[],
   ): Promise<ReadableStream<Uint8Array>> {
-    const { store } = this.#life.open(scope)
-    return lineStream(exportScope({ store, owner: 'session', parts, host: webHost }))
+    const { memory } = this.#life.open(scope)
+    return lineStream(exportScopeOf(memory, scope, parts))
   }
 
   /**
    * Imports lines of the session, which is made if it is not there.
    *
-   * @throws ERR_RATE_LIMIT, as `memory.import`
+   * @throws ERR_RATE_LIMIT, as `importInto`
    */
   async importLines(scope: SessionScope, call: ImportCall): Promise<ImportAnswer> {
     const { lines, isOther, ...given } = call
     const isNew = this.#life.record === undefined
     const home = await this.#life.ensure(scope)
     this.#budgets.take('bytes', lines.length)
-    const { sessionId } = scope
-    const { store } = home
-    const { memory } = this.#settings
-    const list = (): Promise<void> => home.memory.sessions(home.user).add(sessionId, given)
+    const { memory } = home
+    const list = (): Promise<void> => listSession(memory, scope, given)
     let answered: ImportAnswer
     try {
-      answered = await importLines(
-        { store, owner: 'session', sessionId, memory, onWrite: list },
-        { lines, isOther },
-      )
+      answered = await importLines(memory, scope, { lines, isOther }, list)
     } catch (error) {
       // One of that name was removed, and its log is not to come back.
       if (isNew && isPlimsollError(error, 'ERR_CONFLICT')) await this.erase(scope)
@@ -370,7 +365,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#tell()
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
-    const due = await nextWorkAt(home?.memory)
+    const due = home && (await nextWorkAt(home.memory))
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
     if ('completion' in answered) return { json: JSON.stringify(answered.completion) }
     return { stream: eventStream(answered.stream).pipeThrough(new IdentityTransformStream()) }
@@ -411,11 +406,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     else this.#life.open(scope)
     const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
     // For what is no request, nothing is made.
-    const open = async (): Promise<Session> => {
+    const open = async (): Promise<McpSession> => {
       const home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
       if (body) this.#take(body.length, requestsIn(body))
       await home.refresh()
-      return home.session()
+      return using(home.session(), 'facts')
     }
     const response = await handleMcpRequest(open, request)
     this.#tell()
@@ -469,7 +464,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Sees to it that what is too old is looked for within a day; where that is noted already, nothing is written. */
   async #keep(): Promise<void> {
-    if (this.#settings.memory.retention) await this.#work.schedule(RETENTION, webHost.now() + DAY_MS)
+    if (this.#settings.memory.use?.some(({ name }) => name === 'retention'))
+      await this.#work.schedule(RETENTION, webHost.now() + DAY_MS)
+  }
+
+  async #runDueWork(): Promise<number | undefined> {
+    const { living } = this.#life
+    return living && runDueWork(living.memory)
   }
 
   /** Tells whoever listens that something changed. A hint: whatever becomes of it. */

@@ -1,5 +1,5 @@
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
-import type { Session } from '../../kernel/types.ts'
+import type { SessionBase } from '../../kernel/types.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { fromWire } from '../../ports/wire.ts'
@@ -12,7 +12,7 @@ import type { GivenMessage, UploadedMessage } from './session-calls.ts'
  * @throws as `session.append`, and ERR_INVALID_ARGUMENT: a part is missing, or together they are no message
  */
 export async function appendGiven(
-  session: Session,
+  session: SessionBase,
   parts: TextParts,
   given: readonly GivenMessage[],
   options: AppendOptions,

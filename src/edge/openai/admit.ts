@@ -2,7 +2,7 @@ import { attach } from '../../operations/attachments.ts'
 import { rewind } from '../../operations/rewind.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import type { Session } from '../../kernel/types.ts'
+import type { SessionBase } from '../../kernel/types.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { MediaPart, Message, MessageInput, Part } from '../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
@@ -10,8 +10,6 @@ import { type Item, pictureId, type SentItem, type StoredItem, storedItems } fro
 
 /** Messages in which an edit is looked for, where more of the log than was sent has to be read at all. */
 const LOOK_BACK = 512
-
-export type AdmittingSession = Pick<Session, 'history' | 'append' | 'rewind' | 'attach'>
 
 export interface AdmitOptions {
   /** Whether the client says that it repeats a request. */
@@ -38,7 +36,7 @@ export interface Admitted {
  *   (the key names a message that was hidden since, or answered long ago); nothing is written. What `session.append` throws.
  */
 export async function admit(
-  session: AdmittingSession,
+  session: SessionBase,
   sent: readonly SentItem[],
   { isRetry = false, idempotencyKey }: AdmitOptions,
 ): Promise<Admitted> {
@@ -85,12 +83,12 @@ export async function admit(
   return { ...(opened !== undefined && { round: opened }) }
 }
 
-function readFar(session: AdmittingSession, sent: readonly SentItem[]): ReturnType<typeof read> {
+function readFar(session: SessionBase, sent: readonly SentItem[]): ReturnType<typeof read> {
   return read(session, Math.max(LOOK_BACK, sent.length + 2))
 }
 
 async function read(
-  session: AdmittingSession,
+  session: SessionBase,
   count: number,
 ): Promise<{ readonly items: readonly StoredItem[]; readonly isWhole: boolean }> {
   const messages = await session.history({ messages: count })
@@ -145,7 +143,7 @@ function checkResults(shown: readonly Item[], from: number): void {
 
 /** A message whose `data:` pictures are attachments: bytes do not travel inside of a message. */
 async function withPictures(
-  session: AdmittingSession,
+  session: SessionBase,
   input: MessageInput,
   index: number,
 ): Promise<MessageInput> {
@@ -159,7 +157,7 @@ async function withPictures(
 }
 
 async function attachPicture(
-  session: AdmittingSession,
+  session: SessionBase,
   { mediaType, url = '' }: MediaPart,
   index: number,
 ): Promise<MediaPart> {

@@ -79,7 +79,7 @@ export interface FactsApi {
 /** The facts of a user, which all of the user's sessions share: preferences and constraints of trust `user` or above. */
 export type UserFacts = Pick<
   Facts,
-  'remember' | 'list' | 'get' | 'resolve' | 'supersede' | 'promote' | 'pin' | 'unpin' | 'review'
+  'remember' | 'list' | 'get' | 'resolve' | 'supersede' | 'promote' | 'pin' | 'unpin' | 'review' | 'adopt'
 >
 
 export interface FactsShape {

@@ -84,6 +84,17 @@ async function* counted(
   }
 }
 
+/** The lines of one scope alone, where a user's scopes are not in one store. @throws as {@link exportFrom} */
+export function exportScopeOf(
+  memory: Memory,
+  scope: Scope,
+  parts: readonly TransferPart[],
+): AsyncGenerator<TransferLine> {
+  const { store, host, use } = memoryOf('exportFrom', memory)
+  const owner = scope.sessionId === undefined ? 'user' : 'session'
+  return exportScope({ store: store.open(scope), owner, parts, host, kindOf: kindsOf(use) })
+}
+
 /** What an export begins with. */
 export function headerOf(of: 'user' | 'session', parts: readonly TransferPart[]): TransferLine {
   return { type: 'export', format: FORMAT, v: VERSION, of, parts }

@@ -11,7 +11,7 @@ import type { Scope } from '../../ports/op.ts'
 import type { Imported } from '../../ports/transfer.ts'
 import { checkLine } from './check-line.ts'
 import type { HeaderLine, ScopeLine, SessionLine, TransferLine } from './format.ts'
-import { ScopeImport } from './import-scope.ts'
+import { ScopeImport, type ScopeImportParts, type ScopeState } from './import-scope.ts'
 import { inLine, type ReadLine, readLines } from './read-lines.ts'
 import { kindsOf } from './register-kinds.ts'
 import { ImportReport } from './report.ts'
@@ -111,6 +111,39 @@ async function importFrom(
   }
   await record()
   return report.result
+}
+
+/**
+ * Reads lines of one scope alone, where a user's scopes are not in one store: part of a file, each with its number in it. What comes before
+ * and after is for others to read, as is the record of it all.
+ *
+ * @param options.isOther what the call before said of the scope
+ */
+export async function importScope(
+  memory: Memory,
+  scope: Scope,
+  lines: Iterable<readonly [number, ScopeLine]>,
+  { most, isOther, onWrite }: ScopeState & Pick<ScopeImportParts, 'most' | 'onWrite'>,
+): Promise<ScopeState & { readonly report: Imported }> {
+  const kernel = memoryOf('importScope', memory)
+  const { sessionId } = scope
+  const report = new ImportReport()
+  const to = new ScopeImport(
+    {
+      memory: kernel,
+      kindOf: kindsOf(kernel.use),
+      store: kernel.store.open(scope),
+      owner: sessionId === undefined ? 'user' : 'session',
+      ...(sessionId !== undefined && { sessionId }),
+      most,
+      report,
+      onWrite,
+    },
+    { isOther },
+  )
+  for (const [number, line] of lines) await to.take(line, number)
+  await to.flush()
+  return { report: report.result, ...to.state }
 }
 
 /** What is recorded of an import: how much it wrote of each part. Undefined: it wrote nothing. */

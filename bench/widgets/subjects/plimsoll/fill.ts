@@ -1,3 +1,4 @@
+import { exportFrom } from '../../../../src/operations/transfer/export.ts'
 /** Puts a conversation where the element will look for it, by an import into its memory. */
 import { openChat } from '../../../../src/chat/open-chat.ts'
 import { createMemory, mapStore } from '../../../../src/index.ts'
