@@ -1,5 +1,4 @@
 /** Agents of Cloudflare's, as an app would write them, with a memory each; and the examples of apps around the edge. */
-import { type FullSession } from '../contract/full-memory.ts'
 import { Agent } from 'agents'
 import type { LanguageModel } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
@@ -26,7 +25,7 @@ export class Planner extends Agent<Env, Trip> {
   static override options = { sendIdentityOnConnect: false }
   override initialState: Trip = { seats: 0 }
   readonly #memory = durableObjectMemory(this.ctx, { system: 'You are a travel agent.', budget: 16_000 })
-  readonly #session: FullSession = this.#memory.session({ userId: 'ada', sessionId: 'trip' })
+  readonly #session = this.#memory.session({ userId: 'ada', sessionId: 'trip' })
 
   async append(messages: MessageInput | readonly MessageInput[], options?: AppendOptions): Promise<void> {
     await this.#session.append(messages, options)

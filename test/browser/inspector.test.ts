@@ -1,3 +1,4 @@
+import { contextAt } from '../../src/operations/context-at.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import axe from 'axe-core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'

@@ -1,8 +1,11 @@
 /** A memory with every feature in use, for suites that concern what they do together. */
 import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
+import { createKernel } from '../../src/kernel/memory.ts'
 import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
 import {
   checkpoint,
+  defaultCounter,
+  type Host,
   type CompactionShape,
   compaction,
   createMemory,
@@ -33,6 +36,8 @@ export interface FullMemoryOptions<State = unknown> extends MemoryOptions {
   readonly skills?: SkillsOptions
   readonly facts?: FactsOptions
   readonly checkpoint?: CheckpointOptions<State> & { readonly initial?: State | (() => State) }
+  /** In place of the one of the platform. */
+  readonly host?: Host
   /** Default: not in use. */
   readonly recall?: RecallFeatureOptions | undefined
   /** Default: not in use. */
@@ -64,6 +69,7 @@ export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): 
     recall: found,
     compaction: summaries,
     retention: times,
+    host,
     ...rest
   } = options
   const use: Feature[] = [
@@ -75,5 +81,8 @@ export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): 
     ...(summaries ? [compaction(summaries)] : []),
     ...(times ? [retention(times)] : []),
   ]
-  return createMemory({ ...rest, use }) as unknown as FullMemory<State>
+  const memory: Memory = host
+    ? createKernel({ counter: defaultCounter, ...rest, host, use })
+    : createMemory({ ...rest, use })
+  return memory as FullMemory<State>
 }

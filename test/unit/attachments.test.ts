@@ -1,3 +1,7 @@
+import { attach } from '../../src/operations/attachments.ts'
+import { nextWorkAt } from '../../src/operations/upkeep.ts'
+import { readAttachment } from '../../src/operations/attachments.ts'
+import { runDueWork } from '../../src/operations/upkeep.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
@@ -182,14 +186,14 @@ describe('inlineAttachments', () => {
     const part = await attach(session, PNG)
     await say(session, [{ type: 'text', text: 'What is this?' }, part], [part])
     const context = await session.context()
-    const inlined = await inlineAttachments(context, session)
+    const inlined = await inlineAttachments(context, (ref) => readAttachment(session, ref))
     expect(reads).toEqual([part.ref])
     const url = 'data:image/png;base64,iVBORwD/'
     expect(JSON.stringify(toOpenAI(inlined)).split(url).length).toBe(3)
     expect(JSON.stringify(toAnthropic(inlined)).split('"data":"iVBORwD/"').length).toBe(3)
     expect(JSON.stringify(toOpenAI(context))).toContain(`[image/png attachment ${part.ref}]`)
-    expect(await inlineAttachments(context, session)).toEqual(inlined)
-    expect(await inlineAttachments(inlined, session)).toEqual(inlined)
+    expect(await inlineAttachments(context, (ref) => readAttachment(session, ref))).toEqual(inlined)
+    expect(await inlineAttachments(inlined, (ref) => readAttachment(session, ref))).toEqual(inlined)
   })
 
   it('leaves as it is what is no picture, what has a URL, and what is gone', async () => {
@@ -205,21 +209,21 @@ describe('inlineAttachments', () => {
     const gone = { type: 'media', mediaType: 'image/png', ref: 'gone' } as const
     await say(session, [sound, linked, gone])
     const context = await session.context()
-    expect(await inlineAttachments(context, session)).toEqual(context)
+    expect(await inlineAttachments(context, (ref) => readAttachment(session, ref))).toEqual(context)
   })
 
   it('fails when the store does, rather than leave a picture out', async () => {
     const store = changedStore(mapStore(), () => ({ attachment: () => Promise.reject(new Error('disk')) }))
     const { session } = open(store)
     await say(session, [await attach(session, PNG)])
-    await expect(inlineAttachments(await session.context(), session)).rejects.toThrow('disk')
+    await expect(inlineAttachments(await session.context(), (ref) => readAttachment(session, ref))).rejects.toThrow('disk')
   })
 
   it('takes a picture of some megabytes', async () => {
     const { session } = open()
     const bytes = Uint8Array.from({ length: 3_000_001 }, (_, at) => at % 256)
     await say(session, [await attach(session, { ...PNG, bytes })])
-    const { blocks } = await inlineAttachments(await session.context(), session)
+    const { blocks } = await inlineAttachments(await session.context(), (ref) => readAttachment(session, ref))
     const [part] = blocks.at(-1)?.parts ?? []
     const url = part?.type === 'media' ? (part.url ?? '') : ''
     expect(Buffer.from(url.slice(url.indexOf(',') + 1), 'base64').equals(bytes)).toBe(true)

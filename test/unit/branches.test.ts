@@ -1,3 +1,6 @@
+import { readBranches } from '../../src/operations/branches.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { switchTo } from '../../src/operations/branches.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,8 @@
+import { fullMemory } from '../contract/full-memory.ts'
+import { charsPerToken } from '../../src/kernel/context/count.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { undo } from '../../src/operations/rewind.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
@@ -102,8 +107,7 @@ describe('ahead of need', () => {
 
   it('one at a time is written, even for two session objects of one memory', async () => {
     const { model, release } = held()
-    const { createMemory, charsPerToken } = await import('../../src/index.ts')
-    const memory = createMemory({
+    const memory = fullMemory({
       store: mapStore(),
       budget: { contextWindow: 1_000, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),

@@ -1,3 +1,4 @@
+import { rewind } from '../../src/operations/rewind.ts'
 import { describe, expect, it } from 'vitest'
 import { uncoveredBefore } from '../../src/features/compaction/coverage.ts'
 import type { Covering } from '../../src/kernel/context/covering.ts'

@@ -1,3 +1,4 @@
+import { contextAt } from '../../src/operations/context-at.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fold } from '../../src/kernel/log/fold.ts'

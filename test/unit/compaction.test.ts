@@ -1,6 +1,5 @@
 import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import * as onDemand from '../../src/operations/on-demand.ts'
 import {
   type Context,
   charsPerToken,
@@ -498,7 +497,6 @@ describe('a model that fails', () => {
       },
     }
     const session = fullMemory({
-      onDemand: async () => onDemand,
       store: mapStore(),
       budget: 1_000,
       counter: charsPerToken(4),

@@ -1,3 +1,4 @@
+import { rewind } from '../../src/operations/rewind.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import { expect, it } from 'vitest'
 import { calibrated, charsPerToken, diffContexts, explain, lintPrefix, type MessageInput, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'

@@ -1,3 +1,4 @@
+import { rewind } from '../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Context, charsPerToken, diffContexts, explain, lintPrefix, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'

@@ -1,3 +1,6 @@
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { undo } from '../../src/operations/rewind.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Context, type Cut, charsPerToken, type MessageInput, mapStore, type SealedOp, type Store, utf8Bound } from '../../src/index.ts'

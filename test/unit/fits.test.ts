@@ -1,3 +1,4 @@
+import { addExchange } from '../../src/operations/exchange.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'

@@ -1,3 +1,10 @@
+import { contextAt } from '../../src/operations/context-at.ts'
+import { createMemory } from '../../src/create-memory.ts'
+import { deleteSession } from '../../src/operations/sessions.ts'
+import { listSessions } from '../../src/operations/sessions.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
+import { undo } from '../../src/operations/rewind.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
@@ -136,7 +143,7 @@ describe('a context', () => {
     const store = mapStore()
     const session = open(store)
     await session.append([user('u'), answer('a')])
-    const rewind = await rewind(session, 'u')
+    const rewound = await rewind(session, 'u')
     await session.context()
     const {
       rows: [row],
@@ -605,11 +612,11 @@ describe('history', () => {
   it('knows of rewinds that were taken back long after the page it reads', async () => {
     const session = open(mapStore())
     await session.append([user('u'), answer('a')])
-    const rewind = await rewind(session, 'a')
+    const rewound = await rewind(session, 'a')
     await session.append(user('v'))
     for (let index = 0; index < 520; index++) await session.append(answer(`b${index}`))
     expect((await session.history({ before: 'v' })).map(({ id }) => id)).toEqual(['u'])
-    await undo(session, rewind)
+    await undo(session, rewound)
     expect((await session.history({ before: 'v' })).map(({ id }) => id)).toEqual(['u', 'a'])
   })
 })
@@ -745,12 +752,12 @@ describe('scopes and sessions', () => {
   it('take titles of 200 characters, and no write for a title that stays', async () => {
     const store = mapStore()
     await open(store).append(user('u'))
-    const list = fullMemory({ store, budget: 1_000 }).sessions({ userId: 'ada' })
-    expect(await refused(titleSession(createMemory({ store, budget: 1_000 }), { userId: 'ada' }, 'trip', pad(201)))).toEqual(['ERR_INVALID_ARGUMENT', 'title'])
-    await titleSession(createMemory({ store, budget: 1_000 }), { userId: 'ada' }, 'trip', pad(200))
+    const memory = fullMemory({ store, budget: 1_000 })
+    expect(await refused(titleSession(memory, { userId: 'ada' }, 'trip', pad(201)))).toEqual(['ERR_INVALID_ARGUMENT', 'title'])
+    await titleSession(memory, { userId: 'ada' }, 'trip', pad(200))
     const users = store.open({ userId: 'ada' })
     const { seq } = await users.head()
-    await deleteSession(createMemory({ store, budget: 1_000 }), { userId: 'ada' }, 'nobody')
+    await deleteSession(memory, { userId: 'ada' }, 'nobody')
     await open(store).append(user('v'))
     expect((await users.head()).seq).toBe(seq)
   })
@@ -767,7 +774,6 @@ describe('scopes and sessions', () => {
       },
     })
     await titleSession(createMemory({ store, budget: 1_000 }), { userId: 'ada' }, 'trip', 'Turin')
-    const list = fullMemory({ store: inner, budget: 1_000 }).sessions({ userId: 'ada' })
     expect(await listSessions(createMemory({ store: inner, budget: 1_000 }), { userId: 'ada' })).toMatchObject([{ title: 'Turin' }])
   })
 })

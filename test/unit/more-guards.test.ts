@@ -1,3 +1,5 @@
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind } from '../../src/operations/rewind.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { capOutput } from '../../src/kernel/context/cap.ts'
@@ -168,13 +170,13 @@ describe('a session that is listened to', () => {
 describe('a lane', () => {
   it('is named by all settings, the counter, and the version of the rules that render', () => {
     const options = { budget: 1_000, window: { max: { rounds: 4 } } }
-    const { lane, counter, sections, ...settings } = createPolicy(options, utf8Bound)
+    const sized = (news?: object) => createPolicy(options, utf8Bound, () => ({ ...(news && { facts: news }) }) as never)
+    const { lane, counter, ...settings } = sized()
     const name = (v: number, more: object = {}): string =>
       hashJson({ ...settings, ...more, counter: counter.id, v } as never).slice(0, 16)
     expect(lane).toBe(name(RENDER_VERSION))
     expect(lane).not.toBe(name(RENDER_VERSION + 1))
-    // Sizes of sections that nobody chose follow from the cap.
-    const chosen = createPolicy({ ...options, sections: { news: 7 } }, utf8Bound)
-    expect(chosen.lane).toBe(name(RENDER_VERSION, { sections: { ...sections, news: 7 } }))
+    // So are the settings of features.
+    expect(sized({ newsTokens: 7 }).lane).toBe(name(RENDER_VERSION, { facts: { newsTokens: 7 } }))
   })
 })

@@ -1,3 +1,4 @@
+import { startSession } from '../../src/operations/start/start.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { extractFacts } from '../../src/features/facts/extract-facts.ts'

@@ -1,3 +1,7 @@
+import { contextAt } from '../../src/operations/context-at.ts'
+import { deleteSession } from '../../src/operations/sessions.ts'
+import { listSessions } from '../../src/operations/sessions.ts'
+import { rewind } from '../../src/operations/rewind.ts'
 import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'

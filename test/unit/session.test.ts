@@ -1,3 +1,9 @@
+import { addExchange } from '../../src/operations/exchange.ts'
+import { deleteSession } from '../../src/operations/sessions.ts'
+import { listSessions } from '../../src/operations/sessions.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
+import { undo } from '../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../src/kernel/log/message.ts'
@@ -357,7 +363,7 @@ describe('rewind and undo', () => {
       { role: 'assistant', content: 'Second answer' },
     ])
     await session.context()
-    const rewind = await rewind(session, 'second')
+    const rewound = await rewind(session, 'second')
     await session.append([
       { id: 'third', role: 'user', content: 'Two, but better' },
       { role: 'assistant', content: 'Third answer' },
@@ -367,9 +373,9 @@ describe('rewind and undo', () => {
     expect(context.receipt.epoch).toMatchObject({ cause: 'rewind' })
     expect(context.receipt.omitted).toMatchObject([{ from: 'second', count: 2, reason: 'rewound' }])
     await rewind(session, 'third')
-    expect(await undo(session, rewind)).toBe(rewind)
+    expect(await undo(session, rewound)).toBe(rewind)
     expect(shown(await session.history())).toEqual(['One', 'First answer', 'Two', 'Second answer'])
-    expect(await failing(undo(session, rewind))).toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(await failing(undo(session, rewound))).toMatchObject({ code: 'ERR_NOT_FOUND' })
     expect(await failing(rewind(session, 'third'))).toMatchObject({ code: 'ERR_NOT_FOUND' })
   })
 
@@ -453,7 +459,6 @@ describe('addExchange', () => {
 describe('sessions', () => {
   it('are listed from their first message on, titled and deleted', async () => {
     const { memory, open } = setUp()
-    const list = memory.sessions({ userId: 'ada' })
     expect(await listSessions(memory, { userId: 'ada' })).toEqual([])
     await open({ sessionId: 'b' }).append({ role: 'user', content: 'Hello' })
     await open({ sessionId: 'a' }).append({ role: 'user', content: 'Hello' })
@@ -487,7 +492,6 @@ describe('sessions', () => {
 
   it('are found behind more deleted ones than a page holds', async () => {
     const { memory, open } = setUp()
-    const list = memory.sessions({ userId: 'ada' })
     for (let index = 0; index < 520; index++) {
       const sessionId = `a${String(index).padStart(4, '0')}`
       await open({ sessionId }).append({ role: 'user', content: 'x' })

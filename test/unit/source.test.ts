@@ -1,3 +1,5 @@
+import { readSource } from '../../src/operations/source.ts'
+import { rewind } from '../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

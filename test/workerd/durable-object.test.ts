@@ -1,3 +1,8 @@
+import type { Memory } from '../../src/kernel/types.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { nextWorkAt } from '../../src/operations/upkeep.ts'
+import { readAttachment } from '../../src/operations/attachments.ts'
+import { runDueWork } from '../../src/operations/upkeep.ts'
 import { type FullMemory } from '../contract/full-memory.ts'
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
@@ -527,7 +532,7 @@ describe('due work in a Durable Object', () => {
   it('is done when its owner calls for it, and sets no alarm itself', async () => {
     const stub = newObject()
     let now = 0
-    const run = <Result>(work: (memory: FullMemory, storage: DurableObjectStorage) => Promise<Result>) =>
+    const run = <Result>(work: (memory: Memory, storage: DurableObjectStorage) => Promise<Result>) =>
       runInDurableObject(stub, (_, ctx) =>
         work(durableObjectMemory(ctx, { budget: 8_000, clock: () => now }), ctx.storage),
       )

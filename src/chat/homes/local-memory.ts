@@ -1,8 +1,12 @@
 /** The memory behind sessions that are kept in this browser; loaded when something is written, looked for or asked of it. */
 import { createMemory } from '../../create-memory.ts'
-import { recall } from '../../features/recall/feature.ts'
+import type { CompactionShape } from '../../features/compaction/feature.ts'
+import type { FactsShape } from '../../features/facts/feature.ts'
+import type { ProfileShape } from '../../features/profile/feature.ts'
+import { type RecallShape, recall } from '../../features/recall/feature.ts'
+import type { SkillsShape } from '../../features/skills/feature.ts'
 import { standard } from '../../features/standard.ts'
-import type { SessionOf } from '../../kernel/types.ts'
+import type { Memory, SessionOf } from '../../kernel/types.ts'
 import type { Budget } from '../../ports/context.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
@@ -16,10 +20,19 @@ export interface LocalMemoryOptions {
   readonly platform: Pick<ChatPlatform, 'now' | 'newId'>
 }
 
-export type LocalMemory = ReturnType<typeof localMemory>
+/** What is in use here. */
+export interface LocalFeatures {
+  readonly profile: ProfileShape
+  readonly skills: SkillsShape
+  readonly facts: FactsShape
+  readonly recall: RecallShape
+  readonly compaction: CompactionShape
+}
+
+export type LocalMemory = Memory<LocalFeatures>
 export type LocalMemorySession = SessionOf<LocalMemory>
 
-export function localMemory({ store, system, budget = BUDGET, platform }: LocalMemoryOptions) {
+export function localMemory({ store, system, budget = BUDGET, platform }: LocalMemoryOptions): LocalMemory {
   const { newId, now } = platform
   return createMemory({
     store,

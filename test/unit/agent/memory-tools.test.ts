@@ -1,3 +1,4 @@
+import { forget } from '../../../src/operations/forget/forget.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { toAISDK } from '../../../src/ai-sdk/index.ts'
@@ -49,7 +50,7 @@ describe('the memory tools', () => {
   it('are those of the design, and recall is there only where the memory has it', () => {
     expect(memoryTools(home().session).map(({ name }) => name)).toEqual(NAMES)
     const without = home({ recall: undefined }).session
-    expect(without.canRecall).toBe(false)
+    expect(without.recall).toBeUndefined()
     expect(memoryToolSpecs(without).map(({ name }) => name)).toEqual(
       NAMES.filter((name) => name !== 'memory_recall'),
     )

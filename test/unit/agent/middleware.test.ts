@@ -1,3 +1,4 @@
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type AgentEvent,

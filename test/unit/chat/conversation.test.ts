@@ -1,3 +1,5 @@
+import { deleteSession } from '../../../src/operations/sessions.ts'
+import { titleSession } from '../../../src/operations/sessions.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { ChatConversation } from '../../../src/chat/conversation/conversation.ts'

@@ -1,3 +1,6 @@
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { readBranches } from '../../../src/operations/branches.ts'
+import { titleSession } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { moveLocal, type Place } from '../../../src/chat/homes/move-local.ts'

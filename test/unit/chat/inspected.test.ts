@@ -1,3 +1,4 @@
+import { contextAt } from '../../../src/operations/context-at.ts'
 import { expect, it } from 'vitest'
 import { idle, until } from './states.ts'
 import { browser } from './support.ts'

@@ -1,3 +1,4 @@
+import { listSessions } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { allPanels } from '../../../src/chat/homes/all-panels.ts'

@@ -1,3 +1,4 @@
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, test } from 'vitest'
 import { charsPerToken } from '../../../src/kernel/context/count.ts'

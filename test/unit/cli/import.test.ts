@@ -1,3 +1,5 @@
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, test } from 'vitest'
 import { type Message, mapStore } from '../../../src/index.ts'

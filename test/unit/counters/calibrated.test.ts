@@ -1,3 +1,5 @@
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

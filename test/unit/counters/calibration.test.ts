@@ -1,3 +1,4 @@
+import { contextAt } from '../../../src/operations/context-at.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Context, type Counter, calibrated, charsPerToken, type MessageInput, mapStore, type Store, utf8Bound } from '../../../src/index.ts'

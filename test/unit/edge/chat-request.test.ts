@@ -1,3 +1,4 @@
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { type FullSession } from '../../contract/full-memory.ts'
 import type { UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'

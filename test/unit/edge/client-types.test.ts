@@ -16,7 +16,7 @@ it('shapes of the client are those of the core, both ways', () => {
   expectTypeOf<Client.AppendResult>().toEqualTypeOf<Core.AppendResult>()
   // How much a page may hold, the edge decides.
   expectTypeOf<Client.HistoryOptions>().toEqualTypeOf<Sent<Core.HistoryOptions, 'characters'>>()
-  expectTypeOf<Client.ContextOptions>().toEqualTypeOf<Core.ContextOptions>()
+  expectTypeOf<Client.ContextOptions>().toEqualTypeOf<Core.ContextOptionsOf<{ recall: Core.RecallShape }>>()
   expectTypeOf<Client.Branch>().toEqualTypeOf<Core.Branch>()
   expectTypeOf<Client.TailSection>().toEqualTypeOf<Core.TailSection>()
   expectTypeOf<Client.Limits>().toEqualTypeOf<Core.Limits>()
@@ -61,7 +61,7 @@ it('what calls give is what the library takes', () => {
   type Session = Client.SessionClient
   expectTypeOf<Awaited<ReturnType<Session['context']>>>().toEqualTypeOf<Core.Context>()
   expectTypeOf<Awaited<ReturnType<Session['messages']>>>().toEqualTypeOf<readonly Core.Message[]>()
-  expectTypeOf<Parameters<Session['append']>[0]>().toEqualTypeOf<Parameters<Core.FullSession['append']>[0]>()
+  expectTypeOf<Parameters<Session['append']>[0]>().toEqualTypeOf<Parameters<Core.SessionBase['append']>[0]>()
   expectTypeOf<Client.RequestError>().toExtend<Core.PlimsollError>()
   expectTypeOf<typeof globalThis.WebSocket>().toExtend<Client.SocketClass>()
   expectTypeOf<typeof globalThis.fetch>().toExtend<Client.Fetch>()

@@ -1,3 +1,5 @@
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,7 @@
+import { auditIn } from '../../../src/kernel/log/audit.ts'
+import { createMemory } from '../../../src/create-memory.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { forgetFact } from '../../../src/operations/forget/forget.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -96,7 +100,7 @@ describe('a replica', () => {
     await writeAudit(replica, host, { action: 'forget', target: 'last' })
     expect((await home.head()).seq).toBe(2)
     for (const scope of [home, replica]) {
-      const records = await readAudit(scope, {})
+      const records = await auditIn(scope, {})
       expect(records.map(({ id }) => Number(id))).toEqual(Array.from({ length: 22 }, (_, at) => 22 - at))
       expect([records[0]?.target, records[21]?.target]).toEqual(['last', 'first'])
     }

@@ -1,3 +1,8 @@
+import { attach } from '../../../src/operations/attachments.ts'
+import { eraseUser } from '../../../src/operations/forget/erase.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { readAttachment } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Model, mapStore, type Store } from '../../../src/index.ts'

@@ -1,3 +1,7 @@
+import { attach } from '../../../src/operations/attachments.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { rewind } from '../../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,6 @@
+import { nextWorkAt } from '../../../src/operations/upkeep.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { runDueWork } from '../../../src/operations/upkeep.ts'
 import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'

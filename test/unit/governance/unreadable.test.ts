@@ -1,3 +1,12 @@
+import { forgetFact } from '../../../src/operations/forget/forget.ts'
+import { attach } from '../../../src/operations/attachments.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { findSession } from '../../../src/operations/sessions.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { readAttachment } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { runDueWork } from '../../../src/operations/upkeep.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { mapStore, type RetentionOptions, type Store, type UnreadableLeft } from '../../../src/index.ts'
@@ -221,7 +230,7 @@ describe('what cannot be read', () => {
       () => findSession(memory, ADA, 'trip'),
     ]
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'ERR_DECRYPT' })
-    await facts.forget('shared')
+    await forgetFact(memory, ADA, 'shared')
     expect(await facts.get('shared')).toBeUndefined()
   })
 

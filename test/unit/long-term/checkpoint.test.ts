@@ -1,4 +1,6 @@
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
+import { deleteSession } from '../../../src/operations/sessions.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CheckpointOptions, type Json, mapStore, type StandardResult, type StandardSchema, type Store } from '../../../src/index.ts'
@@ -10,7 +12,7 @@ interface Progress {
 }
 
 const setUp = <State = unknown>(
-  checkpoint?: CheckpointOptions<State>,
+  checkpoint?: FullMemoryOptions<State>['checkpoint'],
   store: Store = mapStore(),
 ): FullSession<State> =>
   fullMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
@@ -50,11 +52,11 @@ describe('a checkpoint', () => {
   })
 
   it('is the default where nothing is kept: that of the call, else that of the memory, else undefined', async () => {
-    const { checkpoint } = setUp<Progress>({ defaultState: { done: ['a'] } })
+    const { checkpoint } = setUp<Progress>({ initial: { done: ['a'] } })
     expect(await checkpoint.get()).toEqual({ value: { done: ['a'] }, version: null })
     expect(await checkpoint.get({ default: { done: [] } })).toEqual({ value: { done: [] }, version: null })
     expect(await setUp().checkpoint.get()).toEqual({ value: undefined, version: null })
-    const made = setUp<Progress>({ defaultState: () => ({ done: ['made'] }) }).checkpoint
+    const made = setUp<Progress>({ initial: () => ({ done: ['made'] }) }).checkpoint
     expect(await made.get()).toEqual({ value: { done: ['made'] }, version: null })
     expect((await made.get({ default: () => ({ done: [] }) })).value).toEqual({ done: [] })
     const version = await checkpoint.set({ done: ['kept'] })
@@ -65,7 +67,7 @@ describe('a checkpoint', () => {
   })
 
   it('hands out its default anew each time', async () => {
-    const { checkpoint } = setUp<{ done: string[] }>({ defaultState: { done: [] } })
+    const { checkpoint } = setUp<{ done: string[] }>({ initial: { done: [] } })
     const { value } = await checkpoint.get()
     value?.done.push('changed')
     expect((await checkpoint.get()).value).toEqual({ done: [] })
@@ -102,7 +104,7 @@ describe('a checkpoint', () => {
   })
 
   it('updates from the memory’s default, and from undefined where there is none', async () => {
-    const { checkpoint } = setUp<number>({ defaultState: 40 })
+    const { checkpoint } = setUp<number>({ initial: 40 })
     await checkpoint.update((count) => (count ?? 0) + 2)
     expect((await checkpoint.get()).value).toBe(42)
     const bare = setUp<string>().checkpoint

@@ -1,3 +1,6 @@
+import { deleteSession } from '../../../src/operations/sessions.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +21,7 @@ const open = (store: Store): FullSession<Progress> =>
   fullMemory<Progress>({
     store,
     budget: 16_000,
-    checkpoint: { defaultState: { processedIds: [] } },
+    checkpoint: { initial: { processedIds: [] } },
   }).session({
     userId: 'ada',
     sessionId: 'trip',

@@ -1,3 +1,5 @@
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { forgetFact } from '../../../src/operations/forget/forget.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Context, charsPerToken, type Extract, type Fact, mapStore, type Store } from '../../../src/index.ts'

@@ -1,3 +1,4 @@
+import { contextAt } from '../../../src/operations/context-at.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

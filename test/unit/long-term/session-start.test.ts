@@ -1,3 +1,6 @@
+import { changeSettings } from '../../../src/operations/settings.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { expect, test } from 'vitest'
 import { charsPerToken, mapStore } from '../../../src/index.ts'

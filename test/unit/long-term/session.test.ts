@@ -1,3 +1,7 @@
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { rewind } from '../../../src/operations/rewind.ts'
+import { undo } from '../../../src/operations/rewind.ts'
 import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
@@ -179,7 +183,7 @@ describe('what a session remembers', () => {
   it.each(['resolve', 'pin', 'unpin', 'promote'] as const)(
     'of a fact that is not there, nothing is left to %s',
     async (name) => {
-      await expect(open().session[name]('nobody')).rejects.toMatchObject({
+      await expect(open().session.facts[name]('nobody')).rejects.toMatchObject({
         code: 'ERR_NOT_FOUND',
         id: 'nobody',
       })
@@ -246,7 +250,7 @@ describe('recall', () => {
     })
   })
 
-  const recall = lexicalRecall()
+  const recall = {}
 
   it('finds a fact by its own words, not by those of the facts beside it', async () => {
     const { session } = open({ recall })
@@ -422,7 +426,7 @@ describe('recall', () => {
     await session.facts.remember({ id: 'f1', kind: 'preference', text: 'Palermo by ship.' })
     await memory.session({ userId: 'bo' }).append({ id: 'm3', role: 'user', content: 'Palermo!' })
     const user = memory.user(ADA)
-    const ids = async (options?: Parameters<typeof user.recall>[1]) =>
+    const ids = async (options?: Parameters<typeof user.recall.find>[1]) =>
       (await user.recall.find('Palermo', options)).map(({ id }) => id).sort()
     expect(await ids()).toEqual(['f1'])
     expect(await ids({ sessions: ['home'] })).toEqual(['f1', 'm2'])

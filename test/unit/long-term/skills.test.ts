@@ -1,3 +1,6 @@
+import { listSession } from '../../../src/operations/sessions.ts'
+import { createMemory } from '../../../src/create-memory.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -335,7 +338,7 @@ describe('loaded skills', () => {
     loadedSkills: new LoadedSkills({
       store: store.open({ userId: 'ada', sessionId }),
       host: webHost,
-      register: () => createMemory({ store, budget: 16_000 }).sessions({ userId: 'ada' }).add(sessionId),
+      register: () => listSession(createMemory({ store, budget: 16_000 }), { userId: 'ada', sessionId }),
     }),
   })
 

@@ -6,7 +6,7 @@ import { startSession } from '../../../src/operations/start/start.ts'
 import type { RecalledItem } from '../../../src/ports/start.ts'
 import { charsPerToken } from '../../../src/index.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
-import { COUNTED_BY_FOUR, DAY, fact, NOON, partsOf, start } from '../support/starts.ts'
+import { COUNTED_BY_FOUR, DAY, fact, NOON, sessionHolding, start } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2
 
@@ -262,7 +262,7 @@ describe('the budget of a start', () => {
   })
 
   test('that is too small for a start without items is refused, with the least that is not', async () => {
-    const parts = await partsOf({ user: [fact({ id: 'a' }), fact({ id: 'b' })] }, COUNTED_BY_FOUR)
+    const parts = await sessionHolding({ user: [fact({ id: 'a' }), fact({ id: 'b' })] }, COUNTED_BY_FOUR)
     const refusal = await startSession(parts, { budgetTokens: 10 }).catch((error) => error)
     expect(refusal).toMatchObject({ code: 'ERR_BUDGET_TOO_SMALL', limit: expect.any(Number) })
     expect(refusal.message).toContain(`${refusal.limit} tokens`)
@@ -294,7 +294,7 @@ describe('the budget of a start', () => {
   })
 
   test('refuses what is no budget, time, project or query', async () => {
-    const parts = await partsOf({}, charsPerToken(4))
+    const parts = await sessionHolding({}, charsPerToken(4))
     for (const [options, argument] of [
       [{ budgetTokens: 0 }, 'budgetTokens.total'],
       [{ budgetTokens: { total: 1.5 } }, 'budgetTokens.total'],
@@ -314,7 +314,7 @@ describe('the budget of a start', () => {
 
 describe('the etag of a start', () => {
   test('answers nothing to whoever holds this start already', async () => {
-    const parts = await partsOf({ user: [fact({ id: 'a' })] }, COUNTED_BY_FOUR)
+    const parts = await sessionHolding({ user: [fact({ id: 'a' })] }, COUNTED_BY_FOUR)
     const { etag } = await startSession(parts)
     expect(etag).toMatch(/^[0-9a-f]{64}$/)
     expect(await startSession(parts, { ifNoneMatch: etag })).toBeUndefined()

@@ -1,3 +1,4 @@
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

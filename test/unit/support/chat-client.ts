@@ -6,7 +6,7 @@ import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai
 import { EVENT_STREAM_HEADERS, eventStream } from '../../../src/edge/openai/event-stream.ts'
 import { type Message, mapStore } from '../../../src/index.ts'
 import { type PolicyOptions } from '../../../src/kernel/policy.ts'
-import { type Recall } from '../../../src/features/recall/lexical-recall.ts'
+import type { RecallFeatureOptions } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { type Served, serveFetch } from './served.ts'
 
@@ -17,7 +17,7 @@ export interface Door extends Served {
 }
 
 export type DoorOptions = Pick<CompleteChatOptions, 'model'> &
-  Partial<CompleteChatOptions> & { readonly policy?: Partial<PolicyOptions>; readonly recall?: Recall }
+  Partial<CompleteChatOptions> & { readonly policy?: Partial<PolicyOptions>; readonly recall?: RecallFeatureOptions }
 
 /** One call at a time, as in a Durable Object that queues them. */
 export async function chatDoor({ policy, recall, ...options }: DoorOptions): Promise<Door> {

@@ -1,8 +1,9 @@
+import { forget } from '../../../src/operations/forget/forget.ts'
 import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import type { FactInput } from '../../../src/ports/fact.ts'
 import type { Fact, FactKind } from '../../../src/ports/fact.ts'
-import { type Context, type ContextOptions, isPlimsollError, mapStore, type Store } from '../../../src/index.ts'
+import { type Context, type ContextOptionsOf, type RecallShape, isPlimsollError, mapStore, type Store } from '../../../src/index.ts'
 import { rewindAt, undoIfAny } from './scene.ts'
 
 const DAY = 86_400_000
@@ -153,12 +154,12 @@ export class Household {
     happenings: readonly Happening[],
     onContext: (
       context: Context,
-      options: ContextOptions,
+      options: ContextOptionsOf<{ recall: RecallShape }>,
       happening: Extract<Happening, { type: 'context' }>,
     ) => Promise<void>,
     onRefused: (
       error: unknown,
-      options: ContextOptions,
+      options: ContextOptionsOf<{ recall: RecallShape }>,
       happening: Extract<Happening, { type: 'context' }>,
     ) => Promise<void> = async () => {},
   ): Promise<void> {
@@ -168,7 +169,7 @@ export class Household {
         continue
       }
       const { tab, recall, tail } = happening
-      const options: ContextOptions = {
+      const options: ContextOptionsOf<{ recall: RecallShape }> = {
         onPending: 'abandon',
         ...(tail !== '' && { tail }),
         ...(recall && this.options.recall && { recall: true }),
@@ -294,7 +295,8 @@ export class Household {
       const { word, text } = this.#text(2)
       await unless(session.facts.supersede(id, { kind, text }).then(({ fact }) => this.words.set(fact.id, word)))
     } else if (type === 'review') await unless(session.facts.review(id, 'good'))
-    else await unless(session[type](id))
+    else if (type === 'forget') await unless(forget(session, id))
+    else await unless(session.facts[type](id))
   }
 }
 

@@ -1,5 +1,4 @@
 import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
-import * as onDemand from '../../../src/operations/on-demand.ts'
 import { type Context, charsPerToken, type Host, isPlimsollError, type LogRow, type Model, type ModelEvent, mapStore, type Store, type SummaryMark } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
@@ -204,7 +203,6 @@ export class Schedule {
       budget: { contextWindow: 600, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),
       host: { ...host, newId: () => `id-${++this.#ids}` },
-      onDemand: async () => onDemand,
       compaction: { model, ahead: 0.8, pins: () => [{ kind: 'constraint', text: 'Never fly.' }] },
     })
   }

@@ -1,3 +1,4 @@
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'

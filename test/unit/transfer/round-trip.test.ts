@@ -1,3 +1,5 @@
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { env } from 'cloudflare:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'

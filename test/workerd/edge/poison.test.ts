@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { Session } from '../../../src/kernel/types.ts'
+import { Compactor } from '../../../src/features/compaction/compactor.ts'
 import type { Model } from '../../../src/index.ts'
 import { changeSessions } from './changed-settings.ts'
 import { said, World } from './world.ts'
@@ -129,7 +129,7 @@ describe('a session whose compaction fails', () => {
     const world = await made()
     for (let round = 0; !(await owedBy(world)) && round < 40; round++) await talk(world, round, 1)
     expect(await owedBy(world)).toMatchObject({ attempts: 0 })
-    const failing = vi.spyOn(Session.prototype, 'compact').mockRejectedValue(new TypeError('poison'))
+    const failing = vi.spyOn(Compactor.prototype, 'run').mockRejectedValue(new TypeError('poison'))
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       await ring(world)
       expect(await owedBy(world)).toMatchObject({

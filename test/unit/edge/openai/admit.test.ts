@@ -1,3 +1,5 @@
+import { forget } from '../../../../src/operations/forget/forget.ts'
+import { rewind } from '../../../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { type AdmitOptions, admit } from '../../../../src/edge/openai/admit.ts'
@@ -260,10 +262,11 @@ describe('a picture', () => {
 
   it('is attached anew where it was forgotten', async () => {
     const session = await sessionOf()
-    const attach = session.attach.bind(session)
-    const gone = new PlimsollError('ERR_NOT_FOUND', 'attach: it was deleted')
-    vi.spyOn(session, 'attach').mockRejectedValueOnce(gone).mockImplementation(attach)
-    await send(session, [picture(`data:image/png;base64,${btoa('one')}`)])
+    const url = `data:image/png;base64,${btoa('one')}`
+    await send(session, [picture(url)])
+    const [message] = await session.history()
+    await forget(session, message?.id ?? '')
+    await send(session, [picture(url)])
     expect(await logOf(session)).toEqual(['user: [media]'])
   })
 

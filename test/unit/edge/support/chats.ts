@@ -1,3 +1,4 @@
+import type { EdgeSession } from '../../../../src/edge/objects/features.ts'
 import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { AgentTool } from '../../../../src/agent/options.ts'
@@ -98,7 +99,7 @@ export function openScene(
   const session = memory.session({ userId: 'ada', sessionId: 'trip' })
   const model = repliesModel(replies)
   const chats = new ChatRuns({
-    session: () => session,
+    session: () => session as EdgeSession,
     model: () => model,
     tools: () => TOOLS,
     storage,
