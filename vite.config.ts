@@ -7,11 +7,15 @@ import { optimized, source } from './test/source.ts'
 
 const executablePath = findChromium()
 
+/** Histories that the oracle plays: `ORACLE=500 npm run test:node`; fewer where a store is slow. */
+const { ORACLE } = process.env
+
 const node = {
   resolve: source,
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
+    provide: { histories: Number(ORACLE ?? 20) },
     // Machines that do other things too are no reason to fail.
     testTimeout: 20_000,
     // All cores: by itself Vitest leaves one idle, which is half of a machine of two. The others start processes of their own.
@@ -27,6 +31,7 @@ const browser = {
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
+    provide: { histories: Number(ORACLE ?? 2) },
     browser: {
       enabled: true,
       headless: true,
@@ -45,6 +50,7 @@ const workerd = {
   test: {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
+    provide: { histories: Number(ORACLE ?? 2) },
     // The first call of a file loads the whole worker.
     testTimeout: 20_000,
   },
