@@ -1,5 +1,6 @@
 import type { SectionUse } from '../ports/context.ts'
-import { headOf, longestHead } from '../kernel/text/text.ts'
+import { headOf } from '../kernel/text/text.ts'
+import { longestHead } from './text/longest-head.ts'
 
 /** Items that an overflow names; the rest is counted. */
 const NAMED = 5

@@ -2,6 +2,7 @@ import type { SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput, Trust } from '../ports/message.ts'
 import type { EpochCause, IndexEntry, Op, OpResult, Scope } from '../ports/op.ts'
+import type { Get, Shape } from '../ports/memory.ts'
 import type { AppendResult, Limits } from '../ports/session.ts'
 import type { Head, Reads, ScopeStore, Store } from '../ports/store.ts'
 import type { TransferPart } from '../ports/transfer.ts'
@@ -13,29 +14,6 @@ import type { CurrentEpoch, View } from './context/view.ts'
 import type { Window } from './context/window.ts'
 import type { Unit } from './log/fold.ts'
 import type { Policy } from './policy.ts'
-
-/**
- * What a feature adds to the types of a memory: an interface of its own, with as much of this as it has. It is a record, so that a
- * session is typed by names rather than by an order.
- */
-export interface Shape {
-  /** `session.<name>` */
-  readonly api?: object
-  /** `memory.user(…).<name>` */
-  readonly user?: object
-  /** `context({ <name>: … })` */
-  readonly context?: unknown
-  /** `commit({ <name>: … })` */
-  readonly commit?: unknown
-  /** `commit(…, { … })`: options of its own */
-  readonly commitOptions?: object
-  /** `(await commit(…)).<name>` */
-  readonly outcome?: unknown
-  /** Names of features that must be in `use` too. */
-  readonly needs?: string
-}
-
-export type Get<S extends Shape, K extends keyof Shape> = S extends { readonly [P in K]: infer V } ? V : never
 
 /**
  * How features reach each other. A slot belongs to the one who asks; who provides imports it from there, and the kernel knows neither.

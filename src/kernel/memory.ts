@@ -7,7 +7,7 @@ import { type Feature, KERNEL, type KernelMemory, type KernelUser, type OnCut, p
 import { createPolicy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
 import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
-import type { Memory, SessionOptions, UserScope } from './types.ts'
+import type { Memory, SessionOptions, UserScope } from '../ports/memory.ts'
 
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'

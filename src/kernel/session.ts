@@ -30,7 +30,7 @@ import { hidingFor } from './log/rewinds.ts'
 import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
 import { checkOptions, invalid } from './text/json.ts'
-import type { Session, SessionBase } from './types.ts'
+import type { Session, SessionBase } from '../ports/memory.ts'
 
 /** Lanes of other limits that a session keeps in memory. */
 const MOST_LANES = 4

@@ -1,7 +1,7 @@
 import type { Branch } from '../ports/branch.ts'
 import type { HidingMark, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
-import { kernelOf } from '../kernel/kernel-of.ts'
+import { kernelOf } from './kernel-of.ts'
 import type { KernelSession } from '../kernel/feature.ts'
 import { markIn } from '../kernel/log/bodies.ts'
 import { readEntry, readRange } from '../kernel/log/entries.ts'
@@ -10,7 +10,7 @@ import { notFound, readRewinds } from '../kernel/log/history.ts'
 import { readFromMessage } from '../kernel/log/rewinds.ts'
 import { partId } from '../kernel/log/rounds.ts'
 import { checkId } from '../kernel/text/json.ts'
-import type { SessionBase } from '../kernel/types.ts'
+import type { SessionBase } from '../ports/memory.ts'
 import { nameOf, type RewindOptions, writeRewinds, wasDone } from './rewind.ts'
 
 /**

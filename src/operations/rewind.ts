@@ -1,5 +1,5 @@
 import type { RewindMark } from '../ports/op.ts'
-import { kernelOf } from '../kernel/kernel-of.ts'
+import { kernelOf } from './kernel-of.ts'
 import type { KernelSession } from '../kernel/feature.ts'
 import { allOrNone } from '../kernel/log/all-or-none.ts'
 import { notFound } from '../kernel/log/history.ts'
@@ -7,7 +7,7 @@ import { readHiding, readRewind, rewindName, rewindOp } from '../kernel/log/rewi
 import { sealOp } from '../kernel/log/seal.ts'
 import { duplicate } from '../kernel/log/writer.ts'
 import { checkId, checkOptions } from '../kernel/text/json.ts'
-import type { SessionBase } from '../kernel/types.ts'
+import type { SessionBase } from '../ports/memory.ts'
 import { readMarks, standing } from './branches.ts'
 
 export interface RewindOptions {

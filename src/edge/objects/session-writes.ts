@@ -1,5 +1,5 @@
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
-import type { SessionBase } from '../../kernel/types.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { fromWire } from '../../ports/wire.ts'
