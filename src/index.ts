@@ -123,7 +123,7 @@ export type {
   RetentionOptions,
   UnreadableLeft,
 } from './operations/retention/retention-options.ts'
-export { type RewindOptions, rewind, undo } from './operations/rewind.ts'
+export { editMessage, type RewindOptions, rewind, undo } from './operations/rewind.ts'
 export {
   deleteSession,
   findSession,

@@ -65,7 +65,6 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
       epoch: past.epoch,
       window: show(measure.layout(past.conversation), past.rows, mark),
       covering,
-      uses: [],
       failures: [],
     },
   )
