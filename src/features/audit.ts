@@ -1,15 +1,14 @@
+import { allOrNone, nothingWritten } from '../kernel/log/all-or-none.ts'
+import { valueIn } from '../kernel/log/bodies.ts'
+import { TRIES } from '../kernel/log/register.ts'
+import { sealOp } from '../kernel/log/seal.ts'
+import { checkCount, invalid } from '../kernel/text/json.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
 import type { IndexEntry, Op } from '../ports/op.ts'
 import type { Decide, ScopeStore } from '../ports/store.ts'
-import { allOrNone, nothingWritten } from '../kernel/log/all-or-none.ts'
-import { valueIn } from '../kernel/log/bodies.ts'
-import { invalid } from '../kernel/text/json.ts'
-import { checkCount } from '../kernel/text/json.ts'
-import { TRIES } from '../kernel/log/register.ts'
-import { sealOp } from '../kernel/log/seal.ts'
 
 /** What is recorded; id and time are made. */
 export type AuditInput = Omit<AuditRecord, 'id' | 'at'>

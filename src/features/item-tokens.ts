@@ -1,5 +1,5 @@
-import type { Counter } from '../ports/counter.ts'
 import { checkCount } from '../kernel/text/json.ts'
+import type { Counter } from '../ports/counter.ts'
 
 /**
  * Tokens of a value among others of an array, as JSON: alone, and a comma. By counters that are exact, or upper bounds, or count

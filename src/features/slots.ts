@@ -1,8 +1,8 @@
+import { type KernelUser, type Slot, slot } from '../kernel/feature.ts'
 import type { Fact, FactList, FactSums } from '../ports/fact.ts'
 import type { Recalled, RecallOptions } from '../ports/recall.ts'
 import type { ListedSkill, SkillQuery } from '../ports/skill.ts'
 import type { Sum } from '../ports/store.ts'
-import { type KernelUser, type Slot, slot } from '../kernel/feature.ts'
 
 /** Asked by recall: what can be found beside messages. */
 export interface SearchableFacts {
@@ -30,7 +30,11 @@ export const SkillLists: Slot<ListedSkills> = slot('plimsoll/skill-lists')
 
 /** Asked by a session's start: what a query finds in the session's log and among the facts that are given. */
 export interface Finder {
-  find(query: string, options: RecallOptions, facts: () => Promise<readonly Fact[]>): Promise<readonly Recalled[]>
+  find(
+    query: string,
+    options: RecallOptions,
+    facts: () => Promise<readonly Fact[]>,
+  ): Promise<readonly Recalled[]>
 }
 export const Findable: Slot<Finder> = slot('plimsoll/findable')
 

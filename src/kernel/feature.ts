@@ -1,8 +1,8 @@
 import type { SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
+import type { Get, Shape } from '../ports/memory.ts'
 import type { Json, Message, MessageInput, Trust } from '../ports/message.ts'
 import type { EpochCause, IndexEntry, Op, OpResult, Scope } from '../ports/op.ts'
-import type { Get, Shape } from '../ports/memory.ts'
 import type { AppendOptions, AppendResult, Limits } from '../ports/session.ts'
 import type { Head, Reads, ScopeStore, Store } from '../ports/store.ts'
 import type { TransferPart } from '../ports/transfer.ts'
@@ -137,11 +137,18 @@ export interface WritePart<S extends Shape = Shape> {
    *
    * @throws before anything is written
    */
-  check?(operation: string, given: Get<S, 'commit'>, options: { readonly [name: string]: unknown }): Promise<unknown>
+  check?(
+    operation: string,
+    given: Get<S, 'commit'>,
+    options: { readonly [name: string]: unknown },
+  ): Promise<unknown>
   /** What it writes, by what the store says now: asked again at each try. */
   prepare?(checked: never, draft: WriteDraft): Promise<Prepared<S>>
   /** Called once it is durable. A failure is ignored. */
-  after?(written: { readonly messages: readonly Message[]; readonly outcome: Get<S, 'outcome'> | undefined }): Promise<void> | void
+  after?(written: {
+    readonly messages: readonly Message[]
+    readonly outcome: Get<S, 'outcome'> | undefined
+  }): Promise<void> | void
 }
 
 /** One commit that is being prepared. */

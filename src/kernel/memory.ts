@@ -1,17 +1,35 @@
 import type { Counter } from '../ports/counter.ts'
 import type { Host } from '../ports/host.ts'
+import type { Memory, SessionOptions, UserScope } from '../ports/memory.ts'
 import type { Json } from '../ports/message.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Store } from '../ports/store.ts'
-import { type Feature, KERNEL, type KernelMemory, type KernelUser, type OnCut, providedIn } from './feature.ts'
+import {
+  type Feature,
+  KERNEL,
+  type KernelMemory,
+  type KernelUser,
+  type OnCut,
+  providedIn,
+} from './feature.ts'
 import { createPolicy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
 import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
-import type { Memory, SessionOptions, UserScope } from '../ports/memory.ts'
 
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
-const OPTIONS = ['store', 'system', 'budget', 'window', 'toolOutput', 'counter', 'host', 'use', 'onCut', 'development']
+const OPTIONS = [
+  'store',
+  'system',
+  'budget',
+  'window',
+  'toolOutput',
+  'counter',
+  'host',
+  'use',
+  'onCut',
+  'development',
+]
 /** What a session has without any feature. */
 const RESERVED = ['sessionId', 'append', 'commit', 'context', 'history', 'subscribe', 'getSnapshot', 'close']
 
@@ -37,7 +55,8 @@ export interface KernelOptions extends PolicyOptions {
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
   checkOptions('createMemory', 'options', options, OPTIONS)
   const { store, system = '', counter, host, onCut, development = false, use = [], ...limits } = options
-  if (typeof store?.open !== 'function') throw invalid('createMemory', 'store', 'must be a store, for example mapStore()')
+  if (typeof store?.open !== 'function')
+    throw invalid('createMemory', 'store', 'must be a store, for example mapStore()')
   checkText('createMemory', 'system', system)
   if (onCut !== undefined && typeof onCut !== 'function')
     throw invalid('createMemory', 'onCut', 'must be a function')
@@ -68,7 +87,11 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
       if (!shared.has(key)) shared.set(key, make())
       return shared.get(key) as Value
     },
-    all: (slot) => providedIn(features.flatMap(({ provides = [] }) => provides), slot),
+    all: (slot) =>
+      providedIn(
+        features.flatMap(({ provides = [] }) => provides),
+        slot,
+      ),
   }
   kernel.parts = features.flatMap((feature) => feature.memory?.(kernel) ?? [])
   return {
@@ -104,13 +127,15 @@ function checkUse(use: readonly Feature[]): readonly Feature[] {
   for (const feature of use as readonly Feature[]) {
     if (typeof feature?.name !== 'string') throw invalid('createMemory', 'use', 'must be a list of features')
     const { name } = feature
-    if (RESERVED.includes(name)) throw invalid('createMemory', 'use', `has a feature that cannot be named ${name}`)
+    if (RESERVED.includes(name))
+      throw invalid('createMemory', 'use', `has a feature that cannot be named ${name}`)
     if (names.has(name)) throw invalid('createMemory', 'use', `has ${name}() twice`)
     names.add(name)
   }
   for (const { name, needs = [] } of use as readonly Feature[])
     for (const other of needs)
-      if (!names.has(other)) throw invalid('createMemory', 'use', `has ${name}(), which needs ${other}() in use`)
+      if (!names.has(other))
+        throw invalid('createMemory', 'use', `has ${name}(), which needs ${other}() in use`)
   return [...use].sort((one: Feature, other: Feature) => (one.name < other.name ? -1 : 1))
 }
 

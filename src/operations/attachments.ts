@@ -1,11 +1,11 @@
-import { kernelOf } from './kernel-of.ts'
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
 import { checkCount, checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
-import type { SessionBase } from '../ports/memory.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
+import type { SessionBase } from '../ports/memory.ts'
 import type { MediaPart } from '../ports/message.ts'
 import type { Attachment, ScopeStore } from '../ports/store.ts'
+import { kernelOf } from './kernel-of.ts'
 
 export interface AttachmentInput {
   /** For example `image/png`. */

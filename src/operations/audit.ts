@@ -1,9 +1,9 @@
-import { memoryOf } from './kernel-of.ts'
 import { auditIn } from '../features/audit.ts'
 import { checkUser } from '../kernel/memory.ts'
 import { checkOptions } from '../kernel/text/json.ts'
-import type { Memory, UserScope } from '../ports/memory.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
+import type { Memory, UserScope } from '../ports/memory.ts'
+import { memoryOf } from './kernel-of.ts'
 
 /**
  * What was promoted, forgotten, erased, exported, imported or given another key, the newest first: ids and counts, no text. The newest 512

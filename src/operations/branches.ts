@@ -1,17 +1,17 @@
-import type { Branch } from '../ports/branch.ts'
-import type { HidingMark, RewindMark } from '../ports/op.ts'
-import type { ScopeStore } from '../ports/store.ts'
-import { kernelOf } from './kernel-of.ts'
 import type { KernelSession } from '../kernel/feature.ts'
 import { markIn } from '../kernel/log/bodies.ts'
 import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { hiddenBy } from '../kernel/log/fold.ts'
 import { notFound, readRewinds } from '../kernel/log/history.ts'
-import { readFromMessage } from './rewinds.ts'
 import { partId } from '../kernel/log/rounds.ts'
 import { checkId } from '../kernel/text/json.ts'
+import type { Branch } from '../ports/branch.ts'
 import type { SessionBase } from '../ports/memory.ts'
-import { nameOf, type RewindOptions, writeRewinds, wasDone } from './rewind.ts'
+import type { HidingMark, RewindMark } from '../ports/op.ts'
+import type { ScopeStore } from '../ports/store.ts'
+import { kernelOf } from './kernel-of.ts'
+import { nameOf, type RewindOptions, wasDone, writeRewinds } from './rewind.ts'
+import { readFromMessage } from './rewinds.ts'
 
 /**
  * All places of a session at which a message was edited or a reply made again, with their versions; {@link versionsIn} says which of them

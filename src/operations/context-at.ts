@@ -1,17 +1,21 @@
-import { kernelOf } from './kernel-of.ts'
-import { checkId } from '../kernel/text/json.ts'
-import type { ContextOptionsOf, SessionBase } from '../ports/memory.ts'
-import type { ContextAt } from '../ports/context.ts'
-import { PlimsollError } from '../ports/errors.ts'
-import { valueIn } from '../kernel/log/bodies.ts'
 import { contextOf } from '../kernel/context/context-of.ts'
-import { readEntry } from '../kernel/log/entries.ts'
 import { seenBy, show } from '../kernel/context/epoch.ts'
-import { fold } from '../kernel/log/fold.ts'
 import { type HeadTexts, headKey } from '../kernel/context/head.ts'
 import type { Lane } from '../kernel/context/lane.ts'
 import { hashPrefix, Prefix } from '../kernel/context/prefix.ts'
-import { readPast } from '../kernel/context/view.ts'
+import { partGaps, readGaps } from '../kernel/context/gaps.ts'
+import { type CurrentEpoch, readApart, type Slice } from '../kernel/context/view.ts'
+import { type EntryKind, type LogRow, PAGE_ROWS, type Reads } from '../ports/store.ts'
+import type { EpochMark } from '../ports/op.ts'
+import { markIn } from '../kernel/log/bodies.ts'
+import { valueIn } from '../kernel/log/bodies.ts'
+import { readEntry, readRange } from '../kernel/log/entries.ts'
+import { fold } from '../kernel/log/fold.ts'
+import { checkId } from '../kernel/text/json.ts'
+import type { ContextAt } from '../ports/context.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { ContextOptionsOf, SessionBase } from '../ports/memory.ts'
+import { kernelOf } from './kernel-of.ts'
 
 /**
  * Rebuilds the context of the call that was made when message `id` was the newest one (before any rewind that followed),
@@ -84,4 +88,54 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
       ? 'forgotten'
       : 'mismatch'
   return { context, verified: false, reason }
+}
+
+/**
+ * The slice that was shown when message `id` was the newest, with the epoch in force then: before any rewind that followed,
+ * unless the lane's first epoch came after that. Undefined when the lane had no epoch yet, or it cannot be read any more.
+ */
+async function readPast(
+  store: Reads,
+  lane: string,
+  id: string,
+): Promise<(Slice & { readonly epoch: CurrentEpoch; readonly rewinds: readonly LogRow[] }) | undefined> {
+  const after = async (kinds: readonly EntryKind[]): Promise<string | undefined> =>
+    (await store.entries({ after: id, first: 1, kinds })).rows[0]?.id
+  let to = await after(['message', 'rewind'])
+  let row = await lastEpoch(store, lane, to)
+  if (!row) {
+    to = await after(['message'])
+    row = await lastEpoch(store, lane, to)
+  }
+  const mark = row && (markIn(row) as EpochMark | undefined)
+  if (!row || !mark) return undefined
+  const entries = await readRange(store, mark.readFrom ?? mark.windowFrom ?? undefined, to)
+  const { opener, rewinds } = await readApart(store, entries, mark.windowFrom)
+  const { first } = await store.head()
+  const rows = opener ? [opener, ...entries] : entries
+  return {
+    rows,
+    opener,
+    rewinds,
+    conversation: fold([...rewinds, ...entries], undefined, opener),
+    before: async (covering) => {
+      const gaps = await readGaps(store, first, entries, opener)
+      return covering ? partGaps(store, gaps, covering) : gaps
+    },
+    epoch: { mark, seq: row.seq, ordinal: row.ordinal, place: row.chain ?? 1 },
+  }
+}
+
+/** The newest applied epoch of a lane before an entry. */
+async function lastEpoch(store: Reads, lane: string, to: string | undefined): Promise<LogRow | undefined> {
+  for (let before = to; ; ) {
+    const page = await store.entries({
+      last: PAGE_ROWS,
+      kinds: ['epoch'],
+      ...(before !== undefined && { to: before }),
+    })
+    const found = page.rows.findLast((row) => row.lane === lane && row.applied)
+    if (found || !page.more) return found
+    before = page.rows[0]?.id
+  }
 }

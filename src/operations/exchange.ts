@@ -1,7 +1,7 @@
-import { kernelOf } from './kernel-of.ts'
 import { messagesOf } from '../kernel/log/fold.ts'
 import type { SessionBase } from '../ports/memory.ts'
 import type { Message } from '../ports/message.ts'
+import { kernelOf } from './kernel-of.ts'
 
 /**
  * Writes a plain exchange, and returns the messages of the window that is now shown.

@@ -1,6 +1,6 @@
-import { PlimsollError } from '../ports/errors.ts'
 import { KERNEL, type KernelMemory, type KernelSession, type Slot } from '../kernel/feature.ts'
 import { invalid } from '../kernel/text/json.ts'
+import { PlimsollError } from '../ports/errors.ts'
 import type { Memory, SessionBase } from '../ports/memory.ts'
 
 /** What an operation needs of a session. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
@@ -22,7 +22,10 @@ export function need<Value>(
 ): Value {
   const value = session.one(slot)
   if (value !== undefined) return value
-  throw new PlimsollError('ERR_NOT_CONFIGURED', `${operation}: add ${feature}() to what the memory has in use`)
+  throw new PlimsollError(
+    'ERR_NOT_CONFIGURED',
+    `${operation}: add ${feature}() to what the memory has in use`,
+  )
 }
 
 function inside<Kernel>(operation: string, argument: string, given: unknown): Kernel {

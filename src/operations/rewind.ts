@@ -1,16 +1,16 @@
-import type { RewindMark } from '../ports/op.ts'
-import { kernelOf } from './kernel-of.ts'
 import type { KernelSession } from '../kernel/feature.ts'
 import { allOrNone } from '../kernel/log/all-or-none.ts'
 import { notFound } from '../kernel/log/history.ts'
-import { readHiding, readRewind, rewindName, rewindOp } from './rewinds.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { duplicate } from '../kernel/log/writer.ts'
 import { checkId, checkOptions, invalid } from '../kernel/text/json.ts'
 import type { SessionBase } from '../ports/memory.ts'
 import type { MessageInput } from '../ports/message.ts'
+import type { RewindMark } from '../ports/op.ts'
 import type { AppendOptions, AppendResult } from '../ports/session.ts'
 import { readMarks, standing } from './branches.ts'
+import { kernelOf } from './kernel-of.ts'
+import { readHiding, readRewind, rewindName, rewindOp } from './rewinds.ts'
 
 export interface RewindOptions {
   /** Names the op; repeating it gives the first result. Default: fresh. */

@@ -1,27 +1,22 @@
-import { PlimsollError } from '../ports/errors.ts'
-import type { HidingMark, Op, RewindMark } from '../ports/op.ts'
-import type { ScopeStore } from '../ports/store.ts'
 import type { KernelSession } from '../kernel/feature.ts'
-import { hashText } from '../kernel/text/hash.ts'
-import { checkId } from '../kernel/text/json.ts'
-import { utf8Length } from '../kernel/text/utf8-length.ts'
 import { markIn } from '../kernel/log/bodies.ts'
+import { checkSize } from '../kernel/log/check-message.ts'
 import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { fold, type Unit } from '../kernel/log/fold.ts'
 import { notFound, readHistory, readRewinds } from '../kernel/log/history.ts'
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
+import { hashText } from '../kernel/text/hash.ts'
+import { checkId } from '../kernel/text/json.ts'
+import { utf8Length } from '../kernel/text/utf8-length.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { HidingMark, Op, RewindMark } from '../ports/op.ts'
+import type { ScopeStore } from '../ports/store.ts'
 
 export type RewindOp = Extract<Op, { readonly kind: 'mark' }>
 
 /** @throws ERR_ENTRY_TOO_LARGE */
 export function rewindOp(operation: string, entry: RewindMark): RewindOp {
-  const size = utf8Length(JSON.stringify(entry))
-  if (size > MAX_ENTRY_BYTES)
-    throw new PlimsollError(
-      'ERR_ENTRY_TOO_LARGE',
-      `${operation}: ${size} bytes of ids, more than ${MAX_ENTRY_BYTES}`,
-      { size, limit: MAX_ENTRY_BYTES },
-    )
+  checkSize(operation, 'the list of what it hides', JSON.stringify(entry), MAX_ENTRY_BYTES)
   return { kind: 'mark', opId: entry.id, base: null, entry }
 }
 

@@ -1,17 +1,17 @@
-import { memoryOf } from './kernel-of.ts'
-import type { KernelMemory } from '../kernel/feature.ts'
 import { type AuditInput, auditOp, writeAudit } from '../features/audit.ts'
+import type { KernelMemory } from '../kernel/feature.ts'
 import { changeRegister } from '../kernel/log/register.ts'
 import { addSession, readSession, readSessions, SESSION } from '../kernel/log/session-list.ts'
 import { checkUser } from '../kernel/memory.ts'
 import { checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
-import type { Memory, UserScope } from '../ports/memory.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import type { Memory, UserScope } from '../ports/memory.ts'
 import type { SessionInfo } from '../ports/session.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { certificateOf, countsOf } from './forget/certificate.ts'
 import { eraseSession, foundIn } from './forget/erase.ts'
+import { memoryOf } from './kernel-of.ts'
 
 const LONGEST_TITLE = 200
 

@@ -1,6 +1,6 @@
-import { memoryOf } from './kernel-of.ts'
-import type { Memory } from '../ports/memory.ts'
 import type { KernelMemory } from '../kernel/feature.ts'
+import type { Memory } from '../ports/memory.ts'
+import { memoryOf } from './kernel-of.ts'
 
 /** How long an attachment is kept that no message has named, in milliseconds: a day. */
 const UNUSED_MS = 24 * 60 * 60 * 1000

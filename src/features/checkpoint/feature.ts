@@ -1,9 +1,9 @@
-import type { Json } from '../../ports/message.ts'
-import { isStandardSchema, type StandardSchema } from '../../ports/standard-schema.ts'
 import type { Feature, RegisterKind } from '../../kernel/feature.ts'
 import { conflict, deleted, readRegister, type WriteOptions } from '../../kernel/log/register.ts'
 import { tokens } from '../../kernel/policy.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
+import type { Json } from '../../ports/message.ts'
+import { isStandardSchema, type StandardSchema } from '../../ports/standard-schema.ts'
 import { PLACES } from '../places.ts'
 import { Dated } from '../slots.ts'
 import { writtenAt } from '../written.ts'
@@ -95,7 +95,12 @@ export function checkpoint<State>(
               const { value, version } = await kept.get()
               if (version === null) return undefined
               const { text, use } = checkpointSection(value, excerptTokens, count)
-              const section = { in: 'tail', at: PLACES.checkpoint, name: 'checkpoint', trust: 'user' } as const
+              const section = {
+                in: 'tail',
+                at: PLACES.checkpoint,
+                name: 'checkpoint',
+                trust: 'user',
+              } as const
               return { sections: [{ ...section, text, use }] }
             },
           },
@@ -114,4 +119,3 @@ const REGISTER: RegisterKind = {
   // It is kept for a time from then on.
   index: (_, __, { memory }) => (memory.all(Dated).length > 0 ? [writtenAt(memory.host.now())] : []),
 }
-

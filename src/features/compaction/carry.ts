@@ -1,7 +1,7 @@
+import { partsOf } from '../../kernel/log/message.ts'
+import { identifiers } from '../../kernel/text/identifiers.ts'
 import type { Json, Message } from '../../ports/message.ts'
 import { leaves } from '../text/leaves.ts'
-import { identifiers } from '../../kernel/text/identifiers.ts'
-import { partsOf } from '../../kernel/log/message.ts'
 
 /** What must outlive a compaction word for word. */
 export interface Pin {

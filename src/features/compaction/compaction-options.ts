@@ -1,8 +1,8 @@
+import { tokens } from '../../kernel/policy.ts'
+import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import { MOST_MS } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
-import { tokens } from '../../kernel/policy.ts'
-import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Pin } from './carry.ts'
 
 export interface CompactionOptions {

@@ -1,10 +1,10 @@
+import type { Covering } from '../../kernel/context/covering.ts'
+import { firstNeeded } from '../../kernel/context/window.ts'
+import { messageIn } from '../../kernel/log/bodies.ts'
+import type { Conversation } from '../../kernel/log/fold.ts'
 import type { Message } from '../../ports/message.ts'
 import type { SummaryMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
-import { messageIn } from '../../kernel/log/bodies.ts'
-import type { Covering } from '../../kernel/context/covering.ts'
-import type { Conversation } from '../../kernel/log/fold.ts'
-import { firstNeeded } from '../../kernel/context/window.ts'
 
 /** A message, and the round that it belongs to. */
 interface Placed {

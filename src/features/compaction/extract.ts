@@ -1,7 +1,7 @@
-import type { Message } from '../../ports/message.ts'
 import { partsOf, textOf } from '../../kernel/log/message.ts'
-import { sentences } from '../text/sentences.ts'
 import { headOf } from '../../kernel/text/text.ts'
+import type { Message } from '../../ports/message.ts'
+import { sentences } from '../text/sentences.ts'
 
 /** Longest sentence that is quoted, in UTF-16 units. */
 const LONGEST = 240

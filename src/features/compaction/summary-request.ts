@@ -1,11 +1,11 @@
+import { countMessage } from '../../kernel/context/count.ts'
+import type { Policy } from '../../kernel/policy.ts'
+import { fenced } from '../../kernel/text/fence.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import { transcriptOf } from '../transcript.ts'
 import type { Pin } from './carry.ts'
-import { countMessage } from '../../kernel/context/count.ts'
-import { fenced } from '../../kernel/text/fence.ts'
 import { plainContext } from './plain-context.ts'
-import type { Policy } from '../../kernel/policy.ts'
 
 /** What a summary is written from. */
 export interface SummarySource {

@@ -1,13 +1,12 @@
-import type { FactInput } from '../../ports/fact.ts'
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Trust } from '../../ports/message.ts'
 import { checkLabel, checkTime } from '../../kernel/log/check-message.ts'
-import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { isTrusted } from '../../kernel/log/message.ts'
+import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { codePoints } from '../../kernel/text/text.ts'
-import { visible } from '../text/visible.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
-import type { Fact, FactKind } from '../../ports/fact.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
+import type { Trust } from '../../ports/message.ts'
+import { visible } from '../text/visible.ts'
 import { checkReview, firstReview } from './review.ts'
 
 /** A fact of which all is known but what follows from the trust of its sources. */

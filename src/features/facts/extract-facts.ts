@@ -1,10 +1,9 @@
+import { textOf } from '../../kernel/log/message.ts'
+import { hashText } from '../../kernel/text/hash.ts'
+import { codePoints } from '../../kernel/text/text.ts'
+import type { FactInput, FactKind } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
 import { sentences } from '../text/sentences.ts'
-import { hashText } from '../../kernel/text/hash.ts'
-import { textOf } from '../../kernel/log/message.ts'
-import { codePoints } from '../../kernel/text/text.ts'
-import type { FactInput } from '../../ports/fact.ts'
-import type { FactKind } from '../../ports/fact.ts'
 
 /** Facts that one message yields at most. */
 const MOST = 3

@@ -1,11 +1,11 @@
+import type { BeforeCut } from '../../kernel/feature.ts'
+import { messagesOf, type Unit } from '../../kernel/log/fold.ts'
+import { lowerTrust } from '../../kernel/log/message.ts'
+import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import type { FactInput } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import { aborted } from '../aborted.ts'
-import type { FactInput } from '../../ports/fact.ts'
-import type { BeforeCut } from '../../kernel/feature.ts'
-import { messagesOf, type Unit } from '../../kernel/log/fold.ts'
-import { invalid, isPlainObject } from '../../kernel/text/json.ts'
-import { lowerTrust } from '../../kernel/log/message.ts'
 
 /** Milliseconds that an extractor may take: a call waits for it. */
 const TIMEOUT = 10_000

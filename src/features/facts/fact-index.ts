@@ -1,8 +1,7 @@
-import type { FactList } from '../../ports/fact.ts'
-import type { IndexEntry } from '../../ports/op.ts'
 import { isTrusted } from '../../kernel/log/message.ts'
+import type { Fact, FactList } from '../../ports/fact.ts'
+import type { IndexEntry } from '../../ports/op.ts'
 import { LIVE } from './fact.ts'
-import { type Fact } from '../../ports/fact.ts'
 
 export const DAY = 86_400_000
 /** Days that are counted together, so that few sums say how many there were until a day. Largest first. */

@@ -1,9 +1,7 @@
-import type { FactQuery } from '../../ports/fact.ts'
+import type { Fact, FactKind, FactList, FactQuery } from '../../ports/fact.ts'
 import { PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import { FACT, type FactRow, factIn, factKey, LIVE } from './fact.ts'
-import { type Fact, type FactKind } from '../../ports/fact.ts'
 import { ascending, DAY, dayStart, hasEnded, listOf, rankOf } from './fact-index.ts'
-import { type FactList } from '../../ports/fact.ts'
 
 /** Rows of a list that are read at least, so that a few ended facts do not cost a second read. */
 const LEAST = 16

@@ -1,11 +1,11 @@
+import { checkReadable } from '../../kernel/log/bodies.ts'
+import { lowerTrust } from '../../kernel/log/message.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { checkReadable } from '../../kernel/log/bodies.ts'
-import { lowerTrust } from '../../kernel/log/message.ts'
 import { factIn, factKey, LIVE } from './fact.ts'
-import { type Fact } from '../../ports/fact.ts'
 import {
   ascending,
   bandGroup,

@@ -1,9 +1,7 @@
-import type { FactSums } from '../../ports/fact.ts'
+import type { Fact, FactList, FactSums } from '../../ports/fact.ts'
 import type { ScopeStore, Sum } from '../../ports/store.ts'
-import type { Fact } from '../../ports/fact.ts'
 import { LIVE } from './fact.ts'
 import { ascending, byRank, comparing, groupsUntil, listOf } from './fact-index.ts'
-import { type FactList } from '../../ports/fact.ts'
 import type { Facts } from './facts.ts'
 
 /** The facts of one scope, as far as lists and sums over several scopes read them. */

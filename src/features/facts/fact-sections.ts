@@ -1,7 +1,7 @@
-import type { Json, Trust } from '../../ports/message.ts'
 import type { HeadPart, Rung, Section, TailPart } from '../../kernel/feature.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
+import type { Json, Trust } from '../../ports/message.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
 import { factKey } from './fact.ts'

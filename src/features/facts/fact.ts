@@ -1,7 +1,7 @@
+import { valueIn } from '../../kernel/log/bodies.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import type { RegisterRow } from '../../ports/store.ts'
-import { valueIn } from '../../kernel/log/bodies.ts'
 
 /** Index of all facts that hold, whatever their project: not superseded, resolved or swept. */
 export const LIVE = 'fact'

@@ -1,6 +1,3 @@
-import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
-import type { Json } from '../../ports/message.ts'
-import type { Op } from '../../ports/op.ts'
 import {
   type Feature,
   type KernelSession,
@@ -14,6 +11,9 @@ import { isTrusted, lowerTrust } from '../../kernel/log/message.ts'
 import { deleted } from '../../kernel/log/register.ts'
 import { tokens } from '../../kernel/policy.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
+import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
+import type { Json } from '../../ports/message.ts'
+import type { Op } from '../../ports/op.ts'
 import { FactLists, Searchable, UserFactLists } from '../slots.ts'
 import { checkStoredFact } from './check-fact.ts'
 import { type Extract, Extraction } from './extraction.ts'

@@ -1,7 +1,7 @@
 import { isPlimsollError } from '../../ports/errors.ts'
+import type { Fact } from '../../ports/fact.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { factIn } from './fact.ts'
-import { type Fact } from '../../ports/fact.ts'
 import { SHARE } from './fact-index.ts'
 import type { Facts } from './facts.ts'
 

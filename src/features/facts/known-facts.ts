@@ -1,9 +1,8 @@
-import type { Fact } from '../../ports/fact.ts'
-import type { ScopeStore, Sum } from '../../ports/store.ts'
 import type { ReadAsk } from '../../kernel/feature.ts'
+import type { Fact, FactList } from '../../ports/fact.ts'
+import type { ScopeStore, Sum } from '../../ports/store.ts'
 import { FACT, factKey } from './fact.ts'
 import { byRank, dayStart } from './fact-index.ts'
-import { type FactList } from '../../ports/fact.ts'
 import { type FactScope, sumFacts } from './fact-scopes.ts'
 import type { Facts } from './facts.ts'
 

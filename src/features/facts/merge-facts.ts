@@ -1,5 +1,5 @@
-import { MAX_FACT_BYTES, sizeOf } from './check-fact.ts'
 import type { Fact } from '../../ports/fact.ts'
+import { MAX_FACT_BYTES, sizeOf } from './check-fact.ts'
 
 /**
  * What a fact becomes where a near-duplicate of the same trust is remembered: the longer text with its title, the sources of both, the

@@ -1,6 +1,5 @@
-import type { Remembered } from '../../ports/fact.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
-import type { Fact } from '../../ports/fact.ts'
+import type { Fact, Remembered } from '../../ports/fact.ts'
 import type { FactPlan } from './fact-plan.ts'
 import { mergeFacts } from './merge-facts.ts'
 

@@ -1,10 +1,10 @@
-import { PlimsollError } from '../../ports/errors.ts'
-import type { ScopeStore } from '../../ports/store.ts'
 import { checkReadable } from '../../kernel/log/bodies.ts'
 import { isRepeated, look } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Fact } from '../../ports/fact.ts'
+import type { ScopeStore } from '../../ports/store.ts'
 import { FACT, factIn } from './fact.ts'
-import { type Fact } from '../../ports/fact.ts'
 
 /**
  * The fact that an op wrote which was sent before, as it stands now; undefined: it was not.

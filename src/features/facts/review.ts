@@ -1,11 +1,10 @@
-import type { Rating } from '../../ports/fact.ts'
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Json } from '../../ports/message.ts'
+import { checkSize, checkTime } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
-import { checkTime } from '../../kernel/log/check-message.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
-import type { Fact, FactKind } from '../../ports/fact.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Fact, FactKind, Rating } from '../../ports/fact.ts'
+import type { Json } from '../../ports/message.ts'
 import { DAY } from './fact-index.ts'
 
 export interface ReviewResult {
@@ -70,12 +69,6 @@ export function reviewed(fact: Fact, rating: Rating, now: number, schedule: Revi
 /** The state of a schedule. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
 export function checkReview(operation: string, argument: string, review: unknown): Json {
   const state = checkJson(operation, argument, review)
-  const size = utf8Length(JSON.stringify(state))
-  if (size > MAX_STATE_BYTES)
-    throw new PlimsollError(
-      'ERR_ENTRY_TOO_LARGE',
-      `${operation}: the state of the schedule has ${size} bytes, more than ${MAX_STATE_BYTES}`,
-      { size, limit: MAX_STATE_BYTES },
-    )
+  checkSize(operation, argument, JSON.stringify(state), MAX_STATE_BYTES)
   return state
 }

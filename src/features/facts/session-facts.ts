@@ -1,15 +1,15 @@
-import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
-import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
-import type { Message, Trust } from '../../ports/message.ts'
-import type { Op } from '../../ports/op.ts'
-import { PAGE_ROWS } from '../../ports/store.ts'
 import type { KernelSession } from '../../kernel/feature.ts'
-import { writeAudit } from '../audit.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { isTrusted, lowerTrust } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
+import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
+import type { Message, Trust } from '../../ports/message.ts'
+import type { Op } from '../../ports/op.ts'
+import { PAGE_ROWS } from '../../ports/store.ts'
+import { writeAudit } from '../audit.ts'
 import { checkFactId } from './check-fact.ts'
 import type { Kept } from './extraction.ts'
 import { FACT } from './fact.ts'
@@ -186,7 +186,8 @@ export class SessionFacts {
     const { facts, fact: before } = await this.#get('promote', id)
     const { user, memory } = this.#session
     const fact = await facts.promote(id, options)
-    if (fact.trust !== before.trust) await writeAudit(user.store, memory.host, { action: 'promote', target: id })
+    if (fact.trust !== before.trust)
+      await writeAudit(user.store, memory.host, { action: 'promote', target: id })
     await this.share()
     return fact
   }

@@ -1,10 +1,10 @@
-import type { Fact } from '../../ports/fact.ts'
-import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
 import { type Feature, type KernelUser, provide, type Showing } from '../../kernel/feature.ts'
 import { textOf } from '../../kernel/log/message.ts'
 import { readSessions } from '../../kernel/log/session-list.ts'
 import { tokens } from '../../kernel/policy.ts'
 import { checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import type { Fact } from '../../ports/fact.ts'
+import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
 import { PLACES } from '../places.ts'
 import { Findable, Searchable, UserFactLists } from '../slots.ts'
 import { find } from './find.ts'
@@ -66,7 +66,8 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
   const { tokens: most, ...given } = options
   const { stemmer, embed } = given
   if (most !== undefined) tokens('recall', 'tokens', most, 0)
-  if (embed !== undefined && typeof embed !== 'function') throw invalid('recall', 'embed', 'must be a function')
+  if (embed !== undefined && typeof embed !== 'function')
+    throw invalid('recall', 'embed', 'must be a function')
   if (stemmer !== undefined && (typeof stemmer?.stem !== 'function' || typeof stemmer.id !== 'string'))
     throw invalid('recall', 'stemmer', 'must have an id and stem()')
   const lexical = lexicalRecall(given)

@@ -1,9 +1,9 @@
+import { lowerTrust } from '../../kernel/log/message.ts'
 import type { SectionUse } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
-import { bestAtEdges } from '../text/edges.ts'
-import { lowerTrust } from '../../kernel/log/message.ts'
-import { visible } from '../text/visible.ts'
 import type { Recalled } from '../../ports/recall.ts'
+import { bestAtEdges } from '../text/edges.ts'
+import { visible } from '../text/visible.ts'
 import { fitLines } from './fit-lines.ts'
 import { speakerOf } from './speaker.ts'
 

@@ -1,10 +1,10 @@
-import type { Message } from '../../ports/message.ts'
-import type { Stemmer } from '../../ports/stemmer.ts'
-import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'
 import { parseBody } from '../../kernel/text/json.ts'
+import type { Message } from '../../ports/message.ts'
+import type { Stemmer } from '../../ports/stemmer.ts'
+import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { RecallIndex } from './recall-index.ts'
 import { toVarints, varintsIn } from './varints.ts'
 

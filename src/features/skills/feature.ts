@@ -1,11 +1,18 @@
+import {
+  type Feature,
+  type HeadPart,
+  type KernelUser,
+  provide,
+  type RegisterKind,
+  type Rung,
+} from '../../kernel/feature.ts'
+import { tokens } from '../../kernel/policy.ts'
+import { hashText } from '../../kernel/text/hash.ts'
+import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'
 import type { Sum } from '../../ports/store.ts'
-import { type Feature, type HeadPart, type KernelUser, provide, type RegisterKind, type Rung } from '../../kernel/feature.ts'
-import { tokens } from '../../kernel/policy.ts'
-import { hashText } from '../../kernel/text/hash.ts'
-import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
 import { SkillLists } from '../slots.ts'
@@ -77,8 +84,7 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
           load: (name) =>
             session.run(async () => {
               const skill = await all.get(name)
-              if (!skill)
-                throw new PlimsollError('ERR_NOT_FOUND', `load: no skill ${name}`, { id: name })
+              if (!skill) throw new PlimsollError('ERR_NOT_FOUND', `load: no skill ${name}`, { id: name })
               await loaded.load(name)
               return skill
             }),

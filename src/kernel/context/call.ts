@@ -76,7 +76,9 @@ export class Calls {
     const trusts = [...inMemory, ...(summary ? [summary] : [])].map(({ trust }) => trust)
     return {
       system: [system, ...inSystem].filter((text) => text !== '').join('\n\n'),
-      memory: [...inMemory.map(({ name, text }) => fenced(tag, name, text)), ...(summary ? [told] : [])].join('\n'),
+      memory: [...inMemory.map(({ name, text }) => fenced(tag, name, text)), ...(summary ? [told] : [])].join(
+        '\n',
+      ),
       ...(trusts.length > 0 && { trust: trusts.reduce(lowerTrust) }),
       ...(summary && { summary: summary.id }),
       ...(Object.keys(parts).length > 0 && { parts }),
@@ -91,7 +93,8 @@ export class Calls {
   }
 
   measureBy(calibration: number): Measure {
-    const make = () => new Measure(this.#parts.policy, calibration, (row, message) => this.count(row, message))
+    const make = () =>
+      new Measure(this.#parts.policy, calibration, (row, message) => this.count(row, message))
     return this.#measures([calibration], make)
   }
 

@@ -41,7 +41,9 @@ export async function contextOf({ policy, calls, prefix }: Makers, made: Made): 
   const { omitted, covers } = leftOut(await slice.before(covering), slice, window, covering)
   const sections = sectionUses(head, blocks, call.room, measure.shelf)
   const used = sections.reduce((sum, section) => sum + section.tokens, head.tokens.framing)
-  const uses = [...sectionsIn(head.parts ?? {}), ...call.tail].flatMap(({ use }): SectionUse[] => (use ? [use] : []))
+  const uses = [...sectionsIn(head.parts ?? {}), ...call.tail].flatMap(({ use }): SectionUse[] =>
+    use ? [use] : [],
+  )
   const receipt: Receipt = {
     cap,
     reserved,

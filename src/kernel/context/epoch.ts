@@ -1,10 +1,10 @@
 import type { EpochCause, EpochMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
-import { markIn } from '../log/bodies.ts'
-import type { Call, Calls } from './call.ts'
 import type { Cover } from '../feature.ts'
+import { markIn } from '../log/bodies.ts'
 import { addedLate, type Conversation, fold } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
+import type { Call, Calls } from './call.ts'
 import { hashPrefix } from './prefix.ts'
 import type { CurrentEpoch, Joined, View } from './view.ts'
 import { type Band, exceeds, type Layout, NOTHING, type Window } from './window.ts'
@@ -45,8 +45,8 @@ export class Judge {
 
   /** Whether a rewind was taken back since the current epoch began. */
   get isUndone(): boolean {
-    const { epoch, rows } = this.#parts.view
-    return epoch !== undefined && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
+    const { epoch, rows, isOutgrown } = this.#parts.view
+    return epoch !== undefined && !isOutgrown && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
   }
 
   /**
@@ -54,9 +54,9 @@ export class Judge {
    * that shows belongs into the window; where nothing shows, any does.
    */
   get joinedOutside(): Joined | undefined {
-    const { epoch, rows, conversation } = this.#parts.view
+    const { epoch, rows, conversation, isOutgrown } = this.#parts.view
     const { loose, hidden, units } = conversation
-    if (!epoch || loose.length === 0) return undefined
+    if (!epoch || isOutgrown || loose.length === 0) return undefined
     const seen = seenBy(epoch, rows)
     const late = loose.filter(({ id, seq }) => seq > seen && !hidden.has(id))
     const rounds = new Set(late.flatMap(({ round }) => round ?? []))
@@ -70,6 +70,7 @@ export class Judge {
     const { view, cover } = this.#parts
     const { epoch, conversation, rows } = view
     if (!epoch) return { cause: 'start', window: NOTHING }
+    if (view.isOutgrown) return { cause: 'window', window: NOTHING }
     const { mark } = epoch
     const seen = seenBy(epoch, rows)
     const rewound = rewoundSince(rows, seen)

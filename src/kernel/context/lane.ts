@@ -67,7 +67,8 @@ export class Lane {
     this.#parts = parts
     this.store = store
     this.policy = policy
-    this.view = new View(store, policy.lane, async (...read) => this.cover?.refresh(...read))
+    const { lane, cap } = policy
+    this.view = new View({ store, lane, cap, also: async (...read) => this.cover?.refresh(...read) })
     this.cover = cover?.(this)
     this.calls = new Calls({ ...parts, cover: this.cover })
     this.#judge = new Judge(this)
@@ -136,7 +137,13 @@ export class Lane {
       const showing = () => this.#showing(parts, since.ids ?? [])
       const ask = { count, policy: this.policy, showing }
       const tail = withTail ? await this.#shows.tail(options, ask, failures) : NO_TAIL
-      const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, own: readonly Section[]) =>
+      const make = (
+        by: number,
+        at: number,
+        given: HeadParts,
+        then: Covering | undefined,
+        own: readonly Section[],
+      ) =>
         calls.with(
           calls.measureBy(by),
           calls.texts({ tools: options.tools, parts: given, covering: then }, at),
@@ -308,7 +315,14 @@ export class Lane {
   async #save(head: Head, { mark }: Epoch): Promise<boolean> {
     const { epoch, next } = this.view
     const key = headKey(head.hash)
-    const texts = { kind: 'put', opId: key, key, base: null, value: headValue(head), sources: sourcesOf(head) } as const
+    const texts = {
+      kind: 'put',
+      opId: key,
+      key,
+      base: null,
+      value: headValue(head),
+      sources: sourcesOf(head),
+    } as const
     const begun = { kind: 'mark', opId: mark.id, base: next.base, entry: mark } as const
     // The epoch before it had brought the same.
     const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]

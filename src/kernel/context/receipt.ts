@@ -1,11 +1,12 @@
 import type { Block, OmitReason, Omitted, SectionName, SectionUse, SummaryUse } from '../../ports/context.ts'
 import type { FloorBreakdown } from '../../ports/errors.ts'
 import type { LogRow } from '../../ports/store.ts'
+import type { Policy } from '../policy.ts'
 import type { BlockShelf } from './blocks.ts'
 import { type Covering, endOf } from './covering.ts'
 import type { Head } from './head.ts'
-import type { Policy } from '../policy.ts'
-import type { Gap, Slice } from './view.ts'
+import type { Gap } from './gaps.ts'
+import type { Slice } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
 /** Entries that an overflow names; the rest is counted. */
@@ -35,7 +36,13 @@ export function sectionUses(
   }
   const nothing = { count: 0, tokens: 0, first: [] }
   const tools: SectionUse = { name: 'tools', tokens: tokens.tools, items: 1, overflow: nothing }
-  return [use('system'), ...(tools.tokens > 0 ? [tools] : []), use('memory'), use('window', room), use('tail')]
+  return [
+    use('system'),
+    ...(tools.tokens > 0 ? [tools] : []),
+    use('memory'),
+    use('window', room),
+    use('tail'),
+  ]
 }
 
 function sum(counts: readonly number[]): number {

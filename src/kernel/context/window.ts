@@ -1,10 +1,10 @@
 import type { Block } from '../../ports/context.ts'
 import type { Cuts } from '../../ports/op.ts'
+import type { WindowLimits } from '../../ports/session.ts'
 import type { LogRow } from '../../ports/store.ts'
-import type { BlockShelf, Blocks, Shown } from './blocks.ts'
 import type { Unit } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
-import type { WindowLimits } from '../../ports/session.ts'
+import type { BlockShelf, Blocks, Shown } from './blocks.ts'
 
 /** Where a window begins and how its entries are shown: what an epoch freezes. */
 export interface Band {

@@ -3,6 +3,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { checkJson } from '../text/check-json.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
+import { utf8Length } from '../text/utf8-length.ts'
 import {
   EPOCH_ID,
   lowerTrust,
@@ -13,50 +14,54 @@ import {
   sealMessage,
   TRUST,
 } from './message.ts'
-import { utf8Length } from '../text/utf8-length.ts'
 
 /** Which parts each role may hold. */
-const ALLOWED: { readonly [role in Role]: ReadonlySet<Part['type']> } = {
-  system: new Set(['text']),
-  user: new Set(['text', 'media', 'opaque']),
-  assistant: new Set(['text', 'reasoning', 'tool-call', 'media', 'opaque']),
-  tool: new Set(['tool-result']),
+const ALLOWED: { readonly [role in Role]: readonly Part['type'][] } = {
+  system: ['text'],
+  user: ['text', 'media', 'opaque'],
+  assistant: ['text', 'reasoning', 'tool-call', 'media', 'opaque'],
+  tool: ['tool-result'],
+}
+
+type Check = (operation: string, argument: string, value: unknown) => unknown
+type Fields = { readonly [field: string]: Check }
+
+/** The fields of each part, beside those that it may have. */
+const REQUIRED: { readonly [type in Part['type']]: Fields } = {
+  text: { text: checkText },
+  reasoning: { text: checkText },
+  'tool-call': { id: checkCallId, name: checkId, input: checkJson },
+  'tool-result': { callId: checkCallId, output: checkJson },
+  media: { mediaType: checkText },
+  opaque: { provider: checkText, value: checkJson },
+}
+const OPTIONAL: { readonly [type in Part['type']]?: Fields } = {
+  reasoning: { signature: checkText },
+  media: { ref: checkText, url: checkText, tokens: checkCount },
+  opaque: { tokens: checkCount },
 }
 
 /**
- * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy shares nothing with the
- * input.
+ * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy shares nothing with the input.
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
  */
 export function checkMessage(operation: string, argument: string, input: MessageInput, host: Host): Message {
   if (!isPlainObject(input)) throw invalid(operation, argument, 'must be an object')
-  const { role } = input
+  const { id, role, content, createdAt, trust, name, metadata } = input as MessageInput
+  const at = (field: string): string => `${argument}.${field}`
   if (!Object.hasOwn(ALLOWED, role))
-    throw invalid(operation, `${argument}.role`, 'must be system, user, assistant or tool')
+    throw invalid(operation, at('role'), 'must be system, user, assistant or tool')
   const message: Message = {
-    id: input.id === undefined ? host.newId() : checkMessageId(operation, `${argument}.id`, input.id),
+    id: id === undefined ? host.newId() : checkMessageId(operation, at('id'), id),
     role,
-    content: checkContent(operation, `${argument}.content`, role, input.content),
-    createdAt:
-      input.createdAt === undefined
-        ? host.now()
-        : checkTime(operation, `${argument}.createdAt`, input.createdAt),
-    trust: input.trust === undefined ? role : checkTrust(operation, `${argument}.trust`, role, input.trust),
-    ...(input.name !== undefined && { name: checkId(operation, `${argument}.name`, input.name) }),
-    ...(input.metadata !== undefined && {
-      metadata: checkMetadata(operation, `${argument}.metadata`, input.metadata),
-    }),
+    content: checkContent(operation, at('content'), role, content),
+    createdAt: createdAt === undefined ? host.now() : checkTime(operation, at('createdAt'), createdAt),
+    trust: trust === undefined ? role : checkTrust(operation, at('trust'), role, trust),
+    ...(name !== undefined && { name: checkId(operation, at('name'), name) }),
+    ...(metadata !== undefined && { metadata: checkMetadata(operation, at('metadata'), metadata) }),
   }
-  const body = sealMessage(message)
-  const size = utf8Length(body)
-  if (size > MAX_ENTRY_BYTES)
-    throw new PlimsollError(
-      'ERR_ENTRY_TOO_LARGE',
-      `${operation}: ${argument} has ${size} bytes, more than ${MAX_ENTRY_BYTES}`,
-      { size, limit: MAX_ENTRY_BYTES, argument },
-    )
-  return openMessage(message.id, body)
+  return openMessage(message.id, checkSize(operation, argument, sealMessage(message), MAX_ENTRY_BYTES))
 }
 
 function checkMessageId(operation: string, argument: string, value: unknown): string {
@@ -66,19 +71,10 @@ function checkMessageId(operation: string, argument: string, value: unknown): st
   return id
 }
 
-function checkContent(
-  operation: string,
-  argument: string,
-  role: Role,
-  content: unknown,
-): string | readonly Part[] {
+function checkContent(operation: string, argument: string, role: Role, content: unknown): Message['content'] {
   if (typeof content === 'string' && role !== 'tool') return checkText(operation, argument, content)
-  if (!Array.isArray(content))
-    throw invalid(
-      operation,
-      argument,
-      role === 'tool' ? 'must be a list of tool results' : 'must be a string or a list of parts',
-    )
+  const shape = role === 'tool' ? 'must be a list of tool results' : 'must be a string or a list of parts'
+  if (!Array.isArray(content)) throw invalid(operation, argument, shape)
   if (role === 'tool' && content.length === 0) throw invalid(operation, argument, 'must hold a tool result')
   return content.map((part, index) => checkPart(operation, `${argument}[${index}]`, role, part))
 }
@@ -86,50 +82,18 @@ function checkContent(
 function checkPart(operation: string, argument: string, role: Role, part: unknown): Part {
   if (!isPlainObject(part)) throw invalid(operation, argument, 'must be an object')
   const { type } = part as { type: Part['type'] }
-  if (!ALLOWED[role].has(type))
+  if (!ALLOWED[role].includes(type))
     throw invalid(operation, argument, `of type ${String(type)} cannot be in a message of role ${role}`)
-  const text = (key: string): string => checkText(operation, `${argument}.${key}`, part[key])
-  const tokens = (): { readonly tokens?: number } =>
-    part.tokens === undefined ? {} : { tokens: checkCount(operation, `${argument}.tokens`, part.tokens) }
-  const json = (key: string): Json => checkJson(operation, `${argument}.${key}`, part[key])
-  switch (type) {
-    case 'text':
-      return { type, text: text('text') }
-    case 'reasoning':
-      return {
-        type,
-        text: text('text'),
-        ...(part.signature !== undefined && { signature: text('signature') }),
-      }
-    case 'tool-call':
-      return {
-        type,
-        id: callId(operation, `${argument}.id`, part.id),
-        name: checkId(operation, `${argument}.name`, part.name),
-        input: json('input'),
-      }
-    case 'tool-result':
-      return {
-        type,
-        callId: callId(operation, `${argument}.callId`, part.callId),
-        output: json('output'),
-        ...(part.isError === true && { isError: true }),
-      }
-    case 'media':
-      return {
-        type,
-        mediaType: text('mediaType'),
-        ...(part.ref !== undefined && { ref: text('ref') }),
-        ...(part.url !== undefined && { url: text('url') }),
-        ...tokens(),
-      }
-    case 'opaque':
-      return { type, provider: text('provider'), value: json('value'), ...tokens() }
-  }
+  const given = Object.entries(OPTIONAL[type] ?? {}).filter(([key]) => part[key] !== undefined)
+  const fields = [...Object.entries(REQUIRED[type]), ...given].map(
+    ([key, check]) => [key, check(operation, `${argument}.${key}`, part[key])] as const,
+  )
+  const isError = type === 'tool-result' && part.isError === true
+  return { type, ...Object.fromEntries(fields), ...(isError && { isError }) } as Part
 }
 
 /** The id of a call as the model gave it: any well-formed text, even an empty one. */
-function callId(operation: string, argument: string, value: unknown): string {
+function checkCallId(operation: string, argument: string, value: unknown): string {
   const id = checkText(operation, argument, value)
   if (utf8Length(id) > 1_024) throw invalid(operation, argument, 'must be at most 1024 bytes')
   return id
@@ -137,9 +101,8 @@ function callId(operation: string, argument: string, value: unknown): string {
 
 function checkTrust(operation: string, argument: string, role: Role, trust: Trust): Trust {
   checkLabel(operation, argument, trust)
-  if (lowerTrust(trust, role) !== trust)
-    throw invalid(operation, argument, `cannot be above ${role} for a message of that role`)
-  return trust
+  if (lowerTrust(trust, role) === trust) return trust
+  throw invalid(operation, argument, `cannot be above ${role} for a message of that role`)
 }
 
 /** One of the labels, or `ERR_INVALID_ARGUMENT`. */
@@ -162,16 +125,14 @@ function checkMetadata(
 ): { readonly [key: string]: Json } {
   if (!isPlainObject(metadata)) throw invalid(operation, argument, 'must be an object')
   const json = checkJson(operation, argument, metadata) as { readonly [key: string]: Json }
-  const size = utf8Length(JSON.stringify(json))
-  if (size > MAX_METADATA_BYTES)
-    throw new PlimsollError(
-      'ERR_ENTRY_TOO_LARGE',
-      `${operation}: ${argument} has ${size} bytes, more than ${MAX_METADATA_BYTES}`,
-      {
-        size,
-        limit: MAX_METADATA_BYTES,
-        argument,
-      },
-    )
+  checkSize(operation, argument, JSON.stringify(json), MAX_METADATA_BYTES)
   return json
+}
+
+/** JSON of at most so many bytes, or `ERR_ENTRY_TOO_LARGE`. */
+export function checkSize(operation: string, argument: string, json: string, limit: number): string {
+  const size = utf8Length(json)
+  if (size <= limit) return json
+  const reason = `${argument} has ${size} bytes, more than ${limit}`
+  throw new PlimsollError('ERR_ENTRY_TOO_LARGE', `${operation}: ${reason}`, { size, limit, argument })
 }

@@ -4,7 +4,11 @@ import { countMessage } from '../context/count.ts'
 import type { Feature } from '../feature.ts'
 
 /** What travels with a message, so that a later reader need not make it again: its tokens, and what features derive from it. */
-export function derivedOf(message: Message, counter: Counter, use: readonly Pick<Feature, 'derive'>[]): string {
+export function derivedOf(
+  message: Message,
+  counter: Counter,
+  use: readonly Pick<Feature, 'derive'>[],
+): string {
   const derived: { [field: string]: Json } = { [counter.id]: countMessage(counter, message) }
   for (const feature of use) {
     const [field, value] = feature.derive?.(message) ?? []

@@ -1,11 +1,11 @@
-import type { HistoryOptions } from '../../ports/session.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Message } from '../../ports/message.ts'
+import type { HistoryOptions } from '../../ports/session.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
+import { checkCount, checkId } from '../text/json.ts'
 import { findOpener } from './entries.ts'
 import { fold, messagesOf, type Unit } from './fold.ts'
-import { checkCount, checkId } from '../text/json.ts'
 
 const DEFAULT_MESSAGES = 50
 /** Rows that are read back at first beside as many messages as are asked for, or are in so many rounds: most conversations need no more. */

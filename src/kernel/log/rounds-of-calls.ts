@@ -1,7 +1,7 @@
 import { PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
+import type { Slice } from '../context/view.ts'
 import { findOpener } from './entries.ts'
 import { fold } from './fold.ts'
-import type { Slice } from '../context/view.ts'
 
 /** Pages that are read back at most to find the step of a late result. */
 const LATE_PAGES = 8

@@ -225,7 +225,9 @@ export class Writer {
       first.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
     }
     const said = ({ role, content }: Message): string => canonical([role, content as Json])
-    const isSame = first.length === messages.length && first.every((one, at) => said(one) === said(messages[at] as Message))
+    const isSame =
+      first.length === messages.length &&
+      first.every((one, at) => said(one) === said(messages[at] as Message))
     return { messages: first, repeated: true, mismatch: !isSame }
   }
 }

@@ -1,12 +1,12 @@
 import { factKey } from '../../features/facts/fact.ts'
-import { kernelOf, memoryOf } from '../kernel-of.ts'
 import { hasBody } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { checkUser } from '../../kernel/memory.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
-import type { Memory, SessionBase, UserScope } from '../../ports/memory.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Memory, SessionBase, UserScope } from '../../ports/memory.ts'
+import { kernelOf, memoryOf } from '../kernel-of.ts'
 import { forgetAll, forgetShared } from './cascade.ts'
 import { certificateOf } from './certificate.ts'
 
@@ -27,11 +27,7 @@ export interface ForgetOptions {
  * @returns what was removed: ids and counts, no text
  * @throws ERR_NOT_FOUND (there never was one), ERR_INVALID_ARGUMENT
  */
-export function forget(
-  session: SessionBase,
-  id: string,
-  options: ForgetOptions = {},
-): Promise<Certificate> {
+export function forget(session: SessionBase, id: string, options: ForgetOptions = {}): Promise<Certificate> {
   const kernel = kernelOf('forget', session)
   return kernel.run(async () => {
     checkId('forget', 'id', id)

@@ -1,5 +1,5 @@
-import type { Scope } from '../../ports/op.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import type { Scope } from '../../ports/op.ts'
 
 /** For how long a part is kept. */
 export interface KeptFor {

@@ -1,5 +1,5 @@
-import type { RecalledItem } from '../../ports/start.ts'
 import { headOf } from '../../kernel/text/text.ts'
+import type { RecalledItem } from '../../ports/start.ts'
 
 /** UTF-16 units of a recalled text that show. */
 const LONGEST_TEXT = 1_000

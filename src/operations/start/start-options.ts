@@ -1,8 +1,8 @@
-import type { StartOptions } from '../../ports/start.ts'
-import type { Host } from '../../ports/host.ts'
 import { dayStart } from '../../features/facts/fact-index.ts'
 import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import type { Host } from '../../ports/host.ts'
 import type { BudgetTokens } from '../../ports/settings.ts'
+import type { StartOptions } from '../../ports/start.ts'
 
 /** Options as a start needs them. */
 export interface Checked {
@@ -41,6 +41,7 @@ function checkBudget(given: unknown): Partial<BudgetTokens> {
     const value = (budget as Record<string, unknown>)[name]
     return value === undefined ? [] : [[name, checkCount('startSession', `budgetTokens.${name}`, value)]]
   })
-  if ((budget as { total?: number }).total === 0) throw invalid('startSession', 'budgetTokens.total', 'must be at least 1')
+  if ((budget as { total?: number }).total === 0)
+    throw invalid('startSession', 'budgetTokens.total', 'must be at least 1')
   return Object.fromEntries(checked)
 }

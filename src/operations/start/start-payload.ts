@@ -1,14 +1,12 @@
-import type { SessionStart } from '../../ports/start.ts'
-import type { Counter } from '../../ports/counter.ts'
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Json } from '../../ports/message.ts'
 import { bestAtEdges } from '../../features/text/edges.ts'
 import { hashJson } from '../../kernel/text/hash.ts'
 import { checkCount } from '../../kernel/text/json.ts'
+import type { Counter } from '../../ports/counter.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Json } from '../../ports/message.ts'
 import type { BudgetTokens } from '../../ports/settings.ts'
-import type { PinnedItem, RecalledItem, SkillItem } from '../../ports/start.ts'
+import type { Overflow, PinnedItem, RecalledItem, SessionStart, SkillItem } from '../../ports/start.ts'
 import { overflowOf, type Section, shownIn } from './start-sections.ts'
-import { type Overflow } from '../../ports/start.ts'
 
 /** What the budget and the etag are about. */
 type Body = Omit<SessionStart, 'budget' | 'etag'>

@@ -1,8 +1,7 @@
-import type { Overflow } from '../../ports/start.ts'
-import type { Counter } from '../../ports/counter.ts'
-import { PAGE_ROWS, type Sum } from '../../ports/store.ts'
 import { itemTokens } from '../../features/item-tokens.ts'
-import { type PinnedItem, type RecalledItem, type SkillItem } from '../../ports/start.ts'
+import type { Counter } from '../../ports/counter.ts'
+import type { Overflow, PinnedItem, RecalledItem, SkillItem } from '../../ports/start.ts'
+import { PAGE_ROWS, type Sum } from '../../ports/store.ts'
 
 /** Most ids that name what is left out, or what is due. */
 export const MOST_NAMED = 5

@@ -1,8 +1,8 @@
-import type { ToolSpec } from '../../ports/message.ts'
-import { checkJson } from '../../kernel/text/check-json.ts'
-import { checkLabel } from '../../kernel/log/check-message.ts'
 import { checkTools } from '../../kernel/context/head.ts'
+import { checkLabel } from '../../kernel/log/check-message.ts'
+import { checkJson } from '../../kernel/text/check-json.ts'
 import { checkCount, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import type { ToolSpec } from '../../ports/message.ts'
 import { type Check, checkName, list, object, optional, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })

@@ -1,14 +1,14 @@
+import { checkLabel, checkMessage, checkSize, checkTime } from '../../kernel/log/check-message.ts'
+import { EPOCH_ID, lowerTrust, MAX_ENTRY_BYTES, SUMMARY_ID } from '../../kernel/log/message.ts'
+import { checkJson } from '../../kernel/text/check-json.ts'
+import { checkCount, checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, MessageInput, Trust } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
 import { TRANSFER_PARTS } from '../../ports/transfer.ts'
-import { checkJson } from '../../kernel/text/check-json.ts'
-import { checkLabel, checkMessage, checkTime } from '../../kernel/log/check-message.ts'
-import { checkCount, checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
-import { EPOCH_ID, lowerTrust, MAX_ENTRY_BYTES, SUMMARY_ID } from '../../kernel/log/message.ts'
 import { checkTitle } from '../sessions.ts'
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import {
   type Check,
   checkName,
@@ -111,16 +111,7 @@ export function markOf({ operation }: LineChecks, line: MarkLine): Mark | undefi
   if (!line.id.startsWith(prefix)) throw invalid(operation, 'id', `must begin with ${prefix}`)
   const fields = 'hides' in mark ? HIDING : FIELDS[line.type]
   for (const [name, check] of Object.entries(fields)) check(operation, `mark.${name}`, mark[name])
-  const size = utf8Length(JSON.stringify(mark))
-  if (size > MAX_ENTRY_BYTES)
-    throw new PlimsollError(
-      'ERR_ENTRY_TOO_LARGE',
-      `${operation}: mark has ${size} bytes, more than ${MAX_ENTRY_BYTES}`,
-      {
-        size,
-        limit: MAX_ENTRY_BYTES,
-      },
-    )
+  checkSize(operation, 'mark', JSON.stringify(mark), MAX_ENTRY_BYTES)
   return mark as unknown as Mark
 }
 

@@ -1,5 +1,5 @@
-import { TRANSFER_PARTS, type TransferPart } from '../../ports/transfer.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
+import { TRANSFER_PARTS, type TransferPart } from '../../ports/transfer.ts'
 
 export interface ExportOptions {
   /** Default: all. See `docs/export.md` for what some of them alone can restore. */

@@ -1,6 +1,6 @@
+import { decide } from '../../kernel/log/decide.ts'
 import type { IndexEntry, SealedOp } from '../../ports/op.ts'
 import { type Decision, isEntry, type LogRow, type RegisterRow, type Rows } from '../../ports/store.ts'
-import { decide } from '../../kernel/log/decide.ts'
 
 /** What was decided elsewhere, to be written as it is. */
 export interface Followed {

@@ -1,14 +1,14 @@
-import type { KernelMemory } from '../../kernel/feature.ts'
-import { memoryOf } from '../kernel-of.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import type { KernelMemory } from '../../kernel/feature.ts'
 import { addSession } from '../../kernel/log/session-list.ts'
 import { checkScope } from '../../kernel/memory.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
-import type { Memory } from '../../ports/memory.ts'
 import { isPlimsollError, type PlimsollError } from '../../ports/errors.ts'
+import type { Memory } from '../../ports/memory.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Imported } from '../../ports/transfer.ts'
+import { memoryOf } from '../kernel-of.ts'
 import { checkLine } from './check-line.ts'
 import type { HeaderLine, ScopeLine, SessionLine, TransferLine } from './format.ts'
 import { ScopeImport, type ScopeImportParts, type ScopeState } from './import-scope.ts'
@@ -76,7 +76,8 @@ async function importFrom(
     const sessionId = session && (own ?? session.sessionId)
     // One that was listed nowhere held nothing that anybody said.
     const list = async (): Promise<void> => {
-      if (sessionId !== undefined && session?.createdAt !== undefined) await addSession(store.open(user), host, sessionId, session)
+      if (sessionId !== undefined && session?.createdAt !== undefined)
+        await addSession(store.open(user), host, sessionId, session)
     }
     const to = new ScopeImport({
       memory: kernel,

@@ -1,9 +1,9 @@
+import { hiddenBy } from '../../kernel/log/fold.ts'
+import { readRewinds } from '../../kernel/log/history.ts'
+import type { Fact } from '../../ports/fact.ts'
 import type { Json, Message, Part } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import type { Fact } from '../../ports/fact.ts'
-import { hiddenBy } from '../../kernel/log/fold.ts'
-import { readRewinds } from '../../kernel/log/history.ts'
 import type { MarkLine, MessageLine, RegisterLine, TransferLine } from './format.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { isEntry, type LogRow, type MarkRow, type Rows } from '../../ports/store.ts'
 import { slotOf } from '../../kernel/log/decide.ts'
+import { isEntry, type LogRow, type MarkRow, type Rows } from '../../ports/store.ts'
 import type { Followed } from './follow.ts'
 import { emptiedIn, marksOf } from './rows.ts'
 

@@ -1,8 +1,8 @@
-import type { Message } from '../../ports/message.ts'
-import { isEntry, type LogRow, type MarkRow } from '../../ports/store.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { slotOf } from '../../kernel/log/decide.ts'
 import { attachmentsIn } from '../../kernel/log/seal.ts'
+import type { Message } from '../../ports/message.ts'
+import { isEntry, type LogRow, type MarkRow } from '../../ports/store.ts'
 
 /** What a row says is deleted. */
 export function emptiedIn(row: LogRow): readonly string[] {

@@ -251,25 +251,19 @@ describe('observability', () => {
 })
 
 describe('memoryTools', () => {
-  const [read] = memoryTools(
-    {
-      readSource: async (reference: string, { offset }: { offset: number }) => ({
-        text: `${reference}@${offset}`,
-        total: 90,
-        ...(offset === 0 && { next: 4 }),
-      }),
-    } as never,
-    { only: ['memory_read_source'] },
-  )
+  const session = open()
+  const [read] = memoryTools(session, { only: ['memory_read_source'] })
   const page = (input: object): unknown => read?.execute(input, { callId: 'a', signal })
 
   it('says which page it gives, and where to go on, if there is more', async () => {
-    expect(await page({ reference: '#3' })).toBe(
-      '[from memory: #3, characters 0 to 4 of 90; go on with offset 4]\n#3@0',
-    )
-    expect(await page({ reference: '#3', offset: 4 })).toBe(
-      '[from memory: #3, characters 4 to 8 of 90]\n#3@4',
-    )
+    const text = Array.from({ length: 1_500 }, (_, line) => `line ${line}`).join('\n')
+    await session.append({ role: 'user', content: text })
+    const first = String(await page({ reference: '#1' }))
+    const [, end = ''] = /^\[from memory: #1, characters 0 to (\d+) of \d+; go on with offset \1\]\n/.exec(first) ?? []
+    expect(first.endsWith(text.slice(0, Number(end)))).toBe(true)
+    const rest = String(await page({ reference: '#1', offset: text.length - 40 }))
+    const range = `characters ${text.length - 40} to ${text.length} of ${text.length}`
+    expect(rest).toBe(`[from memory: #1, ${range}]\n${text.slice(-40)}`)
   })
 
   it('takes a reference and an offset, and nothing else', () => {

@@ -21,7 +21,7 @@ it('shows an inspector the session behind a conversation, with contexts as its r
   const inspected = await chat.conversation.inspected()
   if (inspected?.home !== 'local') throw new Error('it is kept here')
   const past = await contextAt(inspected.session, messages[0]?.message.id ?? '')
-  const next = await inspected.session.context({ preview: true })
+  const next = await inspected.session.context({ preview: true, tools: inspected.tools })
   expect(past).toMatchObject({ verified: true, context: { hash: (given[0] as { hash: string }).hash } })
   expect(next.epoch).toBe(past.context.epoch)
   expect(next.tools?.map(({ name }) => name)).toEqual((given[0] as { tools: string[] }).tools)
