@@ -1,3 +1,4 @@
+import { LawChecker } from './assert-laws.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
@@ -6,7 +7,12 @@ import type { Memory } from './ports/memory.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 
-export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
+export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use' | 'laws'> {
+  /**
+   * Checks laws 1, 2, 4 and 5 on every context, for development and tests: `context()` rejects with `ERR_LAW_BROKEN` where one is
+   * broken. Costs a pass over the blocks. Default `false`.
+   */
+  readonly development?: boolean
   /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
   readonly counter?: Counter
   /** Unix milliseconds, for display only. Default `Date.now`. */
@@ -39,6 +45,17 @@ export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = 
 export function createMemory<const Use extends readonly Feature[] = readonly []>(
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
-  const { counter = defaultCounter, clock = webHost.now, newId = webHost.newId, ...rest } = options
-  return createKernel({ ...(rest as MemoryOptions), counter, host: { ...webHost, now: clock, newId } })
+  const {
+    counter = defaultCounter,
+    clock = webHost.now,
+    newId = webHost.newId,
+    development,
+    ...rest
+  } = options
+  return createKernel({
+    ...(rest as unknown as KernelOptions),
+    counter,
+    host: { ...webHost, now: clock, newId },
+    ...(development && { laws: () => new LawChecker() }),
+  })
 }

@@ -3,7 +3,9 @@ import type { Host } from '../ports/host.ts'
 import type { Memory, SessionOptions, UserScope } from '../ports/memory.ts'
 import type { Json } from '../ports/message.ts'
 import type { Scope } from '../ports/op.ts'
-import type { Store } from '../ports/store.ts'
+import type { Limits } from '../ports/session.ts'
+import type { ScopeStore, Store } from '../ports/store.ts'
+import type { LawCheck } from './context/lane.ts'
 import {
   type Feature,
   KERNEL,
@@ -12,24 +14,15 @@ import {
   type OnCut,
   providedIn,
 } from './feature.ts'
-import { createPolicy, type PolicyOptions } from './policy.ts'
+import { createPolicy, type Policy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
 import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
 
+const OPERATION = 'createMemory'
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
-const OPTIONS = [
-  'store',
-  'system',
-  'budget',
-  'window',
-  'toolOutput',
-  'counter',
-  'host',
-  'use',
-  'onCut',
-  'development',
-]
+const OWN = ['store', 'system', 'counter', 'host', 'use', 'onCut', 'laws']
+const OPTIONS = [...OWN, 'budget', 'window', 'toolOutput']
 /** What a session has without any feature. */
 const RESERVED = ['sessionId', 'append', 'commit', 'context', 'history', 'subscribe', 'getSnapshot', 'close']
 
@@ -42,101 +35,82 @@ export interface KernelOptions extends PolicyOptions {
   readonly use?: readonly Feature[]
   /** Told what leaves the window at each epoch change, for compaction of one's own. Default: nobody is. */
   readonly onCut?: OnCut
-  /**
-   * Checks laws 1, 2, 4 and 5 on every context, for development and tests: `context()` rejects with `ERR_LAW_BROKEN` where one is
-   * broken. Costs a pass over the blocks. Default `false`.
-   */
-  readonly development?: boolean
+  /** Checks each context of a lane. Default: none does. */
+  readonly laws?: () => LawCheck
   readonly counter: Counter
   readonly host: Host
 }
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
-  checkOptions('createMemory', 'options', options, OPTIONS)
-  const { store, system = '', counter, host, onCut, development = false, use = [], ...limits } = options
+  checkOptions(OPERATION, 'options', options, OPTIONS)
+  const { store, system = '', counter, host, onCut, laws, use: given = [], ...limits } = options
   if (typeof store?.open !== 'function')
-    throw invalid('createMemory', 'store', 'must be a store, for example mapStore()')
-  checkText('createMemory', 'system', system)
+    throw invalid(OPERATION, 'store', 'must be a store, for example mapStore()')
+  checkText(OPERATION, 'system', system)
   if (onCut !== undefined && typeof onCut !== 'function')
-    throw invalid('createMemory', 'onCut', 'must be a function')
-  const features = checkUse(use)
-  const lanes = (cap: number): { readonly [feature: string]: Json } =>
-    Object.fromEntries(
-      features.flatMap((feature) => {
-        const lane = feature.lane?.({ cap })
-        return lane === undefined ? [] : [[feature.name, lane]]
-      }),
-    )
+    throw invalid(OPERATION, 'onCut', 'must be a function')
+  const use = checkUse(given)
+  const lanes = (cap: number): { readonly [feature: string]: Json } => {
+    const settings = use.map((feature) => [feature.name, feature.lane?.({ cap })] as const)
+    return Object.fromEntries(settings.filter(([, lane]) => lane !== undefined)) as {
+      [feature: string]: Json
+    }
+  }
   const policy = createPolicy(limits, counter, lanes)
+  const limited = (other: Limits): Policy => createPolicy({ ...limits, ...other }, counter, lanes, 'context')
+  const provided = use.flatMap(({ provides = [] }) => provides)
   const shared = new Map<string, unknown>()
-  const userOf = (scope: Scope): KernelUser => ({
-    scope,
-    memory: kernel,
-    store: store.open(scope),
-    session: (sessionId) => store.open({ ...scope, sessionId }),
-  })
-  const kernel: KernelMemory & { parts: KernelMemory['parts'] } = {
+  const user = (scope: Scope): KernelUser => {
+    const session = (sessionId: string): ScopeStore => store.open({ ...scope, sessionId })
+    return { scope, memory, store: store.open(scope), session }
+  }
+  const memory: KernelMemory & { parts: KernelMemory['parts'] } = {
     host,
     store,
     policy,
-    use: features,
+    use,
     parts: [],
-    user: userOf,
+    user,
     shared: <Value>(key: string, make: () => Value): Value => {
       if (!shared.has(key)) shared.set(key, make())
       return shared.get(key) as Value
     },
-    all: (slot) =>
-      providedIn(
-        features.flatMap(({ provides = [] }) => provides),
-        slot,
-      ),
+    all: (slot) => providedIn(provided, slot),
   }
-  kernel.parts = features.flatMap((feature) => feature.memory?.(kernel) ?? [])
-  return {
-    [KERNEL]: kernel,
-    session: (given: Scope, { project, ...unknown }: SessionOptions = {}) => {
-      checkOptions('session', 'options', unknown, ['project'])
-      const { sessionId = DEFAULT_SESSION, ...scope } = checkScope('session', given)
-      return openSession({
-        memory: kernel,
-        user: userOf(scope),
-        scope: { ...scope, sessionId },
-        project: project === undefined ? undefined : checkId('session', 'project', project),
-        store: store.open({ ...scope, sessionId }),
-        system,
-        onCut,
-        development,
-        limited: (other) => createPolicy({ ...limits, ...other }, counter, lanes, 'context'),
-      })
+  memory.parts = use.flatMap((feature) => feature.memory?.(memory) ?? [])
+  const face: Memory & { readonly [KERNEL]: KernelMemory } = {
+    [KERNEL]: memory,
+    session: (given, options: SessionOptions = {}) => {
+      checkOptions('session', 'options', options, ['project'])
+      const { project } = options
+      if (project !== undefined) checkId('session', 'project', project)
+      const { sessionId = DEFAULT_SESSION, ...rest } = checkScope('session', given)
+      const scope = { ...rest, sessionId }
+      const own = { memory, user: user(rest), scope, store: store.open(scope), project }
+      return openSession({ ...own, system, onCut, laws, limited })
     },
-    user: (given: UserScope) => {
-      const user = userOf(checkUser('user', given))
-      return Object.fromEntries(
-        features.flatMap((feature) => (feature.user ? [[feature.name, feature.user(user)]] : [])),
-      )
+    user: (given) => {
+      const asked = user(checkUser('user', given))
+      return Object.fromEntries(use.flatMap((one) => (one.user ? [[one.name, one.user(asked)]] : [])))
     },
-  } as unknown as Memory<F>
+  }
+  return face as unknown as Memory<F>
 }
 
 /** Features in the order of their names, in which they act. @throws ERR_INVALID_ARGUMENT */
 function checkUse(use: readonly Feature[]): readonly Feature[] {
-  if (!Array.isArray(use)) throw invalid('createMemory', 'use', 'must be a list of features')
-  const names = new Set<string>()
-  for (const feature of use as readonly Feature[]) {
-    if (typeof feature?.name !== 'string') throw invalid('createMemory', 'use', 'must be a list of features')
-    const { name } = feature
-    if (RESERVED.includes(name))
-      throw invalid('createMemory', 'use', `has a feature that cannot be named ${name}`)
-    if (names.has(name)) throw invalid('createMemory', 'use', `has ${name}() twice`)
-    names.add(name)
+  const isList = Array.isArray(use) && use.every((feature: Feature) => typeof feature?.name === 'string')
+  if (!isList) throw invalid(OPERATION, 'use', 'must be a list of features')
+  const names = use.map(({ name }) => name)
+  for (const [index, { name, needs = [] }] of use.entries()) {
+    if (RESERVED.includes(name)) throw invalid(OPERATION, 'use', `has a feature that cannot be named ${name}`)
+    if (names.indexOf(name) < index) throw invalid(OPERATION, 'use', `has ${name}() twice`)
+    const missing = needs.find((other: string) => !names.includes(other))
+    if (missing !== undefined)
+      throw invalid(OPERATION, 'use', `has ${name}(), which needs ${missing}() in use`)
   }
-  for (const { name, needs = [] } of use as readonly Feature[])
-    for (const other of needs)
-      if (!names.has(other))
-        throw invalid('createMemory', 'use', `has ${name}(), which needs ${other}() in use`)
-  return [...use].sort((one: Feature, other: Feature) => (one.name < other.name ? -1 : 1))
+  return [...use].sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
 /** @throws ERR_INVALID_ARGUMENT */

@@ -5,7 +5,7 @@ import type { Op, Scope } from '../ports/op.ts'
 import type { AppendOptions, AppendResult, ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { checkContextOptions } from './context/context-options.ts'
-import { Lane } from './context/lane.ts'
+import { Lane, type LawCheck } from './context/lane.ts'
 import type { CutPart, NamedPart, OnCut, Slot } from './feature.ts'
 import { KERNEL, type KernelMemory, type KernelSession, type KernelUser, providedIn } from './feature.ts'
 import { messagesOf } from './log/fold.ts'
@@ -27,7 +27,7 @@ export interface SessionParts {
   readonly store: ScopeStore
   readonly system: string
   readonly onCut: OnCut | undefined
-  readonly development: boolean
+  readonly laws: (() => LawCheck) | undefined
   /** The memory's policy with other limits. @throws ERR_INVALID_ARGUMENT */
   readonly limited: (limits: Limits) => Policy
 }
@@ -152,14 +152,14 @@ class SessionKernel implements KernelSession {
   }
 
   #laneWith(policy: Policy): Lane {
-    const { store, scope, system, onCut, development } = this.#given
+    const { store, scope, system, onCut, laws } = this.#given
     const cuts: readonly CutPart[] = this.parts.flatMap(({ part: { cut } }) => cut ?? [])
     return new Lane({
       store,
       scope,
       policy,
       system,
-      development,
+      laws,
       user: this.user.store,
       shows: this.parts.flatMap(({ name, part: { show } }) => (show ? [{ name, show }] : [])),
       cuts: onCut ? [...cuts, { name: 'onCut', after: onCut }] : cuts,

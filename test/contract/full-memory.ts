@@ -1,5 +1,6 @@
 /** A memory with every feature in use, for suites that concern what they do together. */
 import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
+import { LawChecker } from '../../src/assert-laws.ts'
 import { createKernel } from '../../src/kernel/memory.ts'
 import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
 import {
@@ -70,6 +71,7 @@ export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): 
     compaction: summaries,
     retention: times,
     host,
+    development = false,
     ...rest
   } = options
   const use: Feature[] = [
@@ -82,7 +84,13 @@ export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): 
     ...(times ? [retention(times)] : []),
   ]
   const memory: Memory = host
-    ? createKernel({ counter: defaultCounter, ...rest, host, use })
-    : createMemory({ ...rest, use })
+    ? createKernel({
+        counter: defaultCounter,
+        ...rest,
+        host,
+        use,
+        ...(development && { laws: () => new LawChecker() }),
+      })
+    : createMemory({ ...rest, development, use })
   return memory as FullMemory<State>
 }

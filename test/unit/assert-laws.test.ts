@@ -1,6 +1,6 @@
 import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { LawChecker } from '../../src/kernel/context/assert-laws.ts'
+import { LawChecker } from '../../src/assert-laws.ts'
 import { type Block, type Context, charsPerToken, mapStore } from '../../src/index.ts'
 import { calls, result, user } from './support/messages.ts'
 

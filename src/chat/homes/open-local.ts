@@ -1,4 +1,4 @@
-import { kept } from '../../kernel/log/kept.ts'
+import { kept } from '../kept.ts'
 import type { LocalMemory } from './local-memory.ts'
 import type { Budget } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'

@@ -2,23 +2,22 @@ import type { Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import type { ScopeStore } from '../../ports/store.ts'
+import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, CutPart, Section, Showing } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
 import { messagesOf, pendingCalls, type Unit } from '../log/fold.ts'
-import { kept } from '../log/kept.ts'
 import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
-import { LawChecker } from './assert-laws.ts'
 import { type Call, Calls } from './call.ts'
 import { contextOf, type Made } from './context-of.ts'
 import { type Covering, wholly } from './covering.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import { keeper } from './keeper.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
@@ -38,7 +37,13 @@ export interface LaneParts {
   readonly shows: readonly NamedShow[]
   readonly cuts: readonly CutPart[]
   readonly cover: ((lane: Lane) => Cover) | undefined
-  readonly development?: boolean | undefined
+  readonly laws: (() => LawCheck) | undefined
+}
+
+/** Checks each context of one lane. */
+export interface LawCheck {
+  /** @param messages numbers of messages that the log holds. @throws ERR_LAW_BROKEN */
+  check(context: Context, messages: number): void
 }
 
 /** A context with the window that it shows. */
@@ -58,12 +63,12 @@ export class Lane {
   readonly #shows: Shows
   readonly #judge: Judge
   readonly #prefix = new Prefix()
-  readonly #laws: LawChecker | undefined
+  readonly #laws: LawCheck | undefined
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts } | undefined
 
   constructor(parts: LaneParts) {
-    const { store, policy, shows, cover, development } = parts
+    const { store, policy, shows, cover, laws } = parts
     this.#parts = parts
     this.store = store
     this.policy = policy
@@ -73,7 +78,7 @@ export class Lane {
     this.calls = new Calls({ ...parts, cover: this.cover })
     this.#judge = new Judge(this)
     this.#shows = new Shows(shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
-    this.#laws = development ? new LawChecker() : undefined
+    this.#laws = laws?.()
   }
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
@@ -129,7 +134,8 @@ export class Lane {
       const { epoch: prior, head: own, registersAt } = view
       const calibration = prior?.mark.calibration ?? 1
       const frozen = await this.#frozen(prior)
-      const user = kept(() => this.#parts.user.head())
+      const heads = keeper<Promise<LogHead>>(1)
+      const user = () => heads([], () => this.#parts.user.head())
       const shown = await this.#shows.read(frozen, { own, registersAt, user, mayWrite }, failed)
       const parts = this.#shows.held(shown, calibration)
       const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL

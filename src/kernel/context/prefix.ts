@@ -20,20 +20,13 @@ export class Prefix {
       this.#head = head
       this.#blocks = []
     }
-    update(this.#state, blocks, this.#blocks.length)
+    this.#state.update(linesOf(blocks.slice(this.#blocks.length)))
     this.#blocks = blocks
-    const state = this.#state.clone()
-    update(state, further, 0)
-    return bytesToHex(state.digest())
+    return bytesToHex(this.#state.clone().update(linesOf(further)).digest())
   }
 }
 
-function update(state: ReturnType<typeof sha256.create>, blocks: readonly Block[], from: number): void {
-  if (from >= blocks.length) return
-  let lines = ''
-  for (let index = from; index < blocks.length; index++) {
-    const { section, role, parts } = blocks[index] as Block
-    lines += `\n${JSON.stringify([section, role, parts])}`
-  }
-  state.update(utf8ToBytes(lines))
+function linesOf(blocks: readonly Block[]): Uint8Array {
+  const lines = blocks.map(({ section, role, parts }) => `\n${JSON.stringify([section, role, parts])}`)
+  return utf8ToBytes(lines.join(''))
 }

@@ -7,45 +7,26 @@ export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp
   const { opId, kind } = op
   switch (op.kind) {
     case 'append': {
-      const attachments = op.messages.flatMap(attachmentsIn)
+      const { round, messages } = op
+      const attachments = messages.flatMap(attachmentsIn)
+      const ids = messages.map(({ id }) => id)
       return {
-        envelope: {
-          opId,
-          kind,
-          round: op.round,
-          ids: op.messages.map((message) => message.id),
-          ...(attachments.length > 0 && { attachments }),
-        },
-        bodies: op.messages.map(sealMessage),
-        ...(derived && { derived: op.messages.map(derived) }),
+        envelope: { opId, kind, round, ids, ...(attachments.length > 0 && { attachments }) },
+        bodies: messages.map(sealMessage),
+        ...(derived && { derived: messages.map(derived) }),
       }
     }
-    case 'mark':
-      return {
-        envelope: {
-          opId,
-          kind,
-          ids: [op.entry.id],
-          mark: op.entry.type,
-          base: op.base,
-          ...('lane' in op.entry && { lane: op.entry.lane }),
-          ...(op.sources?.length && { sources: op.sources }),
-        },
-        bodies: [JSON.stringify(op.entry)],
-      }
-    case 'put':
-      return {
-        envelope: {
-          opId,
-          kind,
-          ids: [op.key],
-          key: op.key,
-          base: op.base,
-          ...(op.sources?.length && { sources: op.sources }),
-          ...(op.index?.length && { index: op.index }),
-        },
-        bodies: [JSON.stringify(op.value)],
-      }
+    case 'mark': {
+      const { entry, base, sources } = op
+      const mark = { mark: entry.type, base, ...('lane' in entry && { lane: entry.lane }) }
+      const envelope = { opId, kind, ids: [entry.id], ...mark, ...(sources?.length && { sources }) }
+      return { envelope, bodies: [JSON.stringify(entry)] }
+    }
+    case 'put': {
+      const { key, base, sources, index, value } = op
+      const listed = { ...(sources?.length && { sources }), ...(index?.length && { index }) }
+      return { envelope: { opId, kind, ids: [key], key, base, ...listed }, bodies: [JSON.stringify(value)] }
+    }
     case 'delete':
       return { envelope: { opId, kind, ids: [], target: op.target }, bodies: [] }
     case 'erase':

@@ -22,22 +22,11 @@ export function unfenced(parts: readonly Part[]): readonly Part[] {
 }
 
 function unfencedPart(part: Part): Part {
-  switch (part.type) {
-    case 'text': {
-      const text = brokenUp(part.text)
-      return text === part.text ? part : { ...part, text }
-    }
-    case 'tool-call': {
-      const input = brokenUpIn(part.input)
-      return input === part.input ? part : { ...part, input }
-    }
-    case 'tool-result': {
-      const output = brokenUpIn(part.output)
-      return output === part.output ? part : { ...part, output }
-    }
-    default:
-      return part
-  }
+  const field = part.type === 'tool-call' ? 'input' : part.type === 'tool-result' ? 'output' : 'text'
+  if (part.type === 'reasoning' || !(field in part)) return part
+  const value = (part as unknown as { readonly [field: string]: Json })[field] as Json
+  const broken = brokenUpIn(value)
+  return broken === value ? part : ({ ...part, [field]: broken } as Part)
 }
 
 /** The same value, where no string in it looks like a fence. */

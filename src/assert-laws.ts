@@ -1,5 +1,5 @@
-import type { Block, Context } from '../../ports/context.ts'
-import { PlimsollError } from '../../ports/errors.ts'
+import type { Block, Context } from './ports/context.ts'
+import { PlimsollError } from './ports/errors.ts'
 
 /**
  * Checks of a context that cost a pass over its blocks, for development: law 1 (never over the line), 2 (pairs hold), 4 (every message
