@@ -7,13 +7,21 @@ import { optimized, source } from './test/source.ts'
 
 const executablePath = findChromium()
 
+const { FAST_CHECK_RUNS } = process.env
+const fastCheckRuns = FAST_CHECK_RUNS === undefined ? undefined : Number(FAST_CHECK_RUNS)
+
+/** Of a project: how often properties run, and the time of a test, which grows with that. */
+function timed(testTimeout: number) {
+  return { provide: { fastCheckRuns }, testTimeout: testTimeout * Math.max(1, fastCheckRuns ?? 1) }
+}
+
 const node = {
   resolve: source,
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
     // Machines that do other things too are no reason to fail.
-    testTimeout: 20_000,
+    ...timed(20_000),
     // All cores: by itself Vitest leaves one idle, which is half of a machine of two. The others start processes of their own.
     maxWorkers: '100%',
     sequence: { groupOrder: 1 },
@@ -27,6 +35,7 @@ const browser = {
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
+    ...timed(20_000),
     browser: {
       enabled: true,
       headless: true,
@@ -46,7 +55,7 @@ const workerd = {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
     // The first call of a file loads the whole worker.
-    testTimeout: 20_000,
+    ...timed(20_000),
   },
 }
 
@@ -64,7 +73,7 @@ const encrypted = {
   test: {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
-    testTimeout: 20_000,
+    ...timed(20_000),
   },
 }
 
@@ -75,7 +84,7 @@ const agents = {
   test: {
     name: 'workerd-agents',
     include: ['test/agents/**/*.test.ts'],
-    testTimeout: 20_000,
+    ...timed(20_000),
   },
 }
 

@@ -10,6 +10,7 @@ import {
   versionsIn,
 } from '../../src/index.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
+import { limit, runs } from './support/runs.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
@@ -179,7 +180,9 @@ describe('versions, in any order of edits, replies and switches', () => {
     at: fc.nat(30),
   })
 
-  it('switch forth and back to the same messages and contexts, and lose nothing', async () => {
+  it('switch forth and back to the same messages and contexts, and lose nothing', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
         const store = mapStore()
@@ -220,9 +223,9 @@ describe('versions, in any order of edits, replies and switches', () => {
         await walk(session, seen)
         expect([...seen].sort()).toEqual(written.sort())
       }),
-      { numRuns: 60 },
+      runs(60),
     )
-  }, 60_000)
+  })
 })
 
 const contextOf = async (session: Session): Promise<string> =>

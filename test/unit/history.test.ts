@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemory, type Message, type MessageInput, mapStore, type Session } from '../../src/index.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { runs } from './support/runs.ts'
 
 const open = (store: Store = mapStore()): Session => {
   let ids = 0
@@ -71,7 +72,7 @@ describe('history', () => {
           expect(await session.history({ messages, before: before.id })).toEqual(lastOf(older, messages))
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 

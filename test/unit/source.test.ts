@@ -10,6 +10,7 @@ import {
   scriptedModel,
 } from '../../src/index.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
+import { runs } from './support/runs.ts'
 
 function open(store = mapStore()): Session {
   return createMemory({ store, budget: 2_000, counter: charsPerToken(4) }).session({ userId: 'ada' })
@@ -36,7 +37,7 @@ describe('reading originals back', () => {
           await expect(session.readSource(`#${count + 1}`)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
         },
       ),
-      { numRuns: 20 },
+      runs(20),
     )
   })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Context, createMemory, mapStore, stringifyContext } from '../../src/index.ts'
+import { runs } from './support/runs.ts'
 
 describe('stringifyContext', () => {
   it('writes what JSON.stringify does, call after call', async () => {
@@ -12,6 +13,7 @@ describe('stringifyContext', () => {
         const context = await session.context({ tail: 'It is Monday.' })
         expect(stringifyContext(context)).toBe(JSON.stringify(context))
       }),
+      runs(100),
     )
   })
 

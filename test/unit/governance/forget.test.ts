@@ -14,6 +14,7 @@ import {
 import type { LogRow } from '../../../src/ports/store.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
+import { runs } from '../support/runs.ts'
 
 const TRIP = { ...ADA, sessionId: 'trip' }
 
@@ -271,7 +272,7 @@ describe('forgetting', () => {
         expect(rows.map(({ id }) => id)).toEqual(ids)
         for (const { id, body } of rows) expect(body === null, id).toBe(gone.has(id))
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 })

@@ -1,0 +1,1 @@
+export { limit, runs } from '../../everywhere/runs.ts'
