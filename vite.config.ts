@@ -10,9 +10,18 @@ const executablePath = findChromium()
 const { FAST_CHECK_RUNS } = process.env
 const fastCheckRuns = FAST_CHECK_RUNS === undefined ? undefined : Number(FAST_CHECK_RUNS)
 
-/** Of a project: how often properties run, and the time of a test, which grows with that. */
-function timed(testTimeout: number) {
-  return { provide: { fastCheckRuns }, testTimeout: testTimeout * Math.max(1, fastCheckRuns ?? 1) }
+/**
+ * Of each project: how often properties run, the time of a test, which grows with that, and how long it waits for something.
+ * Machines that do other things too are no reason to fail.
+ */
+function patient(testTimeout: number) {
+  return {
+    provide: { fastCheckRuns },
+    testTimeout: testTimeout * Math.max(1, fastCheckRuns ?? 1),
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
+    setupFiles: ['test/everywhere/patience.ts'],
+  }
 }
 
 const node = {
@@ -20,8 +29,7 @@ const node = {
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
-    // Machines that do other things too are no reason to fail.
-    ...timed(20_000),
+    ...patient(20_000),
     // All cores: by itself Vitest leaves one idle, which is half of a machine of two. The others start processes of their own.
     maxWorkers: '100%',
     sequence: { groupOrder: 1 },
@@ -35,7 +43,7 @@ const browser = {
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
-    ...timed(20_000),
+    ...patient(20_000),
     browser: {
       enabled: true,
       headless: true,
@@ -55,7 +63,7 @@ const workerd = {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
     // The first call of a file loads the whole worker.
-    ...timed(20_000),
+    ...patient(20_000),
   },
 }
 
@@ -73,7 +81,7 @@ const encrypted = {
   test: {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
-    ...timed(20_000),
+    ...patient(20_000),
   },
 }
 
@@ -84,7 +92,7 @@ const agents = {
   test: {
     name: 'workerd-agents',
     include: ['test/agents/**/*.test.ts'],
-    ...timed(20_000),
+    ...patient(20_000),
   },
 }
 
@@ -93,9 +101,7 @@ const e2e = {
   test: {
     name: 'e2e',
     include: ['test/e2e/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    ...patient(30_000),
   },
 }
 
