@@ -5,6 +5,7 @@ import { toAnthropic } from '../../src/render/anthropic.ts'
 import { explain } from '../../src/render/explain.ts'
 import { type Explanation } from '../../src/ports/explanation.ts'
 import { toOpenAI } from '../../src/render/openai.ts'
+import { runs } from '../unit/support/runs.ts'
 import {
   assistant,
   block,
@@ -61,6 +62,7 @@ describe('an explanation', () => {
         const context = counted(blocks, tools)
         expectTiled(explain(context), toOpenAI(context), context)
       }),
+      runs(100),
     )
   })
 
@@ -70,6 +72,7 @@ describe('an explanation', () => {
         const context = counted(blocks, tools)
         expectTiled(explain(context, 'anthropic', { cache }), toAnthropic(context, { cache }), context)
       }),
+      runs(100),
     )
   })
 
@@ -91,6 +94,7 @@ describe('an explanation', () => {
           for (const index of inside) if (place !== undefined) expect(index).toBe(place)
         }
       }),
+      runs(100),
     )
   })
 

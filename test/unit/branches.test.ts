@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isPlimsollError, type Message, mapStore, type Store, versionsIn } from '../../src/index.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
+import { limit, runs } from './support/runs.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
@@ -176,7 +177,9 @@ describe('versions, in any order of edits, replies and switches', () => {
     at: fc.nat(30),
   })
 
-  it('switch forth and back to the same messages and contexts, and lose nothing', async () => {
+  it('switch forth and back to the same messages and contexts, and lose nothing', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
         const store = mapStore()
@@ -217,9 +220,9 @@ describe('versions, in any order of edits, replies and switches', () => {
         await walk(session, seen)
         expect([...seen].sort()).toEqual(written.sort())
       }),
-      { numRuns: 60 },
+      runs(60),
     )
-  }, 60_000)
+  })
 })
 
 const contextOf = async (session: FullSession): Promise<string> =>

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Message, type MessageInput, mapStore } from '../../src/index.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { runs } from './support/runs.ts'
 
 const open = (store: Store = mapStore()): FullSession => {
   let ids = 0
@@ -74,7 +75,7 @@ describe('history', () => {
           expect(await session.history({ messages, before: before.id })).toEqual(lastOf(older, messages))
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 

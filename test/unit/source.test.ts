@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { charsPerToken, mapStore, memoryTools, runAgent, scriptedModel } from '../../src/index.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
+import { runs } from './support/runs.ts'
 
 function open(store = mapStore()): FullSession {
   return fullMemory({ store, budget: 2_000, counter: charsPerToken(4) }).session({ userId: 'ada' })
@@ -31,7 +32,7 @@ describe('reading originals back', () => {
           await expect(readSource(session, `#${count + 1}`)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
         },
       ),
-      { numRuns: 20 },
+      runs(20),
     )
   })
 

@@ -2,6 +2,7 @@ import { fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Context, mapStore, stringifyContext } from '../../src/index.ts'
+import { runs } from './support/runs.ts'
 
 describe('stringifyContext', () => {
   it('writes what JSON.stringify does, call after call', async () => {
@@ -13,6 +14,7 @@ describe('stringifyContext', () => {
         const context = await session.context({ tail: 'It is Monday.' })
         expect(stringifyContext(context)).toBe(JSON.stringify(context))
       }),
+      runs(100),
     )
   })
 

@@ -14,7 +14,7 @@ import { changedStore } from '../../everywhere/changed-store.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'
 import { Household, happenings } from '../support/household.ts'
-import { runs } from '../support/runs.ts'
+import { limit, runs } from '../support/runs.ts'
 import { Scene, TOOLS } from '../support/scene.ts'
 import { sealingStore } from '../support/sealing-store.ts'
 import { lost, Namespace, waitingHost } from './namespace.ts'
@@ -159,7 +159,9 @@ const failure: fc.Arbitrary<Failure> = fc.record({
 })
 
 describe('a copy of a scope', () => {
-  it('is the source in all that can be read and decided, however often it was cut off', async () => {
+  it('is the source in all that can be read and decided, however often it was cut off', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         batches,
@@ -186,9 +188,11 @@ describe('a copy of a scope', () => {
       ),
       runs(300),
     )
-  }, 60_000)
+  })
 
-  it('writes what a store in between made of the bodies, which seals them', async () => {
+  it('writes what a store in between made of the bodies, which seals them', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(batches, fc.constantFrom(1, 512), async (all, pages) => {
         const [source, target] = [sealingStore(mapStore()), sealingStore(mapStore())]
@@ -199,9 +203,11 @@ describe('a copy of a scope', () => {
       }),
       runs(100),
     )
-  }, 60_000)
+  })
 
-  it('has what the source wrote while it was copied, deletes of what had been copied included', async () => {
+  it('has what the source wrote while it was copied, deletes of what had been copied included', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         batches,
@@ -247,9 +253,11 @@ describe('a copy of a scope', () => {
       ),
       runs(300),
     )
-  }, 60_000)
+  })
 
-  it('gives the same contexts, byte for byte, and goes on as the source would', async () => {
+  it('gives the same contexts, byte for byte, and goes on as the source would', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(histories, fc.integer({ min: 300, max: 3_000 }), async (actions, budget) => {
         const scene = new Scene({ budget })
@@ -277,9 +285,11 @@ describe('a copy of a scope', () => {
       }),
       runs(60),
     )
-  }, 60_000)
+  })
 
-  it('remembers what the source did: facts, checkpoint and skills show in its contexts', async () => {
+  it('remembers what the source did: facts, checkpoint and skills show in its contexts', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, async (played) => {
         const household = new Household({ budget: 4_000 })
@@ -297,7 +307,7 @@ describe('a copy of a scope', () => {
       }),
       runs(40),
     )
-  }, 60_000)
+  })
 
   it('is refused where the target holds something else, which stays as it is', async () => {
     const from = mapStore().open(SCOPE)
@@ -455,7 +465,9 @@ describe('a copy of a scope', () => {
 describe('a session that moves', () => {
   const opId = 'move'
 
-  it('leaves an erased source in another object, whatever was lost on the way, and moves once', async () => {
+  it('leaves an erased source in another object, whatever was lost on the way, and moves once', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         batches,
@@ -492,7 +504,7 @@ describe('a session that moves', () => {
       ),
       runs(150),
     )
-  }, 60_000)
+  })
 
   it('takes along what is written between its copy and its erase', async () => {
     const source = mapStore()

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Json, memoryToolSpecs } from '../../../src/index.ts'
+import { runs } from '../support/runs.ts'
 import { home, post, START } from './mcp-support.ts'
 
 /** Whatever a stranger may send, more often such as gets far. */
@@ -141,7 +142,7 @@ describe('whatever is sent', () => {
         const answer = await response.text()
         if (answer !== '') JSON.parse(answer)
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
     // It got far.
     expect([...statuses].sort()).toEqual([200, 202, 400])

@@ -19,7 +19,7 @@ import type { RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts
 import { accepted, erase, names, put, readAll, remove } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { Household, happenings } from '../support/household.ts'
-import { runs } from '../support/runs.ts'
+import { limit, runs } from '../support/runs.ts'
 import { lost, Namespace, platformError, waitingHost } from './namespace.ts'
 
 const USER: Scope = { userId: 'ada' }
@@ -757,7 +757,9 @@ describe('refresh', () => {
 })
 
 describe('a memory over replicas', () => {
-  it('gives the contexts that it would give over the user’s own scope', async () => {
+  it('gives the contexts that it would give over the user’s own scope', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, fc.constantFrom(600, 4_000), async (played, budget) => {
         const [plain, edge] = [new Household({ budget }), new Household({ budget })]
@@ -789,7 +791,7 @@ describe('a memory over replicas', () => {
       }),
       runs(40),
     )
-  }, 60_000)
+  })
 
   it('hands a session’s facts over to the user, and never those that the user forgot', async () => {
     const home = mapStore()

@@ -9,6 +9,7 @@ import { type Context, charsPerToken, isPlimsollError, mapStore, type Part, type
 import type { LogRow } from '../../../src/ports/store.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
+import { runs } from '../support/runs.ts'
 
 const TRIP = { ...ADA, sessionId: 'trip' }
 
@@ -265,7 +266,7 @@ describe('forgetting', () => {
         expect(rows.map(({ id }) => id)).toEqual(ids)
         for (const { id, body } of rows) expect(body === null, id).toBe(gone.has(id))
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 })

@@ -7,6 +7,7 @@ import { wordsOf } from '../../../src/features/recall/words.ts'
 import type { Message } from '../../../src/ports/message.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
+import { runs } from '../support/runs.ts'
 
 const same = (word: string): string => word
 
@@ -28,6 +29,7 @@ describe('a table of words', () => {
       fc.property(text, (text) => {
         expect(table.termsIn(text.toLowerCase())).toEqual(wordsOf(text))
       }),
+      runs(100),
     )
   })
 
@@ -38,6 +40,7 @@ describe('a table of words', () => {
         const found = table.termsIn(text.toLowerCase())
         if (found) expect(found).toEqual(wordsOf(text))
       }),
+      runs(100),
     )
     for (const other of ['café', '日本', '🚢', 'ﬁne', '\u1fff', '\u2070', '\u2139'])
       expect(table.termsIn(other)).toBeUndefined()

@@ -9,6 +9,7 @@ import { type LogItem, readLog } from '../../../src/replay/read-log.ts'
 import { chatGPT } from '../support/chatgpt.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, calculator, trip, user } from '../support/recordings.ts'
+import { runs } from '../support/runs.ts'
 
 async function read(text: string, size = text.length || 1) {
   const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
@@ -228,6 +229,7 @@ it('elements of a list, parsed, are the list', async () => {
         expect(found).toEqual(JSON.parse(text))
       },
     ),
+    runs(100),
   )
 })
 
@@ -241,6 +243,7 @@ it('a text that is no JSON is faulty where a parser stops, whatever engine says 
       // A number that is cut may still be one.
       if (!/^-?[\d.e+]+$/i.test(text)) expect(faultyLine(short)).toBeLessThanOrEqual(lines(short))
     }),
+    runs(100),
   )
   expect(faultyLine('{\n "a": [1,\n 2,,\n 3]}')).toBe(3)
   expect(faultyLine('{"a": 1,\n}')).toBe(2)

@@ -8,7 +8,7 @@ import { readAll } from '../../contract/samples.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'
 import { Household, happenings } from '../support/household.ts'
-import { runs } from '../support/runs.ts'
+import { limit, runs } from '../support/runs.ts'
 import { Scene } from '../support/scene.ts'
 import { sealingStore } from '../support/sealing-store.ts'
 
@@ -73,7 +73,9 @@ const failure: fc.Arbitrary<Failure> = fc.record({
 })
 
 describe('an export', () => {
-  it('imported under another user and exported again gives the same bytes, and all scopes the same rows', async () => {
+  it('imported under another user and exported again gives the same bytes, and all scopes the same rows', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, fc.boolean(), async (played, isSealed) => {
         const home = await household()
@@ -91,9 +93,9 @@ describe('an export', () => {
       }),
       runs(120),
     )
-  }, 60_000)
+  })
 
-  it('of one session gives the same bytes and the same contexts', async () => {
+  it('of one session gives the same bytes and the same contexts', { timeout: limit(60_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(histories, fc.integer({ min: 300, max: 3_000 }), async (actions, budget) => {
         const scene = new Scene({ budget })
@@ -114,9 +116,11 @@ describe('an export', () => {
       }),
       runs(60),
     )
-  }, 60_000)
+  })
 
-  it('of some parts, imported where nothing is, gives the same bytes', async () => {
+  it('of some parts, imported where nothing is, gives the same bytes', {
+    timeout: limit(60_000),
+  }, async () => {
     const parts = fc.subarray<TransferPart>(['log', 'facts', 'profile', 'checkpoint'], { minLength: 1 })
     await fc.assert(
       fc.asyncProperty(happenings, parts, async (played, parts) => {
@@ -130,11 +134,11 @@ describe('an export', () => {
       }),
       runs(80),
     )
-  }, 60_000)
+  })
 })
 
 describe('an import', () => {
-  it('that was cut off anywhere is gone on with by the next one', async () => {
+  it('that was cut off anywhere is gone on with by the next one', { timeout: limit(60_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, fc.array(failure, { maxLength: 3 }), async (played, failures) => {
         const home = await household()
@@ -151,9 +155,9 @@ describe('an import', () => {
       }),
       runs(120),
     )
-  }, 60_000)
+  })
 
-  it('of a newer export goes on where an older one ended', async () => {
+  it('of a newer export goes on where an older one ended', { timeout: limit(60_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, happenings, async (played, further) => {
         const home = await household()
@@ -170,7 +174,7 @@ describe('an import', () => {
       }),
       runs(80),
     )
-  }, 60_000)
+  })
 
   it('is the same in whatever chunks its file comes', async () => {
     const home = await household()

@@ -11,6 +11,7 @@ import { type ConversationMessage, parseChatRequest } from '../../../../src/edge
 import { mapStore } from '../../../../src/index.ts'
 import { parseOpenAIReply, toOpenAI } from '../../../../src/render/openai.ts'
 import { logOf } from '../../support/chat-client.ts'
+import { runs } from '../../support/runs.ts'
 
 /** What goes wrong with an attempt: it does not arrive, the model fails, or the answer gets lost. */
 type Fault = 'lost-before' | 'fails' | 'lost-after'
@@ -157,14 +158,12 @@ async function check(signal: Signal, turns: readonly Turn[]): Promise<void> {
   }
 }
 
-const runs = { numRuns: 300 }
-
 describe('the log of a session behind the door', () => {
   it('is the one true conversation where all words repeat, requests do not arrive and models fail', async () => {
     const turns = fc.array(turnOf(['lost-before', 'fails']), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('none', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -172,7 +171,7 @@ describe('the log of a session behind the door', () => {
     const turns = fc.array(turnOf(['lost-before', 'fails', 'lost-after']), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('key', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -180,7 +179,7 @@ describe('the log of a session behind the door', () => {
     const turns = fc.array(turnOf(['fails', 'lost-after']), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('flag', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -194,7 +193,7 @@ describe('the log of a session behind the door', () => {
     const turns = fc.array(turnOf(['lost-before', 'fails'], more), { maxLength: 10 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('none', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -211,7 +210,7 @@ describe('the log of a session behind the door', () => {
     )
     await fc.assert(
       fc.asyncProperty(turns, ([one, some]) => check('none', [one, ...some])),
-      runs,
+      runs(300),
     )
   })
 })
