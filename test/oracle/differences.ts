@@ -76,6 +76,13 @@ export const wanted: readonly WantedDifference[] = [
     isLasting: true,
     holds: isAfterExchange,
   },
+  {
+    changelog: '`editMessage(session, id, message)` in place of',
+    holds: ({ path, old, new: now }) =>
+      path.at(-1) === 'opId' &&
+      String(now).startsWith('editMessage/') &&
+      String(old) === String(now).replace('editMessage/', 'append/'),
+  },
 ]
 
 /** Causes of epochs before which the head still held. */

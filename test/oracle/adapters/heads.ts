@@ -23,22 +23,22 @@ function rememberedIn(parts: readonly Json[]): Json {
   const sections = parts
     .flatMap((part) => listIn(part, 'sections'))
     .sort((one, other) => numberIn(one, 'at') - numberIn(other, 'at'))
-  const of = (place: string): readonly Json[] => sections.filter((one) => field(one, 'in') === place)
+  const [system = [], memory = []] = ['system', 'memory'].map((place) =>
+    sections.filter((section) => field(section, 'in') === place),
+  )
   const { project, facts = [], asOf = NOTHING_KNOWN } = factsIn(parts)
   const sources = parts.flatMap((part) => listIn(part, 'sources'))
   return {
-    system: of('system')
-      .map((section) => textIn(section, 'text'))
-      .join('\n\n'),
-    memory: of('memory').map((section) => {
-      const { in: _, at: __, ...shown } = section as JsonObject
-      return shown
+    system: system.flatMap((section) => textIn(section, 'text') || []).join('\n\n'),
+    memory: memory.flatMap((section) => {
+      const { in: _, at: __, use: ___, ...shown } = section as JsonObject
+      return shown.text === '' ? [] : shown
     }),
     ...(project !== undefined && { project }),
     facts,
     sources: withoutShared(sources, facts),
     asOf,
-    uses: inOrder(parts.flatMap((part) => listIn(part, 'uses'))),
+    uses: [...system, ...memory].flatMap((section) => field(section, 'use') ?? []),
   }
 }
 
@@ -66,11 +66,3 @@ function withoutShared(sources: readonly Json[], facts: Json): readonly Json[] {
 function isShared(source: Json): boolean {
   return String(source).startsWith('user:')
 }
-
-/** What shows, in the order in which it shows, as in receipts of 0.1.0. */
-export function inOrder(uses: readonly Json[]): readonly Json[] {
-  const place = (use: Json): number => USES.indexOf(textIn(use, 'name'))
-  return [...uses].sort((one, other) => place(one) - place(other))
-}
-
-const USES = ['profile', 'pins', 'skills', 'facts', 'loaded-skills', 'news', 'checkpoint', 'recall']

@@ -2,13 +2,12 @@
  * As much of the library with features in `use` as the adapter uses, by structure: so the adapter
  * still compiles when the sources have another API, and runs over a frozen build as well.
  */
-import type { Json } from '../json.ts'
 import type { CountersLike } from './counters.ts'
 
 type Options = object
 
 export interface ContextLike {
-  readonly receipt: { readonly used: number; readonly remembered?: readonly Json[] }
+  readonly receipt: { readonly used: number }
 }
 
 export interface SessionLike {
@@ -94,8 +93,9 @@ export interface SecondLibrary extends CountersLike {
   recall(options: Options): object
   retention(options: Options): object
 
+  editMessage(session: SessionLike, id: string, messages: unknown, options?: Options): Promise<unknown>
   addExchange(session: SessionLike, user: string, assistant: string): Promise<unknown>
-  contextAt(session: SessionLike, id: string): Promise<{ readonly context: ContextLike }>
+  contextAt(session: SessionLike, id: string): Promise<unknown>
   readSource(session: SessionLike, reference: string, options?: Options): Promise<unknown>
   attach(session: SessionLike, attachment: Options): Promise<{ readonly ref?: string }>
   readAttachment(session: SessionLike, id: string): Promise<unknown>

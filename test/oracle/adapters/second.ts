@@ -16,7 +16,7 @@ import {
   versionOption,
 } from './arguments.ts'
 import { type CounterLike, counterOf } from './counters.ts'
-import { inOrder, secondHead } from './heads.ts'
+import { secondHead } from './heads.ts'
 import type { ContextLike, MemoryLike, SecondLibrary, SessionLike, UserLike } from './second-library.ts'
 import { optionsOf } from './second-options.ts'
 
@@ -74,7 +74,13 @@ class SecondRun implements Run {
       const { opened } = this.#tab(tab)
       this.#enter(tab, this.#memoryOf(opened), opened)
     },
-    append: async (command) => this.#session(command).append(one(command.messages), appendOptions(command)),
+    append: async ({ replaces, ...command }) => {
+      const session = this.#session(command)
+      const [messages, options] = [one(command.messages), appendOptions(command)]
+      return replaces === undefined
+        ? session.append(messages, options)
+        : this.#library.editMessage(session, replaces, messages, options)
+    },
     commit: async (command) => {
       const { messages, checkpoint, facts, ifVersion } = command
       const session = this.#session(command)
@@ -91,12 +97,9 @@ class SecondRun implements Run {
     context: async ({ kind: _, tab: name, ...options }) => {
       const tab = this.#tab(name)
       tab.context = await contextOf(tab.session, options)
-      return shown(tab.context)
+      return tab.context
     },
-    contextAt: async (command) => {
-      const past = await this.#library.contextAt(this.#session(command), command.id)
-      return { ...past, context: shown(past.context) }
-    },
+    contextAt: async (command) => this.#library.contextAt(this.#session(command), command.id),
     history: async ({ kind: _, tab, ...options }) => this.#tab(tab).session.history(options),
     readSource: async ({ kind: _, tab, reference, ...options }) =>
       this.#library.readSource(this.#tab(tab).session, reference, options),
@@ -306,12 +309,6 @@ async function contextOf(session: SessionLike, { recall, ...options }: ContextJs
   const refused = await session.context({ ...options, recall }).catch((error: unknown) => error)
   if (field(refused, 'code') !== 'ERR_INVALID_ARGUMENT') throw new Error('recall was not refused')
   return session.context(options)
-}
-
-/** A receipt names what shows in the order of features; that of 0.1.0 was that of the request. */
-function shown<Context extends ContextLike>({ receipt, ...context }: Context): unknown {
-  const { remembered } = receipt
-  return { ...context, receipt: { ...receipt, ...(remembered && { remembered: inOrder(remembered) }) } }
 }
 
 /** What a commit came to: in 0.1.0 features had no names. */
