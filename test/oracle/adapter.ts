@@ -42,4 +42,6 @@ export interface Adapter {
   readonly name: string
   /** Begins a run: nothing is open. */
   begin(world: World): Run
+  /** Contract: the register of a head, in the spelling that builds are compared in. */
+  head(row: JsonObject): JsonObject
 }

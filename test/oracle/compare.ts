@@ -1,7 +1,7 @@
 /** Compares what two builds made of one history. */
 import type { Command } from './commands.ts'
 import { type WantedDifference, wanted } from './differences.ts'
-import { isObject, type Json } from './json.ts'
+import { field, isObject, type Json, listIn } from './json.ts'
 import type { Result, Step } from './play.ts'
 import { lanesOf, PROJECTIONS, type Projection, project } from './project.ts'
 
@@ -15,18 +15,43 @@ export interface Difference {
   readonly path: readonly (string | number)[]
   readonly old: Json | undefined
   readonly new: Json | undefined
+  /** All that came of the command. */
+  readonly was: Json
+  readonly is: Json
 }
 
-/** The first difference that nobody wants, in the order of projections, then steps. */
-export function firstDifference(
+/** What of a value stands at a path. */
+export function at(value: Json | undefined, path: Difference['path']): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (inner, key) => (typeof key === 'number' ? listIn(inner)[key] : field(inner, key)),
+    value,
+  )
+}
+
+export interface Compared {
+  /** The first difference that nobody wants, in the order of projections, then steps. */
+  readonly difference?: Difference
+  /** The step from which on the two go different ways, as is wanted: the rest was not compared. */
+  readonly until?: number
+}
+
+export function compared(
   first: Result,
   second: Result,
   list: readonly WantedDifference[] = wanted,
-): Difference | undefined {
-  if (sameSteps(first.steps, second.steps)) return undefined
-  for (const difference of differencesBetween(first, second))
-    if (!list.some((one) => one.holds(difference))) return difference
-  return undefined
+): Compared {
+  if (sameSteps(first.steps, second.steps)) return {}
+  const differences = [...differencesBetween(first, second)]
+  const lasting = list.filter(({ isLasting }) => isLasting)
+  const isWanted = (some: readonly WantedDifference[], difference: Difference): boolean =>
+    some.some((one) => one.holds(difference, { first, second }))
+  const until = differences.reduce(
+    (least, difference) =>
+      difference.step < least && isWanted(lasting, difference) ? difference.step : least,
+    Number.POSITIVE_INFINITY,
+  )
+  const difference = differences.find((one) => one.step < until && !isWanted(list, one))
+  return { ...(difference && { difference }), ...(Number.isFinite(until) && { until }) }
 }
 
 /** Mostly nothing is different, made names included. */
@@ -41,9 +66,10 @@ export function* differencesBetween(first: Result, second: Result): Generator<Di
   const isSameLane = JSON.stringify(lanesOf(first)) === JSON.stringify(lanesOf(second))
   for (const projection of PROJECTIONS) {
     const [before, after] = [first, second].map((result) => project(result, projection, isSameLane))
-    for (const [step, { command }] of first.steps.entries())
-      for (const parting of partings(before?.[step], after?.[step], []))
-        yield { projection, step, command, ...parting }
+    for (const [step, { command }] of first.steps.entries()) {
+      const [was, is] = [before?.[step] ?? null, after?.[step] ?? null]
+      for (const parting of partings(was, is, [])) yield { projection, step, command, ...parting, was, is }
+    }
   }
 }
 

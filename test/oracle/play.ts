@@ -28,6 +28,7 @@ export interface Step {
 
 export interface Result {
   readonly name: string
+  readonly configurations: History['configurations']
   readonly steps: readonly Step[]
 }
 
@@ -46,7 +47,7 @@ export async function play(history: History, side: Side): Promise<Result> {
   for (const command of [...history.commands, { kind: 'rows' } as const])
     steps.push(await player.step(command))
   await side.close?.()
-  return { name: side.adapter.name, steps }
+  return { name: side.adapter.name, configurations: history.configurations, steps }
 }
 
 class Player implements World {
@@ -57,6 +58,7 @@ class Player implements World {
   readonly #stores: readonly StoreLike[]
   readonly #wrapped: readonly StoreLike[]
   readonly #run: Run
+  readonly #headOf: Adapter['head']
   /** The scope and store of each tab. */
   readonly #tabs = new Map<string, { readonly scope: ScopeJson; readonly store: number }>()
   #events: JsonObject[] = []
@@ -71,6 +73,7 @@ class Player implements World {
     this.#stores = [side.open(), side.open()]
     this.#wrapped = this.#stores.map((one) => this.#faults.wrap(one))
     this.#run = side.adapter.begin(this)
+    this.#headOf = side.adapter.head
   }
 
   store(number: number): StoreLike {
@@ -151,7 +154,7 @@ class Player implements World {
         this.model.script(command.answers)
         return null
       case 'rows':
-        return Promise.all(this.#stores.map(async (store) => (await rowsOf(store)) as Json))
+        return Promise.all(this.#stores.map(async (store) => (await rowsOf(store, this.#headOf)) as Json))
     }
   }
 

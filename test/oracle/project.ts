@@ -7,7 +7,7 @@
  * - `names`: all of it, heads too, each made name in the order of its first appearance: so whether
  *   two of them are one.
  */
-import { isObject, type Json, type JsonObject, listIn, textIn } from './json.ts'
+import { field, isObject, type Json, type JsonObject, listIn, textIn } from './json.ts'
 import { Names, type Treatment } from './names.ts'
 import type { Outcome, Result, Step } from './play.ts'
 
@@ -39,12 +39,9 @@ export function project(result: Result, projection: Projection, isSameLane: bool
   return result.steps.map(of)
 }
 
-/** The lanes of a result's contexts, in their order: only where they are the same, fences are. */
+/** The lanes of a result, in their order: only where they are the same, fences are. */
 export function lanesOf({ steps }: Result): readonly string[] {
-  return steps.flatMap(({ outcome, raced = [] }) => [
-    ...lanesOf({ name: '', steps: raced }),
-    ...('ok' in outcome && textIn(outcome.ok, 'lane') !== '' ? [textIn(outcome.ok, 'lane')] : []),
-  ])
+  return [...JSON.stringify(steps).matchAll(/"lane":"([0-9a-f]{16})"/g)].map(([, lane = '']) => lane)
 }
 
 function treatmentOf(projection: Projection, isSameLane: boolean): Treatment {
@@ -71,7 +68,7 @@ const LEFT_OUT: { readonly [projection in Projection]: LeftOut } = {
 
 function walk(value: Json, names: Names, leftOut: LeftOut): Json {
   if (typeof value === 'string') return names.in(value)
-  if (Array.isArray(value)) return value.map((one: Json) => walk(one, names, leftOut))
+  if (Array.isArray(value)) return withHeadsInOrder(value, names).map((one) => walk(one, names, leftOut))
   if (!isObject(value)) return value
   const kept = Object.keys(value)
     .filter((name) => !leftOut(name, value))
@@ -82,6 +79,22 @@ function walk(value: Json, names: Names, leftOut: LeftOut): Json {
       return [names.in(name), SETS.has(name) ? inOrder(inner, names) : walk(inner, names, leftOut)]
     }),
   )
+}
+
+/** Rows of heads that were removed together: they stand in the order of their hashes. */
+function withHeadsInOrder(rows: readonly Json[], names: Names): readonly Json[] {
+  const isHead = (row: Json | undefined): boolean =>
+    [field(row, 'kind'), field(row, 'type')].includes('delete') && textIn(row, 'id').startsWith('head/')
+  const found = [...rows]
+  for (let from = 0; from < rows.length; from++) {
+    let to = from
+    while (isHead(rows[to])) to++
+    const ids = rows.slice(from, to).map((row) => names.inSet(textIn(row, 'id')))
+    for (const [index, id] of ids.sort().entries())
+      found[from + index] = { ...(rows[from + index] as JsonObject), id }
+    from = Math.max(from, to - 1)
+  }
+  return found
 }
 
 /** What of a certificate stands in the order of hashes. */

@@ -5,17 +5,20 @@
 import { type Json, type JsonObject, plain } from './json.ts'
 import type { LogRowLike, RegisterLike, ScopeJson, ScopeStoreLike, StoreLike } from './store.ts'
 
-export async function rowsOf(store: StoreLike): Promise<readonly JsonObject[]> {
+type HeadOf = (row: JsonObject) => JsonObject
+
+/** @param headOf spells the register of a head */
+export async function rowsOf(store: StoreLike, headOf: HeadOf): Promise<readonly JsonObject[]> {
   const scopes: ScopeJson[] = []
   for (let page = await store.scopes(); page.length > 0; page = await store.scopes(scopes.at(-1)))
     scopes.push(...page)
   const found: JsonObject[] = []
-  for (const scope of scopes) found.push(await scopeOf(store.open(scope), scope))
+  for (const scope of scopes) found.push(await scopeOf(store.open(scope), scope, headOf))
   // Stores have orders of their own.
   return found.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
 }
 
-async function scopeOf(store: ScopeStoreLike, scope: ScopeJson): Promise<JsonObject> {
+async function scopeOf(store: ScopeStoreLike, scope: ScopeJson, headOf: HeadOf): Promise<JsonObject> {
   const log = await logOf(store)
   const registers = await registersOf(store)
   const groups = [...new Set(registers.flatMap(({ index = [] }) => index.map(({ group }) => group)))].sort()
@@ -30,7 +33,7 @@ async function scopeOf(store: ScopeStoreLike, scope: ScopeJson): Promise<JsonObj
     head: plain(head),
     marks: plain([...marks.values()]),
     log: log.map(opened),
-    registers: registers.map(opened),
+    registers: registers.map((row) => (row.key.startsWith('head/') ? headOf(opened(row)) : opened(row))),
     lists,
     derived: await derivedOf(store),
   }
@@ -85,7 +88,7 @@ async function derivedOf(store: ScopeStoreLike): Promise<readonly Json[]> {
 }
 
 /** A row with its texts as the JSON that they are. */
-function opened(row: object): Json {
+function opened(row: object): JsonObject {
   const { body, derived, ...rest } = row as { readonly body: string | null; readonly derived?: string }
   return {
     ...(plain(rest) as JsonObject),

@@ -63,3 +63,12 @@ export interface StoreLike {
   removeUnused(until: number): Promise<number>
   scopes(after?: ScopeJson): Promise<readonly ScopeJson[]>
 }
+
+/** The stores of a build. */
+export interface StoresLike {
+  mapStore(): StoreLike
+  dexieStore(options: object): StoreLike & { close(): Promise<void> }
+  durableObjectStore(storage: object): StoreLike
+  encryptedStore(store: StoreLike, keys: object): StoreLike
+  secretKeys(secret: string): object
+}

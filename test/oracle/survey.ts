@@ -10,8 +10,6 @@ export interface SurveyOptions extends Sides {
   readonly histories: number
   /** Of the first history; the next one has the next number. Default 1. */
   readonly seed?: number
-  /** Which histories are played. Default: all. */
-  readonly only?: (history: History) => boolean
   /** Called with each history that was played. */
   readonly onPlayed?: (history: History, verdict: Verdict, result: Result) => void
 }
@@ -25,12 +23,10 @@ export async function survey({
   built,
   histories,
   seed = 1,
-  only = () => true,
   onPlayed,
 }: SurveyOptions): Promise<string | undefined> {
   for (let number = seed; number < seed + histories; number++) {
     const history = historyOf(number)
-    if (!only(history)) continue
     const { verdict, result } = await judged(history, frozen, built)
     onPlayed?.(history, verdict, result)
     if (verdict.status === 'different') return toldOf(history, verdict, { frozen, built })

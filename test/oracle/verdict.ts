@@ -1,11 +1,12 @@
 /** What two builds make of a history. */
 import type { History } from './commands.ts'
-import { type Difference, firstDifference, told } from './compare.ts'
+import { compared, type Difference, told } from './compare.ts'
 import { broken } from './judge.ts'
 import { play, type Result, type Side } from './play.ts'
 
 export type Verdict =
-  | { readonly status: 'same' }
+  /** Up to the step from which on other ways are wanted, if there is one. */
+  | { readonly status: 'same'; readonly until?: number }
   /** The frozen build breaks a law in it: then it need not be the same. */
   | { readonly status: 'lawless'; readonly lines: readonly string[] }
   | { readonly status: 'different'; readonly difference: Difference; readonly lines: readonly string[] }
@@ -21,8 +22,8 @@ export async function judged(history: History, frozen: Side, built: Side): Promi
   const lines = broken(history, result)
   if (lines.length > 0) return { verdict: { status: 'lawless', lines }, result }
   const other = await play(history, built)
-  const difference = firstDifference(result, other)
-  if (!difference) return { verdict: { status: 'same' }, result }
+  const { difference, ...rest } = compared(result, other)
+  if (!difference) return { verdict: { status: 'same', ...rest }, result }
   const verdict = { status: 'different', difference, lines: broken(history, other) } as const
   return { verdict, result }
 }

@@ -1,4 +1,4 @@
-/** Arguments of calls of 0.1.0, from neutral commands. */
+/** Arguments that both APIs take, from neutral commands. */
 import type { AppendJson, CommandOf, IfVersion } from '../commands.ts'
 import { isObject, numberIn } from '../json.ts'
 

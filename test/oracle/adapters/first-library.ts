@@ -2,16 +2,9 @@
  * As much of the library of 0.1.0 as the adapter uses, by structure: so the adapter still compiles
  * when the sources have another API, and runs over the frozen build and over any other.
  */
-import type { StoreLike } from '../store.ts'
+import type { CountersLike } from './counters.ts'
 
 type Options = object
-
-export interface CounterLike {
-  readonly id: string
-  count(text: string): number
-  /** Of a calibrated one. */
-  report?(context: unknown, usage: number): void
-}
 
 export interface CheckpointLike {
   get(options?: Options): Promise<{ readonly value: unknown; readonly version: string | null }>
@@ -99,14 +92,9 @@ export interface MemoryLike {
   runDueWork(): Promise<number | undefined>
 }
 
-export interface FirstLibrary {
+export interface FirstLibrary extends CountersLike {
   createCore(options: Options): MemoryLike
   readonly onDemand: object
-  mapStore(): StoreLike
-  charsPerToken(chars: number): CounterLike
-  calibrated(counter: CounterLike): CounterLike
-  readonly utf8Bound: CounterLike
-  readonly defaultCounter: CounterLike
   extractFacts(rounds: never): unknown
   lexicalRecall(options?: Options): object
   readonly englishStemmer: object

@@ -14,8 +14,10 @@ import {
   remembered,
   versionOption,
 } from './arguments.ts'
-import type { CounterLike, FirstLibrary, MemoryLike, SessionLike, UserLike } from './first-library.ts'
-import { counterOf, optionsOf } from './options.ts'
+import { type CounterLike, counterOf } from './counters.ts'
+import type { FirstLibrary, MemoryLike, SessionLike, UserLike } from './first-library.ts'
+import { optionsOf } from './first-options.ts'
+import { firstHead } from './heads.ts'
 
 /** What one tab holds open. */
 interface Tab {
@@ -34,7 +36,7 @@ interface Tab {
 type Opened = Pick<Tab, 'memory' | 'counter'>
 
 export function firstAdapter(library: FirstLibrary, name: string): Adapter {
-  return { name, begin: (world) => new FirstRun(library, world) }
+  return { name, begin: (world) => new FirstRun(library, world), head: firstHead }
 }
 
 class FirstRun implements Run {

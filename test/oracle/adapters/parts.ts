@@ -1,51 +1,17 @@
-/** A configuration as options of 0.1.0. */
+/** What of a configuration both APIs take as it is. */
 import type { World } from '../adapter.ts'
-import type { Configuration, CounterJson } from '../configuration.ts'
+import type { Configuration } from '../configuration.ts'
 import { field, isObject, type Json, numberIn, plain, textIn } from '../json.ts'
-import type { CounterLike, FirstLibrary } from './first-library.ts'
 
-export function counterOf(library: FirstLibrary, counter: CounterJson): CounterLike {
-  switch (counter.type) {
-    case 'default':
-      return library.defaultCounter
-    case 'utf8':
-      return library.utf8Bound
-    case 'chars':
-      return library.charsPerToken(counter.chars)
-    case 'calibrated':
-      return library.calibrated(counter.of === 'chars' ? library.charsPerToken(4) : library.defaultCounter)
-  }
+export function hostOf({ host }: World): object {
+  const { now, newId, timeout, controller, toBase64, fromBase64 } = host
+  return { now, newId, timeout, controller, toBase64, fromBase64 }
 }
 
-/** Options of a memory, its store and counter aside. */
-export function optionsOf(library: FirstLibrary, configuration: Configuration, world: World): object {
-  const { host, model, tell } = world
-  const { counter: _, compaction, extract, recall, checkpoint, onCut, ...rest } = configuration
-  const cut = (event: object): void => {
+export function onCutOf(onCut: NonNullable<Configuration['onCut']>, { tell }: World): unknown {
+  return (event: object): void => {
     tell({ type: 'cut', ...toldOf(event) })
     if (onCut === 'throws') throw new Error('the hook failed')
-  }
-  return {
-    ...rest,
-    host: {
-      now: host.now,
-      newId: host.newId,
-      timeout: host.timeout,
-      controller: host.controller,
-      toBase64: host.toBase64,
-      fromBase64: host.fromBase64,
-    },
-    onDemand: async () => library.onDemand,
-    ...(onCut && { onCut: cut }),
-    ...(compaction && { compaction: compactionOf(compaction, model) }),
-    ...(extract && { extract: extractOf(extract, library, world) }),
-    ...(recall && { recall: recallOf(recall, library) }),
-    ...(checkpoint && {
-      checkpoint: {
-        ...(checkpoint.schema && { schema: SCHEMA }),
-        ...(checkpoint.default !== undefined && { defaultState: checkpoint.default }),
-      },
-    }),
   }
 }
 
@@ -55,9 +21,9 @@ function toldOf(event: object): { readonly [key: string]: Json } {
   return { ...(plain(told) as object), messages: messages.map(({ id }) => id) }
 }
 
-function compactionOf(
+export function compactionOf(
   { model: isScripted, pins, ...sizes }: NonNullable<Configuration['compaction']>,
-  model: World['model'],
+  { model }: World,
 ): object {
   const read = (): unknown => {
     if (pins === 'throws') throw new Error('the pins are out of reach')
@@ -66,12 +32,13 @@ function compactionOf(
   return { ...sizes, ...(isScripted && { model }), ...(pins && { pins: read }) }
 }
 
-function extractOf(
+/** @param rules the library's own */
+export function extractOf(
   extract: NonNullable<Configuration['extract']>,
-  library: FirstLibrary,
+  rules: unknown,
   { host }: World,
 ): unknown {
-  if (extract === 'rules') return library.extractFacts
+  if (extract === 'rules') return rules
   if (extract === 'plain') return firstSaid
   if (extract === 'throws')
     return () => {
@@ -94,10 +61,13 @@ function firstSaid(
   return [{ id: `said/${message.id}`, kind: 'finding', text: String(message.content).slice(0, 80) }]
 }
 
-function recallOf(recall: NonNullable<Configuration['recall']>, library: FirstLibrary): object {
-  if (recall === 'plain') return library.lexicalRecall()
-  if (recall === 'stemmed') return library.lexicalRecall({ stemmer: library.englishStemmer })
-  return library.lexicalRecall({ embed: async (texts: readonly string[]) => texts.map(vectorOf) })
+export function recallOf(
+  recall: NonNullable<Configuration['recall']>,
+  { englishStemmer }: { readonly englishStemmer: object },
+): object {
+  if (recall === 'plain') return {}
+  if (recall === 'stemmed') return { stemmer: englishStemmer }
+  return { embed: async (texts: readonly string[]) => texts.map(vectorOf) }
 }
 
 /** How often each vowel stands in a text. */
@@ -109,7 +79,7 @@ function vectorOf(text: string): readonly number[] {
  * Standard Schema by hand: a checkpoint needs a whole number `n` of 0 or more, and keeps nothing
  * but `n` and `note`.
  */
-const SCHEMA = {
+export const SCHEMA = {
   '~standard': {
     version: 1,
     vendor: 'oracle',
