@@ -8,7 +8,6 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import lock from '../../package-lock.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
 import { type Block, blocksOf, moduleOf, type Platform } from './blocks.ts'
 import { packed, project, root, run } from './library.ts'
@@ -34,6 +33,10 @@ const BESIDE = [
   'openai',
   'ts-fsrs',
 ]
+
+interface Lock {
+  readonly packages: { readonly [path: string]: { readonly version?: string } }
+}
 
 /** A compiler's complaint. */
 const COMPLAINT = /^(?:(.+?)\((\d+),\d+\): )?error (TS\d+: .*)$/
@@ -95,9 +98,9 @@ const asked = process.argv[2] ?? ''
 const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-docs-'))
 let failures = 0
 try {
-  const versions = lock.packages as { readonly [path: string]: { readonly version?: string } }
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
   const others = [...Object.keys(manifest.peerDependencies), ...BESIDE]
-  const beside = others.map((name) => `${name}@${versions[`node_modules/${name}`]?.version}`)
+  const beside = others.map((name) => `${name}@${packages[`node_modules/${name}`]?.version}`)
   const compilers = COMPILERS.map((version) => `typescript-${version}@npm:typescript@~${version}.0`)
   run(root, 'npm', 'run', 'build')
   const tarball = packed(workplace, '--ignore-scripts')
