@@ -9,6 +9,7 @@ import {
   standard,
   type Store,
 } from 'plimsoll'
+import { createClient } from 'plimsoll/client'
 
 export const store: Store = mapStore()
 export const model: Model = scriptedModel(['It leaves at 9:40.'])
@@ -18,3 +19,7 @@ export const tools = [
 export const messages: readonly MessageInput[] = [{ role: 'user', content: 'Book the 9:40 to Turin.' }]
 export const memory = createMemory({ store, budget: 16_000, use: [...standard(), recall()] })
 export const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+
+export const baseUrl = 'https://memory.example.com'
+export const client = createClient({ baseUrl, token: 'local' })
+export const clientSession = client.session('trip')
