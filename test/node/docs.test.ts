@@ -111,6 +111,15 @@ const pages = [
   ),
 ]
 
+describe('choosing.md', () => {
+  it('names a test of ours for each thing that goes wrong', () => {
+    const named = [...read('docs/choosing.md').matchAll(/`([\w/.-]+\.ts)`:\s+\*([^*]+)\*$/gm)]
+    expect(named.length).toBeGreaterThan(20)
+    for (const [, file = '', name = ''] of named)
+      expect(read(`test/${file}`).replaceAll("\\'", "'")).toContain(name.replaceAll('\n', ' ').replace(/ +/g, ' '))
+  })
+})
+
 describe('features.md', () => {
   it('has features that show a line in the memory section, and a section in the receipt', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-features-'))

@@ -10,6 +10,7 @@ import {
   type Store,
 } from 'plimsoll'
 import { createClient } from 'plimsoll/client'
+import type { PlimsollInspector } from 'plimsoll/inspector'
 
 export const store: Store = mapStore()
 export const model: Model = scriptedModel(['It leaves at 9:40.'])
@@ -23,3 +24,4 @@ export const session = memory.session({ userId: 'ada', sessionId: 'trip' })
 export const baseUrl = 'https://memory.example.com'
 export const client = createClient({ baseUrl, token: 'local' })
 export const clientSession = client.session('trip')
+export declare const inspector: PlimsollInspector
