@@ -1,7 +1,8 @@
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
-import type { Compose, Fault, Flat, Memory } from './kernel/types.ts'
+import type { Compose, Fault, Flat } from './compose.ts'
+import type { Memory } from './ports/memory.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 

@@ -1,5 +1,6 @@
 import type { Feature } from './kernel/feature.ts'
-import type { Compose, Flat, Memory } from './kernel/types.ts'
+import type { Compose, Flat } from './compose.ts'
+import type { Memory } from './ports/memory.ts'
 import { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 import { durableObjectStore } from './stores/durable-object.ts'
 import type { SqlStorageLike } from './stores/sql-schema.ts'

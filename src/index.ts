@@ -105,51 +105,11 @@ export type { Skills } from './features/skills/skills.ts'
 export { type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export { charsPerToken, countMessage, utf8Bound } from './kernel/context/count.ts'
-export {
-  type Cut,
-  type CutPart,
-  type Feature,
-  type HeadPart,
-  KERNEL,
-  type KernelMemory,
-  type KernelSession,
-  type KernelUser,
-  type MemoryPart,
-  type OnCut,
-  type Owner,
-  type Prepared,
-  provide,
-  type ReadAsk,
-  type RegisterKind,
-  type Rung,
-  type Section,
-  type SessionPart,
-  type Shape,
-  type Showing,
-  type ShowPart,
-  type Slot,
-  type Standing,
-  slot,
-  type TailAsk,
-  type TailPart,
-  type WriteDraft,
-  type WritePart,
-} from './kernel/feature.ts'
+export { type Cut, type CutPart, type Feature, type HeadPart, KERNEL, type KernelMemory, type KernelSession, type KernelUser, type MemoryPart, type OnCut, type Owner, type Prepared, provide, type ReadAsk, type RegisterKind, type Rung, type Section, type SessionPart, type Showing, type ShowPart, type Slot, type Standing, slot, type TailAsk, type TailPart, type WriteDraft, type WritePart } from './kernel/feature.ts'
+export { type Shape } from './ports/memory.ts'
 export { changeRegister, readRegister, type WriteOptions } from './kernel/log/register.ts'
 export type { Policy } from './kernel/policy.ts'
-export type {
-  CommitInput,
-  CommitOptions,
-  CommitResult,
-  ContextOptionsOf,
-  Memory,
-  Session,
-  SessionBase,
-  SessionOf,
-  SessionOptions,
-  User,
-  UserScope,
-} from './kernel/types.ts'
+export type { CommitInput, CommitOptions, CommitResult, ContextOptionsOf, Memory, Session, SessionBase, SessionOf, SessionOptions, User, UserScope } from './ports/memory.ts'
 export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
 export { readAudit } from './operations/audit.ts'
 export { readBranches, switchTo } from './operations/branches.ts'
@@ -163,7 +123,7 @@ export type {
   RetentionOptions,
   UnreadableLeft,
 } from './operations/retention/retention-options.ts'
-export { type RewindOptions, rewind, undo } from './operations/rewind.ts'
+export { editMessage, type RewindOptions, rewind, undo } from './operations/rewind.ts'
 export {
   deleteSession,
   findSession,

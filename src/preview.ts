@@ -1,4 +1,4 @@
-import type { ContextOptionsOf, SessionBase } from './kernel/types.ts'
+import type { ContextOptionsOf, SessionBase } from './ports/memory.ts'
 import type { Context } from './ports/context.ts'
 
 /** What the next model call would be given, or why there is no such thing. Both undefined until it was built. */

@@ -1,6 +1,6 @@
 import * as React from 'react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import type { Memory, Session, SessionBase } from './kernel/types.ts'
+import type { Memory, Session, SessionBase } from './ports/memory.ts'
 import type { Snapshot } from './ports/session.ts'
 import type { Scope } from './ports/op.ts'
 import { needPeer } from './ports/peer.ts'

@@ -2,7 +2,7 @@ import type { CompactionShape } from '../features/compaction/feature.ts'
 import type { FactsShape } from '../features/facts/feature.ts'
 import type { RecallShape } from '../features/recall/feature.ts'
 import type { SkillsShape } from '../features/skills/feature.ts'
-import type { Session } from '../kernel/types.ts'
+import type { Session } from '../ports/memory.ts'
 
 /** A session as an agent uses it: what of these features is in use, it can use. */
 export type AgentSession = Session<{

@@ -1,5 +1,5 @@
 import type { ModelMessage, UIMessage } from 'ai'
-import type { Session } from '../kernel/types.ts'
+import type { Session } from '../ports/memory.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import { appendOnce } from './append-once.ts'
 import { fromUIMessages, isCall, logId, resultOf, type UIPart } from './from-ui.ts'

@@ -2,7 +2,7 @@ import type { ToolSpec } from '../ports/message.ts'
 import type { ContextAt } from '../ports/context.ts'
 /** What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no storage, no network in here. */
 import type { SessionClient } from '../client/session.ts'
-import type { SessionBase } from '../kernel/types.ts'
+import type { SessionBase } from '../ports/memory.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import type { Receipt } from '../ports/context.ts'
 import type { ErrorCode } from '../ports/errors.ts'

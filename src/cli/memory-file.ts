@@ -1,6 +1,6 @@
 import { startSession } from '../operations/start/start.ts'
 import type { FactInput } from '../ports/fact.ts'
-import type { Session, User } from '../kernel/types.ts'
+import type { Session, User } from '../ports/memory.ts'
 import { type FactsShape, facts } from '../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../features/profile/feature.ts'
 import { recall } from '../features/recall/feature.ts'

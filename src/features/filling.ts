@@ -1,5 +1,7 @@
+import type { Section } from '../kernel/feature.ts'
 import type { SectionUse } from '../ports/context.ts'
-import { headOf, longestHead } from '../kernel/text/text.ts'
+import { headOf } from '../kernel/text/text.ts'
+import { longestHead } from './text/longest-head.ts'
 
 /** Items that an overflow names; the rest is counted. */
 const NAMED = 5
@@ -66,10 +68,15 @@ export class Filling {
     this.#add(cut(head), shown)
   }
 
-  /** As {@link use}, where there is anything to say. */
-  uses(count?: number, tokens?: number): readonly SectionUse[] {
+  /** The section, with {@link use}; none where there is nothing to say of it. */
+  section(
+    shown: Pick<Section, 'in' | 'at' | 'trust'> & { readonly text: string },
+    count?: number,
+    tokens?: number,
+  ): readonly Section[] {
     const use = this.use(count, tokens)
-    return use.items > 0 || use.overflow.count > 0 ? [use] : []
+    if (use.items === 0 && use.overflow.count === 0) return []
+    return [{ ...shown, text: use.items > 0 ? shown.text : '', name: this.name, use }]
   }
 
   /** @param count, tokens what there is in all, where that is more than what was offered. */

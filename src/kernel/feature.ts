@@ -2,7 +2,8 @@ import type { SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput, Trust } from '../ports/message.ts'
 import type { EpochCause, IndexEntry, Op, OpResult, Scope } from '../ports/op.ts'
-import type { AppendResult, Limits } from '../ports/session.ts'
+import type { Get, Shape } from '../ports/memory.ts'
+import type { AppendOptions, AppendResult, Limits } from '../ports/session.ts'
 import type { Head, Reads, ScopeStore, Store } from '../ports/store.ts'
 import type { TransferPart } from '../ports/transfer.ts'
 import type { Call } from './context/call.ts'
@@ -13,29 +14,6 @@ import type { CurrentEpoch, View } from './context/view.ts'
 import type { Window } from './context/window.ts'
 import type { Unit } from './log/fold.ts'
 import type { Policy } from './policy.ts'
-
-/**
- * What a feature adds to the types of a memory: an interface of its own, with as much of this as it has. It is a record, so that a
- * session is typed by names rather than by an order.
- */
-export interface Shape {
-  /** `session.<name>` */
-  readonly api?: object
-  /** `memory.user(…).<name>` */
-  readonly user?: object
-  /** `context({ <name>: … })` */
-  readonly context?: unknown
-  /** `commit({ <name>: … })` */
-  readonly commit?: unknown
-  /** `commit(…, { … })`: options of its own */
-  readonly commitOptions?: object
-  /** `(await commit(…)).<name>` */
-  readonly outcome?: unknown
-  /** Names of features that must be in `use` too. */
-  readonly needs?: string
-}
-
-export type Get<S extends Shape, K extends keyof Shape> = S extends { readonly [P in K]: infer V } ? V : never
 
 /**
  * How features reach each other. A slot belongs to the one who asks; who provides imports it from there, and the kernel knows neither.
@@ -142,6 +120,12 @@ export interface SessionPart<S extends Shape = Shape> {
   cover?(lane: Lane): Cover
 }
 
+/** What the feature of that name has for one session. */
+export interface NamedPart {
+  readonly name: string
+  readonly part: SessionPart
+}
+
 /** What is written with messages. */
 export interface WritePart<S extends Shape = Shape> {
   /** A field of the entry's derived column. Contract: pure and synchronous; also run over rows that come without one. */
@@ -222,7 +206,6 @@ export interface ReadAsk {
 /** Frozen whole in the register `head/<hash>`, by feature: so it can be shown again without what it was made from. */
 export interface HeadPart {
   readonly sections: readonly Section[]
-  readonly uses: readonly SectionUse[]
   /** What `holds` and `since` need to know of it. */
   readonly record?: Json
   /** Names of what it derives from: in this scope, and as `user:<key>` in the user's. What empties one of the first empties the head. */
@@ -237,8 +220,11 @@ export interface Section {
   /** Orders the sections of all features; `features/places.ts` has those of this library. */
   readonly at: number
   readonly name: string
+  /** Empty: nothing of it shows. */
   readonly text: string
   readonly trust: Trust
+  /** The account of it, for the receipt. */
+  readonly use?: SectionUse
 }
 
 export interface TailAsk<S extends Shape = Shape> {
@@ -252,7 +238,6 @@ export interface TailAsk<S extends Shape = Shape> {
 
 export interface TailPart {
   readonly sections: readonly Section[]
-  readonly uses: readonly SectionUse[]
   /** Ids of what it shows. */
   readonly ids?: readonly string[]
 }
@@ -382,14 +367,24 @@ export interface KernelSession {
   readonly user: KernelUser
   readonly memory: KernelMemory
   readonly policy: Policy
+  readonly parts: readonly NamedPart[]
   /** The memory's own lane. */
   readonly lane: Lane
   /** Runs after the calls before it. Never awaited inside one: it would wait for itself. */
   run<Value>(work: () => Promise<Value>): Promise<Value>
   /** Lists the session with its user, unless it is listed. */
   register(): Promise<void>
-  /** Writes messages: as `append`, under the name of another operation, and from inside a call that runs. */
-  append(operation: string, input: MessageInput | readonly MessageInput[]): Promise<AppendResult>
+  /**
+   * Writes messages: as `append`, under the name of another operation, and from inside a call that runs.
+   *
+   * @param beside what is written in the same commit, by the name of its op
+   */
+  append(
+    operation: string,
+    input: MessageInput | readonly MessageInput[],
+    options?: AppendOptions,
+    beside?: (opId: string) => Promise<readonly Op[]>,
+  ): Promise<AppendResult>
   /** Reads what is new, and tells the listeners. */
   look(): Promise<void>
   /** The same, where anybody listens; it never rejects. */

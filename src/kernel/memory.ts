@@ -7,7 +7,7 @@ import { type Feature, KERNEL, type KernelMemory, type KernelUser, type OnCut, p
 import { createPolicy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
 import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
-import type { Memory, SessionOptions, UserScope } from './types.ts'
+import type { Memory, SessionOptions, UserScope } from '../ports/memory.ts'
 
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
@@ -80,7 +80,6 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
         memory: kernel,
         user: userOf(scope),
         scope: { ...scope, sessionId },
-        sessionId,
         project: project === undefined ? undefined : checkId('session', 'project', project),
         store: store.open({ ...scope, sessionId }),
         system,
@@ -95,7 +94,7 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
         features.flatMap((feature) => (feature.user ? [[feature.name, feature.user(user)]] : [])),
       )
     },
-  } as Memory<object> as Memory<F>
+  } as unknown as Memory<F>
 }
 
 /** Features in the order of their names, in which they act. @throws ERR_INVALID_ARGUMENT */

@@ -1,36 +1,19 @@
 import type { Context } from '../ports/context.ts'
-import type { Message, MessageInput } from '../ports/message.ts'
-import type { Scope } from '../ports/op.ts'
-import type {
-  AppendOptions,
-  AppendResult,
-  ContextOptions,
-  HistoryOptions,
-  Limits,
-  Snapshot,
-} from '../ports/session.ts'
+import type { SessionBase } from '../ports/memory.ts'
+import type { MessageInput } from '../ports/message.ts'
+import type { Op, Scope } from '../ports/op.ts'
+import type { AppendOptions, AppendResult, ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane } from './context/lane.ts'
-import {
-  type CutPart,
-  KERNEL,
-  type KernelMemory,
-  type KernelSession,
-  type KernelUser,
-  type OnCut,
-  providedIn,
-  type SessionPart,
-  type Slot,
-} from './feature.ts'
+import { KERNEL, type KernelMemory, type KernelSession, type KernelUser, providedIn } from './feature.ts'
+import type { CutPart, NamedPart, OnCut, Slot } from './feature.ts'
 import { messagesOf } from './log/fold.ts'
 import { readHistory } from './log/history.ts'
 import { addSession } from './log/session-list.ts'
-import { hidingFor } from './log/rewinds.ts'
 import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
-import { checkOptions, invalid } from './text/json.ts'
-import type { Session, SessionBase } from './types.ts'
+import { checkOptions } from './text/json.ts'
 
 /** Lanes of other limits that a session keeps in memory. */
 const MOST_LANES = 4
@@ -39,8 +22,7 @@ const MOST_LANES = 4
 export interface SessionParts {
   readonly memory: KernelMemory
   readonly user: KernelUser
-  readonly scope: Scope
-  readonly sessionId: string
+  readonly scope: Scope & { readonly sessionId: string }
   readonly project: string | undefined
   readonly store: ScopeStore
   readonly system: string
@@ -52,12 +34,7 @@ export interface SessionParts {
 
 type Options = { readonly [name: string]: unknown }
 
-interface NamedPart {
-  readonly name: string
-  readonly part: SessionPart
-}
-
-/** What a session is made of: its queue, its features, its lanes. What is public of it is in {@link SessionFace}. */
+/** What a session is made of: its queue, its features, its lanes. */
 class SessionKernel implements KernelSession {
   readonly sessionId: string
   readonly scope: Scope
@@ -81,7 +58,7 @@ class SessionKernel implements KernelSession {
     this.memory = given.memory
     this.user = given.user
     this.scope = given.scope
-    this.sessionId = given.sessionId
+    this.sessionId = given.scope.sessionId
     this.project = given.project
     this.store = given.store
     this.policy = given.memory.policy
@@ -90,15 +67,7 @@ class SessionKernel implements KernelSession {
       return part ? [{ name: feature.name, part }] : []
     })
     this.lane = this.#laneWith(this.policy)
-    this.#writer = new Writer({
-      store: this.store,
-      policy: this.policy,
-      host: this.memory.host,
-      view: this.lane.view,
-      writes: this.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : [])),
-      use: this.memory.use,
-      register: () => this.register(),
-    })
+    this.#writer = new Writer(this)
   }
 
   run<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -111,13 +80,9 @@ class SessionKernel implements KernelSession {
     operation: string,
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions = {},
+    beside?: (opId: string) => Promise<readonly Op[]>,
   ): Promise<AppendResult> {
-    const { replaces } = options
-    if (replaces !== undefined && [input].flat()[0]?.role !== 'user')
-      throw invalid(operation, 'replaces', 'is for what begins with a message of the user')
-    const result = await this.#writer.append(operation, input, options, async (opId) =>
-      replaces === undefined ? [] : hidingFor(this, operation, opId, replaces),
-    )
+    const result = await this.#writer.append(operation, input, options, beside)
     await this.tell()
     return result
   }
@@ -149,16 +114,14 @@ class SessionKernel implements KernelSession {
     if (this.listeners.size > 0) await this.look().catch(ignore)
   }
 
-  check(options: ContextOptions): void {
-    const shows = this.parts.flatMap(({ name, part: { show } }) => (show?.check ? [{ name, show }] : []))
+  check(options: ContextOptions & Options): void {
+    const checks = this.parts.flatMap(({ name, part: { show } }) => (show?.check ? [{ name, show }] : []))
     checkContextOptions(
       options,
-      shows.map(({ name }) => name),
+      checks.map(({ name }) => name),
     )
-    for (const { name, show } of shows) {
-      const given = (options as { readonly [feature: string]: unknown })[name]
-      if (given !== undefined) show.check?.('context', given)
-    }
+    for (const { name, show } of checks)
+      if (options[name] !== undefined) show.check?.('context', options[name])
     this.laneOf(options.limits)
   }
 
@@ -189,20 +152,18 @@ class SessionKernel implements KernelSession {
   }
 
   #laneWith(policy: Policy): Lane {
-    const { system, onCut, development } = this.#given
-    const cuts: CutPart[] = this.parts.flatMap(({ part }) => part.cut ?? [])
-    if (onCut) cuts.push({ name: 'onCut', after: onCut })
-    const [covering] = this.parts.flatMap(({ part: { cover } }) => cover ?? [])
+    const { store, scope, system, onCut, development } = this.#given
+    const cuts: readonly CutPart[] = this.parts.flatMap(({ part: { cut } }) => cut ?? [])
     return new Lane({
-      store: this.store,
-      scope: this.scope,
+      store,
+      scope,
       policy,
       system,
+      development,
       user: this.user.store,
       shows: this.parts.flatMap(({ name, part: { show } }) => (show ? [{ name, show }] : [])),
-      cuts,
-      cover: covering,
-      development,
+      cuts: onCut ? [...cuts, { name: 'onCut', after: onCut }] : cuts,
+      cover: this.parts.flatMap(({ part: { cover } }) => cover ?? [])[0],
     })
   }
 
@@ -210,8 +171,7 @@ class SessionKernel implements KernelSession {
   #see(): void {
     const { view } = this.lane
     this.#writer.see()
-    if (this.snapshot.loaded && view.head.seq === this.snapshot.seq) return
-    if (this.listeners.size === 0) return
+    if (this.listeners.size === 0 || (this.snapshot.loaded && view.head.seq === this.snapshot.seq)) return
     this.snapshot = { loaded: true, messages: messagesOf(view.conversation.units), seq: view.head.seq }
     // An observer stops nothing: what it watches has happened.
     for (const listener of [...this.listeners])
@@ -221,74 +181,43 @@ class SessionKernel implements KernelSession {
   }
 }
 
-/** What is public of a session, without what its features add. */
-class SessionFace implements SessionBase {
-  readonly #kernel: SessionKernel
-  #unwatch: (() => void) | undefined
-
-  constructor(kernel: SessionKernel) {
-    this.#kernel = kernel
-    for (const { name, part } of kernel.parts)
-      if (part.api) Object.defineProperty(this, name, { value: part.api, enumerable: true })
+/** Opens a session; nothing is read. What its features add stands beside what each session has. */
+export function openSession(given: SessionParts): SessionBase {
+  const kernel = new SessionKernel(given)
+  const { sessionId, store, listeners, parts } = kernel
+  let unwatch: (() => void) | undefined
+  const end = (): void => {
+    unwatch?.()
+    unwatch = undefined
   }
-
-  get [KERNEL](): KernelSession {
-    return this.#kernel
+  const session: SessionBase & { readonly [KERNEL]: KernelSession } = {
+    [KERNEL]: kernel,
+    sessionId,
+    append: (input, options) => kernel.run(() => kernel.append('append', input, options)),
+    commit: (input, options = {}) => kernel.run(() => kernel.commit(input, options)),
+    context: (options = {}) => kernel.run(() => kernel.context(options as Options)),
+    history: (options = {}) => kernel.run(() => readHistory(store, options)),
+    subscribe: (listener) => {
+      listeners.add(listener)
+      const look = (): void => void kernel.run(() => kernel.look()).catch(ignore)
+      unwatch ??= store.watch?.(look) ?? ignore
+      // Nobody looked while nobody listened.
+      if (listeners.size === 1) look()
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) end()
+      }
+    },
+    getSnapshot: () => kernel.snapshot,
+    close: async () => {
+      await kernel.run(async () => {})
+      end()
+      listeners.clear()
+      await store.close()
+    },
   }
-
-  get sessionId(): string {
-    return this.#kernel.sessionId
-  }
-
-  append(input: MessageInput | readonly MessageInput[], options?: AppendOptions): Promise<AppendResult> {
-    return this.#kernel.run(() => this.#kernel.append('append', input, options))
-  }
-
-  commit(input: Commit, options: Options = {}): Promise<Committed> {
-    return this.#kernel.run(() => this.#kernel.commit(input, options))
-  }
-
-  context(options: ContextOptions & Options = {}): Promise<Context> {
-    return this.#kernel.run(() => this.#kernel.context(options))
-  }
-
-  history(options: HistoryOptions = {}): Promise<readonly Message[]> {
-    return this.#kernel.run(() => readHistory(this.#kernel.store, options))
-  }
-
-  subscribe(listener: () => void): () => void {
-    const { listeners, store } = this.#kernel
-    listeners.add(listener)
-    const look = (): void => void this.#kernel.run(() => this.#kernel.look()).catch(ignore)
-    this.#unwatch ??= store.watch?.(look) ?? ignore
-    // Nobody looked while nobody listened.
-    if (listeners.size === 1) look()
-    return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0) this.#end()
-    }
-  }
-
-  getSnapshot(): Snapshot {
-    return this.#kernel.snapshot
-  }
-
-  async close(): Promise<void> {
-    await this.#kernel.run(async () => {})
-    this.#end()
-    this.#kernel.listeners.clear()
-    await this.#kernel.store.close()
-  }
-
-  #end(): void {
-    this.#unwatch?.()
-    this.#unwatch = undefined
-  }
-}
-
-/** Opens a session; nothing is read. */
-export function openSession<F extends object>(given: SessionParts): Session<F> {
-  return new SessionFace(new SessionKernel(given)) as unknown as Session<F>
+  const apis = parts.flatMap(({ name, part: { api } }) => (api ? [[name, api]] : []))
+  return Object.assign(session, Object.fromEntries(apis))
 }
 
 function ignore(): void {}

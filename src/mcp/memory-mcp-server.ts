@@ -64,11 +64,12 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
   readonly #tools: Tool[]
 
   constructor(session: McpSession, options: MemoryMcpOptions = {}) {
+    const { only } = options
     super()
     this.#session = session
     this.#options = options
     this.#newId = options.newId ?? (() => crypto.randomUUID())
-    this.#tools = toolList(memoryToolSpecs(session, options))
+    this.#tools = toolList(memoryToolSpecs(session, only ? { only } : {}))
     this.fallbackRequestHandler = async (request) => {
       try {
         return await this.#answer(request)

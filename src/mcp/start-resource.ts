@@ -1,6 +1,6 @@
 import type { AgentSession } from '../agent/agent-session.ts'
 import type { FactsShape } from '../features/facts/feature.ts'
-import type { Session } from '../kernel/types.ts'
+import type { Session } from '../ports/memory.ts'
 import { startSession } from '../operations/start/start.ts'
 import {
   ErrorCode,

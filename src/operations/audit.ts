@@ -1,8 +1,8 @@
-import { memoryOf } from '../kernel/kernel-of.ts'
-import { auditIn } from '../kernel/log/audit.ts'
+import { memoryOf } from './kernel-of.ts'
+import { auditIn } from '../features/audit.ts'
 import { checkUser } from '../kernel/memory.ts'
 import { checkOptions } from '../kernel/text/json.ts'
-import type { Memory, UserScope } from '../kernel/types.ts'
+import type { Memory, UserScope } from '../ports/memory.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
 
 /**

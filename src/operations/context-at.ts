@@ -1,6 +1,6 @@
-import { kernelOf } from '../kernel/kernel-of.ts'
+import { kernelOf } from './kernel-of.ts'
 import { checkId } from '../kernel/text/json.ts'
-import type { ContextOptionsOf, SessionBase } from '../kernel/types.ts'
+import type { ContextOptionsOf, SessionBase } from '../ports/memory.ts'
 import type { ContextAt } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { valueIn } from '../kernel/log/bodies.ts'
@@ -65,7 +65,6 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
       epoch: past.epoch,
       window: show(measure.layout(past.conversation), past.rows, mark),
       covering,
-      uses: [],
       failures: [],
     },
   )

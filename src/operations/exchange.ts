@@ -1,6 +1,6 @@
-import { kernelOf } from '../kernel/kernel-of.ts'
+import { kernelOf } from './kernel-of.ts'
 import { messagesOf } from '../kernel/log/fold.ts'
-import type { SessionBase } from '../kernel/types.ts'
+import type { SessionBase } from '../ports/memory.ts'
 import type { Message } from '../ports/message.ts'
 
 /**

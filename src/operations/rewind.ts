@@ -1,13 +1,15 @@
 import type { RewindMark } from '../ports/op.ts'
-import { kernelOf } from '../kernel/kernel-of.ts'
+import { kernelOf } from './kernel-of.ts'
 import type { KernelSession } from '../kernel/feature.ts'
 import { allOrNone } from '../kernel/log/all-or-none.ts'
 import { notFound } from '../kernel/log/history.ts'
-import { readHiding, readRewind, rewindName, rewindOp } from '../kernel/log/rewinds.ts'
+import { readHiding, readRewind, rewindName, rewindOp } from './rewinds.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { duplicate } from '../kernel/log/writer.ts'
-import { checkId, checkOptions } from '../kernel/text/json.ts'
-import type { SessionBase } from '../kernel/types.ts'
+import { checkId, checkOptions, invalid } from '../kernel/text/json.ts'
+import type { SessionBase } from '../ports/memory.ts'
+import type { MessageInput } from '../ports/message.ts'
+import type { AppendOptions, AppendResult } from '../ports/session.ts'
 import { readMarks, standing } from './branches.ts'
 
 export interface RewindOptions {
@@ -54,6 +56,32 @@ export function undo(session: SessionBase, rewound?: string, options: RewindOpti
     if (!target) throw notFound('undo', rewound ?? 'a rewind')
     await writeRewinds(kernel, 'undo', [{ type: 'rewind', id: name, undo: target.id }])
     return target.id
+  })
+}
+
+/**
+ * Says something in place of a message of the user: that one is hidden with everything that shows after it, and the new one is written, in
+ * one commit. The old version stays in the log: {@link readBranches}.
+ *
+ * @param input as in `append`; it begins with a message of the user
+ * @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT, and as `append`; nothing is written
+ */
+export function editMessage(
+  session: SessionBase,
+  id: string,
+  input: MessageInput | readonly MessageInput[],
+  options: AppendOptions = {},
+): Promise<AppendResult> {
+  const kernel = kernelOf('editMessage', session)
+  return kernel.run(async () => {
+    checkId('editMessage', 'id', id)
+    if ([input].flat()[0]?.role !== 'user')
+      throw invalid('editMessage', 'messages', 'must begin with a message of the user')
+    return kernel.append('editMessage', input, options, async (opId) => {
+      const name = rewindName('editMessage', opId)
+      if (await readRewind(kernel.store, name)) return []
+      return [rewindOp('editMessage', await readHiding(kernel, 'editMessage', name, id))]
+    })
   })
 }
 

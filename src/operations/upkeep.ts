@@ -1,5 +1,5 @@
-import { memoryOf } from '../kernel/kernel-of.ts'
-import type { Memory } from '../kernel/types.ts'
+import { memoryOf } from './kernel-of.ts'
+import type { Memory } from '../ports/memory.ts'
 import type { KernelMemory } from '../kernel/feature.ts'
 
 /** How long an attachment is kept that no message has named, in milliseconds: a day. */

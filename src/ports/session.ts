@@ -12,11 +12,6 @@ export interface AppendOptions {
    * that this session has seen.
    */
   readonly round?: string
-  /**
-   * Id of a message that a user's message is said in place of: it is hidden with everything that shows after it, in the same commit, as
-   * `rewind` does. The old version stays in the log: `readBranches`. Only of a write that begins with a user's message.
-   */
-  readonly replaces?: string
 }
 
 export interface AppendResult {

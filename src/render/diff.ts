@@ -1,4 +1,4 @@
-import { commonLength } from '../kernel/text/text.ts'
+import { commonLength } from './common-length.ts'
 import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'

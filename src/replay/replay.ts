@@ -1,4 +1,4 @@
-import { leaves } from '../kernel/text/leaves.ts'
+import { leaves } from '../features/text/leaves.ts'
 import { identifiers } from '../kernel/text/identifiers.ts'
 import type { Context } from '../ports/context.ts'
 import type { MessageInput } from '../ports/message.ts'

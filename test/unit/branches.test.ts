@@ -1,3 +1,4 @@
+import { editMessage } from '../../src/operations/rewind.ts'
 import { readBranches } from '../../src/operations/branches.ts'
 import { rewind } from '../../src/operations/rewind.ts'
 import { switchTo } from '../../src/operations/branches.ts'
@@ -28,7 +29,7 @@ const shown = async (session: FullSession): Promise<readonly string[]> =>
 const versions = async (session: FullSession) =>
   versionsIn(await session.history({ messages: 10_000 }), await readBranches(session), true)
 
-describe('append with replaces', () => {
+describe('editMessage', () => {
   it('says another thing in the place of a message, in one commit', async () => {
     const store = mapStore()
     const commits: number[] = []
@@ -42,7 +43,7 @@ describe('append with replaces', () => {
     )
     await session.append([say('u1'), reply('a1'), say('u2'), reply('a2')])
     commits.length = 0
-    await session.append(say('u2b'), { replaces: 'u2' })
+    await editMessage(session, 'u2', say('u2b'))
     expect(commits).toEqual([2])
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b'])
     expect(await readBranches(session)).toEqual([{ after: 'a1', versions: ['u2'] }])
@@ -53,10 +54,10 @@ describe('append with replaces', () => {
     const store = mapStore()
     const session = open(store)
     await session.append([say('u1'), reply('a1')])
-    await session.append(say('u1b'), { replaces: 'u1' })
+    await editMessage(session, 'u1', say('u1b'))
     await session.append(reply('a1b'))
     for (const one of [session, open(store)])
-      expect(await one.append(say('u1b'), { replaces: 'u1' })).toMatchObject({ repeated: true })
+      expect(await editMessage(one, 'u1', say('u1b'))).toMatchObject({ repeated: true })
     expect(await shown(session)).toEqual(['u1b', 'a1b'])
     expect(await readBranches(session)).toEqual([{ after: null, versions: ['u1'] }])
   })
@@ -64,12 +65,12 @@ describe('append with replaces', () => {
   it('writes nothing where the message does not show, or what is said opens no round', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])
-    expect(await failing(session.append(say('x'), { replaces: 'nowhere' }))).toMatchObject({
+    expect(await failing(editMessage(session, 'nowhere', say('x')))).toMatchObject({
       code: 'ERR_NOT_FOUND',
     })
-    expect(await failing(session.append(reply('x'), { replaces: 'a1' }))).toMatchObject({
+    expect(await failing(editMessage(session, 'a1', reply('x')))).toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
-      argument: 'replaces',
+      argument: 'messages',
     })
     expect(await shown(session)).toEqual(['u1', 'a1'])
   })
@@ -79,7 +80,7 @@ describe('branches and switchTo', () => {
   it('come back to an old version with all that followed it, and to the new one', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1'), say('u2'), reply('a2'), say('u3'), reply('a3')])
-    await session.append(say('u2b'), { replaces: 'u2' })
+    await editMessage(session, 'u2', say('u2b'))
     await session.append(reply('a2b'))
     await switchTo(session, 'u2')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2', 'a2', 'u3', 'a3'])
@@ -98,7 +99,7 @@ describe('branches and switchTo', () => {
       await rewind(session, (await shown(session)).at(-1) ?? '')
       await session.append(reply(id))
     }
-    await session.append(say('v1'), { replaces: 'u1' })
+    await editMessage(session, 'u1', say('v1'))
     await switchTo(session, 'u1')
     expect(await shown(session)).toEqual(['u1', 'a3'])
     await switchTo(session, 'a1')
@@ -112,8 +113,8 @@ describe('branches and switchTo', () => {
   it('do nothing where the version shows, and refuse what begins none', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1'), say('u2')])
-    await session.append(say('u2b'), { replaces: 'u2' })
-    await session.append(say('v1'), { replaces: 'u1' })
+    await editMessage(session, 'u2', say('u2b'))
+    await editMessage(session, 'u1', say('v1'))
     await switchTo(session, 'u1')
     await switchTo(session, 'u1')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b'])
@@ -127,7 +128,7 @@ describe('branches and switchTo', () => {
   it('do once what is asked for twice under one op id', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])
-    await session.append(say('v1'), { replaces: 'u1' })
+    await editMessage(session, 'u1', say('v1'))
     await switchTo(session, 'u1', { opId: 'back' })
     await switchTo(session, 'v1', { opId: 'forth' })
     await switchTo(session, 'u1', { opId: 'back' })
@@ -138,7 +139,7 @@ describe('branches and switchTo', () => {
     const store = mapStore()
     const session = open(store)
     await session.append([say('u1'), reply('a1')])
-    await session.append(say('v1'), { replaces: 'u1' })
+    await editMessage(session, 'u1', say('v1'))
     const scopeStore = store.open(scope)
     const before = (await scopeStore.head()).seq
     await switchTo(session, 'u1')
@@ -152,7 +153,7 @@ describe('branches and switchTo', () => {
     const store = mapStore()
     const session = open(store)
     await session.append(Array.from({ length: 600 }, (_, index) => say(`m${index}`)))
-    await session.append(say('n'), { replaces: 'm599' })
+    await editMessage(session, 'm599', say('n'))
     let rows = 0
     const counted = open(
       changedStore(store, (inner) => ({
@@ -186,7 +187,7 @@ describe('versions, in any order of edits, replies and switches', () => {
           replaces?: string,
         ) => {
           written.push(message.id)
-          await session.append(message, replaces === undefined ? {} : { replaces })
+          await (replaces === undefined ? session.append(message) : editMessage(session, replaces, message))
         }
         await write(say('u'))
         await write(reply('a'))

@@ -472,9 +472,9 @@ describe('a store that cannot write summaries', () => {
 describe('sizes', () => {
   it('are checked', () => {
     for (const [compaction, argument] of [
-      [{ summaryTokens: 0 }, 'compaction.summaryTokens'],
-      [{ summaryTokens: 1.5 }, 'compaction.summaryTokens'],
-      [{ carryTokens: -1 }, 'compaction.carryTokens'],
+      [{ summaryTokens: 0 }, 'summaryTokens'],
+      [{ summaryTokens: 1.5 }, 'summaryTokens'],
+      [{ carryTokens: -1 }, 'carryTokens'],
     ] as const) {
       let error: unknown
       try {

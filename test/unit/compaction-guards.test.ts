@@ -4,7 +4,7 @@ import { uncoveredBefore } from '../../src/features/compaction/coverage.ts'
 import type { Covering } from '../../src/kernel/context/covering.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
-import { type LeftOut, leftOut } from '../../src/kernel/context/receipt.ts'
+import { leftOut } from '../../src/kernel/context/receipt.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { holds } from '../../src/features/compaction/summary.ts'
 import { NOTHING } from '../../src/kernel/context/window.ts'
@@ -223,7 +223,7 @@ describe('the account of what is left out', () => {
     const units = [...(opener ? [opener] : []), ...conversation.units.slice(start)]
     const gaps =
       begin === 0 ? [] : [{ from: log[0]?.id ?? '', to: log[begin - 1]?.id ?? '', first: 1, last: begin }]
-    const { covers, omitted }: LeftOut = leftOut(
+    const { covers, omitted } = leftOut(
       gaps,
       { conversation, rows },
       { ...NOTHING, from: start, units, ...(opener && { opener }) },

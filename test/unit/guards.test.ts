@@ -148,7 +148,7 @@ describe('a context', () => {
     const {
       rows: [row],
     } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
-    expect(JSON.parse(row?.body ?? '')).toMatchObject({ windowFrom: rewind })
+    expect(JSON.parse(row?.body ?? '')).toMatchObject({ windowFrom: rewound })
   })
 
   it('keeps its window when a late result fits, and cuts it back in the same epoch when it does not', async () => {

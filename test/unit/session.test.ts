@@ -373,7 +373,7 @@ describe('rewind and undo', () => {
     expect(context.receipt.epoch).toMatchObject({ cause: 'rewind' })
     expect(context.receipt.omitted).toMatchObject([{ from: 'second', count: 2, reason: 'rewound' }])
     await rewind(session, 'third')
-    expect(await undo(session, rewound)).toBe(rewind)
+    expect(await undo(session, rewound)).toBe(rewound)
     expect(shown(await session.history())).toEqual(['One', 'First answer', 'Two', 'Second answer'])
     expect(await failing(undo(session, rewound))).toMatchObject({ code: 'ERR_NOT_FOUND' })
     expect(await failing(rewind(session, 'third'))).toMatchObject({ code: 'ERR_NOT_FOUND' })

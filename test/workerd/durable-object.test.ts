@@ -1,4 +1,4 @@
-import type { Memory } from '../../src/kernel/types.ts'
+import type { Memory } from '../../src/ports/memory.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { nextWorkAt } from '../../src/operations/upkeep.ts'
 import { readAttachment } from '../../src/operations/attachments.ts'

@@ -1,4 +1,4 @@
-import type { Session } from '../../../src/kernel/types.ts'
+import type { Session } from '../../../src/ports/memory.ts'
 import { createMemory } from '../../../src/create-memory.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { type DexieStore, dexieStore } from '../../../src/stores/dexie.ts'

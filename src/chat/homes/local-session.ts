@@ -1,7 +1,7 @@
 import { attach } from '../../operations/attachments.ts'
 import { readSession } from '../../kernel/log/session-list.ts'
 import { forget } from '../../operations/forget/forget.ts'
-import { rewind } from '../../operations/rewind.ts'
+import { editMessage, rewind } from '../../operations/rewind.ts'
 import { switchTo } from '../../operations/branches.ts'
 import { titleSession } from '../../operations/sessions.ts'
 import { undo } from '../../operations/rewind.ts'
@@ -53,7 +53,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     },
     attach: async ({ mediaType, bytes }) => attach(await opened(), { mediaType, bytes }),
     async append(message, { replaces, title: text }) {
-      await (await opened()).append(message, replaces === undefined ? {} : { replaces })
+      const session = await opened()
+      await (replaces === undefined ? session.append(message) : editMessage(session, replaces, message))
       if (text !== undefined) await title(text)
     },
     rewind: async (id) => rewind(await opened(), id),

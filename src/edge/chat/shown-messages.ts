@@ -4,7 +4,7 @@ import { keptIn } from '../../ai-sdk/opaque.ts'
 import { layoutOf, withLayout } from '../../ai-sdk/ui-layout.ts'
 import { canonical } from '../../kernel/text/json.ts'
 import { partsOf } from '../../kernel/log/message.ts'
-import type { Session } from '../../kernel/types.ts'
+import type { Session } from '../../ports/memory.ts'
 import type { Json, Message, MessageInput, Part } from '../../ports/message.ts'
 
 /** How far back a message is looked for by the id that a chat knows it by. */

@@ -12,7 +12,8 @@ import type { Rating } from '../../ports/fact.ts'
 import type { HistoryOptions } from '../../ports/session.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import type { StartOptions } from '../../ports/start.ts'
-import type { AppendOptions, AppendResult } from '../../ports/session.ts'
+import type { AppendResult } from '../../ports/session.ts'
+import type { GivenOptions } from './session-writes.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, MessageInput } from '../../ports/message.ts'
@@ -51,7 +52,7 @@ export interface Asked {
   readonly session: EdgeSession
   readonly opId?: string
   /** Appends to it, as far as its budgets allow; what was uploaded in parts is put together. */
-  readonly append: (messages: readonly GivenMessage[], options: AppendOptions) => Promise<AppendResult>
+  readonly append: (messages: readonly GivenMessage[], options: GivenOptions) => Promise<AppendResult>
   /** Why the copy of what the user's sessions share may be old. */
   readonly stale?: RefreshFailure
 }

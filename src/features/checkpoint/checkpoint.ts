@@ -6,7 +6,7 @@ import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.
 import type { ScopeStore } from '../../ports/store.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import { checkSize } from '../../kernel/log/limit.ts'
+import { checkSize } from '../limit.ts'
 import { changeRegister, readRegister, type WriteOptions } from '../../kernel/log/register.ts'
 import { writtenAt } from '../written.ts'
 

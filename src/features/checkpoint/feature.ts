@@ -95,8 +95,8 @@ export function checkpoint<State>(
               const { value, version } = await kept.get()
               if (version === null) return undefined
               const { text, use } = checkpointSection(value, excerptTokens, count)
-              const section = { in: 'tail', at: PLACES.checkpoint, name: 'checkpoint', text, trust: 'user' } as const
-              return { sections: [section], uses: [use] }
+              const section = { in: 'tail', at: PLACES.checkpoint, name: 'checkpoint', trust: 'user' } as const
+              return { sections: [{ ...section, text, use }] }
             },
           },
         }),

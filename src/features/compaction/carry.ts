@@ -1,5 +1,5 @@
 import type { Json, Message } from '../../ports/message.ts'
-import { leaves } from '../../kernel/text/leaves.ts'
+import { leaves } from '../text/leaves.ts'
 import { identifiers } from '../../kernel/text/identifiers.ts'
 import { partsOf } from '../../kernel/log/message.ts'
 

@@ -3,7 +3,7 @@ import type { Message, Trust } from '../../ports/message.ts'
 import type { Model, ModelEvent } from '../../ports/model.ts'
 import type { Scope, SummaryMark } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { aborted } from '../../kernel/log/aborted.ts'
+import { aborted } from '../aborted.ts'
 import { refusalsOf } from './acceptance.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { carryOver, lineOf, type Pin, textIn, weigh } from './carry.ts'
@@ -19,7 +19,8 @@ import { sealOp } from '../../kernel/log/seal.ts'
 import { defused, memoryText } from './summary.ts'
 import { transcriptOf } from '../transcript.ts'
 import { summaryRequest } from './summary-request.ts'
-import { headOf, visible } from '../../kernel/text/text.ts'
+import { headOf } from '../../kernel/text/text.ts'
+import { visible } from '../text/visible.ts'
 
 /** What is to be summarised, and what the summary has to fit into. */
 export interface CompactionJob {

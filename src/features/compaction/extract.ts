@@ -1,6 +1,6 @@
 import type { Message } from '../../ports/message.ts'
 import { partsOf, textOf } from '../../kernel/log/message.ts'
-import { sentences } from '../../kernel/text/sentences.ts'
+import { sentences } from '../text/sentences.ts'
 import { headOf } from '../../kernel/text/text.ts'
 
 /** Longest sentence that is quoted, in UTF-16 units. */

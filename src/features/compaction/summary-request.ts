@@ -4,7 +4,7 @@ import { transcriptOf } from '../transcript.ts'
 import type { Pin } from './carry.ts'
 import { countMessage } from '../../kernel/context/count.ts'
 import { fenced } from '../../kernel/text/fence.ts'
-import { plainContext } from '../../kernel/context/plain-context.ts'
+import { plainContext } from './plain-context.ts'
 import type { Policy } from '../../kernel/policy.ts'
 
 /** What a summary is written from. */

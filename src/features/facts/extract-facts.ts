@@ -1,5 +1,5 @@
 import type { Message } from '../../ports/message.ts'
-import { sentences } from '../../kernel/text/sentences.ts'
+import { sentences } from '../text/sentences.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { textOf } from '../../kernel/log/message.ts'
 import { codePoints } from '../../kernel/text/text.ts'

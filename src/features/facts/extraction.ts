@@ -1,6 +1,6 @@
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
-import { aborted } from '../../kernel/log/aborted.ts'
+import { aborted } from '../aborted.ts'
 import type { FactInput } from '../../ports/fact.ts'
 import type { BeforeCut } from '../../kernel/feature.ts'
 import { messagesOf, type Unit } from '../../kernel/log/fold.ts'

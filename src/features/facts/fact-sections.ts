@@ -49,25 +49,25 @@ export function headPart(
   for (const [at, one] of facts.entries()) others.take(one.fact.id, factLine(one), at < MOST.facts)
   const shownFacts = [...moved, ...facts.slice(0, others.items - moved.length)]
   const shown = [...pinned.slice(0, pins.items), ...shownFacts]
-  const sections: Section[] = []
-  if (pins.items > 0) {
-    const text = `## Pinned\n\n${pins.lines.join('\n')}`
-    sections.push({ in: 'system', at: PLACES.pins, name: 'pins', text, trust: 'user' })
-  }
-  if (others.items > 0) {
-    const text = others.lines.join('\n')
-    sections.push({ in: 'memory', at: PLACES.facts, name: 'facts', text, trust: trustOf(shownFacts) })
-  }
+  const pinText = `## Pinned\n\n${pins.lines.join('\n')}`
+  const otherText = others.lines.join('\n')
   const record: FactRecord = {
     ...(project !== undefined && { project }),
     facts: shown.map((one) => [nameOf(one), lineHash(one)]),
     asOf,
   }
   return {
-    sections,
-    uses: [
-      ...pins.uses(totals.pinned.count - moved.length, totals.pinned.weight),
-      ...others.uses(totals.facts.count + moved.length, totals.facts.weight),
+    sections: [
+      ...pins.section(
+        { in: 'system', at: PLACES.pins, text: pinText, trust: 'user' },
+        totals.pinned.count - moved.length,
+        totals.pinned.weight,
+      ),
+      ...others.section(
+        { in: 'memory', at: PLACES.facts, text: otherText, trust: trustOf(shownFacts) },
+        totals.facts.count + moved.length,
+        totals.facts.weight,
+      ),
     ],
     record: record as unknown as Json,
     sources: shown.map((one) => (one.scope === 'session' ? factKey(one.fact.id) : nameOf(one))),
@@ -109,9 +109,15 @@ export function newsSince(
     shows.length > 0 && left > 0 ? [...filling.lines, `(${left} more did not fit)`] : filling.lines
   return {
     sections: [
-      { in: 'tail', at: PLACES.news, name: 'facts', text: lines.join('\n'), trust: trustOf(shows) },
+      {
+        in: 'tail',
+        at: PLACES.news,
+        name: 'facts',
+        text: lines.join('\n'),
+        trust: trustOf(shows),
+        use: filling.use(),
+      },
     ],
-    uses: [filling.use()],
     ids: shows.map(({ fact }) => fact.id),
   }
 }

@@ -90,12 +90,14 @@ export interface FactsShape {
   readonly outcome: readonly Remembered[]
 }
 
+const FACT_OPTIONS = ['extract', 'pinnedTokens', 'tokens', 'newsTokens', 'caps', 'schedule']
 const PINNED_SHARE = 1 / 16
 const SHARE = 1 / 16
 const NEWS_SHARE = 1 / 32
 
 /** What is remembered beside the log, with kinds, trust and review: findings, blockers, corrections, preferences, constraints. */
 export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> {
+  checkOptions('facts', 'options', options, FACT_OPTIONS)
   const { extract, pinnedTokens, tokens: most, newsTokens, ...kept } = options
   checkFactOptions('facts', kept)
   const sizes = { pinnedTokens, tokens: most, newsTokens }

@@ -76,9 +76,7 @@ function headOf(
   for (const { name, text } of documents) filling.takePart(name, `## ${name}\n\n`, text)
   const text = filling.lines.join('\n\n')
   return {
-    sections:
-      text === '' ? [] : [{ in: 'system', at: PLACES.profile, name: 'profile', text, trust: 'user' }],
-    uses: filling.uses(),
+    sections: filling.section({ in: 'system', at: PLACES.profile, text, trust: 'user' }),
     record: hashOf(documents),
     sources: [],
   }

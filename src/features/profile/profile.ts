@@ -4,7 +4,7 @@ import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { checkText, invalid } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
-import { checkSize, limitReached } from '../../kernel/log/limit.ts'
+import { checkSize, limitReached } from '../limit.ts'
 import { changeRegister, readRegister, type WriteOptions } from '../../kernel/log/register.ts'
 
 /** What the keys of documents begin with. */

@@ -64,7 +64,11 @@ const SHARE = 1 / 16
 export function recall(options: RecallFeatureOptions = {}): Feature<'recall', RecallShape> {
   checkOptions('recall', 'options', options, ['stemmer', 'embed', 'tokens'])
   const { tokens: most, ...given } = options
+  const { stemmer, embed } = given
   if (most !== undefined) tokens('recall', 'tokens', most, 0)
+  if (embed !== undefined && typeof embed !== 'function') throw invalid('recall', 'embed', 'must be a function')
+  if (stemmer !== undefined && (typeof stemmer?.stem !== 'function' || typeof stemmer.id !== 'string'))
+    throw invalid('recall', 'stemmer', 'must have an id and stem()')
   const lexical = lexicalRecall(given)
   return {
     name: 'recall',
@@ -129,8 +133,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
             if (items.length === 0) return undefined
             const { text, trust, use } = recallSection(items, size, count)
             return {
-              sections: [{ in: 'tail', at: PLACES.recall, name: 'recall', text, trust }],
-              uses: [use],
+              sections: [{ in: 'tail', at: PLACES.recall, name: 'recall', text, trust, use }],
             }
           },
         },

@@ -1,4 +1,5 @@
-import { headOf, longestHead } from '../../kernel/text/text.ts'
+import { headOf } from '../../kernel/text/text.ts'
+import { longestHead } from '../text/longest-head.ts'
 
 /** Share of the room that one line takes at most; of a longer one its beginning shows. */
 const SHARE = 0.4

@@ -1,7 +1,7 @@
 import type { Message } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { leaves } from '../../kernel/text/leaves.ts'
+import { leaves } from '../text/leaves.ts'
 import { partsOf } from '../../kernel/log/message.ts'
 import { FARTHEST, type Ranked, type RecallFact, rank } from './rank.ts'
 import { RecallIndex } from './recall-index.ts'

@@ -1,7 +1,7 @@
 import type { Trust } from '../../ports/message.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import type { Policy } from '../../kernel/policy.ts'
-import { visible } from '../../kernel/text/text.ts'
+import { visible } from '../text/visible.ts'
 import type { Recalled } from '../../ports/recall.ts'
 import { fitLines } from './fit-lines.ts'
 import { RECALLED } from './lexical-recall.ts'

@@ -130,21 +130,11 @@ function headOf(
   for (const { name, description } of index) names.take(name, `- ${name}: ${oneLine(description)}`)
   const texts = new Filling('loaded-skills', rung === 0 ? sizes.loadedTokens : 0, count)
   for (const { name, text } of loaded) texts.takePart(name, `## ${name}\n\n`, text)
-  const section = (filling: Filling, at: number, separator: string) =>
-    filling.items === 0
-      ? []
-      : [
-          {
-            in: 'memory' as const,
-            at,
-            name: filling.name,
-            text: filling.lines.join(separator),
-            trust: 'user' as const,
-          },
-        ]
+  const shown = { in: 'memory', trust: 'user' } as const
+  const listed = { ...shown, at: PLACES.skills, text: names.lines.join('\n') }
+  const whole = { ...shown, at: PLACES.loadedSkills, text: texts.lines.join('\n\n') }
   return {
-    sections: [...section(names, PLACES.skills, '\n'), ...section(texts, PLACES.loadedSkills, '\n\n')],
-    uses: [...names.uses(total.count, total.weight), ...texts.uses()],
+    sections: [...names.section(listed, total.count, total.weight), ...texts.section(whole)],
     record: hashOf(index),
     sources: [],
   }

@@ -2,7 +2,7 @@ import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import { limitReached } from '../../kernel/log/limit.ts'
+import { limitReached } from '../limit.ts'
 import { changeRegister, readRegister } from '../../kernel/log/register.ts'
 import { checkSkillName } from './skill.ts'
 

@@ -1,7 +1,7 @@
 import type { Skill } from '../../ports/skill.ts'
 import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { codePoints } from '../../kernel/text/text.ts'
-import { checkSize } from '../../kernel/log/limit.ts'
+import { checkSize } from '../limit.ts'
 
 /** Longest name and description, in characters (Agent Skills, agentskills.io/specification). */
 const LONGEST_NAME = 64

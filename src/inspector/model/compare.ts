@@ -1,4 +1,5 @@
-import { commonLength, headOf } from '../../kernel/text/text.ts'
+import { headOf } from '../../kernel/text/text.ts'
+import { commonLength } from '../../render/common-length.ts'
 import type { Context } from '../../ports/context.ts'
 import { type DiffCause, type DiffTokens, diffContexts, identity } from '../../render/diff.ts'
 import { explain } from '../../render/explain.ts'

@@ -1,4 +1,4 @@
-import type { SessionBase } from '../../kernel/types.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import { contextAt } from '../../operations/context-at.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'

@@ -3,17 +3,18 @@ import type { FloorBreakdown } from '../../ports/errors.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
-import { countMessage } from './count.ts'
-import type { Covering } from './covering.ts'
 import type { Cover, Section } from '../feature.ts'
-import { fenced } from '../text/fence.ts'
 import type { Conversation } from '../log/fold.ts'
-import { hashText } from '../text/hash.ts'
-import type { Head, HeadParts, HeadTexts } from './head.ts'
-import { invalid } from '../text/json.ts'
-import { Measure } from './measure.ts'
 import { lowerTrust } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
+import { fenced } from '../text/fence.ts'
+import { hashText } from '../text/hash.ts'
+import { invalid } from '../text/json.ts'
+import { countMessage } from './count.ts'
+import type { Covering } from './covering.ts'
+import { type Head, type HeadParts, type HeadTexts, sectionsIn } from './head.ts'
+import { keeper } from './keeper.ts'
+import { Measure } from './measure.ts'
 import { floorOf } from './receipt.ts'
 import { NOTHING, type Window } from './window.ts'
 
@@ -25,7 +26,7 @@ const BEGIN = 'Begin.'
 export interface Call {
   readonly measure: Measure
   readonly head: Head
-  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust'>[]
+  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use'>[]
   /** Tokens for window and tail together. */
   readonly room: number
 }
@@ -48,11 +49,11 @@ export interface CallsParts {
 export class Calls {
   readonly #parts: CallsParts
   readonly #counts = new WeakMap<LogRow, number>()
-  /** The two that were asked for last: of the epoch that holds, and of the one that may begin. */
-  #measures: readonly Measure[] = []
-  /** The last tail that was made, since an epoch that goes on needs it twice. */
-  #closing: { readonly measure: Measure; readonly text: string; readonly block: Block } | undefined
-  #fenced: { readonly place: number; readonly tag: string } | undefined
+  /** Of the epoch that holds, and of the one that may begin. */
+  readonly #measures = keeper<Measure>(2)
+  /** An epoch that goes on needs its tail twice. */
+  readonly #closings = keeper<Block>(1)
+  readonly #fences = keeper<string>(1)
 
   constructor(parts: CallsParts) {
     this.#parts = parts
@@ -60,31 +61,24 @@ export class Calls {
 
   with(measure: Measure, texts: HeadTexts, tail: Call['tail']): Call {
     const head = measure.head(texts)
-    return { measure, head, tail: tail.filter(({ text }) => text !== ''), room: measure.room(head) }
+    return { measure, head, tail, room: measure.room(head) }
   }
 
   /** The texts of a head in the epoch of that place. */
   texts({ tools, parts, covering }: HeadInput, place: number): HeadTexts {
     const { cover, system } = this.#parts
     const tag = this.fence(place)
-    const told = covering && cover ? cover.text(covering, tag) : ''
-    const sections = Object.values(parts)
-      .flatMap((part) => part.sections)
-      .sort((one, other) => one.at - other.at)
-    const memory = sections.filter((section) => section.in === 'memory')
-    const trusts = [
-      ...memory.map(({ trust }) => trust),
-      ...(covering && told !== '' ? [covering.mark.trust] : []),
-    ]
+    const told = (covering && cover?.text(covering, tag)) ?? ''
+    const sections = sectionsIn(parts).filter(({ text }) => text !== '')
+    const inSystem = sections.flatMap((section) => (section.in === 'system' ? section.text : []))
+    const inMemory = sections.filter((section) => section.in === 'memory')
+    const summary = told === '' ? undefined : covering?.mark
+    const trusts = [...inMemory, ...(summary ? [summary] : [])].map(({ trust }) => trust)
     return {
-      system: [system, ...sections.flatMap((section) => (section.in === 'system' ? section.text : []))]
-        .filter((text) => text !== '')
-        .join('\n\n'),
-      memory: [...memory.map(({ name, text }) => fenced(tag, name, text)), told]
-        .filter((text) => text !== '')
-        .join('\n'),
+      system: [system, ...inSystem].filter((text) => text !== '').join('\n\n'),
+      memory: [...inMemory.map(({ name, text }) => fenced(tag, name, text)), ...(summary ? [told] : [])].join('\n'),
       ...(trusts.length > 0 && { trust: trusts.reduce(lowerTrust) }),
-      ...(covering && told !== '' && { summary: covering.mark.id }),
+      ...(summary && { summary: summary.id }),
       ...(Object.keys(parts).length > 0 && { parts }),
       tools: tools?.length ? JSON.stringify(tools) : '',
     }
@@ -97,20 +91,14 @@ export class Calls {
   }
 
   measureBy(calibration: number): Measure {
-    const known = this.#measures.find((measure) => measure.calibration === calibration)
-    const measure =
-      known ?? new Measure(this.#parts.policy, calibration, (row, message) => this.count(row, message))
-    if (measure !== this.#measures[0])
-      this.#measures = [measure, ...this.#measures.filter((one) => one !== measure).slice(0, 1)]
-    return measure
+    const make = () => new Measure(this.#parts.policy, calibration, (row, message) => this.count(row, message))
+    return this.#measures([calibration], make)
   }
 
   /** The least that a call can be cut to. */
   floor({ measure, head, tail }: Call, conversation: Conversation, place: number): FloorBreakdown {
     const layout = measure.layout(conversation)
-    const { units } = conversation
-    const newest = units.length > 0 ? layout.window(units.length - 1, 0, {}) : NOTHING
-    const closing = this.tail({ measure, tail }, newest, place)?.tokens ?? 0
+    const closing = this.tail({ measure, tail }, layout.newest(), place)?.tokens ?? 0
     return floorOf(measure.policy, head, { ...layout.floor(), tail: closing })
   }
 
@@ -124,12 +112,9 @@ export class Calls {
 
   /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
   fence(place: number): string {
-    if (this.#fenced?.place !== place) {
-      const { scope, policy } = this.#parts
-      const tag = `ctx-${hashText(JSON.stringify([scope.sessionId ?? '', policy.lane, place])).slice(0, 8)}`
-      this.#fenced = { place, tag }
-    }
-    return this.#fenced.tag
+    const { scope, policy } = this.#parts
+    const by = () => JSON.stringify([scope.sessionId ?? '', policy.lane, place])
+    return this.#fences([place], () => `ctx-${hashText(by()).slice(0, 8)}`)
   }
 
   /** The last block of the request, where there is something to say or the request must not end as it is. */
@@ -139,13 +124,12 @@ export class Calls {
     place: number,
   ): Block | undefined {
     const last = waiting.at(-1) ?? blocks.at(-1)
-    const spoken = tail.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
+    const said = tail.filter(({ text }) => text !== '')
+    const spoken = said.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined
     const text = spoken || (last ? CONTINUE : BEGIN)
-    const trust = tail.map(({ trust }) => trust).reduce(lowerTrust, 'user')
-    const made = this.#closing
-    if (made?.measure === measure && made.text === text && made.block.trust === trust) return made.block
-    const block: Block = {
+    const trust = said.map(({ trust }) => trust).reduce(lowerTrust, 'user')
+    return this.#closings([measure, text, trust], () => ({
       section: 'tail',
       role: 'user',
       parts: [{ type: 'text', text }],
@@ -153,24 +137,18 @@ export class Calls {
       rule: spoken ? 'tail' : 'continue',
       tokens: countMessage(measure.policy.counter, { content: text }),
       trust,
-    }
-    this.#closing = { measure, text, block }
-    return block
+    }))
   }
 
-  /** Tokens of a whole message by the policy's counter. */
+  /** Tokens of a whole message by the policy's counter: as it found when the row was written, if it did. */
   count(row: LogRow, message: Message): number {
-    let tokens = this.#counts.get(row)
-    if (tokens === undefined) {
-      const { counter } = this.#parts.policy
-      tokens = storedCount(row, counter.id) ?? countMessage(counter, message)
-      this.#counts.set(row, tokens)
-    }
+    const { counter } = this.#parts.policy
+    const stored = () =>
+      row.derived === undefined
+        ? undefined
+        : (JSON.parse(row.derived) as { readonly [counter: string]: number })[counter.id]
+    const tokens = this.#counts.get(row) ?? stored() ?? countMessage(counter, message)
+    this.#counts.set(row, tokens)
     return tokens
   }
-}
-
-/** Tokens that a counter found when the row was written. */
-function storedCount({ derived }: LogRow, counter: string): number | undefined {
-  return derived === undefined ? undefined : (JSON.parse(derived) as { [counter: string]: number })[counter]
 }

@@ -1,12 +1,12 @@
-import type { Context, Receipt, SectionUse } from '../../ports/context.ts'
+import type { Context, Receipt, SectionUse, SummaryUse } from '../../ports/context.ts'
+import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
 import type { Covering } from './covering.ts'
 import type { Epoch } from './epoch.ts'
 import type { Failure } from './failure.ts'
-import { headKey } from './head.ts'
-import type { Policy } from '../policy.ts'
+import { headKey, sectionsIn } from './head.ts'
 import type { Prefix } from './prefix.ts'
-import { createReceipt, floorOf, leftOut } from './receipt.ts'
+import { floorOf, leftOut, sectionUses } from './receipt.ts'
 import type { Slice } from './view.ts'
 import type { Window } from './window.ts'
 
@@ -18,42 +18,47 @@ export interface Made {
   readonly window: Window
   /** What stands for messages that do not show. */
   readonly covering: Covering | undefined
-  /** What the tail shows of features. */
-  readonly uses: readonly SectionUse[]
   readonly failures: readonly Failure[]
   readonly unwritten?: 'preview' | 'unsaved' | undefined
 }
 
+interface Makers {
+  readonly policy: Policy
+  readonly calls: Calls
+  readonly prefix: Prefix
+}
+
 /** The context of a call in an epoch, with the account of it. */
-export async function contextOf(
-  { policy, calls, prefix }: { readonly policy: Policy; readonly calls: Calls; readonly prefix: Prefix },
-  { slice, call, epoch, window, covering, uses, failures, unwritten }: Made,
-): Promise<Context> {
+export async function contextOf({ policy, calls, prefix }: Makers, made: Made): Promise<Context> {
+  const { slice, call, epoch, window, covering, failures, unwritten } = made
   const { mark, place } = epoch
   const { head, measure } = call
-  const { conversation, rows } = slice
-  const { calibration } = measure
+  const { lane, cap, reserved, margin } = policy
   const closing = calls.tail(call, window, place)
   const tail = closing ? [...window.waiting, closing] : window.waiting
   const blocks = [...head.blocks, ...window.blocks, ...tail]
-  const { floor } = floorOf(policy, head, {
-    ...measure.layout(conversation).floor(),
-    tail: closing?.tokens ?? 0,
-  })
-  const { omitted, covers } = leftOut(await slice.before(covering), { conversation, rows }, window, covering)
-  const shown = Object.values(head.parts ?? {}).flatMap((part) => part.uses)
-  const receipt: Receipt = createReceipt(policy, head, blocks, measure.shelf, {
+  const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
+  const { omitted, covers } = leftOut(await slice.before(covering), slice, window, covering)
+  const sections = sectionUses(head, blocks, call.room, measure.shelf)
+  const used = sections.reduce((sum, section) => sum + section.tokens, head.tokens.framing)
+  const uses = [...sectionsIn(head.parts ?? {}), ...call.tail].flatMap(({ use }): SectionUse[] => (use ? [use] : []))
+  const receipt: Receipt = {
+    cap,
+    reserved,
+    margin,
+    used,
+    // A short user message that opens the request can cost less than the opening that the floor reckons with.
+    floor: Math.min(floorOf(policy, head, tokens).floor, used + margin),
+    sections,
+    ...(uses.length > 0 && { remembered: uses }),
     omitted,
-    ...(covering && { summary: useOf(covering, covers) }),
-    remembered: [...shown, ...uses],
+    ...(covering && { summary: summaryUse(covering, covers) }),
     epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
-    ...(calibration !== 1 && { calibration }),
+    ...(measure.calibration !== 1 && { calibration: measure.calibration }),
     failures,
-    floor,
-    room: call.room,
-  })
+  }
   return {
-    lane: policy.lane,
+    lane,
     epoch: mark.id,
     head: headKey(head.hash),
     fence: calls.fence(place),
@@ -64,7 +69,7 @@ export async function contextOf(
   }
 }
 
-function useOf({ mark, place }: Covering, covers: NonNullable<Receipt['summary']>['covers']) {
+function summaryUse({ mark, place }: Covering, covers: SummaryUse['covers']): SummaryUse {
   const { id, trust, by, lost } = mark
   return { id, place, covers, trust, by, lost }
 }

@@ -23,7 +23,8 @@ export interface Judged {
   readonly window: Window
 }
 
-export interface JudgeParts {
+/** As much of a lane as its epochs are judged and planned by. */
+export interface EpochParts {
   readonly view: View
   readonly calls: Calls
   readonly policy: Policy
@@ -32,13 +33,13 @@ export interface JudgeParts {
 
 /** Says whether the current epoch of a lane goes on. */
 export class Judge {
-  readonly #parts: JudgeParts
+  readonly #parts: EpochParts
   /** Origin of the conversation that was last found to have been added to at its end only. */
   #inOrder: object | undefined
   /** An epoch, and the origin of the conversation, of which nothing that showed was forgotten. */
   #unchanged: { readonly id: string; readonly origin: object } | undefined
 
-  constructor(parts: JudgeParts) {
+  constructor(parts: EpochParts) {
     this.#parts = parts
   }
 

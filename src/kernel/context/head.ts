@@ -2,7 +2,7 @@ import type { Block } from '../../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import { checkJson } from '../text/check-json.ts'
 import { countMessage, countTools, perRequest } from './count.ts'
-import type { HeadPart } from '../feature.ts'
+import type { HeadPart, Section } from '../feature.ts'
 import { hashJson } from '../text/hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
 import type { Policy } from '../policy.ts'
@@ -22,6 +22,14 @@ export interface HeadTexts {
 }
 
 export type HeadParts = { readonly [feature: string]: HeadPart }
+
+/** The sections of all features in the order of the request: those of the system text, then those of the memory text. */
+export function sectionsIn(parts: HeadParts): readonly Section[] {
+  const place = (section: Section): number => (section.in === 'system' ? 0 : 1)
+  return Object.values(parts)
+    .flatMap(({ sections }) => sections)
+    .sort((one, other) => place(one) - place(other) || one.at - other.at)
+}
 
 /** What a request begins with, and what stays the same for a whole epoch: system text, memory text and tools. */
 export interface Head extends HeadTexts {

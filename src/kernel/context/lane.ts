@@ -1,27 +1,27 @@
 import type { Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
-import type { ScopeStore } from '../../ports/store.ts'
-import { LawChecker } from './assert-laws.ts'
-import { valueIn } from '../log/bodies.ts'
-import { type Call, Calls } from './call.ts'
-import { contextOf, type Made } from './context-of.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import { type Covering, wholly } from './covering.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import type { Cover, CutPart, Section, Showing } from '../feature.ts'
+import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
-import { type Epoch, Judge, type Judged } from './epoch.ts'
-import { type Failure, failure } from './failure.ts'
-import type { Cover, CutPart, Section, Showing, TailPart } from '../feature.ts'
 import { messagesOf, pendingCalls, type Unit } from '../log/fold.ts'
-import { hashJson } from '../text/hash.ts'
-import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
 import { kept } from '../log/kept.ts'
 import { EPOCH_ID } from '../log/message.ts'
-import { type Plan, planNext } from './plan.ts'
-import { type Policy, RENDER_VERSION } from '../policy.ts'
-import { Prefix } from './prefix.ts'
 import { sealOp } from '../log/seal.ts'
-import { joined, type NamedShow, type Shown, Shows } from './shows.ts'
+import { type Policy, RENDER_VERSION } from '../policy.ts'
+import { hashJson } from '../text/hash.ts'
+import { LawChecker } from './assert-laws.ts'
+import { type Call, Calls } from './call.ts'
+import { contextOf, type Made } from './context-of.ts'
+import { type Covering, wholly } from './covering.ts'
+import { type Epoch, Judge, type Judged } from './epoch.ts'
+import { type Failure, failure } from './failure.ts'
+import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import { type Plan, planNext } from './plan.ts'
+import { Prefix } from './prefix.ts'
+import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
 import { type CurrentEpoch, View } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
@@ -41,16 +41,11 @@ export interface LaneParts {
   readonly development?: boolean | undefined
 }
 
-/** What one call of `context` is given, and what each feature is given with it. */
-export type LaneOptions = ContextOptions & { readonly [feature: string]: unknown }
-
 /** A context with the window that it shows. */
 export interface Built {
   readonly context: Context
   readonly window: Window
 }
-
-const NO_TAIL: TailPart = { sections: [], uses: [] }
 
 /** Builds the contexts of one session under one policy: goes on with an epoch, or begins one. */
 export class Lane {
@@ -59,9 +54,7 @@ export class Lane {
   readonly view: View
   readonly calls: Calls
   readonly cover: Cover | undefined
-  readonly #scope: Scope
-  readonly #user: Pick<ScopeStore, 'head'>
-  readonly #cuts: readonly CutPart[]
+  readonly #parts: LaneParts
   readonly #shows: Shows
   readonly #judge: Judge
   readonly #prefix = new Prefix()
@@ -69,22 +62,21 @@ export class Lane {
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts } | undefined
 
-  constructor({ store, policy, system, scope, user, shows, cuts, cover, development }: LaneParts) {
+  constructor(parts: LaneParts) {
+    const { store, policy, shows, cover, development } = parts
+    this.#parts = parts
     this.store = store
     this.policy = policy
-    this.#scope = scope
-    this.#user = user
-    this.#cuts = cuts
     this.view = new View(store, policy.lane, async (...read) => this.cover?.refresh(...read))
     this.cover = cover?.(this)
-    this.calls = new Calls({ policy, system, scope, cover: this.cover })
+    this.calls = new Calls({ ...parts, cover: this.cover })
     this.#judge = new Judge(this)
     this.#shows = new Shows(shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
     this.#laws = development ? new LawChecker() : undefined
   }
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
-  async context(options: LaneOptions): Promise<Built> {
+  async context(options: ContextOptions): Promise<Built> {
     const whole = await this.#buildIfRoom(options)
     if (whole) return whole
     const before = this.view.epoch?.mark.id
@@ -105,14 +97,13 @@ export class Lane {
   async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
     await this.view.refresh()
     const mark = this.view.epoch?.mark
-    const register = mark && (await this.store.register(headKey(mark.head)))
-    const texts = register && (valueIn(register) as HeadTexts | undefined)
-    if (!mark || !texts) return undefined
+    const texts = mark && (await this.#texts(mark.head))
+    if (!texts) return undefined
     const call = this.calls.with(this.calls.measureBy(mark.calibration ?? 1), texts, [])
     return { call, judged: this.#judge.current(call) }
   }
 
-  async #buildIfRoom(options: LaneOptions): Promise<Built | undefined> {
+  async #buildIfRoom(options: ContextOptions): Promise<Built | undefined> {
     try {
       return await this.#build(options, true)
     } catch (error) {
@@ -122,8 +113,9 @@ export class Lane {
   }
 
   /** @param withTail whether features may show something in the tail */
-  async #build(options: LaneOptions, withTail: boolean): Promise<Built> {
-    const { view, cover } = this
+  async #build(options: ContextOptions, withTail: boolean): Promise<Built> {
+    const { view, cover, calls } = this
+    const { count } = this.policy.counter
     const mayWrite = !options.preview
     let manual = options.newEpoch ?? false
     let broken = false
@@ -136,25 +128,28 @@ export class Lane {
       const { epoch: prior, head: own, registersAt } = view
       const calibration = prior?.mark.calibration ?? 1
       const frozen = await this.#frozen(prior)
-      const user = kept(() => this.#user.head())
+      const user = kept(() => this.#parts.user.head())
       const shown = await this.#shows.read(frozen, { own, registersAt, user, mayWrite }, failed)
       const parts = this.#shows.held(shown, calibration)
       const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
       const failures = [...failed]
-      const tail = withTail ? await this.#tail(shown, options, parts, since, failures) : NO_TAIL
+      const showing = () => this.#showing(parts, since.ids ?? [])
+      const ask = { count, policy: this.policy, showing }
+      const tail = withTail ? await this.#shows.tail(options, ask, failures) : NO_TAIL
+      const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, own: readonly Section[]) =>
+        calls.with(
+          calls.measureBy(by),
+          calls.texts({ tools: options.tools, parts: given, covering: then }, at),
+          [...own, ...tail.sections, ...ownTail(options)],
+        )
       const covering = prior && cover?.shown(prior)
       const shows = covering === 'gone' ? undefined : covering
-      const held = this.#call(calibration, options, prior?.place ?? 0, parts, shows, [
-        ...since.sections,
-        ...tail.sections,
-      ])
+      const held = make(calibration, prior?.place ?? 0, parts, shows, since.sections)
       const current = this.#judge.current(held)
       const cause = manual ? 'manual' : (current.cause ?? (isLate ? 'late' : undefined))
       if (!cause && current.epoch) {
         const { epoch, window } = current
-        const uses = [...since.uses, ...tail.uses]
-        const made = { call: held, epoch, window, covering: wholly(shows), uses, failures }
-        const built = await this.#finish(made)
+        const built = await this.#finish({ call: held, epoch, window, covering: wholly(shows), failures })
         if (mayWrite) cover?.goesOn?.(held, window)
         return built
       }
@@ -163,7 +158,7 @@ export class Lane {
         cause: cause ?? 'start',
         prior: current.epoch,
         partsAt: (at, rung) => this.#shows.parts(shown, at, rung),
-        make: (at, now, then) => this.#call(at, options, view.next.place, now, then, tail.sections),
+        make: (at, now, then) => make(at, view.next.place, now, then, []),
         mayWrite: mayWrite && !hasWritten && !broken,
         written,
       })
@@ -186,8 +181,7 @@ export class Lane {
       const { call, window } = planned
       if (!mayWrite || broken || tries === TRIES) {
         const unwritten = mayWrite ? 'unsaved' : 'preview'
-        const { uses } = tail
-        return this.#finish({ call, epoch, window, covering: planned.covering, uses, failures, unwritten })
+        return this.#finish({ call, epoch, window, covering: planned.covering, failures, unwritten })
       }
       try {
         if (await this.#save(call.head, epoch)) {
@@ -214,40 +208,6 @@ export class Lane {
     return isLate
   }
 
-  #call(
-    calibration: number,
-    { tools, tail = [] }: ContextOptions,
-    place: number,
-    parts: HeadParts,
-    covering: Covering | undefined,
-    own: readonly Section[],
-  ): Call {
-    const given = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
-    const sections = [...own, ...given.map((section) => ({ trust: 'user' as const, ...section }))]
-    const { calls } = this
-    return calls.with(calls.measureBy(calibration), calls.texts({ tools, parts, covering }, place), sections)
-  }
-
-  /** What features show in the tail of this call. One that fails is noted, and the call goes on without it. */
-  async #tail(
-    shown: readonly Shown[],
-    options: LaneOptions,
-    parts: HeadParts,
-    since: TailPart,
-    failures: Failure[],
-  ): Promise<TailPart> {
-    const { count } = this.policy.counter
-    const showing = (): Showing => this.#showing(parts, since.ids ?? [])
-    const made = await Promise.all(
-      shown.map(({ name, show }) =>
-        show
-          .tail?.({ given: options[name] as never, count, policy: this.policy, showing })
-          .catch((error: unknown) => void failures.push(failure(name, error))),
-      ),
-    )
-    return joined(made)
-  }
-
   #showing(parts: HeadParts, since: readonly string[]): Showing {
     const { rows, opener, epoch, conversation } = this.view
     const asked = conversation.units.findLast(({ message }) => message.role === 'user')
@@ -258,15 +218,16 @@ export class Lane {
     return { asked: asked?.message, ids }
   }
 
+  async #texts(head: string): Promise<HeadTexts | undefined> {
+    const register = await this.store.register(headKey(head))
+    return register && (valueIn(register) as HeadTexts | undefined)
+  }
+
   /** What the head of an epoch holds of features. */
   async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts> {
     if (!epoch?.mark.remembers) return {}
     const { head } = epoch.mark
-    if (this.#read?.head !== head) {
-      const register = await this.store.register(headKey(head))
-      const texts = register && (valueIn(register) as HeadTexts | undefined)
-      this.#read = { head, parts: texts?.parts ?? {} }
-    }
+    if (this.#read?.head !== head) this.#read = { head, parts: (await this.#texts(head))?.parts ?? {} }
     return this.#read.parts
   }
 
@@ -289,26 +250,29 @@ export class Lane {
     const before = current.epoch ? current.window.units : this.view.conversation.units
     const cut = cutFrom(before, after)
     let isNew = false
-    for (const { name, before: tell } of this.#cuts)
-      try {
-        const done = await tell?.(cut)
-        isNew ||= done?.isNew ?? false
-        if (done && 'error' in done) failed.push(failure(name, done.error, 'ERR_HOOK'))
-      } catch (error) {
-        failed.push(failure(name, error, 'ERR_HOOK'))
-      }
+    await this.#tell(failed, async ({ name, before: tell }) => {
+      const done = await tell?.(cut)
+      isNew ||= done?.isNew ?? false
+      if (done && 'error' in done) failed.push(failure(name, done.error, 'ERR_HOOK'))
+    })
     return isNew
   }
 
   /** Hands on what an epoch cut. */
-  async #afterCut(mark: EpochMark, before: Window, after: Window, failed: Failure[]): Promise<void> {
+  async #afterCut({ id, cause }: EpochMark, before: Window, after: Window, failed: Failure[]): Promise<void> {
     const messages = messagesOf(cutFrom(before.units, after))
     if (messages.length === 0) return
-    for (const { name, after: tell } of this.#cuts)
+    await this.#tell(failed, async ({ after: tell }) =>
+      tell?.({ scope: this.#parts.scope, epoch: id, cause, messages }),
+    )
+  }
+
+  async #tell(failed: Failure[], tell: (part: CutPart) => Promise<void>): Promise<void> {
+    for (const part of this.#parts.cuts)
       try {
-        await tell?.({ scope: this.#scope, epoch: mark.id, cause: mark.cause, messages })
+        await tell(part)
       } catch (error) {
-        failed.push(failure(name, error, 'ERR_HOOK'))
+        failed.push(failure(part.name, error, 'ERR_HOOK'))
       }
   }
 
@@ -344,18 +308,15 @@ export class Lane {
   async #save(head: Head, { mark }: Epoch): Promise<boolean> {
     const { epoch, next } = this.view
     const key = headKey(head.hash)
-    const ops = [sealOp({ kind: 'mark', opId: mark.id, base: next.base, entry: mark })]
-    const put = {
-      kind: 'put',
-      opId: key,
-      key,
-      base: null,
-      value: headValue(head),
-      sources: sourcesOf(head),
-    } as const
+    const texts = { kind: 'put', opId: key, key, base: null, value: headValue(head), sources: sourcesOf(head) } as const
+    const begun = { kind: 'mark', opId: mark.id, base: next.base, entry: mark } as const
     // The epoch before it had brought the same.
-    if (epoch?.mark.head !== head.hash) ops.unshift(sealOp(put))
-    const result = (await this.store.commit(ops, decide)).at(-1)
+    const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]
+    const results = await this.store.commit(
+      ops.map((op) => sealOp(op)),
+      decide,
+    )
+    const result = results.at(-1)
     return result?.status === 'accepted' && result.applied
   }
 
@@ -365,6 +326,12 @@ export class Lane {
     this.#laws?.check(context, view.head.ordinal)
     return { context, window: made.window }
   }
+}
+
+/** What the app gives for the tail. */
+function ownTail({ tail = [] }: ContextOptions): Call['tail'] {
+  const given = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
+  return given.map((section) => ({ trust: 'user' as const, ...section }))
 }
 
 /** What showed before and does not show any more. */

@@ -1,11 +1,12 @@
 import type { Counter } from '../../ports/counter.ts'
 import type { Message } from '../../ports/message.ts'
 import type { LogRow } from '../../ports/store.ts'
+import type { Conversation } from '../log/fold.ts'
+import type { Policy } from '../policy.ts'
 import { BlockShelf } from './blocks.ts'
 import { countMessage, perRequest } from './count.ts'
-import type { Conversation } from '../log/fold.ts'
-import { createHead, type Head, type HeadParts, type HeadTexts } from './head.ts'
-import type { Policy } from '../policy.ts'
+import { createHead, type Head, type HeadTexts } from './head.ts'
+import { keeper } from './keeper.ts'
 import { Layout } from './window.ts'
 
 /** Counts in the tokens of one epoch: what the policy's counter says, times the epoch's calibration. */
@@ -14,7 +15,7 @@ export class Measure {
   /** The policy, with the counter of this epoch. */
   readonly policy: Policy
   readonly shelf: BlockShelf
-  #head: Head | undefined
+  readonly #heads = keeper<Head>(1)
   #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
 
   /** @param stored tokens of a whole message by the policy's counter. */
@@ -24,19 +25,10 @@ export class Measure {
     this.shelf = new BlockShelf(this.policy, (row, message) => Math.ceil(stored(row, message) * calibration))
   }
 
-  /** The head of these texts. The last one is kept. */
   head(texts: HeadTexts): Head {
-    const head = this.#head
-    // The memory text names its summary's place, so that it tells one summary from another.
-    if (
-      !head ||
-      head.system !== texts.system ||
-      head.memory !== texts.memory ||
-      head.tools !== texts.tools ||
-      !isSame(head.parts, texts.parts)
-    )
-      this.#head = createHead(this.policy, texts)
-    return this.#head as Head
+    const { system, memory, tools, trust, summary, parts = {} } = texts
+    const by = [system, memory, tools, trust, summary, ...Object.entries(parts).flat()]
+    return this.#heads(by, () => createHead(this.policy, texts))
   }
 
   /** Tokens for window and tail together. */
@@ -48,9 +40,9 @@ export class Measure {
   layout(conversation: Conversation): Layout {
     const laid = this.#laid
     if (laid?.conversation === conversation) return laid.layout
-    const { units, origin } = conversation
-    const layout =
-      laid?.conversation.origin === origin ? laid.layout.grown(units) : new Layout(units, this.shelf)
+    const isGrown = laid?.conversation.origin === conversation.origin
+    const { units } = conversation
+    const layout = isGrown ? laid.layout.grown(units) : new Layout(units, this.shelf)
     this.#laid = { conversation, layout }
     return layout
   }
@@ -66,10 +58,4 @@ function scaled(counter: Counter, calibration: number): Counter {
     message: (message) => times(countMessage(counter, message)),
     perRequest: times(perRequest(counter)),
   }
-}
-
-/** Whether features show the very same. */
-function isSame(one: HeadParts = {}, other: HeadParts = {}): boolean {
-  const names = Object.keys(one)
-  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
 }

@@ -2,7 +2,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause } from '../../ports/op.ts'
 import type { Call, Calls } from './call.ts'
 import { type Covering, endOf } from './covering.ts'
-import { show } from './epoch.ts'
+import { type EpochParts, show } from './epoch.ts'
 import type { Cover, PlanAsk, Planned, Rung } from '../feature.ts'
 import type { HeadParts } from './head.ts'
 import type { Policy } from '../policy.ts'
@@ -34,13 +34,6 @@ export interface PlanTarget {
   readonly mayFold?: boolean
 }
 
-export interface PlannerParts {
-  readonly view: View
-  readonly calls: Calls
-  readonly policy: Policy
-  readonly cover: Cover | undefined
-}
-
 /** What the next epoch is planned by. */
 export interface NextAsk {
   /** Calibration of the epoch that held. */
@@ -64,7 +57,7 @@ const RUNGS: readonly Rung[] = [0, 1, 2]
  *
  * @throws ERR_BUDGET_TOO_SMALL
  */
-export async function planNext(parts: PlannerParts, ask: NextAsk): Promise<Planned> {
+export async function planNext(parts: EpochParts, ask: NextAsk): Promise<Planned> {
   const { view, calls, cover } = parts
   const { prior, partsAt, make } = ask
   const reported = calls.reported() ?? ask.calibration
@@ -93,7 +86,7 @@ export async function planNext(parts: PlannerParts, ask: NextAsk): Promise<Plann
   throw new Error('unreachable: the last attempt returns or throws')
 }
 
-function askOf(parts: PlannerParts, ask: NextAsk, call: Call, covering: Covering | undefined): PlanAsk {
+function askOf(parts: EpochParts, ask: NextAsk, call: Call, covering: Covering | undefined): PlanAsk {
   const { cause, prior, mayWrite, written } = ask
   return {
     call,
@@ -110,7 +103,7 @@ function askOf(parts: PlannerParts, ask: NextAsk, call: Call, covering: Covering
 
 /** Cuts the window back to what the policy keeps. */
 function planWith(
-  parts: PlannerParts,
+  parts: EpochParts,
   ask: NextAsk,
   call: Call,
   covering: Covering | undefined,
@@ -125,7 +118,7 @@ function planWith(
 }
 
 /** Tokens that memory and window are cut back to together: half of what there is; more where the newest user message fills most of it. */
-export function keepOf({ view, policy }: Pick<PlannerParts, 'view' | 'policy'>, call: Call): number {
+export function keepOf({ view, policy }: Pick<EpochParts, 'view' | 'policy'>, call: Call): number {
   const { tokens } = policy.keep
   if (tokens !== undefined) return tokens
   const all = call.room + call.head.tokens.memory
@@ -135,7 +128,7 @@ export function keepOf({ view, policy }: Pick<PlannerParts, 'view' | 'policy'>, 
 
 /** Where the next epoch's window begins, reading further back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
 async function planWindow(
-  parts: PlannerParts,
+  parts: EpochParts,
   { cause, prior: before }: Pick<NextAsk, 'cause' | 'prior'>,
   call: Call,
   covering: Covering | undefined,
@@ -151,8 +144,7 @@ async function planWindow(
     const { units } = conversation
     const layout = call.measure.layout(conversation)
     const shown = prior && show(layout, rows, prior)
-    const newest = units.length > 0 ? layout.window(units.length - 1, 0, {}) : NOTHING
-    const closing = calls.tail(call, newest, place)?.tokens ?? 0
+    const closing = calls.tail(call, layout.newest(), place)?.tokens ?? 0
     const room = most - closing
     const sameSummary = prior?.summary === covering?.mark.id
     if (prior && shown && sameSummary && (cause === 'late' || cause === 'rewind' || cause === 'forget'))
@@ -222,7 +214,7 @@ function foldable(covering: Covering | undefined, layout: Layout, start: number)
   return opener.row.ordinal > skipped && opener.row.ordinal <= count
 }
 
-function tooSmall({ view, calls }: PlannerParts, call: Call): PlimsollError {
+function tooSmall({ view, calls }: EpochParts, call: Call): PlimsollError {
   const breakdown = calls.floor(call, view.conversation, view.next.place)
   return new PlimsollError(
     'ERR_BUDGET_TOO_SMALL',

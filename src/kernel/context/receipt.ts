@@ -1,12 +1,4 @@
-import type {
-  Block,
-  OmitReason,
-  Omitted,
-  Receipt,
-  SectionName,
-  SectionUse,
-  SummaryUse,
-} from '../../ports/context.ts'
+import type { Block, OmitReason, Omitted, SectionName, SectionUse, SummaryUse } from '../../ports/context.ts'
 import type { FloorBreakdown } from '../../ports/errors.ts'
 import type { LogRow } from '../../ports/store.ts'
 import type { BlockShelf } from './blocks.ts'
@@ -19,78 +11,35 @@ import { firstNeeded, type Window } from './window.ts'
 /** Entries that an overflow names; the rest is counted. */
 const NAMED = 5
 
-/** What the blocks of one section come to; of the capped ones, how many, what they do not show, and which. */
-interface Sum {
-  items: number
-  tokens: number
-  count: number
-  missing: number
-  readonly first: string[]
-}
-
-const NONE: Readonly<Sum> = { items: 0, tokens: 0, count: 0, missing: 0, first: [] }
-
-/** Adds up what a context holds. */
-export function createReceipt(
-  policy: Policy,
-  head: Head,
+/** What the blocks of each section come to; of those that are shown shorter, how many, what they lack, and which. */
+export function sectionUses(
+  { tokens }: Head,
   blocks: readonly Block[],
+  room: number,
   shelf: BlockShelf,
-  rest: Pick<Receipt, 'omitted' | 'summary' | 'remembered' | 'epoch' | 'calibration' | 'failures'> & {
-    readonly floor: number
-    readonly room: number
-  },
-): Receipt {
-  const sums = new Map<SectionName, Sum>()
-  for (const block of blocks) {
-    const sum = sums.get(block.section) ?? { ...NONE, first: [] }
-    sums.set(block.section, sum)
-    sum.items++
-    sum.tokens += block.tokens
-    if (block.rule !== 'capped') continue
-    sum.count++
-    sum.missing += shelf.missing(block)
-    if (sum.first.length < NAMED) sum.first.push(...block.from)
-  }
-  const section = (name: SectionName, cap?: number): SectionUse => {
-    const { items, tokens, count, missing, first } = sums.get(name) ?? NONE
+): readonly SectionUse[] {
+  const use = (name: SectionName, cap?: number): SectionUse => {
+    const shown = blocks.filter(({ section }) => section === name)
+    const capped = shown.filter(({ rule }) => rule === 'capped')
     return {
       name,
       ...(cap !== undefined && { cap }),
-      tokens,
-      items,
-      overflow: { count, tokens: missing, first },
+      tokens: sum(shown.map((block) => block.tokens)),
+      items: shown.length,
+      overflow: {
+        count: capped.length,
+        tokens: sum(capped.map((block) => shelf.missing(block))),
+        first: capped.flatMap(({ from }) => from).slice(0, NAMED),
+      },
     }
   }
-  const tools: SectionUse = {
-    name: 'tools',
-    tokens: head.tokens.tools,
-    items: 1,
-    overflow: { count: 0, tokens: 0, first: [] },
-  }
-  const sections = [
-    section('system'),
-    ...(tools.tokens > 0 ? [tools] : []),
-    section('memory'),
-    section('window', rest.room),
-    section('tail'),
-  ]
-  const used = sections.reduce((sum, { tokens }) => sum + tokens, head.tokens.framing)
-  return {
-    cap: policy.cap,
-    reserved: policy.reserved,
-    margin: policy.margin,
-    used,
-    // A short user message that opens the request can cost less than the opening that the floor reckons with.
-    floor: Math.min(rest.floor, used + policy.margin),
-    sections,
-    ...(rest.remembered?.length && { remembered: rest.remembered }),
-    omitted: rest.omitted,
-    ...(rest.summary && { summary: rest.summary }),
-    epoch: rest.epoch,
-    ...(rest.calibration !== undefined && { calibration: rest.calibration }),
-    failures: rest.failures,
-  }
+  const nothing = { count: 0, tokens: 0, first: [] }
+  const tools: SectionUse = { name: 'tools', tokens: tokens.tools, items: 1, overflow: nothing }
+  return [use('system'), ...(tools.tokens > 0 ? [tools] : []), use('memory'), use('window', room), use('tail')]
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0)
 }
 
 /** The least that a call can be cut to, part by part. */
@@ -103,12 +52,6 @@ export function floorOf(
   const { system, memory, tools, framing } = head.tokens
   const floor = margin + system + memory + tools + framing + parts.user + parts.step + parts.tail
   return { cap, margin, system, memory, tools, framing, ...parts, floor }
-}
-
-/** Messages that a window leaves out: those that a summary stands for, and the others. */
-export interface LeftOut {
-  readonly covers: SummaryUse['covers']
-  readonly omitted: readonly Omitted[]
 }
 
 /** Why a message is not shown; `summary`: another text stands for it. */
@@ -127,7 +70,7 @@ export function leftOut(
   { conversation: { units, unshown, loose }, rows }: Pick<Slice, 'conversation' | 'rows'>,
   window: Window,
   covering: Covering | undefined,
-): LeftOut {
+): { readonly covers: SummaryUse['covers']; readonly omitted: readonly Omitted[] } {
   const { from } = window
   const covered = coverage(covering, window, rows)
   const ranges: Range[] = gaps.map((gap) => ({ ...gap, reason: covered(gap.last) ? 'summary' : 'window' }))
@@ -149,15 +92,14 @@ export function leftOut(
     for (const [{ id, ordinal }, reason] of reasons)
       ranges.push({ from: id, to: id, first: ordinal, last: ordinal, reason })
   }
-  const merged = mergedRanges(ranges)
-  return {
-    covers: merged.flatMap(({ from, to, first, last, reason }) =>
-      reason === 'summary' ? [{ from, to, count: last - first + 1 }] : [],
-    ),
-    omitted: merged.flatMap(({ from, to, first, last, reason }) =>
-      reason === 'summary' ? [] : [{ from, to, count: last - first + 1, reason }],
-    ),
+  const covers: SummaryUse['covers'][number][] = []
+  const omitted: Omitted[] = []
+  for (const { from, to, first, last, reason } of mergedRanges(ranges)) {
+    const range = { from, to, count: last - first + 1 }
+    if (reason === 'summary') covers.push(range)
+    else omitted.push({ ...range, reason })
   }
+  return { covers, omitted }
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Counter } from '../../ports/counter.ts'
+import type { HeadPart, ReadAsk, Rung, ShowPart, TailAsk, TailPart } from '../feature.ts'
 import { type Failure, failure } from './failure.ts'
-import type { HeadPart, ReadAsk, Rung, ShowPart, TailPart } from '../feature.ts'
 import type { HeadParts } from './head.ts'
+import { type Keeper, keeper } from './keeper.ts'
 
 export interface NamedShow {
   readonly name: string
@@ -9,9 +10,7 @@ export interface NamedShow {
 }
 
 /** What a feature has to show now. */
-export interface Shown {
-  readonly name: string
-  readonly show: ShowPart
+export interface Shown extends NamedShow {
   readonly frozen: HeadPart | undefined
   /** Undefined where it could not be read: then what was frozen shows on. */
   readonly read: { readonly state: unknown } | undefined
@@ -20,17 +19,23 @@ export interface Shown {
 /** Results that are kept for each feature: of the epoch that holds and the one that may begin, at each rung. */
 const KEPT = 4
 
-/** What the features of one lane show. What they made of the same state is kept: mostly nothing of it changes between two calls. */
+export const NO_TAIL: TailPart = { sections: [] }
+
+/** What the features of one lane show. What they made of the same state is kept: mostly nothing changes between two calls. */
 export class Shows {
   readonly #shows: readonly NamedShow[]
   readonly #counterAt: (calibration: number) => Counter
-  readonly #holds = new Kept<boolean>()
-  readonly #heads = new Kept<HeadPart | undefined>()
-  readonly #since = new Kept<TailPart | undefined>()
+  readonly #holds: Keeper<boolean>
+  readonly #heads: Keeper<HeadPart | undefined>
+  readonly #since: Keeper<TailPart | undefined>
 
   constructor(shows: readonly NamedShow[], counterAt: (calibration: number) => Counter) {
     this.#shows = shows
     this.#counterAt = counterAt
+    const count = KEPT * shows.length
+    this.#holds = keeper(count)
+    this.#heads = keeper(count)
+    this.#since = keeper(count)
   }
 
   /** Reads what all features know, beside what an epoch froze of them. What cannot be read is noted once. */
@@ -50,7 +55,12 @@ export class Shows {
 
   /** What the head of the epoch that holds would have to be: what it froze, wherever that still holds. */
   held(shown: readonly Shown[], calibration: number): HeadParts {
-    return partsOf(shown, (one) => (this.#isHeld(one) ? one.frozen : this.#head(one, calibration, 0)))
+    return partsOf(shown, (one) => {
+      const { name, show, frozen, read } = one
+      const holds = () => show.holds?.(frozen, read?.state) ?? true
+      const isHeld = !read || this.#holds([name, frozen, read.state], holds)
+      return isHeld ? frozen : this.#head(one, calibration, 0)
+    })
   }
 
   /** What the head of an epoch shows that begins now. */
@@ -60,63 +70,46 @@ export class Shows {
 
   /** What came since the epoch began. */
   since(shown: readonly Shown[], parts: HeadParts, calibration: number): TailPart {
+    const { count } = this.#counterAt(calibration)
     return joined(
       shown.map(({ name, show, read }) => {
-        const part = parts[name]
-        return (
-          read &&
-          this.#since.get(name, [part, read.state, calibration], () =>
-            show.since?.(part, read.state, this.#counterAt(calibration).count),
-          )
-        )
+        const since = () => show.since?.(parts[name], read?.state, count)
+        return read && this.#since([name, parts[name], read.state, calibration], since)
       }),
     )
   }
 
-  #isHeld({ name, show, frozen, read }: Shown): boolean {
-    const { state } = read ?? {}
-    return !read || this.#holds.get(name, [frozen, state], () => show.holds?.(frozen, state) ?? true)
+  /** What shows in the tail of this call alone. A feature that fails is noted, and the call goes on without it. */
+  async tail(given: object, ask: Omit<TailAsk, 'given'>, failed: Failure[]): Promise<TailPart> {
+    const options = given as { readonly [feature: string]: never }
+    const made = this.#shows.map(async ({ name, show }) => {
+      try {
+        return await show.tail?.({ ...ask, given: options[name] })
+      } catch (error) {
+        failed.push(failure(name, error))
+        return undefined
+      }
+    })
+    return joined(await Promise.all(made))
   }
 
   #head({ name, show, read }: Shown, calibration: number, rung: Rung): HeadPart | undefined {
-    return this.#heads.get(name, [read?.state, calibration, rung], () =>
-      show.head?.(read?.state, { count: this.#counterAt(calibration).count, rung }),
-    )
+    const { count } = this.#counterAt(calibration)
+    const head = () => show.head?.(read?.state, { count, rung })
+    return this.#heads([name, read?.state, calibration, rung], head)
   }
 }
 
 /** Parts of a tail as one, in the order of their sections. */
-export function joined(parts: readonly (TailPart | undefined)[]): TailPart {
+function joined(parts: readonly (TailPart | undefined)[]): TailPart {
   const made = parts.flatMap((part) => part ?? [])
   return {
     sections: made.flatMap(({ sections }) => sections).sort((one, other) => one.at - other.at),
-    uses: made.flatMap(({ uses }) => uses),
     ids: made.flatMap(({ ids = [] }) => ids),
   }
 }
 
 function partsOf(shown: readonly Shown[], of: (one: Shown) => HeadPart | undefined): HeadParts {
-  return Object.fromEntries(
-    shown.flatMap((one) => {
-      const part = of(one)
-      return part ? [[one.name, part]] : []
-    }),
-  )
-}
-
-/** The last few results for each name, by the very same arguments. */
-class Kept<Result> {
-  readonly #byName = new Map<
-    string,
-    readonly { readonly by: readonly unknown[]; readonly result: Result }[]
-  >()
-
-  get(name: string, by: readonly unknown[], make: () => Result): Result {
-    const kept = this.#byName.get(name) ?? []
-    const found = kept.find((one) => one.by.every((value, index) => value === by[index]))
-    if (found) return found.result
-    const result = make()
-    this.#byName.set(name, [{ by, result }, ...kept].slice(0, KEPT))
-    return result
-  }
+  const parts = shown.map((one) => [one.name, of(one)] as const)
+  return Object.fromEntries(parts.filter(([, part]) => part !== undefined)) as HeadParts
 }

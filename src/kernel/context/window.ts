@@ -106,6 +106,11 @@ export class Layout {
     return window
   }
 
+  /** The newest unit alone, whole. */
+  newest(): Window {
+    return this.units.length > 0 ? this.window(this.units.length - 1, 0, {}) : NOTHING
+  }
+
   /** Tokens of one unit. */
   tokens(index: number, shown: Shown): number {
     const unit = this.units[index]

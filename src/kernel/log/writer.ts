@@ -1,12 +1,8 @@
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Host } from '../../ports/host.ts'
 import type { Json, Message, MessageInput } from '../../ports/message.ts'
 import type { Op, OpResult } from '../../ports/op.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
-import type { ScopeStore } from '../../ports/store.ts'
-import type { View } from '../context/view.ts'
-import type { Feature, Prepared, WriteDraft, WritePart } from '../feature.ts'
-import type { Policy } from '../policy.ts'
+import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
 import { hashText } from '../text/hash.ts'
 import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
@@ -14,35 +10,19 @@ import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
 import { isRepeated, look, once, wasWritten } from './once.ts'
 import { TRIES } from './register.ts'
-import type { RewindOp } from './rewinds.ts'
 import { type AppendOp, answersFromOutside, partByRound, partId } from './rounds.ts'
 import { readRoundsOfCalls } from './rounds-of-calls.ts'
 import { sealOp } from './seal.ts'
 
-/** What a feature writes with messages. */
-export interface NamedWrite {
+export type Commit = { readonly messages?: MessageInput | readonly MessageInput[] } & Values
+export type Committed = AppendResult & Values
+type Values = { readonly [feature: string]: unknown }
+type Beside = (opId: string) => Promise<readonly Op[]>
+
+/** What a feature was given in `commit`, checked. */
+interface Given {
   readonly name: string
   readonly write: WritePart
-}
-
-export interface WriterParts {
-  readonly store: ScopeStore
-  readonly policy: Policy
-  readonly host: Host
-  readonly view: View
-  readonly writes: readonly NamedWrite[]
-  readonly use: readonly Feature[]
-  /** Lists the session with its user, unless it is listed. */
-  readonly register: () => Promise<void>
-}
-
-export type Commit = { readonly messages?: MessageInput | readonly MessageInput[] } & {
-  readonly [feature: string]: unknown
-}
-export type Committed = AppendResult & { readonly [feature: string]: unknown }
-
-/** What a feature was given, checked. */
-interface Given extends NamedWrite {
   readonly checked: unknown
 }
 
@@ -54,32 +34,24 @@ interface Draft {
   readonly round: string | undefined
   readonly given: readonly Given[]
   /** What is written with the messages. */
-  readonly marks?: readonly RewindOp[]
-}
-
-/** What became of a draft. */
-interface Written {
-  readonly repeated: boolean
-  /** Of the appends, in order. */
-  readonly seqs: readonly number[]
-  readonly outcomes: { readonly [feature: string]: unknown }
+  readonly beside: readonly Op[]
 }
 
 /** Writes to one session's log and, in the same commit, what features have for it. One call after the other. */
 export class Writer {
-  readonly #parts: WriterParts
+  readonly #session: KernelSession
   /** Highest seq that was seen here; undefined before the first write. */
   #seq: number | undefined
   /** The newest round that was seen here. */
   #round: string | undefined
 
-  constructor(parts: WriterParts) {
-    this.#parts = parts
+  constructor(session: KernelSession) {
+    this.#session = session
   }
 
   /** Takes over what the view has read. */
   see(): void {
-    const { view } = this.#parts
+    const { view } = this.#session.lane
     this.#round = view.conversation.units.at(-1)?.round
     if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
   }
@@ -89,115 +61,87 @@ export class Writer {
     operation: string,
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions,
-    hide: (opId: string) => Promise<readonly RewindOp[]> = async () => [],
+    beside?: Beside,
   ): Promise<AppendResult> {
-    checkOptions(operation, 'options', options, ['opId', 'round', 'replaces'])
+    checkOptions(operation, 'options', options, ['opId', 'round'])
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
-    const messages = this.#checkMessages(operation, 'message', input)
-    const opId = this.#opId(operation, 'append', asList(input), messages, options)
-    const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
-    const marks = await hide(opId)
-    const written = await this.#write({ operation, opId, messages, round, given: [], marks })
-    await this.#tell(messages, {})
-    return this.#stored(written, messages)
+    return this.#write(await this.#draft(operation, 'message', input, options, [], beside))
   }
 
   /** @throws as {@link append}, and what features throw; nothing is written */
-  async commit(input: Commit, options: AppendOptions & { readonly [name: string]: unknown }): Promise<Committed> {
-    const operation = 'commit'
-    const { messages: inputs = [], ...values } = input
-    const takers = this.#checkOptions(operation, input, options)
-    const messages = this.#checkMessages(operation, 'messages', inputs)
-    const given = await this.#check(operation, takers, values, options)
-    if (messages.length === 0 && given.length === 0)
-      throw invalid(operation, 'messages', 'must hold a message, or a feature must have something to write')
-    const opId = this.#opId(operation, 'commit', asList(inputs), messages, options)
-    const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
-    const written = await this.#write({ operation, opId, messages, round, given })
-    await this.#tell(messages, written.outcomes)
-    return { ...written.outcomes, ...(await this.#stored(written, messages)) }
-  }
-
-  /** @returns the features that take something in `commit` */
-  #checkOptions(operation: string, input: object, options: object): readonly NamedWrite[] {
-    const takers = this.#parts.writes.filter(({ write }) => write.check)
-    checkOptions(operation, 'options', input, ['messages', ...takers.map(({ name }) => name)])
+  async commit(input: Commit, options: AppendOptions & Values): Promise<Committed> {
+    const takers = this.#writes.filter(({ write }) => write.check)
+    checkOptions('commit', 'options', input, ['messages', ...takers.map(({ name }) => name)])
     const own = takers.flatMap(({ write }) => write.options ?? [])
-    checkOptions(operation, 'options', options, ['opId', 'round', ...own])
-    return takers
-  }
-
-  async #check(
-    operation: string,
-    takers: readonly NamedWrite[],
-    values: { readonly [feature: string]: unknown },
-    options: { readonly [name: string]: unknown },
-  ): Promise<readonly Given[]> {
+    checkOptions('commit', 'options', options, ['opId', 'round', ...own])
     const given: Given[] = []
     for (const { name, write } of takers) {
-      if (values[name] === undefined) {
+      if (input[name] === undefined) {
         const option = write.options?.find((one) => options[one] !== undefined)
-        if (option !== undefined) throw invalid(operation, option, `belongs to ${name}, which is not given`)
-        continue
+        if (option === undefined) continue
+        throw invalid('commit', option, `belongs to ${name}, which is not given`)
       }
-      const checked = await write.check?.(operation, values[name] as never, options)
+      const checked = await write.check?.('commit', input[name] as never, options)
       if (checked !== undefined) given.push({ name, write, checked })
     }
-    return given
+    const draft = await this.#draft('commit', 'messages', input.messages ?? [], options, given)
+    if (draft.messages.length === 0 && given.length === 0)
+      throw invalid('commit', 'messages', 'must hold a message, or a feature must have something to write')
+    return this.#write(draft)
   }
 
-  #checkMessages(
+  get #writes(): readonly { readonly name: string; readonly write: WritePart }[] {
+    return this.#session.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : []))
+  }
+
+  async #draft(
     operation: string,
     single: string,
     input: MessageInput | readonly MessageInput[],
-  ): readonly Message[] {
-    const name = (index: number): string => (Array.isArray(input) ? `messages[${index}]` : single)
-    const messages = asList(input).map((one, index) =>
-      checkMessage(operation, name(index), one, this.#parts.host),
+    options: AppendOptions,
+    given: readonly Given[],
+    beside: Beside = async () => [],
+  ): Promise<Draft> {
+    const { host } = this.#session.memory
+    const inputs: readonly MessageInput[] = Array.isArray(input) ? input : [input as MessageInput]
+    const messages = inputs.map((one, index) =>
+      checkMessage(operation, Array.isArray(input) ? `messages[${index}]` : single, one, host),
     )
-    const seen = new Set<string>()
-    for (const { id } of messages) {
-      if (seen.has(id)) throw duplicate(operation, id)
-      seen.add(id)
-    }
-    return messages
-  }
-
-  #opId(
-    operation: string,
-    kind: 'append' | 'commit',
-    inputs: readonly MessageInput[],
-    messages: readonly Message[],
-    { opId }: AppendOptions,
-  ): string {
-    if (opId !== undefined) return checkId(operation, 'opId', opId)
-    return inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
-      ? `${kind}/${hashText(JSON.stringify(messages.map(({ id }) => id)))}`
-      : this.#parts.host.newId()
+    const ids = messages.map(({ id }) => id)
+    const twice = ids.find((id, index) => ids.indexOf(id) < index)
+    if (twice !== undefined) throw duplicate(operation, twice)
+    const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
+    const made = () => (isNamed ? `${operation}/${hashText(JSON.stringify(ids))}` : host.newId())
+    const opId = options.opId === undefined ? made() : checkId(operation, 'opId', options.opId)
+    const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
+    return { operation, opId, messages, round, given, beside: await beside(opId) }
   }
 
   /** Commits, again while others change what was read for it. */
-  async #write(draft: Draft): Promise<Written> {
-    const { operation, marks = [] } = draft
-    const { store, policy, use, register } = this.#parts
+  async #write(draft: Draft): Promise<Committed> {
+    const { operation, messages, beside } = draft
+    const { store, policy, memory } = this.#session
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const appends = await this.#appends(draft)
       const parts = await this.#prepare(draft)
-      const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...marks]
-      if (this.#seq === undefined) await register()
-      const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, use)))
+      const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...beside]
+      if (this.#seq === undefined) await this.#session.register()
+      const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, memory.use)))
       const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
       const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)
       if (repeated || results.every(({ status }) => status === 'accepted')) {
         const seqs = await this.#take(appends, results, repeated)
-        const outcomes = parts.flatMap(({ name, outcome }) => (outcome ? [[name, outcome(repeated)]] : []))
-        return { repeated, seqs, outcomes: Object.fromEntries(outcomes) }
+        const outcomes: Values = Object.fromEntries(
+          parts.flatMap(({ name, outcome }) => (outcome ? [[name, outcome(repeated)]] : [])),
+        )
+        await this.#tell(messages, outcomes)
+        const stored = repeated ? await this.#first(seqs, messages) : { messages, repeated, mismatch: false }
+        return { ...outcomes, ...stored }
       }
       const refused = appends.findIndex((_, index) => results[index]?.status === 'rejected')
       const result = results[refused]
-      const isRoundGone = result?.status === 'rejected' && result.reason === 'unknown-round'
-      if (isRoundGone && draft.round === undefined) {
+      if (isRoundGone(result) && draft.round === undefined) {
         // The round that was seen here is gone: the session was deleted elsewhere, and begins again.
         this.#round = undefined
         this.#seq = undefined
@@ -207,33 +151,28 @@ export class Writer {
       let from = appends.length
       for (const part of parts) await part.refuse?.(results.slice(from, (from += part.ops.length)))
     }
-    throw new PlimsollError(
-      'ERR_CONFLICT',
-      `${operation}: what it changes was changed by others ${TRIES} times in a row`,
-    )
+    const reason = `what it changes was changed by others ${TRIES} times in a row`
+    throw new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`)
   }
 
-  async #prepare({
-    operation,
-    opId,
-    messages,
-    given,
-  }: Draft): Promise<readonly (Prepared & { readonly name: string })[]> {
-    const names = [opId]
-    const draft: WriteDraft = {
-      operation,
-      opId,
-      messages,
+  async #prepare(draft: Draft): Promise<readonly (Prepared & { readonly name: string })[]> {
+    const names = [draft.opId]
+    const asked: WriteDraft = {
+      ...draft,
       part: (name) => {
-        const part = partId(opId, name)
+        const part = partId(draft.opId, name)
         names.push(part)
         return part
       },
-      isWritten: () => this.#isWritten(names),
+      isWritten: async () => {
+        const probe = { kind: 'put', key: 'probe', base: null, value: null } as const
+        const probes = names.map((opId) => sealOp({ ...probe, opId }))
+        return wasWritten(await this.#session.store.commit(probes, look))
+      },
     }
     const parts: (Prepared & { readonly name: string })[] = []
-    for (const { name, write, checked } of given) {
-      const prepared = await write.prepare?.(checked as never, draft)
+    for (const { name, write, checked } of draft.given) {
+      const prepared = await write.prepare?.(checked as never, asked)
       if (prepared) parts.push({ name, ...prepared })
     }
     return parts
@@ -241,68 +180,53 @@ export class Writer {
 
   async #appends({ opId, messages, round }: Draft): Promise<readonly AppendOp[]> {
     if (messages.length === 0) return []
-    const { store, view } = this.#parts
+    const { store, lane } = this.#session
     const answers = answersFromOutside(messages)
-    if (answers.size > 0) await view.refresh()
-    const waiting = await readRoundsOfCalls(store, view, answers)
-    const current = round ?? (messages[0]?.role === 'user' ? undefined : await this.#newestRound())
-    return partByRound(opId, messages, { current, waiting })
+    if (answers.size > 0) await lane.view.refresh()
+    const waiting = await readRoundsOfCalls(store, lane.view, answers)
+    const opens = messages[0]?.role === 'user'
+    if (round === undefined && !opens && this.#round === undefined) {
+      await lane.view.refresh()
+      this.see()
+    }
+    return partByRound(opId, messages, { current: round ?? (opens ? undefined : this.#round), waiting })
   }
 
-  async #isWritten(names: readonly string[]): Promise<boolean> {
-    const probes = names.map((opId) => sealOp({ kind: 'put', opId, key: 'probe', base: null, value: null }))
-    return wasWritten(await this.#parts.store.commit(probes, look))
-  }
-
+  /** Takes over what was written. @returns seqs of the appends, in order */
   async #take(
     appends: readonly AppendOp[],
     results: readonly OpResult[],
     repeated: boolean,
   ): Promise<readonly number[]> {
-    const seqsOf = (some: readonly OpResult[]): readonly number[] =>
-      some.flatMap((result) =>
-        result.status === 'accepted' && (!repeated || isRepeated(result)) ? result.seq : [],
-      )
-    const seqs = seqsOf(results)
+    const seqs = results.map((result) =>
+      result.status === 'accepted' && (!repeated || isRepeated(result)) ? [result.seq] : [],
+    )
+    const [first = 0] = seqs.flat()
     // Where others wrote in between, one of them may have deleted the session.
-    if (this.#seq !== undefined && (seqs[0] ?? 0) > this.#seq + 1) await this.#parts.register()
+    if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
     this.#round = repeated ? undefined : appends.at(-1)?.round
-    this.#seq = Math.max(this.#seq ?? 0, ...seqs)
-    return seqsOf(results.slice(0, appends.length))
-  }
-
-  async #newestRound(): Promise<string | undefined> {
-    if (this.#round !== undefined) return this.#round
-    await this.#parts.view.refresh()
-    this.see()
-    return this.#round
+    this.#seq = Math.max(this.#seq ?? 0, ...seqs.flat())
+    return seqs.slice(0, appends.length).flat()
   }
 
   /** Tells features what is durable now. What they throw is ignored: it is written. */
-  async #tell(messages: readonly Message[], outcomes: { readonly [feature: string]: unknown }): Promise<void> {
-    for (const { name, write } of this.#parts.writes)
+  async #tell(messages: readonly Message[], outcomes: Values): Promise<void> {
+    for (const { name, write } of this.#writes)
       try {
         await write.after?.({ messages, outcome: outcomes[name] as never })
       } catch {}
   }
 
-  /** The messages that were written: of a repeated write, those of the first. */
-  async #stored({ repeated, seqs }: Written, messages: readonly Message[]): Promise<AppendResult> {
-    if (!repeated) return { messages, repeated, mismatch: false }
+  /** What the first of repeated writes wrote. */
+  async #first(seqs: readonly number[], messages: readonly Message[]): Promise<AppendResult> {
     const first: Message[] = []
     for (const seq of seqs) {
-      const { rows } = await this.#parts.store.changesSince(seq - 1)
+      const { rows } = await this.#session.store.changesSince(seq - 1)
       first.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
     }
-    const same = (message: Message, index: number): boolean => {
-      const { role, content } = first[index] ?? {}
-      return role === message.role && canonical(content as Json) === canonical(message.content as Json)
-    }
-    return {
-      messages: first,
-      repeated,
-      mismatch: first.length !== messages.length || !messages.every(same),
-    }
+    const said = ({ role, content }: Message): string => canonical([role, content as Json])
+    const isSame = first.length === messages.length && first.every((one, at) => said(one) === said(messages[at] as Message))
+    return { messages: first, repeated: true, mismatch: !isSame }
   }
 }
 
@@ -311,14 +235,13 @@ export function duplicate(operation: string, id: string): PlimsollError {
   return new PlimsollError('ERR_DUPLICATE_ID', `${operation}: id ${id} names another message already`, { id })
 }
 
-function refusal(operation: string, result: OpResult, op: AppendOp | undefined): PlimsollError {
-  if (result.status === 'rejected' && result.reason === 'unknown-round')
-    return new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${op?.round}`, {
-      ...(op && { id: op.round }),
-    })
-  return duplicate(operation, op?.messages.map(({ id }) => id).join(', ') ?? '')
+function isRoundGone(result: OpResult | undefined): boolean {
+  return result?.status === 'rejected' && result.reason === 'unknown-round'
 }
 
-function asList(input: MessageInput | readonly MessageInput[]): readonly MessageInput[] {
-  return Array.isArray(input) ? input : [input as MessageInput]
+function refusal(operation: string, result: OpResult, op: AppendOp | undefined): PlimsollError {
+  if (!isRoundGone(result)) return duplicate(operation, op?.messages.map(({ id }) => id).join(', ') ?? '')
+  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${op?.round}`, {
+    ...(op && { id: op.round }),
+  })
 }

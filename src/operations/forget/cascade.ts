@@ -11,7 +11,7 @@ import { HEAD_KEY } from '../../kernel/context/head.ts'
 import { SUMMARY_ID } from '../../kernel/log/message.ts'
 import { attachmentsIn, sealOp } from '../../kernel/log/seal.ts'
 import { SESSION } from '../../kernel/log/session-list.ts'
-import { type AuditInput, writeAudit } from '../../kernel/log/audit.ts'
+import { type AuditInput, writeAudit } from '../../features/audit.ts'
 import { countsOf, type Found, removed } from './certificate.ts'
 
 /** What the names begin with under which a head lists facts of the user's scope. */

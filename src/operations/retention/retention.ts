@@ -8,7 +8,7 @@ import { FACT, factIn } from '../../features/facts/fact.ts'
 import { changeRegister } from '../../kernel/log/register.ts'
 import { writtenIn } from '../../features/written.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
-import { writeAudit } from '../../kernel/log/audit.ts'
+import { writeAudit } from '../../features/audit.ts'
 import { forgetAll, forgetShared } from '../forget/cascade.ts'
 import type { RetentionOptions, UnreadableLeft } from './retention-options.ts'
 

@@ -6,15 +6,27 @@ import { checkCount, checkText, invalid, isPlainObject } from '../../kernel/text
 import { type Check, checkName, list, object, optional, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })
-const uses = list(
-  object({ name: checkText, cap: optional(checkCount), tokens: checkCount, items: checkCount, overflow }),
-)
+const use = object({
+  name: checkText,
+  cap: optional(checkCount),
+  tokens: checkCount,
+  items: checkCount,
+  overflow,
+})
 const place: Check = (operation, argument, value) => {
   if (value !== 'system' && value !== 'memory') throw invalid(operation, argument, 'must be system or memory')
 }
 const part = object({
-  sections: list(object({ in: place, at: checkCount, name: checkText, text: checkText, trust: checkLabel })),
-  uses,
+  sections: list(
+    object({
+      in: place,
+      at: checkCount,
+      name: checkText,
+      text: checkText,
+      trust: checkLabel,
+      use: optional(use),
+    }),
+  ),
   record: optional(checkJson),
   sources: texts,
   ids: optional(texts),

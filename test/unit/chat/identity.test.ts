@@ -1,3 +1,4 @@
+import { editMessage } from '../../../src/operations/rewind.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
 import { readBranches } from '../../../src/operations/branches.ts'
 import { titleSession } from '../../../src/operations/sessions.ts'
@@ -104,10 +105,8 @@ describe('the move of a guest’s sessions', () => {
         { id: `${sessionId}-u`, role: 'user', content: `Hello from ${sessionId}` },
         { id: `${sessionId}-a`, role: 'assistant', content: 'Hello.' },
       ])
-      await session.append(
-        { id: `${sessionId}-v`, role: 'user', content: 'Edited' },
-        { replaces: `${sessionId}-u` },
-      )
+      const edited = { id: `${sessionId}-v`, role: 'user', content: 'Edited' } as const
+      await editMessage(session, `${sessionId}-u`, edited)
       await titleSession(memory, { userId }, sessionId, sessionId)
     }
     await memory

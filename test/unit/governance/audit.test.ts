@@ -5,7 +5,7 @@ import { eraseUser } from '../../../src/operations/forget/erase.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
-import { MOST_RECORDS, writeAudit } from '../../../src/kernel/log/audit.ts'
+import { MOST_RECORDS, writeAudit } from '../../../src/features/audit.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { mapStore } from '../../../src/index.ts'
 

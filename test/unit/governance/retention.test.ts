@@ -19,7 +19,7 @@ interface Time {
 }
 
 function open(
-  retention: RetentionOptions,
+  retention: RetentionOptions | undefined,
   store: Store = mapStore(),
   time: Time = { now: 1_000 * DAY },
   options: Partial<FullMemoryOptions> = {},
@@ -399,7 +399,7 @@ describe('retention of checkpoints', () => {
 
   it('counts from the first look on where nothing says when it was written, and changes no version', async () => {
     const store = mapStore()
-    const before = open({}, store)
+    const before = open(undefined, store)
     const version = await before.session.checkpoint.set({ code: 1 })
     const { memory, session, time } = open({ checkpoint: { days: 10 } }, store)
     await runAll(memory, time)
@@ -416,14 +416,15 @@ describe('retention of checkpoints', () => {
 describe('retention', () => {
   it('is refused where it is none', () => {
     for (const [retention, argument] of [
-      [7, 'retention'],
-      [{ log: 30 }, 'retention.log'],
-      [{ log: {} }, 'retention.log.days'],
-      [{ facts: { days: 0 } }, 'retention.facts.days'],
-      [{ facts: { days: 1.5 } }, 'retention.facts.days'],
-      [{ checkpoint: { days: 36_501 } }, 'retention.checkpoint.days'],
-      [{ messages: { days: 1 } }, 'retention.messages'],
-      [{ log: { days: 1 }, onUnreadable: true }, 'retention.onUnreadable'],
+      [7, 'options'],
+      [{}, 'options'],
+      [{ log: 30 }, 'log'],
+      [{ log: {} }, 'log.days'],
+      [{ facts: { days: 0 } }, 'facts.days'],
+      [{ facts: { days: 1.5 } }, 'facts.days'],
+      [{ checkpoint: { days: 36_501 } }, 'checkpoint.days'],
+      [{ messages: { days: 1 } }, 'messages'],
+      [{ log: { days: 1 }, onUnreadable: true }, 'onUnreadable'],
     ] as const)
       expect(() => open(retention as never)).toThrow(expect.objectContaining({ argument }))
   })
@@ -453,7 +454,7 @@ describe('retention', () => {
   })
 
   it('has nothing to do where there is none', async () => {
-    const { memory, session } = open({})
+    const { memory, session } = open(undefined)
     await say(session, 'q')
     expect(await nextWorkAt(memory)).toBeUndefined()
     expect(await runDueWork(memory)).toBeUndefined()

@@ -16,7 +16,7 @@ const DAY = 86_400_000
 const ADA = { userId: 'ada' }
 const TRIP = { ...ADA, sessionId: 'trip' }
 
-function open(names: readonly string[], retention: RetentionOptions = {}) {
+function open(names: readonly string[], retention?: RetentionOptions) {
   const below = mapStore()
   const hidden = new Set<string>()
   const time = { now: 1_000 * DAY }
@@ -24,7 +24,7 @@ function open(names: readonly string[], retention: RetentionOptions = {}) {
     store: unreadableStore(below, hidden),
     budget: 2_000,
     clock: () => time.now,
-    retention,
+    ...(retention && { retention }),
   })
   /** From now on they cannot be read. */
   const hide = () => {

@@ -201,9 +201,9 @@ describe('a checkpoint with a schema', () => {
 
   it('takes nothing else for a schema', () => {
     for (const wrong of [null, {}, { '~standard': {} }, () => true])
-      expect(() => setUp({ schema: wrong as never })).toThrow('checkpoint.schema must be a Standard Schema')
+      expect(() => setUp({ schema: wrong as never })).toThrow('checkpoint: schema must be a Standard Schema')
     expect(() => fullMemory({ store: mapStore(), budget: 1_000, checkpoint: 7 as never })).toThrow(
-      'checkpoint must be an object',
+      'checkpoint: options must be an object',
     )
   })
 })

@@ -377,9 +377,9 @@ describe('a context', () => {
     const { session } = open({}, store)
     await say(session, 'Where to?')
     const context = await session.context()
-    expect(context.receipt.failures).toEqual([
-      { part: 'long-term', code: 'ERR_STORAGE', message: 'the disk is away' },
-    ])
+    expect(context.receipt.failures).toEqual(
+      ['facts', 'profile', 'skills'].map((part) => ({ part, code: 'ERR_STORAGE', message: 'the disk is away' })),
+    )
     broken = false
     expect((await session.context()).receipt.failures).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bestAtEdges } from '../../../src/kernel/text/edges.ts'
+import { bestAtEdges } from '../../../src/features/text/edges.ts'
 import { hashText } from '../../../src/kernel/text/hash.ts'
 import { canonical } from '../../../src/kernel/text/json.ts'
 import { startSession } from '../../../src/operations/start/start.ts'
@@ -42,7 +42,7 @@ describe('the start of a session', () => {
         skills: [{ name: 'book-trains', description: 'Books trains.' }],
         recalled: [
           { trust: 'tool', text: 'Coach 5.', role: 'tool', id: 'm2' },
-          { session: 'other', trust: 'user', text: 'By train.', kind: 'preference', id: 'f1' },
+          { trust: 'user', text: 'By train.', kind: 'preference', id: 'f1' },
         ],
       },
       { project: 'trip', query: 'seat' },
@@ -54,7 +54,7 @@ describe('the start of a session', () => {
         '"priority":5,"confidence":1,"trust":"user"}],' +
         '"skills_index":[{"name":"book-trains","description":"Books trains."}],' +
         '"context_recall":[{"id":"m2","role":"tool","text":"Coach 5.","trust":"tool"},' +
-        '{"id":"f1","kind":"preference","text":"By train.","trust":"user","session":"other"}],' +
+        '{"id":"f1","kind":"preference","text":"By train.","trust":"user"}],' +
         `"due_for_review":{"count":1,"first":[{"id":"seat","title":"Title of seat","review_at":${TODAY + 1}}]},` +
         '"low_confidence_alerts":{"count":1,"first":[{"id":"seat","title":"Title of seat","confidence":0.4}]},' +
         '"overflow":{"pinned":{"count":0,"tokens":0,"first":[]},"skills_index":{"count":0,"tokens":0,"first":[]},' +

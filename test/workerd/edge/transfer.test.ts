@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { auditIn } from '../../../src/kernel/log/audit.ts'
+import { auditIn } from '../../../src/features/audit.ts'
 import { durableObjectStore } from '../../../src/stores/durable-object.ts'
 import { Caller } from './caller.ts'
 import { userObject } from './rows.ts'

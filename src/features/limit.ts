@@ -1,5 +1,5 @@
-import { PlimsollError } from '../../ports/errors.ts'
-import { utf8Length } from '../text/utf8-length.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import { utf8Length } from '../kernel/text/utf8-length.ts'
 
 /** @throws ERR_ENTRY_TOO_LARGE where a text has more than so many UTF-8 bytes */
 export function checkSize(operation: string, argument: string, text: string, limit: number): void {

@@ -1,7 +1,7 @@
 import { PlimsollError } from '../ports/errors.ts'
-import { KERNEL, type KernelMemory, type KernelSession, type Slot } from './feature.ts'
-import { invalid } from './text/json.ts'
-import type { Memory, SessionBase } from './types.ts'
+import { KERNEL, type KernelMemory, type KernelSession, type Slot } from '../kernel/feature.ts'
+import { invalid } from '../kernel/text/json.ts'
+import type { Memory, SessionBase } from '../ports/memory.ts'
 
 /** What an operation needs of a session. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
 export function kernelOf(operation: string, session: SessionBase): KernelSession {
@@ -15,12 +15,12 @@ export function memoryOf(operation: string, memory: Memory): KernelMemory {
 
 /** What a feature provides for an operation. @throws ERR_NOT_CONFIGURED: the feature is not in use */
 export function need<Value>(
-  { one }: Pick<KernelSession, 'one'>,
+  session: Pick<KernelSession, 'one'>,
   operation: string,
   slot: Slot<Value>,
   feature: string,
 ): Value {
-  const value = one(slot)
+  const value = session.one(slot)
   if (value !== undefined) return value
   throw new PlimsollError('ERR_NOT_CONFIGURED', `${operation}: add ${feature}() to what the memory has in use`)
 }

@@ -1,8 +1,30 @@
-import type { Context } from '../ports/context.ts'
-import type { Message, MessageInput } from '../ports/message.ts'
-import type { Scope } from '../ports/op.ts'
-import type { AppendOptions, AppendResult, ContextOptions, HistoryOptions, Snapshot } from '../ports/session.ts'
-import type { Feature, Get, Shape } from './feature.ts'
+import type { Context } from './context.ts'
+import type { Message, MessageInput } from './message.ts'
+import type { Scope } from './op.ts'
+import type { AppendOptions, AppendResult, ContextOptions, HistoryOptions, Snapshot } from './session.ts'
+
+/**
+ * What a feature adds to the types of a memory: an interface of its own, with as much of this as it has. It is a record, so that a
+ * session is typed by names rather than by an order.
+ */
+export interface Shape {
+  /** `session.<name>` */
+  readonly api?: object
+  /** `memory.user(…).<name>` */
+  readonly user?: object
+  /** `context({ <name>: … })` */
+  readonly context?: unknown
+  /** `commit({ <name>: … })` */
+  readonly commit?: unknown
+  /** `commit(…, { … })`: options of its own */
+  readonly commitOptions?: object
+  /** `(await commit(…)).<name>` */
+  readonly outcome?: unknown
+  /** Names of features that must be in `use` too. */
+  readonly needs?: string
+}
+
+export type Get<S extends Shape, K extends keyof Shape> = S extends { readonly [P in K]: infer V } ? V : never
 
 /** Of the features of a record, what they add under a key, by their names; those that add nothing are left out. */
 type Has<F extends object, K extends keyof Shape> = {
@@ -113,49 +135,3 @@ export interface Memory<F extends object = {}> {
 
 /** The sessions of a memory: `SessionOf<typeof memory>`. */
 export type SessionOf<M> = M extends Memory<infer F> ? Session<F> : never
-
-type Names<Use extends readonly Feature[]> = Use[number]['name']
-type ShapeOf<F> = F extends Feature<string, infer S> ? S : never
-
-/** The record of what is in `use`. What only may be there, since the list's length is not known, may be undefined. */
-export type Compose<Use extends readonly Feature[]> = Use extends readonly [
-  infer F extends Feature,
-  ...infer Rest extends readonly Feature[],
-]
-  ? (string extends F['name'] ? {} : { readonly [N in F['name']]: ShapeOf<F> }) & Compose<Rest>
-  : Use extends readonly []
-    ? {}
-    : string extends Names<Use>
-      ? {}
-      : { readonly [F in Use[number] as F['name']]?: ShapeOf<F> }
-
-export type Flat<T> = { readonly [K in keyof T]: T[K] }
-
-type Twice<Use extends readonly Feature[], Seen = never> = Use extends readonly [
-  infer F extends Feature,
-  ...infer Rest extends readonly Feature[],
-]
-  ? F['name'] extends Seen
-    ? F['name']
-    : Twice<Rest, Seen | F['name']>
-  : never
-type Lacks<Use extends readonly Feature[]> = Use[number] extends infer F
-  ? F extends Feature<infer N, infer S>
-    ? string extends N
-      ? never
-      : S extends { readonly needs: infer M extends string }
-        ? M extends Names<Use>
-          ? never
-          : `${N}() needs ${M}() in use`
-        : never
-    : never
-  : never
-
-/** Why features cannot be in use together; never: they can. */
-export type Fault<Use extends readonly Feature[]> = string extends Names<Use>
-  ? never
-  : [Twice<Use>] extends [never]
-    ? [Extract<Names<Use>, keyof SessionBase>] extends [never]
-      ? Lacks<Use>
-      : `a feature cannot be named ${Extract<Names<Use>, keyof SessionBase>}`
-    : `${Twice<Use>}() is in use twice`

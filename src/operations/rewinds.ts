@@ -1,15 +1,15 @@
-import { PlimsollError } from '../../ports/errors.ts'
-import type { HidingMark, Op, RewindMark } from '../../ports/op.ts'
-import type { ScopeStore } from '../../ports/store.ts'
-import type { KernelSession } from '../feature.ts'
-import { hashText } from '../text/hash.ts'
-import { checkId } from '../text/json.ts'
-import { utf8Length } from '../text/utf8-length.ts'
-import { markIn } from './bodies.ts'
-import { readEntry, readRange } from './entries.ts'
-import { fold, type Unit } from './fold.ts'
-import { notFound, readHistory, readRewinds } from './history.ts'
-import { MAX_ENTRY_BYTES } from './message.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { HidingMark, Op, RewindMark } from '../ports/op.ts'
+import type { ScopeStore } from '../ports/store.ts'
+import type { KernelSession } from '../kernel/feature.ts'
+import { hashText } from '../kernel/text/hash.ts'
+import { checkId } from '../kernel/text/json.ts'
+import { utf8Length } from '../kernel/text/utf8-length.ts'
+import { markIn } from '../kernel/log/bodies.ts'
+import { readEntry, readRange } from '../kernel/log/entries.ts'
+import { fold, type Unit } from '../kernel/log/fold.ts'
+import { notFound, readHistory, readRewinds } from '../kernel/log/history.ts'
+import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
 
 export type RewindOp = Extract<Op, { readonly kind: 'mark' }>
 
@@ -34,19 +34,6 @@ export function rewindName(operation: string, opId: string): string {
 export async function readRewind(store: ScopeStore, name: string): Promise<RewindMark | undefined> {
   const row = await readEntry(store, name)
   return row && (markIn(row) as RewindMark | undefined)
-}
-
-/** What hides the message that a write of that name replaces; nothing, where it was written before. */
-export async function hidingFor(
-  session: KernelSession,
-  operation: string,
-  opId: string,
-  replaces: string,
-): Promise<readonly RewindOp[]> {
-  const name = rewindName(operation, opId)
-  if (await readRewind(session.store, name)) return []
-  const id = checkId(operation, 'replaces', replaces)
-  return [rewindOp(operation, await readHiding(session, operation, name, id))]
 }
 
 /** What hides a message and all that shows after it. @throws ERR_NOT_FOUND */

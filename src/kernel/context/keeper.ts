@@ -1,0 +1,15 @@
+/** Gives what was made of the very same things, if that is among the last few results; else makes it. */
+export type Keeper<Result> = (by: readonly unknown[], make: () => Result) => Result
+
+/** @param count results that are kept; the one that was asked for longest ago goes first */
+export function keeper<Result>(count: number): Keeper<Result> {
+  let kept: readonly { readonly by: readonly unknown[]; readonly result: Result }[] = []
+  return (by, make) => {
+    const found = kept.find(
+      (one) => one.by.length === by.length && one.by.every((value, index) => value === by[index]),
+    )
+    const newest = found ?? { by, result: make() }
+    if (newest !== kept[0]) kept = [newest, ...kept.filter((one) => one !== found)].slice(0, count)
+    return newest.result
+  }
+}
