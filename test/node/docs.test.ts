@@ -156,6 +156,20 @@ describe('what the pages look like', () => {
   })
 })
 
+describe('the pages about the sources', () => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((file) => `/${file.replaceAll('\\', '/')}`)
+
+  it.each(['ARCHITECTURE.md', 'docs/decisions.md', 'docs/features.md'])('%s names files that are there', (page) => {
+    const named = [...read(page).matchAll(/`(?:src)?\/?((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, file]) => file)
+    const own = blocksOf(page, read(page)).map(({ file }) => file)
+    const missing = named.filter(
+      (file = '') => !own.includes(file) && !sources.some((source) => source.endsWith(`/${file}`)),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
 describe('links between the pages', () => {
   const slug = (title: string): string =>
     title
