@@ -94,7 +94,7 @@ export type LongTermSection =
   | 'checkpoint'
 
 export interface SectionUse {
-  readonly name: SectionName | 'tools' | LongTermSection
+  readonly name: SectionName | 'tools' | LongTermSection | (string & {})
   readonly cap?: number
   readonly tokens: number
   readonly items: number
