@@ -39,7 +39,8 @@ export async function twoTier(settings: Settings, print: (line: string) => void)
   const rest = { model: scriptedModel(['Yes, it has one.']), tools: memoryTools(later) }
   const { answer } = await runAgent({ ...rest, session: later, resume: true })
   print(`Another process goes on with it: ${answer}`)
-  for (const { kind, trust, text } of await later.facts.list()) print(`  remembered: ${kind} [${trust}] ${text}`)
+  for (const { kind, trust, text } of await later.facts.list())
+    print(`  remembered: ${kind} [${trust}] ${text}`)
 
   for (let stop = 1; stop <= 60; stop++)
     await addExchange(later, `How long do we stop at station ${stop}?`, 'Ten minutes, and the view is fine.')

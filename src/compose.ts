@@ -39,10 +39,11 @@ type Lacks<Use extends readonly Feature[]> = Use[number] extends infer F
   : never
 
 /** Why features cannot be in use together; never: they can. */
-export type Fault<Use extends readonly Feature[]> = string extends Names<Use>
-  ? never
-  : [Twice<Use>] extends [never]
-    ? [Extract<Names<Use>, keyof SessionBase>] extends [never]
-      ? Lacks<Use>
-      : `a feature cannot be named ${Extract<Names<Use>, keyof SessionBase>}`
-    : `${Twice<Use>}() is in use twice`
+export type Fault<Use extends readonly Feature[]> =
+  string extends Names<Use>
+    ? never
+    : [Twice<Use>] extends [never]
+      ? [Extract<Names<Use>, keyof SessionBase>] extends [never]
+        ? Lacks<Use>
+        : `a feature cannot be named ${Extract<Names<Use>, keyof SessionBase>}`
+      : `${Twice<Use>}() is in use twice`

@@ -1,11 +1,11 @@
 import { LawChecker } from './assert-laws.ts'
+import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
-import type { Compose, Fault, Flat } from './compose.ts'
-import type { Memory } from './ports/memory.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
+import type { Memory } from './ports/memory.ts'
 
 export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use' | 'laws'> {
   /**

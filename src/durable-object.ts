@@ -1,7 +1,7 @@
-import type { Feature } from './kernel/feature.ts'
 import type { Compose, Flat } from './compose.ts'
-import type { Memory } from './ports/memory.ts'
 import { type CreateMemoryOptions, createMemory } from './create-memory.ts'
+import type { Feature } from './kernel/feature.ts'
+import type { Memory } from './ports/memory.ts'
 import { durableObjectStore } from './stores/durable-object.ts'
 import type { SqlStorageLike } from './stores/sql-schema.ts'
 

@@ -105,11 +105,37 @@ export type { Skills } from './features/skills/skills.ts'
 export { type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export { charsPerToken, countMessage, utf8Bound } from './kernel/context/count.ts'
-export { type Cut, type CutPart, type Feature, type HeadPart, KERNEL, type KernelMemory, type KernelSession, type KernelUser, type MemoryPart, type OnCut, type Owner, type Prepared, provide, type ReadAsk, type RegisterKind, type Rung, type Section, type SessionPart, type Showing, type ShowPart, type Slot, type Standing, slot, type TailAsk, type TailPart, type WriteDraft, type WritePart } from './kernel/feature.ts'
-export { type Shape } from './ports/memory.ts'
+export {
+  type Cut,
+  type CutPart,
+  type Feature,
+  type HeadPart,
+  KERNEL,
+  type KernelMemory,
+  type KernelSession,
+  type KernelUser,
+  type MemoryPart,
+  type OnCut,
+  type Owner,
+  type Prepared,
+  provide,
+  type ReadAsk,
+  type RegisterKind,
+  type Rung,
+  type Section,
+  type SessionPart,
+  type Showing,
+  type ShowPart,
+  type Slot,
+  type Standing,
+  slot,
+  type TailAsk,
+  type TailPart,
+  type WriteDraft,
+  type WritePart,
+} from './kernel/feature.ts'
 export { changeRegister, readRegister, type WriteOptions } from './kernel/log/register.ts'
 export type { Policy } from './kernel/policy.ts'
-export type { CommitInput, CommitOptions, CommitResult, ContextOptionsOf, Memory, Session, SessionBase, SessionOf, SessionOptions, User, UserScope } from './ports/memory.ts'
 export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
 export { readAudit } from './operations/audit.ts'
 export { readBranches, switchTo } from './operations/branches.ts'
@@ -159,8 +185,23 @@ export type {
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
+export type { Explanation, Provider, Source, Span } from './ports/explanation.ts'
 export type { Fact, FactInput, FactKind, FactQuery, Rating, Remembered } from './ports/fact.ts'
 export type { AbortSignalLike, Controller, Host, Timeout } from './ports/host.ts'
+export type {
+  CommitInput,
+  CommitOptions,
+  CommitResult,
+  ContextOptionsOf,
+  Memory,
+  Session,
+  SessionBase,
+  SessionOf,
+  SessionOptions,
+  Shape,
+  User,
+  UserScope,
+} from './ports/memory.ts'
 export type {
   Json,
   MediaPart,
@@ -268,4 +309,3 @@ export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
 export { type RunAgentOptions, runAgent } from './run-agent.ts'
 export { mapStore } from './stores/map.ts'
-export type { Explanation, Provider, Source, Span } from './ports/explanation.ts'

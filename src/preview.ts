@@ -1,5 +1,5 @@
-import type { ContextOptionsOf, SessionBase } from './ports/memory.ts'
 import type { Context } from './ports/context.ts'
+import type { ContextOptionsOf, SessionBase } from './ports/memory.ts'
 
 /** What the next model call would be given, or why there is no such thing. Both undefined until it was built. */
 export interface Preview {

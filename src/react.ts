@@ -1,9 +1,9 @@
 import * as React from 'react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { Memory, Session, SessionBase } from './ports/memory.ts'
-import type { Snapshot } from './ports/session.ts'
 import type { Scope } from './ports/op.ts'
 import { needPeer } from './ports/peer.ts'
+import type { Snapshot } from './ports/session.ts'
 import type { SnapshotSource } from './ports/snapshot.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 
@@ -56,10 +56,7 @@ export function useSession<F extends object>(
  *
  * @param options read when the preview is built: to have it built again for others, keep them outside of the component, or in `useMemo`
  */
-export function usePreview<F extends object>(
-  session: SessionBase<F>,
-  options?: PreviewOptions<F>,
-): Preview {
+export function usePreview<F extends object>(session: SessionBase<F>, options?: PreviewOptions<F>): Preview {
   const snapshot = useSnapshot(session)
   const [preview, setPreview] = useState(NO_PREVIEW)
   // What changed the snapshot changed the context.

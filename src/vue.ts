@@ -1,9 +1,9 @@
 import * as Vue from 'vue'
 import { computed, type MaybeRefOrGetter, type ShallowRef, shallowReadonly, shallowRef, watch } from 'vue'
 import type { Memory, Session, SessionBase } from './ports/memory.ts'
-import type { Snapshot } from './ports/session.ts'
 import type { Scope } from './ports/op.ts'
 import { isSince, needPeer } from './ports/peer.ts'
+import type { Snapshot } from './ports/session.ts'
 import type { SnapshotSource } from './ports/snapshot.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 

@@ -51,7 +51,10 @@ export class TripSession extends SessionObject<Env> {
 /** Bound as `USERS`: one object a user, with what all of the user's conversations share. */
 export class TripUser extends UserObject<Env> {
   protected settings(): UserSettings {
-    return { memory: { budget: 8_000, use: [...standard({ facts: { caps: { facts: 200 } } }), recall()] }, budgets: { sessionsPerHour: 20 } }
+    return {
+      memory: { budget: 8_000, use: [...standard({ facts: { caps: { facts: 200 } } }), recall()] },
+      budgets: { sessionsPerHour: 20 },
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { checkText, invalid } from '../kernel/text/json.ts'
-import type { AgentSession } from './agent-session.ts'
 import { codePoints } from '../kernel/text/text.ts'
 import type { Trust } from '../ports/message.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { Middleware } from './middleware.ts'
 
 export interface SheetFact {

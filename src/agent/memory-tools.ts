@@ -1,11 +1,11 @@
 import { checkOptions, invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { ToolCallPart, ToolResultPart, ToolSpec } from '../ports/message.ts'
+import type { AgentSession, ToolSession } from './agent-session.ts'
 import { blocker, constraint, correction, finding, forget, preference } from './memory-tools/fact-tools.ts'
 import type { MemoryTool, MemoryToolName } from './memory-tools/memory-tool.ts'
 import { readSource, recall } from './memory-tools/reading-tools.ts'
 import { loadSkill, unloadSkill } from './memory-tools/skill-tools.ts'
-import type { AgentSession, ToolSession } from './agent-session.ts'
 import type { AgentTool } from './options.ts'
 import { createSchema } from './schema.ts'
 import { errorText } from './tools.ts'
@@ -57,7 +57,10 @@ export function memoryTools(session: AgentSession, options: MemoryToolsOptions =
  *
  * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in use)
  */
-export function memoryToolSpecs(session: AgentSession, options: MemoryToolsOptions = {}): readonly ToolSpec[] {
+export function memoryToolSpecs(
+  session: AgentSession,
+  options: MemoryToolsOptions = {},
+): readonly ToolSpec[] {
   return toolsOf('memoryToolSpecs', session, options).map(({ name, description, inputSchema }) => ({
     name,
     description,

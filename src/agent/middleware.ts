@@ -1,10 +1,9 @@
-import type { TailSection } from '../ports/session.ts'
-import type { Limits } from '../ports/session.ts'
-import type { AgentSession } from './agent-session.ts'
 import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, Message } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
+import type { Limits, TailSection } from '../ports/session.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { AgentCall, CallStatus } from './events.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { AgentSession } from './agent-session.ts'
 import type { AbortSignalLike, Host } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { ComposedHooks } from './compose.ts'
 import type { AgentEvent } from './events.ts'
 import type { RunUsage, Stop } from './middleware.ts'

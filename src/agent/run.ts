@@ -1,6 +1,6 @@
+import { textOf } from '../kernel/log/message.ts'
 import { hashText } from '../kernel/text/hash.ts'
 import { checkCount, checkText, invalid } from '../kernel/text/json.ts'
-import { textOf } from '../kernel/log/message.ts'
 import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'

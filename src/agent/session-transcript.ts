@@ -1,7 +1,7 @@
-import type { AgentSession } from './agent-session.ts'
 import type { Context } from '../ports/context.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Message, MessageInput, ToolSpec } from '../ports/message.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { ContextRequest, Transcript, WriteOptions, Written } from './transcript.ts'
 
 /** A conversation in a memory. */

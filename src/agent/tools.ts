@@ -1,5 +1,5 @@
-import { checkJson } from '../kernel/text/check-json.ts'
 import { checkTools } from '../kernel/context/head.ts'
+import { checkJson } from '../kernel/text/check-json.ts'
 import { invalid, isPlainObject } from '../kernel/text/json.ts'
 import { headOf } from '../kernel/text/text.ts'
 import type { Json, ToolSpec } from '../ports/message.ts'

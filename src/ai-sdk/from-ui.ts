@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai'
-import { hashText } from '../kernel/text/hash.ts'
 import { EPOCH_ID } from '../kernel/log/message.ts'
+import { hashText } from '../kernel/text/hash.ts'
 import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { MessageInput, OpaquePart, Part, ToolResultPart } from '../ports/message.ts'
 import { fromReasoning } from './from-model-messages.ts'

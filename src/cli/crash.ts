@@ -1,7 +1,7 @@
 import type { AgentTool } from '../agent/options.ts'
 import { startRun } from '../agent/run.ts'
-import { messageIn } from '../kernel/log/bodies.ts'
 import { asText } from '../kernel/context/count.ts'
+import { messageIn } from '../kernel/log/bodies.ts'
 import { createKernel } from '../kernel/memory.ts'
 import { webHost } from '../platform/web.ts'
 import type { Context } from '../ports/context.ts'

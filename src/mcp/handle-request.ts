@@ -1,7 +1,7 @@
-import type { McpSession } from './start-resource.ts'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryMcpOptions, type MemoryMcpServer, memoryMcpServer } from './memory-mcp-server.ts'
+import type { McpSession } from './start-resource.ts'
 
 export interface McpRequestOptions extends MemoryMcpOptions {
   /** Bytes of a body; beyond them status 413. Default 1 MiB. */

@@ -1,4 +1,3 @@
-import type { McpSession } from './start-resource.ts'
 import { Protocol } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import {
   CallToolRequestSchema,
@@ -26,6 +25,7 @@ import { asText } from '../kernel/context/count.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
+import type { McpSession } from './start-resource.ts'
 import { readStart, startResource, startTemplate } from './start-resource.ts'
 import { toolList } from './tool-list.ts'
 

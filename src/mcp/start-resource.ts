@@ -1,7 +1,3 @@
-import type { AgentSession } from '../agent/agent-session.ts'
-import type { FactsShape } from '../features/facts/feature.ts'
-import type { Session } from '../ports/memory.ts'
-import { startSession } from '../operations/start/start.ts'
 import {
   ErrorCode,
   McpError,
@@ -9,6 +5,10 @@ import {
   type Resource,
   type ResourceTemplate,
 } from '@modelcontextprotocol/sdk/types.js'
+import type { AgentSession } from '../agent/agent-session.ts'
+import type { FactsShape } from '../features/facts/feature.ts'
+import { startSession } from '../operations/start/start.ts'
+import type { Session } from '../ports/memory.ts'
 
 /** A session that MCP clients can use: with facts, and what else of the memory tools is in use. */
 export type McpSession = AgentSession & Session<{ facts: FactsShape }>

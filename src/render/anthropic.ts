@@ -1,6 +1,6 @@
 import { asText } from '../kernel/context/count.ts'
-import { fenced } from '../kernel/text/fence.ts'
 import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
+import { fenced } from '../kernel/text/fence.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type {

@@ -1,11 +1,10 @@
-import { commonLength } from './common-length.ts'
 import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
+import type { Explanation, Provider, Span } from '../ports/explanation.ts'
 import type { EpochCause } from '../ports/op.ts'
+import { commonLength } from './common-length.ts'
 import { explain } from './explain.ts'
-import { type Explanation, type Span } from '../ports/explanation.ts'
 import type { Problem } from './lint.ts'
-import type { Provider } from '../ports/explanation.ts'
 
 /**
  * Why one request does not begin with another:

@@ -1,10 +1,7 @@
-import type { Explanation } from '../ports/explanation.ts'
-import type { Source } from '../ports/explanation.ts'
-import type { Span } from '../ports/explanation.ts'
 import type { Block, Context, Rule, SectionName } from '../ports/context.ts'
+import type { Explanation, Provider, Source, Span } from '../ports/explanation.ts'
 import type { Trust } from '../ports/message.ts'
 import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
-import type { Provider } from '../ports/explanation.ts'
 import { renderOpenAI } from './openai.ts'
 
 /**

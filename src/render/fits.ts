@@ -1,7 +1,7 @@
+import { perRequest } from '../kernel/context/count.ts'
 import type { Counter } from '../ports/counter.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
-import { perRequest } from '../kernel/context/count.ts'
 
 /** What formats add to each message, as in all counts here. */
 const PER_MESSAGE = 4

@@ -1,8 +1,6 @@
 import type { Provider } from '../ports/explanation.ts'
 /** Checks a finished request against what the providers are known to refuse. Shares no code with the renderers. */
 
-
-
 /** Stable names of what is checked. */
 export type LintRule =
   /** A request without messages. */

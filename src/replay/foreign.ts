@@ -1,6 +1,6 @@
 import { checkMessage } from '../kernel/log/check-message.ts'
-import { hashJson } from '../kernel/text/hash.ts'
 import { lowerTrust, sealMessage } from '../kernel/log/message.ts'
+import { hashJson } from '../kernel/text/hash.ts'
 import { headerOf, sessionLine } from '../operations/transfer/export.ts'
 import type { TransferLine } from '../operations/transfer/format.ts'
 import { webHost } from '../platform/web.ts'

@@ -1,7 +1,7 @@
-import { commonLength } from '../render/common-length.ts'
 import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
 import { toAnthropic } from '../render/anthropic.ts'
+import { commonLength } from '../render/common-length.ts'
 import { lintRequest } from '../render/lint.ts'
 import { toOpenAI } from '../render/openai.ts'
 import type { Provider } from './transcript.ts'

@@ -1,6 +1,6 @@
+import type { CompactionOptions } from '../features/compaction/compaction-options.ts'
 import { markIn } from '../kernel/log/bodies.ts'
 import { textOf } from '../kernel/log/message.ts'
-import type { CompactionOptions } from '../features/compaction/compaction-options.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Model } from '../ports/model.ts'
 import type { ScopeStore } from '../ports/store.ts'

@@ -1,4 +1,3 @@
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {
   DefaultChatTransport,
   generateText,
@@ -21,6 +20,7 @@ import {
 } from '../../src/ai-sdk/index.ts'
 import type { ReplyContent } from '../../src/ai-sdk/types.ts'
 import { type Counter, defaultCounter, mapStore, utf8Bound } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { promptTokens } from './count.ts'
 import { expectPaired } from './prompts.ts'
 import { called, said, scripted } from './scripted.ts'
@@ -44,7 +44,8 @@ const guarded = {
 }
 const manual: ToolSet = { locate: tool({ inputSchema: query }) }
 
-const roles = async (session: FullSession): Promise<string[]> => (await session.history()).map(({ role }) => role)
+const roles = async (session: FullSession): Promise<string[]> =>
+  (await session.history()).map(({ role }) => role)
 const search = (n: number): ReplyContent => called(`c${n}`, 'search', { query: `trains ${n}` })
 
 describe('the tool loop of streamText', () => {

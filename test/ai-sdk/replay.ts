@@ -2,7 +2,7 @@
  * Replays a recorded conversation through the SDK as an app uses it: a browser sends its messages over the transport behind
  * `useChat`, a handler answers them with `streamText`, the model gives the recorded replies, the tools the recorded results.
  */
-import { fullMemory } from '../contract/full-memory.ts'
+
 import {
   convertToModelMessages,
   DefaultChatTransport,
@@ -20,6 +20,7 @@ import { memoryLoop } from '../../src/ai-sdk/index.ts'
 import type { Counter } from '../../src/ports/counter.ts'
 import type { ToolCallPart } from '../../src/ports/message.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 /** A recorded conversation, as what its user, its model and its tools said. */
 export interface Recorded {

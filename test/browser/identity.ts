@@ -1,8 +1,9 @@
 /** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
-import { fullMemory } from '../contract/full-memory.ts'
+
 import { extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 interface Part {
   readonly sessionId: string

@@ -1,10 +1,10 @@
-import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { act, createElement, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { renderToString } from 'react-dom/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { mapStore, type Scope } from '../../src/index.ts'
 import { usePreview, useSession } from '../../src/react.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 
 const ada: Scope = { userId: 'ada', sessionId: 'trip' }
 const memoryOf = (contextWindow = 1_000, store = mapStore()): FullMemory =>

@@ -1,8 +1,8 @@
-import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type App, createApp, defineComponent, h, nextTick, shallowRef } from 'vue'
 import { mapStore, type Scope } from '../../src/index.ts'
 import { usePreview, useSession } from '../../src/vue.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 
 const ada: Scope = { userId: 'ada', sessionId: 'trip' }
 const memoryOf = (contextWindow = 1_000, store = mapStore()): FullMemory =>

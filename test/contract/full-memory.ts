@@ -1,19 +1,19 @@
 /** A memory with every feature in use, for suites that concern what they do together. */
-import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
+
 import { LawChecker } from '../../src/assert-laws.ts'
-import { createKernel } from '../../src/kernel/memory.ts'
+import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
 import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
 import {
-  checkpoint,
-  defaultCounter,
-  type Host,
   type CompactionShape,
+  checkpoint,
   compaction,
   createMemory,
-  type Feature,
+  defaultCounter,
   type FactsOptions,
   type FactsShape,
+  type Feature,
   facts,
+  type Host,
   type Memory,
   type MemoryOptions,
   type ProfileOptions,
@@ -30,6 +30,7 @@ import {
   skills,
   type User,
 } from '../../src/index.ts'
+import { createKernel } from '../../src/kernel/memory.ts'
 
 /** The options of a memory, and those of each feature by its name. */
 export interface FullMemoryOptions<State = unknown> extends MemoryOptions {

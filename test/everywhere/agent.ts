@@ -1,6 +1,6 @@
-import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type AbortSignalLike, mapStore, runAgent, scriptedModel } from '../../src/index.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 /**
  * That a run needs nothing but the platform's standards: its timers, its signals, and no code made from text.

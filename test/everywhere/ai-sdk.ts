@@ -1,9 +1,9 @@
-import { fullMemory } from '../contract/full-memory.ts'
 import { generateText } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { expect, it } from 'vitest'
 import { aiSdkModel, memoryLoop, toUIMessages } from '../../src/ai-sdk/index.ts'
 import { mapStore } from '../../src/index.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 /** That the bridge needs nothing but what every platform has. */
 export function describeBridge(): void {

@@ -1,9 +1,10 @@
 /** Canaries in every input of a memory, to be looked for in the files of whatever stores them. */
+
+import type { Store } from '../../src/index.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { eraseUser } from '../../src/operations/forget/erase.ts'
 import { titleSession } from '../../src/operations/sessions.ts'
 import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
-import { type Store } from '../../src/index.ts'
 
 export const INPUTS = ['message', 'fact', 'project', 'profile', 'title', 'checkpoint', 'attachment'] as const
 
@@ -20,7 +21,11 @@ export async function writeCanaries(store: Store, canaries: Canaries): Promise<s
   const picture = await attach(session, { mediaType: 'image/png', bytes, id: 'picture', tokens: 9 })
   const text = `Remember ${canaries.message} for me.`
   await session.append({ role: 'user', content: [{ type: 'text', text }, picture] })
-  await session.facts.remember({ kind: 'finding', text: `Found ${canaries.fact}.`, project: canaries.project })
+  await session.facts.remember({
+    kind: 'finding',
+    text: `Found ${canaries.fact}.`,
+    project: canaries.project,
+  })
   await session.checkpoint.set({ step: canaries.checkpoint })
   await memory.user(ADA).profile.set('about', canaries.profile)
   await titleSession(memory, ADA, 'trip', canaries.title)

@@ -1,14 +1,6 @@
 /** What every store gives when its texts are encrypted, on each platform. */
-import { addExchange } from '../../src/operations/exchange.ts'
-import { attach } from '../../src/operations/attachments.ts'
-import { contextAt } from '../../src/operations/context-at.ts'
-import { exportFrom } from '../../src/operations/transfer/export.ts'
-import { importInto } from '../../src/operations/transfer/import.ts'
-import { titleSession } from '../../src/operations/sessions.ts'
-import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
+
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/kernel/log/decide.ts'
-import { carriers, followed } from '../../src/operations/transfer/follow.ts'
 import {
   type EncryptedStore,
   type EncryptedStoreOptions,
@@ -20,7 +12,16 @@ import {
   type Unreadable,
 } from '../../src/encrypted/index.ts'
 import { extractFacts, type Scope, type Store } from '../../src/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
+import { exportFrom } from '../../src/operations/transfer/export.ts'
+import { carriers, followed } from '../../src/operations/transfer/follow.ts'
+import { importInto } from '../../src/operations/transfer/import.ts'
 import type { Attachment, LogRow, RegisterRow } from '../../src/ports/store.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
 import { changedStore } from './changed-store.ts'
 
@@ -161,7 +162,11 @@ export function describeEncrypted(name: string, open: () => Store): void {
       await session.checkpoint.set({ step: 'CANARY' })
       await titleSession(memory, USER, 'trip', 'CANARY')
       for (let round = 0; round < 12; round++)
-        await addExchange(session, `Question ${round} of CANARY? ${'x '.repeat(600)}`, 'The answer is CANARY.')
+        await addExchange(
+          session,
+          `Question ${round} of CANARY? ${'x '.repeat(600)}`,
+          'The answer is CANARY.',
+        )
       const context = await session.context()
       expect(JSON.stringify(context.blocks)).toContain('CANARY')
       await session.recall.find('CANARY')

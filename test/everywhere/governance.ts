@@ -1,18 +1,15 @@
-import { forget } from '../../src/operations/forget/forget.ts'
-import { attach } from '../../src/operations/attachments.ts'
-import { deleteSession } from '../../src/operations/sessions.ts'
-import { eraseUser } from '../../src/operations/forget/erase.ts'
-import { forgetFact } from '../../src/operations/forget/forget.ts'
-import { listSessions } from '../../src/operations/sessions.ts'
-import { readAudit } from '../../src/operations/audit.ts'
-import { titleSession } from '../../src/operations/sessions.ts'
-import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import { charsPerToken } from '../../src/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { charsPerToken } from '../../src/index.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { readAudit } from '../../src/operations/audit.ts'
+import { eraseUser } from '../../src/operations/forget/erase.ts'
+import { forget, forgetFact } from '../../src/operations/forget/forget.ts'
+import { deleteSession, listSessions, titleSession } from '../../src/operations/sessions.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 /** A store, and a look at all that it holds which goes past it. */
 export interface World {
@@ -61,7 +58,12 @@ export async function writeCanary(
     text: `It says ${CANARY} too.`,
     sources: ['fact/own'],
   })
-  await trip.facts.remember({ id: 'direct', kind: 'preference', text: `Likes ${CANARY} doors.`, sources: ['said'] })
+  await trip.facts.remember({
+    id: 'direct',
+    kind: 'preference',
+    text: `Likes ${CANARY} doors.`,
+    sources: ['said'],
+  })
   await trip.facts.remember({
     id: 'promoted',
     kind: 'constraint',
@@ -262,7 +264,10 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
         { action: 'erase', target: 'ada', counts: { sessions: 3 } },
       ])
       expect(await others.history()).toMatchObject([{ content: 'Of another tenant.' }])
-      expect(await eraseUser(memory, ADA)).toMatchObject({ already: true, removed: { sessions: { count: 0 } } })
+      expect(await eraseUser(memory, ADA)).toMatchObject({
+        already: true,
+        removed: { sessions: { count: 0 } },
+      })
       expect(await readAudit(memory, ADA)).toHaveLength(1)
     })
   })

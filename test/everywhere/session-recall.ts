@@ -1,14 +1,13 @@
-import { rewind } from '../../src/operations/rewind.ts'
-import { undo } from '../../src/operations/rewind.ts'
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import type { MessageInput } from '../../src/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { type MessageInput } from '../../src/index.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
 import type { Stemmer } from '../../src/ports/stemmer.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { people, type Random, randomFrom, sentenceFrom, things } from './recall-texts.ts'
 
 /** SHA-256 of what all queries find: at first, after a delete, after a rewind. They change with what recall finds, so only on purpose. */

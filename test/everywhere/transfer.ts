@@ -1,11 +1,11 @@
-import { forget } from '../../src/operations/forget/forget.ts'
-import { attach } from '../../src/operations/attachments.ts'
-import { exportFrom } from '../../src/operations/transfer/export.ts'
-import { importInto } from '../../src/operations/transfer/import.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { mapStore, type Scope, type Store } from '../../src/index.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { exportFrom } from '../../src/operations/transfer/export.ts'
+import { importInto } from '../../src/operations/transfer/import.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 const ADA = { userId: 'ada' }
 const BOB = { tenant: 'acme', userId: 'bob' }

@@ -49,7 +49,13 @@ export function blocksOf(page: string, markdown: string): readonly Block[] {
     } else if (line.startsWith('<!--')) {
       const end = lines.findIndex((other, index) => index >= at && other.includes('-->'))
       if (end < 0) throw new Error(`${page}:${at + 1}: the comment does not end`)
-      comments.push(lines.slice(at, end + 1).join('\n').replace(/^<!--\s?/, '').replace(/\s*-->.*$/, ''))
+      comments.push(
+        lines
+          .slice(at, end + 1)
+          .join('\n')
+          .replace(/^<!--\s?/, '')
+          .replace(/\s*-->.*$/, ''),
+      )
       at = end
     } else comments = []
   }
@@ -73,7 +79,8 @@ function blockOf(
   let block: Block = { page, line, platform: 'web', file, prelude: [], code }
   const named: string[] = []
   for (const comment of comments) {
-    const [, key, value = ''] = /^(prelude|file|platform|not compiled)(?::| *\n)\s*([\s\S]+)$/.exec(comment) ?? []
+    const [, key, value = ''] =
+      /^(prelude|file|platform|not compiled)(?::| *\n)\s*([\s\S]+)$/.exec(comment) ?? []
     if (key === 'file') block = { ...block, file: value }
     else if (key === 'platform' && value === 'workers') block = { ...block, platform: value }
     else if (key === 'not compiled') block = { ...block, reason: value }

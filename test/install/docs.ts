@@ -73,11 +73,19 @@ function write(folder: string, platform: Platform, blocks: readonly Block[]): re
 }
 
 /** What a compiler says of a project's files, with the place in the page where it is about a block. */
-function complaints(folder: string, compiler: string, config: string, blocks: readonly Block[]): readonly string[] {
+function complaints(
+  folder: string,
+  compiler: string,
+  config: string,
+  blocks: readonly Block[],
+): readonly string[] {
   const tsc = join(folder, 'node_modules', `typescript-${compiler}`, 'bin/tsc')
   let output = ''
   try {
-    execFileSync(process.execPath, [tsc, '-p', config, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' })
+    execFileSync(process.execPath, [tsc, '-p', config, '--pretty', 'false'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
   } catch (error) {
     output = (error as { stdout: string }).stdout
   }
@@ -114,7 +122,8 @@ try {
     if (reason !== undefined) console.log(`left out  ${page}:${line}: ${reason}`)
   for (const platform of Object.keys(PLATFORMS) as Platform[]) {
     const blocks = all.filter((block) => block.platform === platform && block.reason === undefined)
-    const probes = asked === '' ? readdirSync(join(folder, 'probes')).filter((file) => file.startsWith(platform)) : []
+    const probes =
+      asked === '' ? readdirSync(join(folder, 'probes')).filter((file) => file.startsWith(platform)) : []
     const files = [...write(folder, platform, blocks), ...probes.map((file) => `probes/${file}`)]
     for (const resolution of RESOLUTIONS)
       for (const compiler of COMPILERS) {
@@ -135,7 +144,9 @@ try {
         const found = complaints(folder, compiler, config, blocks)
         const title = `${platform}, ${resolution.moduleResolution}, TypeScript ${compiler}`
         const seconds = ((Date.now() - started) / 1000).toFixed(0)
-        console.log(`${found.length === 0 ? 'ok      ' : 'FAILED  '}  ${title}: ${blocks.length} blocks, ${seconds} s`)
+        console.log(
+          `${found.length === 0 ? 'ok      ' : 'FAILED  '}  ${title}: ${blocks.length} blocks, ${seconds} s`,
+        )
         for (const one of found) console.log(`  ${one}`)
         failures += found.length
       }

@@ -1,8 +1,9 @@
 /** Requests of `toAnthropic`, sent by the official SDK to a server that is as strict as Anthropic's. */
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
+
 import Anthropic from '@anthropic-ai/sdk'
 import { afterEach, describe, expect, it } from 'vitest'
 import { mapStore, parseAnthropicReply, toAnthropic } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {
   type AnthropicRequest,
   anthropicProblem,

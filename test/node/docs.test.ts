@@ -116,7 +116,9 @@ describe('choosing.md', () => {
     const named = [...read('docs/choosing.md').matchAll(/`([\w/.-]+\.ts)`:\s+\*([^*]+)\*$/gm)]
     expect(named.length).toBeGreaterThan(20)
     for (const [, file = '', name = ''] of named)
-      expect(read(`test/${file}`).replaceAll("\\'", "'")).toContain(name.replaceAll('\n', ' ').replace(/ +/g, ' '))
+      expect(read(`test/${file}`).replaceAll("\\'", "'")).toContain(
+        name.replaceAll('\n', ' ').replace(/ +/g, ' '),
+      )
   })
 })
 
@@ -126,7 +128,10 @@ describe('features.md', () => {
     try {
       const library = join(root, 'src/index.ts').replaceAll('\\', '/')
       for (const block of blocksOf('docs/features.md', read('docs/features.md')))
-        writeFileSync(join(folder, block.file), moduleOf(block).replaceAll(`from 'plimsoll'`, `from '${library}'`))
+        writeFileSync(
+          join(folder, block.file),
+          moduleOf(block).replaceAll(`from 'plimsoll'`, `from '${library}'`),
+        )
       const use = pathToFileURL(join(folder, 'use.ts')).href
       const { blocks, receipt } = (await import(/* @vite-ignore */ use)) as Context
       const [memory] = blocks.flatMap(({ section, parts }) => (section === 'memory' ? parts : []))
@@ -151,23 +156,32 @@ describe('what the pages look like', () => {
     expect(long).toEqual([])
   })
 
-  it.each(pages)('%s has no block of code but those that `npm run test:docs` compiles or says why not', (page) => {
-    expect(() => blocksOf(page, read(page))).not.toThrow()
-  })
+  it.each(pages)(
+    '%s has no block of code but those that `npm run test:docs` compiles or says why not',
+    (page) => {
+      expect(() => blocksOf(page, read(page))).not.toThrow()
+    },
+  )
 })
 
 describe('the pages about the sources', () => {
-  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .map((file) => `/${file.replaceAll('\\', '/')}`)
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map(
+    (file) => `/${file.replaceAll('\\', '/')}`,
+  )
 
-  it.each(['ARCHITECTURE.md', 'docs/decisions.md', 'docs/features.md'])('%s names files that are there', (page) => {
-    const named = [...read(page).matchAll(/`(?:src)?\/?((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, file]) => file)
-    const own = blocksOf(page, read(page)).map(({ file }) => file)
-    const missing = named.filter(
-      (file = '') => !own.includes(file) && !sources.some((source) => source.endsWith(`/${file}`)),
-    )
-    expect(missing).toEqual([])
-  })
+  it.each(['ARCHITECTURE.md', 'docs/decisions.md', 'docs/features.md'])(
+    '%s names files that are there',
+    (page) => {
+      const named = [...read(page).matchAll(/`(?:src)?\/?((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(
+        ([, file]) => file,
+      )
+      const own = blocksOf(page, read(page)).map(({ file }) => file)
+      const missing = named.filter(
+        (file = '') => !own.includes(file) && !sources.some((source) => source.endsWith(`/${file}`)),
+      )
+      expect(missing).toEqual([])
+    },
+  )
 })
 
 describe('links between the pages', () => {

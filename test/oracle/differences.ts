@@ -120,8 +120,7 @@ function areAlike({ old, new: now }: Failures): boolean {
     JSON.stringify(before.filter((one) => one !== longTerm)) === JSON.stringify(others) &&
     (longTerm === undefined
       ? features.length === 0
-      : features.length > 0 &&
-        features.every((one) => textIn(one, 'code') === textIn(longTerm, 'code')))
+      : features.length > 0 && features.every((one) => textIn(one, 'code') === textIn(longTerm, 'code')))
   )
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block, Context } from '../../src/ports/context.ts'
+import type { Explanation } from '../../src/ports/explanation.ts'
 import { toAnthropic } from '../../src/render/anthropic.ts'
 import { explain } from '../../src/render/explain.ts'
-import { type Explanation } from '../../src/ports/explanation.ts'
 import { toOpenAI } from '../../src/render/openai.ts'
 import { runs } from '../unit/support/runs.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Provider } from '../../src/ports/explanation.ts'
 import { type LintableRequest, type LintRule, lintRequest } from '../../src/render/lint.ts'
-import { type Provider } from '../../src/ports/explanation.ts'
 
 type Messages = readonly { readonly role: string; readonly [key: string]: unknown }[]
 

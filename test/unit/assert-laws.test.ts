@@ -1,7 +1,7 @@
-import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { LawChecker } from '../../src/assert-laws.ts'
 import { type Block, type Context, charsPerToken, mapStore } from '../../src/index.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { calls, result, user } from './support/messages.ts'
 
 /** A context that keeps all laws, over a log of three messages. */

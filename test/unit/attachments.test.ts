@@ -1,12 +1,10 @@
-import { attach } from '../../src/operations/attachments.ts'
-import { nextWorkAt } from '../../src/operations/upkeep.ts'
-import { readAttachment } from '../../src/operations/attachments.ts'
-import { runDueWork } from '../../src/operations/upkeep.ts'
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import { type AttachmentInput, inlineAttachments, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { type AttachmentInput, inlineAttachments, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
+import { attach, readAttachment } from '../../src/operations/attachments.ts'
+import { nextWorkAt, runDueWork } from '../../src/operations/upkeep.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -46,7 +44,9 @@ describe('an attachment', () => {
     const refs = [all.buffer, all.subarray(1, 3)].map((bytes) =>
       attach(session, { mediaType: 'audio/mp4', bytes }),
     )
-    const read = await Promise.all((await Promise.all(refs)).map(({ ref = '' }) => readAttachment(session, ref)))
+    const read = await Promise.all(
+      (await Promise.all(refs)).map(({ ref = '' }) => readAttachment(session, ref)),
+    )
     expect(read.map(({ bytes }) => [...bytes])).toEqual([
       [1, 2, 3, 4],
       [2, 3],
@@ -216,7 +216,9 @@ describe('inlineAttachments', () => {
     const store = changedStore(mapStore(), () => ({ attachment: () => Promise.reject(new Error('disk')) }))
     const { session } = open(store)
     await say(session, [await attach(session, PNG)])
-    await expect(inlineAttachments(await session.context(), (ref) => readAttachment(session, ref))).rejects.toThrow('disk')
+    await expect(
+      inlineAttachments(await session.context(), (ref) => readAttachment(session, ref)),
+    ).rejects.toThrow('disk')
   })
 
   it('takes a picture of some megabytes', async () => {

@@ -1,11 +1,9 @@
-import { editMessage } from '../../src/operations/rewind.ts'
-import { readBranches } from '../../src/operations/branches.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { switchTo } from '../../src/operations/branches.ts'
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isPlimsollError, type Message, mapStore, type Store, versionsIn } from '../../src/index.ts'
+import { readBranches, switchTo } from '../../src/operations/branches.ts'
+import { editMessage, rewind } from '../../src/operations/rewind.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { limit, runs } from './support/runs.ts'
 
@@ -119,7 +117,10 @@ describe('branches and switchTo', () => {
     await switchTo(session, 'u1')
     await switchTo(session, 'u1')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b'])
-    expect(await failing(switchTo(session, 'nowhere'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'nowhere' })
+    expect(await failing(switchTo(session, 'nowhere'))).toMatchObject({
+      code: 'ERR_NOT_FOUND',
+      id: 'nowhere',
+    })
     await switchTo(session, 'v1')
     expect(await failing(switchTo(session, 'a1'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
     // What it follows does not show.

@@ -1,12 +1,11 @@
-import { fullMemory } from '../contract/full-memory.ts'
-import { charsPerToken } from '../../src/kernel/context/count.ts'
-import { contextAt } from '../../src/operations/context-at.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { undo } from '../../src/operations/rewind.ts'
 import { describe, expect, it } from 'vitest'
+import { type Context, type MessageInput, mapStore, type Store } from '../../src/index.ts'
+import { charsPerToken } from '../../src/kernel/context/count.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { type Context, type MessageInput, mapStore, type Store } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import {
   content,

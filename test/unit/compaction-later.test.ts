@@ -1,6 +1,6 @@
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Context, charsPerToken, mapStore, type Store } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {
   content,
   open,
@@ -187,9 +187,11 @@ describe('a summary that is written later', () => {
     const again = open({ model: later, ahead: AHEAD }, {}, store)
     expect((await again.compaction.run()).status).toBe('none')
     expect((await again.compaction.run({ limits })).status).toBe('summarised')
-    await expect(again.compaction.run({ limits: { window: { max: { tokens: -1 } } } })).rejects.toMatchObject({
-      code: 'ERR_INVALID_ARGUMENT',
-    })
+    await expect(again.compaction.run({ limits: { window: { max: { tokens: -1 } } } })).rejects.toMatchObject(
+      {
+        code: 'ERR_INVALID_ARGUMENT',
+      },
+    )
   })
 
   it('says why it was refused, and leaves the log as it was', async () => {

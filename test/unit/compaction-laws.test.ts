@@ -1,8 +1,17 @@
-import { type FullMemoryOptions } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { namesIn, textIn } from '../../src/features/compaction/carry.ts'
-import { type Context, charsPerToken, lintRequest, type Message, type SummaryMark, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import {
+  type Context,
+  charsPerToken,
+  lintRequest,
+  type Message,
+  type SummaryMark,
+  toAnthropic,
+  toOpenAI,
+  utf8Bound,
+} from '../../src/index.ts'
+import type { FullMemoryOptions } from '../contract/full-memory.ts'
 import { adversaries } from './support/adversaries.ts'
 import { memoryOf } from './support/compacting.ts'
 import { expectAllAccounted } from './support/coverage.ts'

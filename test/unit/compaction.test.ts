@@ -1,4 +1,3 @@
-import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type Context,
@@ -10,6 +9,7 @@ import {
   type Timeout,
 } from '../../src/index.ts'
 import { webHost } from '../../src/platform/web.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import {
   content,
   eventsOf,

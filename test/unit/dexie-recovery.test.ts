@@ -1,4 +1,3 @@
-import { fullMemory } from '../contract/full-memory.ts'
 import { Dexie } from 'dexie'
 import { forceCloseDatabase } from 'fake-indexeddb'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -11,6 +10,7 @@ import { TABLES } from '../../src/stores/dexie-schema.ts'
 import { type Requests, runInTransaction } from '../../src/stores/idb-transaction.ts'
 import { LogTail } from '../../src/stores/log-tail.ts'
 import { RecoveringStore } from '../../src/stores/recovering-store.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { accepted, append, erase, mark, names, put, remove, SCOPE } from '../contract/samples.ts'
 import {
   engineError,

@@ -1,7 +1,18 @@
+import { expect, it } from 'vitest'
+import {
+  calibrated,
+  charsPerToken,
+  diffContexts,
+  explain,
+  lintPrefix,
+  type MessageInput,
+  mapStore,
+  toAnthropic,
+  toOpenAI,
+  utf8Bound,
+} from '../../src/index.ts'
 import { rewind } from '../../src/operations/rewind.ts'
 import { fullMemory } from '../contract/full-memory.ts'
-import { expect, it } from 'vitest'
-import { calibrated, charsPerToken, diffContexts, explain, lintPrefix, type MessageInput, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
 import { contextOf, searchTool, system, user } from '../render/samples.ts'
 
 const open = (o: object = {}, store = mapStore()) =>

@@ -1,7 +1,16 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Context,
+  charsPerToken,
+  diffContexts,
+  explain,
+  lintPrefix,
+  mapStore,
+  toAnthropic,
+  toOpenAI,
+} from '../../src/index.ts'
 import { rewind } from '../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
-import { describe, expect, it } from 'vitest'
-import { type Context, charsPerToken, diffContexts, explain, lintPrefix, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
 
 const system = 'You are a travel agent.'
 type Options = Omit<Parameters<typeof fullMemory>[0], 'store'>

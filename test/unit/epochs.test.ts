@@ -1,9 +1,17 @@
-import { contextAt } from '../../src/operations/context-at.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { undo } from '../../src/operations/rewind.ts'
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { type Context, type Cut, charsPerToken, type MessageInput, mapStore, type SealedOp, type Store, utf8Bound } from '../../src/index.ts'
+import {
+  type Context,
+  type Cut,
+  charsPerToken,
+  type MessageInput,
+  mapStore,
+  type SealedOp,
+  type Store,
+  utf8Bound,
+} from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 
 const tool = { name: 'find', inputSchema: { type: 'object' } }
@@ -85,7 +93,9 @@ describe('an epoch', () => {
     const third = await open(store, { system: 'Be brief.' }).context()
     expect(cause(third)).toBe('head')
     expect(third.blocks[0]?.parts).toEqual([{ type: 'text', text: 'Be brief.' }])
-    const past = await contextAt(open(store, { system: 'Be brief.' }), (await open(store).history())[0]?.id ?? '',
+    const past = await contextAt(
+      open(store, { system: 'Be brief.' }),
+      (await open(store).history())[0]?.id ?? '',
     )
     expect(past.verified).toBe(true)
   })

@@ -1,8 +1,8 @@
-import { addExchange } from '../../src/operations/exchange.ts'
-import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
 import { assertFits } from '../../src/render/fits.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 const tools = [{ name: 'find', description: 'Finds things.', inputSchema: { type: 'object' } }]
 

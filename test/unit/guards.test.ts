@@ -1,15 +1,25 @@
-import { contextAt } from '../../src/operations/context-at.ts'
-import { createMemory } from '../../src/create-memory.ts'
-import { deleteSession } from '../../src/operations/sessions.ts'
-import { listSessions } from '../../src/operations/sessions.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { titleSession } from '../../src/operations/sessions.ts'
-import { undo } from '../../src/operations/rewind.ts'
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import { createMemory } from '../../src/create-memory.ts'
+import {
+  type Context,
+  countMessage,
+  isPlimsollError,
+  type LogRow,
+  type MessageInput,
+  mapStore,
+  type Op,
+  type SealedOp,
+  type Store,
+  type ToolSpec,
+  toAnthropic,
+  utf8Bound,
+} from '../../src/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { type Context, countMessage, isPlimsollError, type LogRow, type MessageInput, mapStore, type Op, type SealedOp, type Store, type ToolSpec, toAnthropic, utf8Bound } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { deleteSession, listSessions, titleSession } from '../../src/operations/sessions.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
@@ -753,7 +763,10 @@ describe('scopes and sessions', () => {
     const store = mapStore()
     await open(store).append(user('u'))
     const memory = fullMemory({ store, budget: 1_000 })
-    expect(await refused(titleSession(memory, { userId: 'ada' }, 'trip', pad(201)))).toEqual(['ERR_INVALID_ARGUMENT', 'title'])
+    expect(await refused(titleSession(memory, { userId: 'ada' }, 'trip', pad(201)))).toEqual([
+      'ERR_INVALID_ARGUMENT',
+      'title',
+    ])
     await titleSession(memory, { userId: 'ada' }, 'trip', pad(200))
     const users = store.open({ userId: 'ada' })
     const { seq } = await users.head()
@@ -774,7 +787,9 @@ describe('scopes and sessions', () => {
       },
     })
     await titleSession(createMemory({ store, budget: 1_000 }), { userId: 'ada' }, 'trip', 'Turin')
-    expect(await listSessions(createMemory({ store: inner, budget: 1_000 }), { userId: 'ada' })).toMatchObject([{ title: 'Turin' }])
+    expect(
+      await listSessions(createMemory({ store: inner, budget: 1_000 }), { userId: 'ada' }),
+    ).toMatchObject([{ title: 'Turin' }])
   })
 })
 
@@ -784,9 +799,9 @@ describe('settings', () => {
       expect(() => fullMemory({ store: mapStore(), budget: budget as never })).toThrow(
         expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'budget' }),
       )
-    expect(() =>
-      fullMemory({ store: mapStore(), budget: 1_000, counter: { ...utf8Bound, id: '' } }),
-    ).toThrow(expect.objectContaining({ argument: 'counter.id' }))
+    expect(() => fullMemory({ store: mapStore(), budget: 1_000, counter: { ...utf8Bound, id: '' } })).toThrow(
+      expect.objectContaining({ argument: 'counter.id' }),
+    )
   })
 
   it('round the margin up', async () => {

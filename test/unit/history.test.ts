@@ -1,10 +1,10 @@
-import { addExchange } from '../../src/operations/exchange.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Message, type MessageInput, mapStore } from '../../src/index.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
+import { rewind } from '../../src/operations/rewind.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { runs } from './support/runs.ts'
 
 const open = (store: Store = mapStore()): FullSession => {

@@ -1,9 +1,19 @@
-import { contextAt } from '../../src/operations/context-at.ts'
-import { type FullMemoryOptions } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import {
+  type Block,
+  type Context,
+  charsPerToken,
+  defaultCounter,
+  explain,
+  lintRequest,
+  toAnthropic,
+  toOpenAI,
+  utf8Bound,
+} from '../../src/index.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
-import { type Block, type Context, charsPerToken, defaultCounter, explain, lintRequest, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import type { FullMemoryOptions } from '../contract/full-memory.ts'
 import { adversaries } from './support/adversaries.ts'
 import { expectAllAccounted } from './support/coverage.ts'
 import { histories } from './support/histories.ts'

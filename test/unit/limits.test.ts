@@ -1,8 +1,8 @@
-import { fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { charsPerToken, countMessage } from '../../src/kernel/context/count.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { calls, result } from './support/messages.ts'
 
 const shown = (context: Context): number =>

@@ -1,13 +1,13 @@
+import { describe, expect, it } from 'vitest'
+import { type Context, type MessageInput, mapStore, type Store, utf8Bound } from '../../src/index.ts'
+import { capOutput } from '../../src/kernel/context/cap.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
+import { hashJson } from '../../src/kernel/text/hash.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { rewind } from '../../src/operations/rewind.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
-import { describe, expect, it } from 'vitest'
-import { capOutput } from '../../src/kernel/context/cap.ts'
-import { decide } from '../../src/kernel/log/decide.ts'
-import { hashJson } from '../../src/kernel/text/hash.ts'
-import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
-import { sealOp } from '../../src/kernel/log/seal.ts'
-import { type Context, type MessageInput, mapStore, type Store, utf8Bound } from '../../src/index.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, shown, user } from './support/messages.ts'
 
@@ -16,9 +16,7 @@ import { answer, calls, shown, user } from './support/messages.ts'
 const scope = { userId: 'ada', sessionId: 'trip' }
 
 function open(store: Store, options: Partial<FullMemoryOptions> = {}): FullSession {
-  return fullMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(
-    scope,
-  )
+  return fullMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(scope)
 }
 const forget = (store: Store, target: string): Promise<unknown> =>
   store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
@@ -170,7 +168,8 @@ describe('a session that is listened to', () => {
 describe('a lane', () => {
   it('is named by all settings, the counter, and the version of the rules that render', () => {
     const options = { budget: 1_000, window: { max: { rounds: 4 } } }
-    const sized = (news?: object) => createPolicy(options, utf8Bound, () => ({ ...(news && { facts: news }) }) as never)
+    const sized = (news?: object) =>
+      createPolicy(options, utf8Bound, () => ({ ...(news && { facts: news }) }) as never)
     const { lane, counter, ...settings } = sized()
     const name = (v: number, more: object = {}): string =>
       hashJson({ ...settings, ...more, counter: counter.id, v } as never).slice(0, 16)

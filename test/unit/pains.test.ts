@@ -1,8 +1,18 @@
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { loadO200k } from '../../src/counters/o200k.ts'
-import { type Context, charsPerToken, type Json, lintRequest, type MessageInput, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import {
+  type Context,
+  charsPerToken,
+  type Json,
+  lintRequest,
+  type MessageInput,
+  mapStore,
+  toAnthropic,
+  toOpenAI,
+  utf8Bound,
+} from '../../src/index.ts'
 import { assertFits } from '../../src/render/fits.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 /** What users of other memories suffer from, one test a pain. */
 

@@ -1,11 +1,24 @@
-import { startSession } from '../../src/operations/start/start.ts'
-import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { extractFacts } from '../../src/features/facts/extract-facts.ts'
-import type { Fact } from '../../src/ports/fact.ts'
-import { isTrusted, lowerTrust, textOf } from '../../src/kernel/log/message.ts'
 import { visible } from '../../src/features/text/visible.ts'
-import { type AgentTool, type Context, type Json, lintRequest, mapStore, memoryTools, runAgent, type Store, scriptedModel, sessionStartGuide, toAnthropic, toOpenAI } from '../../src/index.ts'
+import {
+  type AgentTool,
+  type Context,
+  type Json,
+  lintRequest,
+  mapStore,
+  memoryTools,
+  runAgent,
+  type Store,
+  scriptedModel,
+  sessionStartGuide,
+  toAnthropic,
+  toOpenAI,
+} from '../../src/index.ts'
+import { isTrusted, lowerTrust, textOf } from '../../src/kernel/log/message.ts'
+import { startSession } from '../../src/operations/start/start.ts'
+import type { Fact } from '../../src/ports/fact.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { tool } from './agent/support.ts'
 import { fencesIn } from './support/fences.ts'
 import { hostileTexts, marker } from './support/hostile.ts'
@@ -76,7 +89,12 @@ async function play(): Promise<Story> {
     const call = (name: string, input: Json) => ({ name, input, id: `${text.slice(0, 40)}/${name}` })
     if (place < 12)
       await user.skills.set({ name: `skill-${place}`, description: text, text: `# Skill\n${text}` })
-    await session.facts.remember({ kind: 'finding', title: text, text: `Title of ${marker(place)}.`, trust: 'web' })
+    await session.facts.remember({
+      kind: 'finding',
+      title: text,
+      text: `Title of ${marker(place)}.`,
+      trust: 'web',
+    })
     await session.checkpoint.set({ note: text })
     await session.append({ role: 'system', content: text, trust: 'web' })
     await session.append({ role: 'user', content: text, trust: 'import', name: `eve-${place}` })
@@ -241,7 +259,9 @@ describe('hostile texts that come in by every way', () => {
 
   it('can be promoted by the app, and by nothing else', async () => {
     const { session, memory } = story
-    const [fact] = (await session.facts.list({ kinds: ['constraint'] })).filter(({ text }) => MARKED.test(text))
+    const [fact] = (await session.facts.list({ kinds: ['constraint'] })).filter(({ text }) =>
+      MARKED.test(text),
+    )
     await expect(session.facts.pin(fact?.id ?? '')).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
     expect(await session.facts.promote(fact?.id ?? '')).toMatchObject({ trust: 'user', promotedFrom: 'web' })
     expect(await memory.user(ADA).facts.list()).toHaveLength(2)

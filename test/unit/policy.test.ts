@@ -1,6 +1,6 @@
-import { type FullMemoryOptions, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { mapStore, utf8Bound } from '../../src/index.ts'
+import { type FullMemoryOptions, fullMemory } from '../contract/full-memory.ts'
 
 const laneOf = async (options: Partial<FullMemoryOptions>): Promise<string> => {
   const session = fullMemory({ store: mapStore(), budget: 16_000, ...options }).session({ userId: 'ada' })

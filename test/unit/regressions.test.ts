@@ -1,13 +1,27 @@
-import { contextAt } from '../../src/operations/context-at.ts'
-import { deleteSession } from '../../src/operations/sessions.ts'
-import { listSessions } from '../../src/operations/sessions.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import {
+  type Context,
+  charsPerToken,
+  type EpochMark,
+  type MessageInput,
+  mapStore,
+  type SealedOp,
+  type Store,
+  type ToolSpec,
+  utf8Bound,
+} from '../../src/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { type Context, charsPerToken, type EpochMark, type MessageInput, mapStore, type SealedOp, type Store, type ToolSpec, utf8Bound } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { deleteSession, listSessions } from '../../src/operations/sessions.ts'
 import { PAGE_UNITS } from '../../src/ports/store.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
@@ -55,7 +69,8 @@ const exchange = (index: number): MessageInput[] => [
   user(`u${index}`, 'y'.repeat(60)),
   answer(`a${index}`, 'y'.repeat(60)),
 ]
-const listed = async (session: FullSession): Promise<string[]> => (await session.history()).map(({ id }) => id)
+const listed = async (session: FullSession): Promise<string[]> =>
+  (await session.history()).map(({ id }) => id)
 
 describe('epochs and limits', () => {
   it.each([

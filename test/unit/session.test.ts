@@ -1,13 +1,10 @@
-import { addExchange } from '../../src/operations/exchange.ts'
-import { deleteSession } from '../../src/operations/sessions.ts'
-import { listSessions } from '../../src/operations/sessions.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { titleSession } from '../../src/operations/sessions.ts'
-import { undo } from '../../src/operations/rewind.ts'
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { textOf } from '../../src/kernel/log/message.ts'
 import { isPlimsollError, type Message, type MessageInput, mapStore, type Scope } from '../../src/index.ts'
+import { textOf } from '../../src/kernel/log/message.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { deleteSession, listSessions, titleSession } from '../../src/operations/sessions.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 const setUp = (
   options = {},
@@ -472,9 +469,14 @@ describe('sessions', () => {
     await deleteSession(memory, { userId: 'ada' }, 'a')
     expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual(['b'])
     expect(await open({ sessionId: 'a' }).history()).toEqual([])
-    expect(await failing(titleSession(memory, { userId: 'ada' }, 'a', 'x'))).toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(await failing(titleSession(memory, { userId: 'ada' }, 'a', 'x'))).toMatchObject({
+      code: 'ERR_NOT_FOUND',
+    })
     await open({ sessionId: 'a' }).append({ role: 'user', content: 'Anew' })
-    expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual(['a', 'b'])
+    expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual([
+      'a',
+      'b',
+    ])
   })
 
   it('are listed again when a session that is still open goes on after its deletion', async () => {

@@ -1,11 +1,18 @@
-import { contextAt } from '../../src/operations/context-at.ts'
-import { forget } from '../../src/operations/forget/forget.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { undo } from '../../src/operations/rewind.ts'
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Context, charsPerToken, isPlimsollError, type LogRow, type MessageInput, mapStore, utf8Bound } from '../../src/index.ts'
+import {
+  type Context,
+  charsPerToken,
+  isPlimsollError,
+  type LogRow,
+  type MessageInput,
+  mapStore,
+  utf8Bound,
+} from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { runs } from './support/runs.ts'
 
 type Options = Omit<FullMemoryOptions, 'store'>

@@ -1,10 +1,9 @@
-import { contextAt } from '../../src/operations/context-at.ts'
-import { forget } from '../../src/operations/forget/forget.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { undo } from '../../src/operations/rewind.ts'
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Context, isPlimsollError, type MessageInput, mapStore, utf8Bound } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 const SCOPE = { userId: 'ada', sessionId: 'trip' }
 

@@ -1,9 +1,9 @@
-import { readSource } from '../../src/operations/source.ts'
-import { rewind } from '../../src/operations/rewind.ts'
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { charsPerToken, mapStore, memoryTools, runAgent, scriptedModel } from '../../src/index.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { readSource } from '../../src/operations/source.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { runs } from './support/runs.ts'
 

@@ -1,7 +1,7 @@
-import { fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Context, mapStore, stringifyContext } from '../../src/index.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { runs } from './support/runs.ts'
 
 describe('stringifyContext', () => {

@@ -1,7 +1,20 @@
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Block, type Context, charsPerToken, isPlimsollError, type LogRow, lintRequest, type Message, type MessageInput, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import {
+  type Block,
+  type Context,
+  charsPerToken,
+  isPlimsollError,
+  type LogRow,
+  lintRequest,
+  type Message,
+  type MessageInput,
+  mapStore,
+  toAnthropic,
+  toOpenAI,
+  utf8Bound,
+} from '../../src/index.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { expectAllAccounted } from './support/coverage.ts'
 import { type Action, calling, histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'

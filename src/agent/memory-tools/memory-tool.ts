@@ -1,5 +1,5 @@
-import type { ToolSession } from '../agent-session.ts'
 import type { Json } from '../../ports/message.ts'
+import type { ToolSession } from '../agent-session.ts'
 
 /** The tools by which a model reaches its memory. */
 export type MemoryToolName =

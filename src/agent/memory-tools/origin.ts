@@ -1,11 +1,11 @@
-import { asText } from '../../kernel/context/count.ts'
 import { areNear } from '../../features/facts/near-duplicates.ts'
-import { hashText } from '../../kernel/text/hash.ts'
-import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
 import { RECALLED } from '../../features/recall/lexical-recall.ts'
-import type { ToolSession } from '../agent-session.ts'
+import { asText } from '../../kernel/context/count.ts'
+import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
+import { hashText } from '../../kernel/text/hash.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
+import type { ToolSession } from '../agent-session.ts'
 import { SKILL } from './skill-text.ts'
 
 /** Rounds in which to look for a call that is not in the newest one. */

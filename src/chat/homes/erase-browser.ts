@@ -1,5 +1,5 @@
-import { eraseUser } from '../../operations/forget/erase.ts'
 import type { Client } from '../../client/client.ts'
+import { eraseUser } from '../../operations/forget/erase.ts'
 import type { ChatPlatform } from '../settings.ts'
 import type { LocalStore } from './open-local.ts'
 import type { Outbox } from './outbox.ts'

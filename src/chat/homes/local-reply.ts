@@ -1,17 +1,15 @@
-import type { ToolSpec } from '../../ports/message.ts'
 /** Answering in this browser; loaded ahead of the first reply. */
 import type { AgentEvent } from '../../agent/events.ts'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { AgentTool } from '../../agent/options.ts'
 import { createToolbox } from '../../agent/tools.ts'
-import type { ContextOptions } from '../../ports/session.ts'
-import type { HistoryOptions } from '../../ports/session.ts'
-import type { LocalMemorySession } from './local-memory.ts'
-import type { Message } from '../../ports/message.ts'
+import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Model } from '../../ports/model.ts'
+import type { ContextOptions, HistoryOptions } from '../../ports/session.ts'
 import { runAgent } from '../../run-agent.ts'
 import type { Inspected } from '../ports.ts'
 import type { ReplyOptions } from './home.ts'
+import type { LocalMemorySession } from './local-memory.ts'
 import { pageContextMiddleware } from './page-context.ts'
 
 /** What is asked of the page anew for each reply. */

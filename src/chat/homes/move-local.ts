@@ -1,7 +1,7 @@
 import { eraseUser } from '../../operations/forget/erase.ts'
+import { listSessions } from '../../operations/sessions.ts'
 import { exportFrom } from '../../operations/transfer/export.ts'
 import { importInto } from '../../operations/transfer/import.ts'
-import { listSessions } from '../../operations/sessions.ts'
 import type { ChatPlatform } from '../settings.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import type { Identity, Move } from './identity.ts'
@@ -59,7 +59,9 @@ export interface Progress {
 export async function moveLocal(from: Place, to: Place, progress: Progress): Promise<void> {
   if (!progress.isCopied) {
     if (!(await isEmpty(from)))
-      importCount(await importInto(to.memory, { userId: to.userId }, exportFrom(from.memory, { userId: from.userId })))
+      importCount(
+        await importInto(to.memory, { userId: to.userId }, exportFrom(from.memory, { userId: from.userId })),
+      )
     progress.onCopied()
   }
   await eraseUser(from.memory, { userId: from.userId })

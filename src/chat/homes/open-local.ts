@@ -1,9 +1,9 @@
-import { kept } from '../kept.ts'
-import type { LocalMemory } from './local-memory.ts'
 import type { Budget } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { type DexieStore, dexieStore } from '../../stores/dexie.ts'
+import { kept } from '../kept.ts'
 import type { ChatPlatform } from '../settings.ts'
+import type { LocalMemory } from './local-memory.ts'
 
 export interface LocalStoreOptions {
   /** Of the database. */

@@ -1,10 +1,15 @@
-import type { SessionInfo } from '../../ports/session.ts'
 import { headerOf, sessionLine } from '../../operations/transfer/export.ts'
-import { type ScopeLine, type SessionLine, type TransferLine, textsOf } from '../../operations/transfer/format.ts'
+import {
+  type ScopeLine,
+  type SessionLine,
+  type TransferLine,
+  textsOf,
+} from '../../operations/transfer/format.ts'
 import { type ImportSection, importFile, importRecord } from '../../operations/transfer/import.ts'
 import { ImportReport } from '../../operations/transfer/report.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { SessionInfo } from '../../ports/session.ts'
 import type { Imported, TransferPart } from '../../ports/transfer.ts'
 import { fromWire } from '../../ports/wire.ts'
 import { type ImportAnswer, type ImportCall, reportIn } from '../objects/transfer.ts'

@@ -1,8 +1,8 @@
 import type { CompactOptions } from '../../features/compaction/feature.ts'
-import type { EdgeSession } from './features.ts'
 import type { Json } from '../../ports/message.ts'
 import type { WorkHandler } from '../tables/work.ts'
 import type { WorkQueue } from '../tables/work-queue.ts'
+import type { EdgeSession } from './features.ts'
 
 /** The kind of work that writes a summary ahead of need. */
 export const COMPACT = 'compact'
@@ -34,9 +34,7 @@ export async function scheduleCompaction(
  *
  * @param open Contract: the object's session; undefined: it is gone, or was never made
  */
-export function compactionHandler(
-  open: () => Pick<EdgeSession, 'compaction'> | undefined,
-): WorkHandler {
+export function compactionHandler(open: () => Pick<EdgeSession, 'compaction'> | undefined): WorkHandler {
   return async (payload) => {
     const limits = payload as CompactOptions['limits']
     await open()?.compaction?.run(limits === undefined ? {} : { limits })

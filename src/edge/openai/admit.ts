@@ -1,9 +1,9 @@
-import { attach } from '../../operations/attachments.ts'
-import { rewind } from '../../operations/rewind.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import type { SessionBase } from '../../ports/memory.ts'
+import { attach } from '../../operations/attachments.ts'
+import { rewind } from '../../operations/rewind.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import type { MediaPart, Message, MessageInput, Part } from '../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
 import { type Item, pictureId, type SentItem, type StoredItem, storedItems } from './items.ts'
@@ -142,11 +142,7 @@ function checkResults(shown: readonly Item[], from: number): void {
 }
 
 /** A message whose `data:` pictures are attachments: bytes do not travel inside of a message. */
-async function withPictures(
-  session: SessionBase,
-  input: MessageInput,
-  index: number,
-): Promise<MessageInput> {
+async function withPictures(session: SessionBase, input: MessageInput, index: number): Promise<MessageInput> {
   if (typeof input.content === 'string') return input
   const content: Part[] = []
   for (const part of input.content) {

@@ -1,13 +1,13 @@
 import { withUsage } from '../../agent/model-call.ts'
 import { predict, reportedBy } from '../../agent/usage.ts'
 import type { RecallShape } from '../../features/recall/feature.ts'
-import { invalid } from '../../kernel/text/json.ts'
-import type { Session } from '../../ports/memory.ts'
-import { readAttachment } from '../../operations/attachments.ts'
 import { inlineAttachments } from '../../inline-attachments.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import { readAttachment } from '../../operations/attachments.ts'
 import type { Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { AbortSignalLike, Host } from '../../ports/host.ts'
+import type { Session } from '../../ports/memory.ts'
 import type { Message } from '../../ports/message.ts'
 import type { Model, ModelEvent, ModelSettings } from '../../ports/model.ts'
 import { type AdmitOptions, admit } from './admit.ts'
@@ -134,7 +134,10 @@ async function reply(
 ): Promise<ChatCompletion> {
   const { round, context } = call
   let finished: Finished | undefined
-  for await (const event of eventsOf(call, await inlineAttachments(context, (ref) => readAttachment(session, ref)))) {
+  for await (const event of eventsOf(
+    call,
+    await inlineAttachments(context, (ref) => readAttachment(session, ref)),
+  )) {
     if (event.type === 'finish') {
       finished = event
       break

@@ -1,5 +1,5 @@
-import { checkCount, checkId, checkText, invalid } from '../../kernel/text/json.ts'
 import { MAX_ENTRY_BYTES } from '../../kernel/log/message.ts'
+import { checkCount, checkId, checkText, invalid } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { partsOf } from '../../stores/parts.ts'

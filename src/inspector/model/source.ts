@@ -1,6 +1,6 @@
-import type { SessionBase } from '../../ports/memory.ts'
 import { contextAt } from '../../operations/context-at.ts'
 import type { Context } from '../../ports/context.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Provider } from '../../replay/transcript.ts'
 
@@ -145,7 +145,10 @@ interface Calls {
   subscribe(listener: () => void): () => void
 }
 
-function sourceOf({ name, messages, next, past, subscribe }: Calls, { provider }: SourceOptions): InspectorSource {
+function sourceOf(
+  { name, messages, next, past, subscribe }: Calls,
+  { provider }: SourceOptions,
+): InspectorSource {
   return {
     name,
     ...(provider && { provider }),

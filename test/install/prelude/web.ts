@@ -2,12 +2,12 @@
 import {
   createMemory,
   type MessageInput,
-  mapStore,
   type Model,
+  mapStore,
   recall,
+  type Store,
   scriptedModel,
   standard,
-  type Store,
 } from 'plimsoll'
 import { createClient } from 'plimsoll/client'
 import type { PlimsollInspector } from 'plimsoll/inspector'

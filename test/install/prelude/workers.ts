@@ -6,5 +6,9 @@ import type { ModelEnv } from 'plimsoll/models'
 
 export type Env = EdgeBindings & ModelEnv
 export const nextTrain = (town: string): object => ({ to: town, leaves: '9:40' })
-export const timetable: AgentTool = { name: 'timetable', inputSchema: { type: 'object' }, execute: () => nextTrain('Turin') }
+export const timetable: AgentTool = {
+  name: 'timetable',
+  inputSchema: { type: 'object' },
+  execute: () => nextTrain('Turin'),
+}
 export const whoIs: Authenticate = async () => ({ userId: 'ada' })

@@ -58,7 +58,9 @@ function ownOf(sources: readonly Json[], body: Json | undefined): JsonObject {
 
 /** Sources without the shared facts, which 0.1.0 did not name; all of them, where they are not those that show. */
 function withoutShared(sources: readonly Json[], facts: Json): readonly Json[] {
-  const shown = listIn(facts).flatMap((fact) => listIn(fact).slice(0, 1)).filter(isShared)
+  const shown = listIn(facts)
+    .flatMap((fact) => listIn(fact).slice(0, 1))
+    .filter(isShared)
   const isWhole = JSON.stringify(sources.filter(isShared)) === JSON.stringify(shown)
   return isWhole ? sources.filter((one) => !isShared(one)) : sources
 }

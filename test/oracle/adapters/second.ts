@@ -108,8 +108,7 @@ class SecondRun implements Run {
       const part = await this.#library.attach(this.#tab(tab).session, attachment)
       return { part, id: part.ref }
     },
-    attachment: async (command) =>
-      this.#library.readAttachment(this.#session(command), this.#id(command.id)),
+    attachment: async (command) => this.#library.readAttachment(this.#session(command), this.#id(command.id)),
     rewind: async (command) => ({
       id: await this.#library.rewind(this.#session(command), command.id, opIdOf(command)),
     }),
@@ -118,8 +117,7 @@ class SecondRun implements Run {
       return { id: await this.#library.undo(this.#session(command), rewind, opIdOf(command)) }
     },
     branches: async (command) => this.#library.readBranches(this.#session(command)),
-    switchTo: async (command) =>
-      this.#library.switchTo(this.#session(command), command.id, opIdOf(command)),
+    switchTo: async (command) => this.#library.switchTo(this.#session(command), command.id, opIdOf(command)),
     remember: async (command) =>
       remembered(this.#session(command).facts.remember(command.fact, opIdOf(command))),
     facts: async (command) => this.#session(command).facts.list(command.query),
@@ -313,13 +311,20 @@ async function contextOf(session: SessionLike, { recall, ...options }: ContextJs
 
 /** What a commit came to: in 0.1.0 features had no names. */
 function committed(result: unknown): unknown {
-  const { checkpoint, facts = [], ...rest } = result as { readonly checkpoint?: string; readonly facts?: unknown }
+  const {
+    checkpoint,
+    facts = [],
+    ...rest
+  } = result as { readonly checkpoint?: string; readonly facts?: unknown }
   return { ...rest, ...(checkpoint !== undefined && { version: checkpoint }), remembered: facts }
 }
 
 /** In 0.1.0 a memory without recall refused to search. */
 function missing(): never {
-  throw Object.assign(new Error('recall is not in use'), { name: 'PlimsollError', code: 'ERR_INVALID_ARGUMENT' })
+  throw Object.assign(new Error('recall is not in use'), {
+    name: 'PlimsollError',
+    code: 'ERR_INVALID_ARGUMENT',
+  })
 }
 
 function leave(tab: Tab): void {

@@ -1,8 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AbortSignalLike,
+  type AgentResult,
+  type AgentTool,
+  type Middleware,
+  mapStore,
+  runAgent,
+  type ScopeStore,
+  type Script,
+  type Store,
+  scriptedModel,
+} from '../../../src/index.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'
 import { rewind } from '../../../src/operations/rewind.ts'
-import { type FullSession } from '../../contract/full-memory.ts'
-import { describe, expect, it } from 'vitest'
-import { type AbortSignalLike, type AgentResult, type AgentTool, type Middleware, mapStore, runAgent, type ScopeStore, type Script, type Store, scriptedModel } from '../../../src/index.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 /** Counts what happens, and aborts at one of the counts. */

@@ -1,6 +1,15 @@
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { type AgentEvent, mapStore, type RunAgentOptions, runAgent, type Script, type ScriptedModel, type Store, scriptedModel } from '../../../src/index.ts'
+import {
+  type AgentEvent,
+  mapStore,
+  type RunAgentOptions,
+  runAgent,
+  type Script,
+  type ScriptedModel,
+  type Store,
+  scriptedModel,
+} from '../../../src/index.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 const STEPS = 60

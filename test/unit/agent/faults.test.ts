@@ -1,6 +1,17 @@
-import { type FullSession } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { type Json, type MessageInput, type Model, type ModelEvent, mapStore, type RunAgentOptions, runAgent, type ScopeStore, type Store, scriptedModel } from '../../../src/index.ts'
+import {
+  type Json,
+  type MessageInput,
+  type Model,
+  type ModelEvent,
+  mapStore,
+  type RunAgentOptions,
+  runAgent,
+  type ScopeStore,
+  type Store,
+  scriptedModel,
+} from '../../../src/index.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

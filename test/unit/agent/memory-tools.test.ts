@@ -1,8 +1,25 @@
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { toAISDK } from '../../../src/ai-sdk/index.ts'
-import { type AgentTool, charsPerToken, defaultCounter, type Json, lintRequest, type MemoryToolName, mapStore, memoryToolSpecs, memoryTools, runAgent, runMemoryTool, scriptedModel, sessionStartGuide, type Trust, toAnthropic, toOpenAI } from '../../../src/index.ts'
+import {
+  type AgentTool,
+  charsPerToken,
+  defaultCounter,
+  type Json,
+  lintRequest,
+  type MemoryToolName,
+  mapStore,
+  memoryToolSpecs,
+  memoryTools,
+  runAgent,
+  runMemoryTool,
+  scriptedModel,
+  sessionStartGuide,
+  type Trust,
+  toAnthropic,
+  toOpenAI,
+} from '../../../src/index.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, tool } from './support.ts'
 
@@ -403,7 +420,12 @@ describe('memory_recall', () => {
       { role: 'assistant', content: 'Noted.' },
       { role: 'user', content: 'What is my locker?' },
     ])
-    await session.facts.remember({ kind: 'finding', text: 'The locker is in the cellar.', id: 'f1', trust: 'web' })
+    await session.facts.remember({
+      kind: 'finding',
+      text: 'The locker is in the cellar.',
+      id: 'f1',
+      trust: 'web',
+    })
     const told = await ask(session, 'memory_recall', { query: 'locker' })
     const [head, ...lines] = told.split('\n')
     expect(head).toBe(`[from memory: ${lines.length} results, best first]`)

@@ -1,4 +1,3 @@
-import { addExchange } from '../../../src/operations/exchange.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type AgentEvent,
@@ -17,6 +16,7 @@ import {
   standardMiddleware,
   toOpenAI,
 } from '../../../src/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 const echo = tool('echo', (input) => input)

@@ -1,4 +1,3 @@
-import { type FullSession } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { budget } from '../../../src/agent/budget.ts'
 import { contextFilter } from '../../../src/agent/context-filter.ts'
@@ -9,13 +8,17 @@ import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
 import { type ProgressOptions, progress } from '../../../src/agent/progress.ts'
 import type { Json } from '../../../src/index.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { open } from './support.ts'
 
 const signal = new AbortController().signal
 const usage = { predicted: { input: 0, cached: 0 }, reported: { cached: 0, uncached: 0, output: 0 } }
 const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now })
-const ask = async ({ beforeModelCall }: Hooks, step = 1, session?: FullSession): Promise<Proposal | undefined> =>
-  beforeModelCall?.({ step, usage, signal, ...(session && { session }) })
+const ask = async (
+  { beforeModelCall }: Hooks,
+  step = 1,
+  session?: FullSession,
+): Promise<Proposal | undefined> => beforeModelCall?.({ step, usage, signal, ...(session && { session }) })
 const invalid = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
 
 describe('budget', () => {
@@ -259,7 +262,8 @@ describe('memoryTools', () => {
     const text = Array.from({ length: 1_500 }, (_, line) => `line ${line}`).join('\n')
     await session.append({ role: 'user', content: text })
     const first = String(await page({ reference: '#1' }))
-    const [, end = ''] = /^\[from memory: #1, characters 0 to (\d+) of \d+; go on with offset \1\]\n/.exec(first) ?? []
+    const [, end = ''] =
+      /^\[from memory: #1, characters 0 to (\d+) of \d+; go on with offset \1\]\n/.exec(first) ?? []
     expect(first.endsWith(text.slice(0, Number(end)))).toBe(true)
     const rest = String(await page({ reference: '#1', offset: text.length - 40 }))
     const range = `characters ${text.length - 40} to ${text.length} of ${text.length}`

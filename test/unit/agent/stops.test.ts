@@ -1,4 +1,3 @@
-import { addExchange } from '../../../src/operations/exchange.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type AgentEvent,
@@ -7,6 +6,7 @@ import {
   runAgent,
   scriptedModel,
 } from '../../../src/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { call, eventsOf, open, tool } from './support.ts'
 
 const go = (options: Partial<RunAgentOptions>) =>

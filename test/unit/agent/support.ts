@@ -1,12 +1,19 @@
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { expect } from 'vitest'
-import { type AgentEvent, type AgentRun, type AgentTool, type Context, lintRequest, mapStore, type Store, toAnthropic, toOpenAI } from '../../../src/index.ts'
+import {
+  type AgentEvent,
+  type AgentRun,
+  type AgentTool,
+  type Context,
+  lintRequest,
+  mapStore,
+  type Store,
+  toAnthropic,
+  toOpenAI,
+} from '../../../src/index.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 /** A session over a store; a further one over the same store knows what a new process would. */
-export function open(
-  store: Store = mapStore(),
-  options: Partial<FullMemoryOptions> = {},
-): FullSession {
+export function open(store: Store = mapStore(), options: Partial<FullMemoryOptions> = {}): FullSession {
   return fullMemory({ store, budget: 16_000, ...options }).session({ userId: 'ada', sessionId: 'trip' })
 }
 

@@ -1,5 +1,5 @@
-import { contextAt } from '../../../src/operations/context-at.ts'
 import { expect, it } from 'vitest'
+import { contextAt } from '../../../src/operations/context-at.ts'
 import { idle, until } from './states.ts'
 import { browser } from './support.ts'
 

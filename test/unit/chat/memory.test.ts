@@ -1,9 +1,9 @@
-import { listSessions } from '../../../src/operations/sessions.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { allPanels } from '../../../src/chat/homes/all-panels.ts'
 import { localPanel } from '../../../src/chat/homes/local-panel.ts'
 import { mapStore, scriptedModel } from '../../../src/index.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { idle, until } from './states.ts'
 import { browser } from './support.ts'
 

@@ -1,4 +1,3 @@
-import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { endpointModel } from '../../../src/chat/models/endpoint-model.ts'
 import {
@@ -11,6 +10,7 @@ import { languageModel } from '../../../src/chat/models/language-model.ts'
 import { Models } from '../../../src/chat/models/picker.ts'
 import type { PlainMessage } from '../../../src/chat/settings.ts'
 import { type Context, type Model, type ModelEvent, mapStore } from '../../../src/index.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 
 async function contextOf(): Promise<Context> {
   const memory = fullMemory({ store: mapStore(), system: 'Be brief.', budget: 16_000 })

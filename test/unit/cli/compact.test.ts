@@ -1,10 +1,10 @@
-import { addExchange } from '../../../src/operations/exchange.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, test } from 'vitest'
 import { charsPerToken } from '../../../src/kernel/context/count.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { SCOPE } from '../../../src/replay/plimsoll.ts'
 import { Summariser } from '../../../src/replay/summaries.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { calculator, checkout, TRIP_CALLS, trip } from '../support/recordings.ts'
 

@@ -1,8 +1,8 @@
-import { importInto } from '../../../src/operations/transfer/import.ts'
-import { listSessions } from '../../../src/operations/sessions.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, test } from 'vitest'
 import { type Message, mapStore } from '../../../src/index.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 

@@ -59,7 +59,9 @@ describe('plimsoll start', () => {
     expect(JSON.parse(out).budget.used).toBeLessThanOrEqual(200)
     const refused = await plimsoll(['start', 'memory.jsonl', '--budget', '20'], files)
     expect(refused).toMatchObject({ status: 1, out: '' })
-    expect(refused.err).toMatch(/^plimsoll: startSession: budgetTokens.total is 20, but .* takes \d+ tokens\n$/)
+    expect(refused.err).toMatch(
+      /^plimsoll: startSession: budgetTokens.total is 20, but .* takes \d+ tokens\n$/,
+    )
   })
 
   test('names each line that it cannot read, leaves it out, and ends with status 1', async () => {

@@ -1,9 +1,19 @@
-import { addExchange } from '../../../src/operations/exchange.ts'
-import { contextAt } from '../../../src/operations/context-at.ts'
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CalibratedCounter, type Context, type Counter, calibrated, charsPerToken, countMessage, type EpochMark, mapStore, type Store } from '../../../src/index.ts'
+import {
+  type CalibratedCounter,
+  type Context,
+  type Counter,
+  calibrated,
+  charsPerToken,
+  countMessage,
+  type EpochMark,
+  mapStore,
+  type Store,
+} from '../../../src/index.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { histories } from '../support/histories.ts'
 import { runs } from '../support/runs.ts'
 import { Scene } from '../support/scene.ts'

@@ -1,7 +1,16 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Context,
+  type Counter,
+  calibrated,
+  charsPerToken,
+  type MessageInput,
+  mapStore,
+  type Store,
+  utf8Bound,
+} from '../../../src/index.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
-import { describe, expect, it } from 'vitest'
-import { type Context, type Counter, calibrated, charsPerToken, type MessageInput, mapStore, type Store, utf8Bound } from '../../../src/index.ts'
 
 const base = charsPerToken(4)
 const open = (counter: Counter, o: object = {}, store: Store = mapStore()) =>

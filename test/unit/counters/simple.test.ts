@@ -1,8 +1,8 @@
-import { fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadO200k } from '../../../src/counters/o200k.ts'
 import { charsPerToken, countMessage, type MessageInput, mapStore, utf8Bound } from '../../../src/index.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { texts } from '../support/histories.ts'
 import { runs } from '../support/runs.ts'
 

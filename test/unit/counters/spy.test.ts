@@ -1,6 +1,6 @@
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Counter, charsPerToken, type MessageInput, mapStore, type Store } from '../../../src/index.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 const system = 'You are a travel agent.'
 /** What a session object needs to know once, whatever is in the log. */

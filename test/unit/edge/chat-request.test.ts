@@ -1,11 +1,11 @@
-import { addExchange } from '../../../src/operations/exchange.ts'
-import { type FullSession } from '../../contract/full-memory.ts'
 import type { UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { toUIMessages } from '../../../src/ai-sdk/index.ts'
 import { applyChatRequest } from '../../../src/edge/chat/apply-request.ts'
 import { type ChatRequest, keyOf, parseChatRequest } from '../../../src/edge/chat/chat-request.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { openScene, request, submit, user } from './support/chats.ts'
 
 const { newId } = webHost

@@ -6,7 +6,9 @@ it('what calls give is what the library takes', () => {
   type Session = Client.SessionClient
   expectTypeOf<Awaited<ReturnType<Session['context']>>>().toEqualTypeOf<Library.Context>()
   expectTypeOf<Awaited<ReturnType<Session['messages']>>>().toEqualTypeOf<readonly Library.Message[]>()
-  expectTypeOf<Parameters<Session['append']>[0]>().toEqualTypeOf<Parameters<Library.SessionBase['append']>[0]>()
+  expectTypeOf<Parameters<Session['append']>[0]>().toEqualTypeOf<
+    Parameters<Library.SessionBase['append']>[0]
+  >()
   expectTypeOf<Client.RequestError>().toExtend<Library.PlimsollError>()
   expectTypeOf<typeof globalThis.WebSocket>().toExtend<Client.SocketClass>()
   expectTypeOf<typeof globalThis.fetch>().toExtend<Client.Fetch>()

@@ -1,11 +1,11 @@
-import { addExchange } from '../../../src/operations/exchange.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { describe, expect, it } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { mapStore, memoryToolSpecs, PlimsollError, sessionStartGuide } from '../../../src/index.ts'
 import { memoryMcpServer } from '../../../src/mcp/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, connect, home, idIn, readStart, rpc, SKILL, START } from './mcp-support.ts'
 
@@ -126,7 +126,12 @@ describe('an MCP client of a session', () => {
     const { memory, session } = home()
     await memory.user({ userId: 'ada' }).skills.set(SKILL)
     await session.facts.remember({ kind: 'constraint', text: 'Never before 9:00.', pinned: true })
-    await session.facts.remember({ kind: 'constraint', text: 'Turin only.', pinned: true, project: 'turin & co' })
+    await session.facts.remember({
+      kind: 'constraint',
+      text: 'Turin only.',
+      pinned: true,
+      project: 'turin & co',
+    })
     await session.append({ role: 'user', content: 'The code of the depot is 4711, in C++.' })
     const client = await connect(session)
     expect((await client.listResources()).resources).toMatchObject([

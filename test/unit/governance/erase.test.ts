@@ -1,11 +1,10 @@
-import { attach } from '../../../src/operations/attachments.ts'
-import { eraseUser } from '../../../src/operations/forget/erase.ts'
-import { listSessions } from '../../../src/operations/sessions.ts'
-import { readAttachment } from '../../../src/operations/attachments.ts'
-import { readAudit } from '../../../src/operations/audit.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type Model, mapStore, type Store } from '../../../src/index.ts'
+import { attach, readAttachment } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { eraseUser } from '../../../src/operations/forget/erase.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
 
@@ -30,8 +29,7 @@ describe('erasing a user', () => {
       for (const when of ['before', 'after'] as const) {
         const store = await written()
         const failing = new FailingStore(store, { at, when, isEnd: true })
-        await eraseUser(memoryOver(failing.store), ADA)
-          .catch(() => {})
+        await eraseUser(memoryOver(failing.store), ADA).catch(() => {})
         const certificate = await eraseUser(memoryOver(store), ADA)
         expect(certificate.action).toBe('erase')
         expect(await readEverything(store), `${when} ${at}`).not.toContain(CANARY)

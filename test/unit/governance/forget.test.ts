@@ -1,12 +1,19 @@
-import { attach } from '../../../src/operations/attachments.ts'
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { readAudit } from '../../../src/operations/audit.ts'
-import { rewind } from '../../../src/operations/rewind.ts'
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Context, charsPerToken, isPlimsollError, mapStore, type Part, type Store } from '../../../src/index.ts'
+import {
+  type Context,
+  charsPerToken,
+  isPlimsollError,
+  mapStore,
+  type Part,
+  type Store,
+} from '../../../src/index.ts'
+import { attach } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { rewind } from '../../../src/operations/rewind.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
 import { runs } from '../support/runs.ts'
@@ -161,9 +168,7 @@ describe('forgetting', () => {
         const store = mapStore()
         await writeCanary(memoryOver(store))
         const failing = new FailingStore(store, { at, when, isEnd: true })
-        await forget(memoryOver(failing.store)
-          .session(TRIP), 'said')
-          .catch(() => {})
+        await forget(memoryOver(failing.store).session(TRIP), 'said').catch(() => {})
         await forget(memoryOver(store).session(TRIP), 'said')
         expect(await readEverything(store), `${when} ${at}`).not.toContain(CANARY)
         const actions = (await readAudit(memoryOver(store), ADA)).map(({ action }) => action)

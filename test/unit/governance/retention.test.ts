@@ -1,12 +1,16 @@
-import { nextWorkAt } from '../../../src/operations/upkeep.ts'
-import { readAudit } from '../../../src/operations/audit.ts'
-import { runDueWork } from '../../../src/operations/upkeep.ts'
-import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import { charsPerToken, mapStore, type RetentionOptions, type Store } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { charsPerToken, mapStore, type RetentionOptions, type Store } from '../../../src/index.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { nextWorkAt, runDueWork } from '../../../src/operations/upkeep.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { CANARY, readEverything } from '../../everywhere/governance.ts'
 
@@ -322,7 +326,12 @@ describe('retention of facts', () => {
     await session.facts.remember({ id: 'later', kind: 'finding', text: 'It rains.' })
     time.now += 5 * DAY - 1
     await runAll(memory, time)
-    expect((await session.facts.list()).map(({ id }) => id).sort()).toEqual(['later', 'own', 'pinned', 'shared'])
+    expect((await session.facts.list()).map(({ id }) => id).sort()).toEqual([
+      'later',
+      'own',
+      'pinned',
+      'shared',
+    ])
     time.now += 1
     expect(await nextWorkAt(memory)).toBe(time.now)
     await runAll(memory, time)

@@ -1,15 +1,13 @@
-import { forgetFact } from '../../../src/operations/forget/forget.ts'
-import { attach } from '../../../src/operations/attachments.ts'
-import { exportFrom } from '../../../src/operations/transfer/export.ts'
-import { findSession } from '../../../src/operations/sessions.ts'
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { importInto } from '../../../src/operations/transfer/import.ts'
-import { readAttachment } from '../../../src/operations/attachments.ts'
-import { readAudit } from '../../../src/operations/audit.ts'
-import { runDueWork } from '../../../src/operations/upkeep.ts'
-import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { mapStore, type RetentionOptions, type Store, type UnreadableLeft } from '../../../src/index.ts'
+import { attach, readAttachment } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
+import { findSession } from '../../../src/operations/sessions.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { runDueWork } from '../../../src/operations/upkeep.ts'
+import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { unreadableStore } from '../support/unreadable-store.ts'
 
 const DAY = 86_400_000
@@ -115,7 +113,8 @@ describe('what cannot be read', () => {
     await session.append({ id: 'lone', role: 'user', content: 'Nobody can tell when.' })
     const ids = Array.from({ length: 1_200 }, (_, index) => `old-${index}`)
     for (const id of ids) await session.append({ id, role: 'user', content: 'Old.' })
-    for (const id of ['own', 'other']) await session.facts.remember({ id, kind: 'finding', text: `It is ${id}.` })
+    for (const id of ['own', 'other'])
+      await session.facts.remember({ id, kind: 'finding', text: `It is ${id}.` })
     await session.checkpoint.set({ step: 1 })
     time.now += 31 * DAY
     await session.append({ id: 'new', role: 'user', content: 'Go on.' })
@@ -218,13 +217,17 @@ describe('what cannot be read', () => {
   it('is no fact, no result and no session that is not there', async () => {
     const { memory, session, hide } = open(['fact/own', 'fact/shared', 'session/trip'])
     await session.append({ id: 'said', role: 'user', content: 'Hello.' })
-    await session.facts.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' })
+    await session.facts.remember(
+      { id: 'own', kind: 'finding', text: 'The train is late.' },
+      { opId: 'first' },
+    )
     const { facts } = memory.user(ADA)
     await facts.remember({ id: 'shared', kind: 'preference', text: 'Likes trains.' }, 'second')
     hide()
     const calls = [
       () => session.facts.get('own'),
-      () => session.facts.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' }),
+      () =>
+        session.facts.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' }),
       () => facts.get('shared'),
       () => facts.remember({ id: 'shared', kind: 'preference', text: 'Likes trains.' }, 'second'),
       () => findSession(memory, ADA, 'trip'),
@@ -253,7 +256,10 @@ describe('what cannot be read', () => {
       await session.facts.remember({ id: 'own', kind: 'finding', text: 'The train is late.' })
       await session.checkpoint.set({ step: 1 })
       hide()
-      await expect(everything(exportFrom(memory, TRIP))).rejects.toMatchObject({ code: 'ERR_DECRYPT', id: name })
+      await expect(everything(exportFrom(memory, TRIP))).rejects.toMatchObject({
+        code: 'ERR_DECRYPT',
+        id: name,
+      })
     }
   })
 })

@@ -1,4 +1,3 @@
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import type { SessionClient } from '../../../src/client/index.ts'
 import { defaultCounter } from '../../../src/counters/default.ts'
@@ -7,6 +6,7 @@ import { Desk, type DeskSettings, type OpenedFile } from '../../../src/inspector
 import { sampleLog } from '../../../src/inspector/model/sample.ts'
 import { pageTurns, slices } from '../../../src/inspector/model/slices.ts'
 import { clientSource, type InspectorSource, sessionSource } from '../../../src/inspector/model/source.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, trip, user } from '../support/recordings.ts'
 

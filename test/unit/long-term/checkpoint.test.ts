@@ -1,9 +1,15 @@
-import { deleteSession } from '../../../src/operations/sessions.ts'
-import { listSessions } from '../../../src/operations/sessions.ts'
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CheckpointOptions, type Json, mapStore, type StandardResult, type StandardSchema, type Store } from '../../../src/index.ts'
+import {
+  type CheckpointOptions,
+  type Json,
+  mapStore,
+  type StandardResult,
+  type StandardSchema,
+  type Store,
+} from '../../../src/index.ts'
+import { deleteSession, listSessions } from '../../../src/operations/sessions.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
 interface Progress {

@@ -1,14 +1,13 @@
-import { deleteSession } from '../../../src/operations/sessions.ts'
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { listSessions } from '../../../src/operations/sessions.ts'
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isPlimsollError, mapStore, type Store } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { textOf } from '../../../src/kernel/log/message.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { isPlimsollError, mapStore, type Store } from '../../../src/index.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { deleteSession, listSessions } from '../../../src/operations/sessions.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { rememberedIn, rememberingSession } from '../support/remembering.ts'
 import { runs } from '../support/runs.ts'
@@ -60,11 +59,12 @@ describe('a commit', () => {
   it('may hold a checkpoint alone, facts alone or one message, but not nothing', async () => {
     const store = mapStore()
     const session = rememberingSession<Progress>(store)
-    expect(await session.commit({ checkpoint: done('a') })).toMatchObject({ messages: [], checkpoint: expect.any(String) })
+    expect(await session.commit({ checkpoint: done('a') })).toMatchObject({
+      messages: [],
+      checkpoint: expect.any(String),
+    })
     expect(await session.commit({ facts: [finding('One.')] })).not.toHaveProperty('checkpoint')
-    expect((await session.commit({ facts: [finding('One.')] })).facts).toMatchObject([
-      { status: 'known' },
-    ])
+    expect((await session.commit({ facts: [finding('One.')] })).facts).toMatchObject([{ status: 'known' }])
     await session.commit({ messages: { role: 'user', content: 'Hello' } })
     expect(await state(store)).toEqual({ log: ['Hello'], checkpoint: done('a'), facts: ['One.'] })
     const refused = { code: 'ERR_INVALID_ARGUMENT', argument: 'messages' }
@@ -192,7 +192,9 @@ describe('a commit', () => {
       },
     }))
     const input = { checkpoint: done('b'), facts: [finding('x'), finding('y')] }
-    const { facts: remembered } = await rememberingSession<Progress>(store).commit(input, { ifVersion: version })
+    const { facts: remembered } = await rememberingSession<Progress>(store).commit(input, {
+      ifVersion: version,
+    })
     expect(remembered).toMatchObject([{ status: 'known' }, { status: 'new' }])
     expect(await state(inner)).toEqual({ ...NOTHING, checkpoint: done('b'), facts: ['x', 'y'] })
   })

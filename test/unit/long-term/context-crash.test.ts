@@ -1,8 +1,15 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Context,
+  charsPerToken,
+  type Extract,
+  type Fact,
+  mapStore,
+  type Store,
+} from '../../../src/index.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { forgetFact } from '../../../src/operations/forget/forget.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
-import { describe, expect, it } from 'vitest'
-import { type Context, charsPerToken, type Extract, type Fact, mapStore, type Store } from '../../../src/index.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 
 const ADA = { userId: 'ada' }
@@ -17,7 +24,13 @@ const seats: Extract = (rounds) =>
     )
 
 function open(store: Store): FullMemory {
-  return fullMemory({ store, budget: 1_000, counter: charsPerToken(4), facts: { extract: seats }, development: true })
+  return fullMemory({
+    store,
+    budget: 1_000,
+    counter: charsPerToken(4),
+    facts: { extract: seats },
+    development: true,
+  })
 }
 
 const tripOf = (memory: FullMemory): FullSession => memory.session({ ...ADA, sessionId: 'trip' })
@@ -45,7 +58,8 @@ interface Course {
 const courses: { readonly [name: string]: Course } = {
   'a fact is remembered': {
     before: async () => {},
-    act: (session) => session.facts.remember({ kind: 'preference', text: 'Likes window seats.' }, { opId: 'op-1' }),
+    act: (session) =>
+      session.facts.remember({ kind: 'preference', text: 'Likes window seats.' }, { opId: 'op-1' }),
     text: 'Likes window seats.',
     isShared: true,
     isOld: false,

@@ -1,9 +1,19 @@
-import { contextAt } from '../../../src/operations/context-at.ts'
-import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
-import { type Block, type Context, charsPerToken, isPlimsollError, lintRequest, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../../src/index.ts'
+import {
+  type Block,
+  type Context,
+  charsPerToken,
+  isPlimsollError,
+  lintRequest,
+  mapStore,
+  toAnthropic,
+  toOpenAI,
+  utf8Bound,
+} from '../../../src/index.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { Household, happenings } from '../support/household.ts'
 import { runs } from '../support/runs.ts'
 

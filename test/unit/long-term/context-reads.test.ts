@@ -1,6 +1,6 @@
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { expect, test } from 'vitest'
 import { charsPerToken, mapStore, type Store } from '../../../src/index.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { DAY, entryOf, fact, NOON, put } from '../support/starts.ts'
 
 const ADA = { userId: 'ada' }

@@ -1,11 +1,24 @@
+import { describe, expect, it, vi } from 'vitest'
+import {
+  type Context,
+  type ContextOptions,
+  charsPerToken,
+  type Extract,
+  extractFacts,
+  type FactInput,
+  mapStore,
+  type Store,
+} from '../../../src/index.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
-import { rewind } from '../../../src/operations/rewind.ts'
-import { undo } from '../../../src/operations/rewind.ts'
-import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
-import { describe, expect, it, vi } from 'vitest'
-import { type Context, type ContextOptions, charsPerToken, type Extract, extractFacts, type FactInput, mapStore, type Store } from '../../../src/index.ts'
+import { rewind, undo } from '../../../src/operations/rewind.ts'
 import { costOf } from '../../../src/replay/cost.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../../contract/full-memory.ts'
 
 const DAY = 86_400_000
 const NOON = 20_779.5 * DAY
@@ -149,7 +162,8 @@ describe('a context', () => {
   it.each([
     [
       'superseded',
-      (session: FullSession, id: string) => session.facts.supersede(id, { kind: 'blocker', text: 'Now open.' }),
+      (session: FullSession, id: string) =>
+        session.facts.supersede(id, { kind: 'blocker', text: 'Now open.' }),
     ],
     ['forgotten', (session: FullSession, id: string) => forget(session, id)],
     ['resolved', (session: FullSession, id: string) => session.facts.resolve(id)],
@@ -378,7 +392,11 @@ describe('a context', () => {
     await say(session, 'Where to?')
     const context = await session.context()
     expect(context.receipt.failures).toEqual(
-      ['facts', 'profile', 'skills'].map((part) => ({ part, code: 'ERR_STORAGE', message: 'the disk is away' })),
+      ['facts', 'profile', 'skills'].map((part) => ({
+        part,
+        code: 'ERR_STORAGE',
+        message: 'the disk is away',
+      })),
     )
     broken = false
     expect((await session.context()).receipt.failures).toEqual([])
@@ -409,7 +427,9 @@ describe('the provider’s cache', () => {
     for (let round = 0; round < 60; round++) {
       await say(session, `Question ${round}: ${'and what then? '.repeat(26)}`)
       if (remembers && round % 2 === 0)
-        await session.facts.remember(finding(`Ship ${round} sails to ${'xyzuvw'[round % 6]}${round * 7} at dawn.`))
+        await session.facts.remember(
+          finding(`Ship ${round} sails to ${'xyzuvw'[round % 6]}${round * 7} at dawn.`),
+        )
       const context = await session.context()
       epochs.add(context.epoch)
       const last = before?.blocks ?? []

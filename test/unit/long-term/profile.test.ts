@@ -1,7 +1,7 @@
-import { fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mapStore, type Profile, type Store } from '../../../src/index.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
 const setUp = (store: Store = mapStore()): Profile =>

@@ -1,9 +1,9 @@
-import { changeSettings } from '../../../src/operations/settings.ts'
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { expect, test } from 'vitest'
 import { charsPerToken, mapStore } from '../../../src/index.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { changeSettings } from '../../../src/operations/settings.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { DAY, NOON } from '../support/starts.ts'
 
 function memoryOf() {
@@ -28,11 +28,21 @@ test('a session starts with what was remembered through it, through other sessio
     kind: 'constraint',
     text: 'Never book a table where nuts are served.',
   })
-  await earlier.facts.remember({ id: 'fair', kind: 'finding', text: 'The truffle fair is in Alba.', pinned: true })
+  await earlier.facts.remember({
+    id: 'fair',
+    kind: 'finding',
+    text: 'The truffle fair is in Alba.',
+    pinned: true,
+  })
   await memory.user(ada).skills.set({ name: 'book-trains', description: 'Books trains.', text: '# Trains\n' })
   const session = memory.session({ ...ada, sessionId: 'trip' })
   await session.append({ id: 'm1', role: 'user', content: 'A window seat, please.' })
-  await session.facts.remember({ id: 'seat', kind: 'preference', text: 'Ada sits by the window.', confidence: 0.3 })
+  await session.facts.remember({
+    id: 'seat',
+    kind: 'preference',
+    text: 'Ada sits by the window.',
+    confidence: 0.3,
+  })
   const start = await startSession(session, { query: 'window' })
   expect(start.memory_count).toBe(2)
   expect(start.pinned.map(({ id }) => id)).toEqual(['nuts'])
@@ -74,7 +84,10 @@ test('a start recalls nothing of another project, and nothing that is pinned alr
   await session.facts.remember({ id: 'all', kind: 'preference', text: text('everything') })
   await session.facts.remember({ id: 'pinned', kind: 'constraint', text: text('trains') })
   const recalled = async (project?: string) => {
-    const start = await startSession(session, { query: 'receipts', ...(project !== undefined && { project }) })
+    const start = await startSession(session, {
+      query: 'receipts',
+      ...(project !== undefined && { project }),
+    })
     return start.context_recall.map(({ id }) => id).sort()
   }
   expect(await recalled('here')).toEqual(['all', 'here'])
@@ -85,7 +98,8 @@ test('a start recalls nothing of another project, and nothing that is pinned alr
 test('what ends is recalled until the day that is asked for, whatever the clock says', async () => {
   const session = memoryOf().session(ada)
   await session.facts.remember({ kind: 'finding', text: 'The fair ends soon.', expiresAt: NOON + 3 * DAY })
-  const recalled = async (now: number) => (await startSession(session, { query: 'fair', now })).context_recall.length
+  const recalled = async (now: number) =>
+    (await startSession(session, { query: 'fair', now })).context_recall.length
   expect(await recalled(NOON + 3 * DAY)).toBe(1)
   expect(await recalled(NOON + 4 * DAY)).toBe(0)
 })

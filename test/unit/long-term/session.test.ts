@@ -1,15 +1,19 @@
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { listSessions } from '../../../src/operations/sessions.ts'
-import { rewind } from '../../../src/operations/rewind.ts'
-import { undo } from '../../../src/operations/rewind.ts'
-import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
+import { charsPerToken, createMemory, type FactInput, mapStore, type Store } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { charsPerToken, createMemory, type FactInput, mapStore, type Store } from '../../../src/index.ts'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { rewind, undo } from '../../../src/operations/rewind.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
 import type { Context } from '../../../src/ports/context.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../../contract/full-memory.ts'
 
 const ADA = { userId: 'ada' }
 
@@ -85,7 +89,11 @@ describe('what a session remembers', () => {
       ['blocker', 2],
       ['preference', 1],
     ] as const)
-      await session.facts.remember({ kind, text: `Number ${priority} is ${'abcdefghij'[priority]}.`, priority })
+      await session.facts.remember({
+        kind,
+        text: `Number ${priority} is ${'abcdefghij'[priority]}.`,
+        priority,
+      })
     const all = await session.facts.list()
     expect(all.map(({ priority }) => priority)).toEqual([9, 8, 7, 6, 2, 1])
     const paged = []
@@ -96,7 +104,9 @@ describe('what a session remembers', () => {
       after = page.at(-1)?.id
     }
     expect(paged).toEqual(all)
-    expect((await session.facts.list({ kinds: ['preference'] })).map(({ priority }) => priority)).toEqual([8, 1])
+    expect((await session.facts.list({ kinds: ['preference'] })).map(({ priority }) => priority)).toEqual([
+      8, 1,
+    ])
   })
 
   it('is listed 512 at a time, however many are asked for', async () => {
@@ -142,7 +152,11 @@ describe('what a session remembers', () => {
 
   it('is shared too where the user’s word replaces what somebody else said', async () => {
     const { memory, session } = open()
-    const { fact } = await session.facts.remember({ kind: 'preference', text: 'Likes windows.', trust: 'web' })
+    const { fact } = await session.facts.remember({
+      kind: 'preference',
+      text: 'Likes windows.',
+      trust: 'web',
+    })
     await session.facts.supersede(fact.id, { kind: 'preference', text: 'Wants the aisle.' })
     for (const one of [session, home(memory)])
       expect(await textsOf(one.facts.list())).toEqual(['Wants the aisle.'])
@@ -288,7 +302,12 @@ describe('recall', () => {
     const { session } = open({ recall })
     await session.append({ id: 'm1', role: 'user', content: 'The ferry to Palermo leaves at noon.' })
     await session.append({ role: 'user', content: 'What else is there?' })
-    await session.facts.remember({ id: 'f1', kind: 'finding', text: 'Palermo has two harbours.', trust: 'web' })
+    await session.facts.remember({
+      id: 'f1',
+      kind: 'finding',
+      text: 'Palermo has two harbours.',
+      trust: 'web',
+    })
     const found = (await session.recall.find('Palermo')).map(({ id, type, trust }) => [id, type, trust])
     expect(found).toContainEqual(['f1', 'fact', 'web'])
     expect(found).toContainEqual(['m1', 'message', 'user'])

@@ -1,8 +1,8 @@
-import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
+import { charsPerToken, type FactInput, mapStore } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { charsPerToken, type FactInput, mapStore } from '../../../src/index.ts'
+import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
@@ -120,7 +120,10 @@ describe('a fact of a session', () => {
     const memory = open()
     await memory.user(ADA).facts.remember({ id: 'one', kind: 'preference', text: 'Aisle seats.' })
     const other: FactInput = { id: 'one', kind: 'finding', text: 'Trains go at 9:40.' }
-    await expect(trip(memory).facts.remember(other)).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID', id: 'one' })
+    await expect(trip(memory).facts.remember(other)).rejects.toMatchObject({
+      code: 'ERR_DUPLICATE_ID',
+      id: 'one',
+    })
     expect(await textsOf(trip(memory).facts.list())).toEqual(['Aisle seats.'])
   })
 

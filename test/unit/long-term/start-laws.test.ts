@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Fact } from '../../../src/ports/fact.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { loadO200k } from '../../../src/counters/o200k.ts'
 import { factTokens } from '../../../src/features/facts/fact-item.ts'
 import { skillTokens } from '../../../src/features/skills/skill-item.ts'
-import type { SessionStart } from '../../../src/ports/start.ts'
-import { loadO200k } from '../../../src/counters/o200k.ts'
 import { charsPerToken, defaultCounter, isPlimsollError, utf8Bound } from '../../../src/index.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
+import type { Fact } from '../../../src/ports/fact.ts'
+import type { SessionStart } from '../../../src/ports/start.ts'
 import { texts } from '../support/histories.ts'
 import { runs } from '../support/runs.ts'
-import { DAY, fact, NOON, sessionHolding, type Remembered } from '../support/starts.ts'
+import { DAY, fact, NOON, type Remembered, sessionHolding } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2
 const COUNTERS: readonly Counter[] = [charsPerToken(4), utf8Bound, await loadO200k(), defaultCounter]

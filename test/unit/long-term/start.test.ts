@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { bestAtEdges } from '../../../src/features/text/edges.ts'
+import { charsPerToken } from '../../../src/index.ts'
 import { hashText } from '../../../src/kernel/text/hash.ts'
 import { canonical } from '../../../src/kernel/text/json.ts'
 import { startSession } from '../../../src/operations/start/start.ts'
-import type { RecalledItem } from '../../../src/ports/start.ts'
-import { charsPerToken } from '../../../src/index.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
+import type { RecalledItem } from '../../../src/ports/start.ts'
 import { COUNTED_BY_FOUR, DAY, fact, NOON, sessionHolding, start } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2

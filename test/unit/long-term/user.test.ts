@@ -1,10 +1,9 @@
-import { changeSettings } from '../../../src/operations/settings.ts'
-import { listSessions } from '../../../src/operations/sessions.ts'
-import { readSettings } from '../../../src/operations/settings.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/kernel/log/decide.ts'
 import { createMemory, mapStore, type SettingsPatch } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { changeSettings, readSettings } from '../../../src/operations/settings.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 
 describe('memory.user', () => {
   it('keeps what users share apart by user and tenant, and from their sessions', async () => {
@@ -60,7 +59,12 @@ describe('settings', () => {
       changeSettings(one, ADA, { budget_tokens: { pins: 1 } }),
       changeSettings(other, ADA, { budget_tokens: { recall: 2 } }),
     ])
-    expect((await readSettings(one, ADA)).budget_tokens).toEqual({ total: 3000, pins: 1, skills: 800, recall: 2 })
+    expect((await readSettings(one, ADA)).budget_tokens).toEqual({
+      total: 3000,
+      pins: 1,
+      skills: 800,
+      recall: 2,
+    })
   })
 
   it.each([

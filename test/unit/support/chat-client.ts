@@ -1,13 +1,14 @@
 /** A door for OpenAI's clients as the edge has one, over one session in memory, and what stands for a model behind it. */
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
+
 import { Hono } from 'hono'
 import { chatErrorOf } from '../../../src/edge/openai/chat-error.ts'
 import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai/complete-chat.ts'
 import { EVENT_STREAM_HEADERS, eventStream } from '../../../src/edge/openai/event-stream.ts'
-import { type Message, mapStore } from '../../../src/index.ts'
-import { type PolicyOptions } from '../../../src/kernel/policy.ts'
 import type { RecallFeatureOptions } from '../../../src/index.ts'
+import { type Message, mapStore } from '../../../src/index.ts'
+import type { PolicyOptions } from '../../../src/kernel/policy.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { type Served, serveFetch } from './served.ts'
 
 export interface Door extends Served {
@@ -17,7 +18,10 @@ export interface Door extends Served {
 }
 
 export type DoorOptions = Pick<CompleteChatOptions, 'model'> &
-  Partial<CompleteChatOptions> & { readonly policy?: Partial<PolicyOptions>; readonly recall?: RecallFeatureOptions }
+  Partial<CompleteChatOptions> & {
+    readonly policy?: Partial<PolicyOptions>
+    readonly recall?: RecallFeatureOptions
+  }
 
 /** One call at a time, as in a Durable Object that queues them. */
 export async function chatDoor({ policy, recall, ...options }: DoorOptions): Promise<Door> {

@@ -1,5 +1,16 @@
+import {
+  type CompactEvent,
+  type Context,
+  charsPerToken,
+  type LogRow,
+  type MessageInput,
+  type Model,
+  type ModelEvent,
+  mapStore,
+  type Store,
+  type SummaryMark,
+} from '../../../src/index.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
-import { type CompactEvent, type Context, charsPerToken, type LogRow, type MessageInput, type Model, type ModelEvent, mapStore, type Store, type SummaryMark } from '../../../src/index.ts'
 
 export const scope = { userId: 'ada', sessionId: 'trip' }
 

@@ -1,9 +1,20 @@
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { type FullMemory, type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import fc from 'fast-check'
-import type { FactInput } from '../../../src/ports/fact.ts'
-import type { Fact, FactKind } from '../../../src/ports/fact.ts'
-import { type Context, type ContextOptionsOf, type RecallShape, isPlimsollError, mapStore, type Store } from '../../../src/index.ts'
+import {
+  type Context,
+  type ContextOptionsOf,
+  isPlimsollError,
+  mapStore,
+  type RecallShape,
+  type Store,
+} from '../../../src/index.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import type { Fact, FactInput, FactKind } from '../../../src/ports/fact.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../../contract/full-memory.ts'
 import { rewindAt, undoIfAny } from './scene.ts'
 
 const DAY = 86_400_000
@@ -293,7 +304,9 @@ export class Household {
     const { id, kind } = fact
     if (type === 'supersede') {
       const { word, text } = this.#text(2)
-      await unless(session.facts.supersede(id, { kind, text }).then(({ fact }) => this.words.set(fact.id, word)))
+      await unless(
+        session.facts.supersede(id, { kind, text }).then(({ fact }) => this.words.set(fact.id, word)),
+      )
     } else if (type === 'review') await unless(session.facts.review(id, 'good'))
     else if (type === 'forget') await unless(forget(session, id))
     else await unless(session.facts[type](id))

@@ -1,5 +1,5 @@
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { type Fact, type Store, utf8Bound } from '../../../src/index.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 const SCOPE = { userId: 'ada', sessionId: 'trip' }
 

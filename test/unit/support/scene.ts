@@ -1,7 +1,16 @@
-import { rewind } from '../../../src/operations/rewind.ts'
-import { undo } from '../../../src/operations/rewind.ts'
+import {
+  type Context,
+  type EntriesQuery,
+  isPlimsollError,
+  type LogRow,
+  type Message,
+  mapStore,
+  type ScopeStore,
+  type Store,
+  type ToolSpec,
+} from '../../../src/index.ts'
+import { rewind, undo } from '../../../src/operations/rewind.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
-import { type Context, type EntriesQuery, isPlimsollError, type LogRow, type Message, mapStore, type ScopeStore, type Store, type ToolSpec } from '../../../src/index.ts'
 import { type Action, calling } from './histories.ts'
 
 export const TOOLS: readonly ToolSpec[] = [

@@ -1,6 +1,17 @@
-import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
-import { type Context, charsPerToken, type Host, isPlimsollError, type LogRow, type Model, type ModelEvent, mapStore, type Store, type SummaryMark } from '../../../src/index.ts'
+import {
+  type Context,
+  charsPerToken,
+  type Host,
+  isPlimsollError,
+  type LogRow,
+  type Model,
+  type ModelEvent,
+  mapStore,
+  type Store,
+  type SummaryMark,
+} from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { scope } from './compacting.ts'
 import { rewindAt, undoIfAny } from './scene.ts'

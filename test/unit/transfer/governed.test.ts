@@ -1,12 +1,12 @@
-import { eraseUser } from '../../../src/operations/forget/erase.ts'
-import { exportFrom } from '../../../src/operations/transfer/export.ts'
-import { forget } from '../../../src/operations/forget/forget.ts'
-import { importInto } from '../../../src/operations/transfer/import.ts'
-import { readAudit } from '../../../src/operations/audit.ts'
-import { runDueWork } from '../../../src/operations/upkeep.ts'
-import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { mapStore, type Scope, type Store } from '../../../src/index.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { eraseUser } from '../../../src/operations/forget/erase.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { runDueWork } from '../../../src/operations/upkeep.ts'
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const DAY = 86_400_000
@@ -130,7 +130,9 @@ describe('the audit of an export and an import', () => {
       { type: 'end', lines: 4 },
     ]
     const store = mapStore()
-    const report = await importInto(memoryOf(store), ADA,
+    const report = await importInto(
+      memoryOf(store),
+      ADA,
       lines.map((line) => `${JSON.stringify(line)}\n`),
     )
     expect(report.skipped.first).toEqual([{ line: 4, reason: 'a register that is not imported' }])

@@ -1,9 +1,9 @@
-import { exportFrom } from '../../../src/operations/transfer/export.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { expect, it } from 'vitest'
-import { decide } from '../../../src/kernel/log/decide.ts'
 import { charsPerToken, mapStore } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { PAGE_ROWS } from '../../../src/ports/store.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { put, remove } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 

@@ -1,9 +1,19 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Head,
+  type Imported,
+  type ImportOptions,
+  mapStore,
+  type RegisterRow,
+  type Scope,
+  type ScopeStore,
+  type Store,
+  type TransferPart,
+} from '../../../src/index.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
-import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { type Head, type Imported, type ImportOptions, mapStore, type RegisterRow, type Scope, type ScopeStore, type Store, type TransferPart } from '../../../src/index.ts'
 import { readAll } from '../../contract/samples.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'

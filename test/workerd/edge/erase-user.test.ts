@@ -1,9 +1,9 @@
-import { listSession } from '../../../src/operations/sessions.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { PlimsollError } from '../../../src/index.ts'
+import { listSession } from '../../../src/operations/sessions.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { changeSessions, changeUsers } from './changed-settings.ts'
 import { openedIn, storeIn } from './opened.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
@@ -100,7 +100,8 @@ describe('DELETE /v1/me', () => {
     const world = await made()
     await runInDurableObject(userObject(world.user), async (_, { storage }) => {
       const memory = fullMemory({ store: storeIn(storage), budget: 1_000 })
-      for (let index = 0; index < 300; index++) await listSession(memory, { ...world.user, sessionId: `a-${index}` })
+      for (let index = 0; index < 300; index++)
+        await listSession(memory, { ...world.user, sessionId: `a-${index}` })
     })
     const { status, body } = await erase(world)
     expect(status).toBe(202)

@@ -1,6 +1,3 @@
-import { addExchange } from '../../../src/operations/exchange.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { env } from 'cloudflare:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -8,6 +5,9 @@ import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validatio
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryToolSpecs, type Session, sessionStartGuide } from '../../../src/index.ts'
 import { handleMcpRequest } from '../../../src/mcp/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { ObjectStore } from '../object-store.ts'
 
 const START = 'plimsoll://session/start'

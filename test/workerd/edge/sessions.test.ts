@@ -1,4 +1,3 @@
-import { fullMemory } from '../../contract/full-memory.ts'
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
@@ -6,6 +5,7 @@ import type { Context, ContextAt, MessageInput } from '../../../src/index.ts'
 import { extractFacts, mapStore } from '../../../src/index.ts'
 import { fromWire, toWire } from '../../../src/ports/wire.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { Caller } from './caller.ts'
 
 const said = (id: string, content: string, role: 'user' | 'assistant' = 'user'): MessageInput => ({

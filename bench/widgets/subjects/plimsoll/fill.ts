@@ -1,7 +1,7 @@
-import { exportFrom } from '../../../../src/operations/transfer/export.ts'
 /** Puts a conversation where the element will look for it, by an import into its memory. */
 import { openChat } from '../../../../src/chat/open-chat.ts'
 import { createMemory, mapStore } from '../../../../src/index.ts'
+import { exportFrom } from '../../../../src/operations/transfer/export.ts'
 import { messagesBetween } from '../../messages.ts'
 
 const BATCH = 1_000

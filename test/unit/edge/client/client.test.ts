@@ -1,8 +1,8 @@
-import { fullMemory } from '../../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../../../src/client/index.ts'
 import { mapStore, toAnthropic, toOpenAI } from '../../../../src/index.ts'
 import { toWire } from '../../../../src/ports/wire.ts'
+import { fullMemory } from '../../../contract/full-memory.ts'
 import { json, scene } from './support.ts'
 
 describe('a context from the edge', () => {

@@ -1,8 +1,8 @@
-import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/agent/demo-model.ts'
 import { mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 
 const model = demoModel(webHost)
 

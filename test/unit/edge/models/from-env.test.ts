@@ -1,7 +1,7 @@
-import { fullMemory } from '../../../contract/full-memory.ts'
 import { describe, expect, it } from 'vitest'
 import { type ModelEnv, modelOf } from '../../../../src/edge/models/from-env.ts'
 import { isPlimsollError, mapStore } from '../../../../src/index.ts'
+import { fullMemory } from '../../../contract/full-memory.ts'
 
 const code = (env: ModelEnv, isDevelopment = false): string => {
   try {

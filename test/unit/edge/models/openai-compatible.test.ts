@@ -1,4 +1,3 @@
-import { fullMemory } from '../../../contract/full-memory.ts'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -7,6 +6,7 @@ import {
 } from '../../../../src/edge/models/openai-compatible.ts'
 import { type Model, type ModelEvent, type ModelRequest, mapStore } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
+import { fullMemory } from '../../../contract/full-memory.ts'
 import { FAKE_USAGE, type FakeOpenAI, type FakeOpenAIOptions, fakeOpenAI } from '../../support/fake-openai.ts'
 
 const KEY = 'sk-very-secret'

@@ -2,7 +2,7 @@
  * The law of the door: whatever part of the conversation a client sends, and however often it has to ask, the log shows the one true
  * conversation. The client here keeps that conversation; the server is a real session, and its model may fail and its answers get lost.
  */
-import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { admit } from '../../../../src/edge/openai/admit.ts'
@@ -10,6 +10,7 @@ import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { type ConversationMessage, parseChatRequest } from '../../../../src/edge/openai/request.ts'
 import { mapStore } from '../../../../src/index.ts'
 import { parseOpenAIReply, toOpenAI } from '../../../../src/render/openai.ts'
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { logOf } from '../../support/chat-client.ts'
 import { runs } from '../../support/runs.ts'
 

@@ -1,11 +1,11 @@
-import { forget } from '../../../../src/operations/forget/forget.ts'
-import { rewind } from '../../../../src/operations/rewind.ts'
-import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { type AdmitOptions, admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { parseChatRequest } from '../../../../src/edge/openai/request.ts'
 import { type MessageInput, mapStore, PlimsollError } from '../../../../src/index.ts'
+import { forget } from '../../../../src/operations/forget/forget.ts'
+import { rewind } from '../../../../src/operations/rewind.ts'
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { logOf } from '../../support/chat-client.ts'
 
 const user = (content: string) => ({ role: 'user', content }) as const
