@@ -1,5 +1,5 @@
 import type { Feature } from './kernel/feature.ts'
-import type { SessionBase } from './ports/memory.ts'
+import type { NoFeatures, SessionBase } from './ports/memory.ts'
 
 type Names<Use extends readonly Feature[]> = Use[number]['name']
 type ShapeOf<F> = F extends Feature<string, infer S> ? S : never
@@ -9,11 +9,11 @@ export type Compose<Use extends readonly Feature[]> = Use extends readonly [
   infer F extends Feature,
   ...infer Rest extends readonly Feature[],
 ]
-  ? (string extends F['name'] ? {} : { readonly [N in F['name']]: ShapeOf<F> }) & Compose<Rest>
+  ? (string extends F['name'] ? NoFeatures : { readonly [N in F['name']]: ShapeOf<F> }) & Compose<Rest>
   : Use extends readonly []
-    ? {}
+    ? NoFeatures
     : string extends Names<Use>
-      ? {}
+      ? NoFeatures
       : { readonly [F in Use[number] as F['name']]?: ShapeOf<F> }
 
 export type Flat<T> = { readonly [K in keyof T]: T[K] }

@@ -104,7 +104,7 @@ export { toMarkdown } from './features/skills/skill.ts'
 export type { Skills } from './features/skills/skills.ts'
 export { type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
-export { charsPerToken, countMessage, utf8Bound } from './kernel/context/count.ts'
+export { charsPerToken, countMessage, utf8Bound } from './kernel/count.ts'
 export {
   type Cut,
   type CutPart,

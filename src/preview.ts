@@ -1,5 +1,5 @@
 import type { Context } from './ports/context.ts'
-import type { ContextOptionsOf, SessionBase } from './ports/memory.ts'
+import type { ContextOptionsOf, NoFeatures, SessionBase } from './ports/memory.ts'
 
 /** What the next model call would be given, or why there is no such thing. Both undefined until it was built. */
 export interface Preview {
@@ -9,7 +9,7 @@ export interface Preview {
 }
 
 /** Options of a preview, which never writes. */
-export type PreviewOptions<F extends object = {}> = Omit<ContextOptionsOf<F>, 'preview' | 'newEpoch'>
+export type PreviewOptions<F extends object = NoFeatures> = Omit<ContextOptionsOf<F>, 'preview' | 'newEpoch'>
 
 export const NO_PREVIEW: Preview = { context: undefined, error: undefined }
 

@@ -1,6 +1,6 @@
 import * as React from 'react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import type { Memory, Session, SessionBase } from './ports/memory.ts'
+import type { Memory, NoFeatures, Session, SessionBase } from './ports/memory.ts'
 import type { Scope } from './ports/op.ts'
 import { needPeer } from './ports/peer.ts'
 import type { Snapshot } from './ports/session.ts'
@@ -19,7 +19,7 @@ export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
 }
 
 /** A session with what it shows. */
-export type ShownSession<F extends object = {}> = Snapshot & { readonly session: Session<F> }
+export type ShownSession<F extends object = NoFeatures> = Snapshot & { readonly session: Session<F> }
 
 /**
  * One conversation and the messages of its window, whoever writes to it: this component, another one, another tab. It is the same session

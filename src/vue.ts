@@ -1,6 +1,6 @@
 import * as Vue from 'vue'
 import { computed, type MaybeRefOrGetter, type ShallowRef, shallowReadonly, shallowRef, watch } from 'vue'
-import type { Memory, Session, SessionBase } from './ports/memory.ts'
+import type { Memory, NoFeatures, Session, SessionBase } from './ports/memory.ts'
 import type { Scope } from './ports/op.ts'
 import { isSince, needPeer } from './ports/peer.ts'
 import type { Snapshot } from './ports/session.ts'
@@ -34,7 +34,7 @@ export function useSnapshot<Shown>(
 }
 
 /** A session, and what it shows. */
-export interface ShownSession<F extends object = {}> {
+export interface ShownSession<F extends object = NoFeatures> {
   readonly session: Readonly<ShallowRef<Session<F>>>
   readonly snapshot: Readonly<ShallowRef<Snapshot>>
 }

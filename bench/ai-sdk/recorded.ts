@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asText } from '../../src/kernel/context/count.ts'
+import { asText } from '../../src/kernel/count.ts'
 import { textOf } from '../../src/kernel/log/message.ts'
 import type { MessageInput } from '../../src/ports/message.ts'
 import { readConversation } from '../../src/replay/transcript.ts'

@@ -1,5 +1,5 @@
-import { charsPerToken, countMessage, countTools, perRequest } from '../kernel/context/count.ts'
 import { Prefix } from '../kernel/context/prefix.ts'
+import { charsPerToken, countMessage, countTools, perRequest } from '../kernel/count.ts'
 import { checkMessage } from '../kernel/log/check-message.ts'
 import { partsOf } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'

@@ -1,4 +1,4 @@
-import { asText } from '../kernel/context/count.ts'
+import { asText } from '../kernel/count.ts'
 import { identifiers } from '../kernel/text/identifiers.ts'
 import { canonical, checkCount, invalid } from '../kernel/text/json.ts'
 import type { Middleware, ToolCallEnd } from './middleware.ts'

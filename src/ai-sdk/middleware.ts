@@ -1,6 +1,6 @@
 import type { LanguageModelMiddleware, ModelMessage } from 'ai'
 import * as ai from 'ai'
-import { asText } from '../kernel/context/count.ts'
+import { asText } from '../kernel/count.ts'
 import { partsOf } from '../kernel/log/message.ts'
 import { invalid } from '../kernel/text/json.ts'
 import type { Session } from '../ports/memory.ts'

@@ -1,7 +1,7 @@
 /** What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no storage, no network in here. */
 import type { SessionClient } from '../client/session.ts'
 import type { Certificate } from '../ports/certificate.ts'
-import type { ContextAt, Receipt } from '../ports/context.ts'
+import type { Receipt } from '../ports/context.ts'
 import type { ErrorCode } from '../ports/errors.ts'
 import type { SessionBase } from '../ports/memory.ts'
 import type { Json, Message, ToolSpec, Trust } from '../ports/message.ts'

@@ -1,6 +1,6 @@
 import type { AgentTool } from '../agent/options.ts'
 import { startRun } from '../agent/run.ts'
-import { asText } from '../kernel/context/count.ts'
+import { asText } from '../kernel/count.ts'
 import { messageIn } from '../kernel/log/bodies.ts'
 import { createKernel } from '../kernel/memory.ts'
 import { webHost } from '../platform/web.ts'

@@ -1,5 +1,5 @@
 import { capOutput } from '../kernel/context/cap.ts'
-import { asText } from '../kernel/context/count.ts'
+import { asText } from '../kernel/count.ts'
 import { partsOf } from '../kernel/log/message.ts'
 import type { Message } from '../ports/message.ts'
 

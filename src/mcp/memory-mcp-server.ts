@@ -21,7 +21,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../agent/memory-tools.ts'
-import { asText } from '../kernel/context/count.ts'
+import { asText } from '../kernel/count.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'

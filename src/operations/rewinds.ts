@@ -7,8 +7,6 @@ import { notFound, readHistory, readRewinds } from '../kernel/log/history.ts'
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
 import { hashText } from '../kernel/text/hash.ts'
 import { checkId } from '../kernel/text/json.ts'
-import { utf8Length } from '../kernel/text/utf8-length.ts'
-import { PlimsollError } from '../ports/errors.ts'
 import type { HidingMark, Op, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 

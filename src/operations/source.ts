@@ -1,5 +1,5 @@
 import { transcriptOf } from '../features/transcript.ts'
-import { asText } from '../kernel/context/count.ts'
+import { asText } from '../kernel/count.ts'
 import type { KernelSession } from '../kernel/feature.ts'
 import { messageIn } from '../kernel/log/bodies.ts'
 import { hiddenBy } from '../kernel/log/fold.ts'

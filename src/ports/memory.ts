@@ -42,23 +42,26 @@ type UnionToIntersection<U> = (U extends unknown ? (one: U) => void : never) ext
   ? I
   : never
 
+/** The record of a memory without features. */
+export type NoFeatures = Record<never, never>
+
 /** What is written together: all of it, or nothing. */
-export type CommitInput<F extends object = {}> = {
+export type CommitInput<F extends object = NoFeatures> = {
   /** As in `append`. Default: none. */
   readonly messages?: MessageInput | readonly MessageInput[]
 } & Partial<Has<F, 'commit'>>
 
-export type CommitOptions<F extends object = {}> = Pick<AppendOptions, 'opId' | 'round'> &
+export type CommitOptions<F extends object = NoFeatures> = Pick<AppendOptions, 'opId' | 'round'> &
   ([keyof F] extends [never] ? unknown : AllOf<F, 'commitOptions'>)
 
 /** What was written, and what each feature says of its part. */
-export type CommitResult<F extends object = {}> = AppendResult & Partial<Has<F, 'outcome'>>
+export type CommitResult<F extends object = NoFeatures> = AppendResult & Partial<Has<F, 'outcome'>>
 
 /** Options of `context` that the features of a record take. */
-export type ContextOptionsOf<F extends object = {}> = ContextOptions & Partial<Has<F, 'context'>>
+export type ContextOptionsOf<F extends object = NoFeatures> = ContextOptions & Partial<Has<F, 'context'>>
 
 /** One conversation, without what features add to it. Its calls run one after the other, in the order in which they were made. */
-export interface SessionBase<F extends object = {}> {
+export interface SessionBase<F extends object = NoFeatures> {
   readonly sessionId: string
   /**
    * Writes one or more messages, all or none. A user message opens a round; anything else joins `round`, a tool result the
@@ -104,14 +107,14 @@ export interface SessionBase<F extends object = {}> {
 }
 
 /** One conversation of a memory with the features of a record: `Session<{ facts: FactsShape }>`. */
-export type Session<F extends object = {}> = SessionBase<F> & {
+export type Session<F extends object = NoFeatures> = SessionBase<F> & {
   readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, 'api'> extends never ? never : N]:
     | Get<NonNullable<F[N]> & Shape, 'api'>
     | (undefined extends F[N] ? undefined : never)
 }
 
 /** What all sessions of a user share, by feature. */
-export type User<F extends object = {}> = {
+export type User<F extends object = NoFeatures> = {
   readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, 'user'> extends never ? never : N]:
     | Get<NonNullable<F[N]> & Shape, 'user'>
     | (undefined extends F[N] ? undefined : never)
@@ -126,7 +129,7 @@ export interface SessionOptions {
 export type UserScope = Omit<Scope, 'sessionId'>
 
 /** A memory over a store, with the features of a record. */
-export interface Memory<F extends object = {}> {
+export interface Memory<F extends object = NoFeatures> {
   /** One conversation of a user. Cheap: nothing is read before its first call. Without `sessionId` it is `default`. */
   session(scope: Scope, options?: SessionOptions): Session<F>
   /** What all sessions of a user share. Cheap: nothing is read before its first call. */

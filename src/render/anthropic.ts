@@ -1,4 +1,4 @@
-import { asText } from '../kernel/context/count.ts'
+import { asText } from '../kernel/count.ts'
 import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'
 import type { Block, Context } from '../ports/context.ts'

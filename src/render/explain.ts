@@ -1,6 +1,5 @@
-import type { Block, Context, Rule, SectionName } from '../ports/context.ts'
+import type { Block, Context } from '../ports/context.ts'
 import type { Explanation, Provider, Source, Span } from '../ports/explanation.ts'
-import type { Trust } from '../ports/message.ts'
 import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
 import { renderOpenAI } from './openai.ts'
 

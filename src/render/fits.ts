@@ -1,4 +1,4 @@
-import { perRequest } from '../kernel/context/count.ts'
+import { perRequest } from '../kernel/count.ts'
 import type { Counter } from '../ports/counter.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'

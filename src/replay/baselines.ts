@@ -1,5 +1,5 @@
 import { plainContext } from '../features/compaction/plain-context.ts'
-import { countMessage, countTools, perRequest } from '../kernel/context/count.ts'
+import { countMessage, countTools, perRequest } from '../kernel/count.ts'
 import type { Block } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { MessageInput, Part, Trust } from '../ports/message.ts'

@@ -27,14 +27,14 @@ export const wanted: readonly WantedDifference[] = [
     changelog: 'Options that are not known are refused',
     holds: (difference) => {
       const failures = failuresAt(difference)
-      return failures !== undefined && failures.old.some(isRefusal) && areAlike(failures)
+      return failures?.old.some(isRefusal) === true && areAlike(failures)
     },
   },
   {
     changelog: 'what cannot be read is named by its feature',
     holds: (difference) => {
       const failures = failuresAt(difference)
-      return failures !== undefined && failures.old.some(isLongTerm) && areAlike(failures)
+      return failures?.old.some(isLongTerm) === true && areAlike(failures)
     },
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { charsPerToken, countMessage } from '../../src/kernel/context/count.ts'
+import { charsPerToken, countMessage } from '../../src/kernel/count.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { fullMemory } from '../contract/full-memory.ts'

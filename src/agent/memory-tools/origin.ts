@@ -1,6 +1,6 @@
 import { areNear } from '../../features/facts/near-duplicates.ts'
 import { RECALLED } from '../../features/recall/lexical-recall.ts'
-import { asText } from '../../kernel/context/count.ts'
+import { asText } from '../../kernel/count.ts'
 import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'

@@ -13,9 +13,9 @@ import type { AppendResult, ContextOptions, HistoryOptions } from '../../ports/s
 import type { StartOptions } from '../../ports/start.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
+import { type EdgeSession, using } from '../features.ts'
 import type { RefreshFailure } from '../scopes/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
-import { type EdgeSession, using } from './features.ts'
 import type { GivenOptions } from './session-writes.ts'
 
 /** A message whose JSON was uploaded before, in parts under its id. */

@@ -2,9 +2,9 @@ import type { AgentTool } from '../../agent/options.ts'
 import type { MemoryOptions } from '../../create-memory.ts'
 import type { Feature } from '../../kernel/feature.ts'
 import type { Model } from '../../ports/model.ts'
+import type { EdgeSession } from '../features.ts'
 import type { Budgets } from '../tables/token-buckets.ts'
 import type { EncryptionSettings } from './encryption.ts'
-import type { EdgeSession } from './features.ts'
 
 /** Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit. */
 export interface SessionBudgets {

@@ -4,7 +4,7 @@ import { textsOf } from '../../operations/transfer/format.ts'
 import { importScope } from '../../operations/transfer/import.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Imported } from '../../ports/transfer.ts'
-import type { EdgeMemory } from './features.ts'
+import type { EdgeMemory } from '../features.ts'
 
 /** Lines of one scope, as many as one call takes. */
 export interface ImportCall {

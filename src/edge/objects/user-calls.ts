@@ -9,8 +9,8 @@ import type { FactInput, FactQuery } from '../../ports/fact.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { UserRecallOptions } from '../../ports/recall.ts'
 import type { Skill, SkillQuery } from '../../ports/skill.ts'
+import { type EdgeMemory, type EdgeUser, using } from '../features.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
-import { type EdgeMemory, type EdgeUser, using } from './features.ts'
 
 /** What all sessions of one user share, and the memory that they are in. */
 export interface UserMemory {

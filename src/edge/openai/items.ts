@@ -1,5 +1,5 @@
 /** Messages as they are compared: two items are the same where their keys are equal. */
-import { asText } from '../../kernel/context/count.ts'
+import { asText } from '../../kernel/count.ts'
 import { textOf } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { canonical } from '../../kernel/text/json.ts'

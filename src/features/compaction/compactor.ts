@@ -1,4 +1,4 @@
-import { countMessage } from '../../kernel/context/count.ts'
+import { countMessage } from '../../kernel/count.ts'
 import type { Covering } from '../../kernel/feature.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'

@@ -1,4 +1,4 @@
-import { countMessage } from '../../kernel/context/count.ts'
+import { countMessage } from '../../kernel/count.ts'
 import type { Policy } from '../../kernel/policy.ts'
 import { fenced } from '../../kernel/text/fence.ts'
 import type { Context } from '../../ports/context.ts'

@@ -1,4 +1,4 @@
-import type { Fact, FactKind, FactList, FactQuery } from '../../ports/fact.ts'
+import type { Fact, FactList, FactQuery } from '../../ports/fact.ts'
 import { PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import { FACT, type FactRow, factIn, factKey, LIVE } from './fact.ts'
 import { ascending, DAY, dayStart, hasEnded, listOf, rankOf } from './fact-index.ts'

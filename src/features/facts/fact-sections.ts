@@ -1,4 +1,4 @@
-import type { HeadPart, Rung, Section, TailPart } from '../../kernel/feature.ts'
+import type { HeadPart, Rung, TailPart } from '../../kernel/feature.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import type { Json, Trust } from '../../ports/message.ts'

@@ -1,6 +1,5 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import type { Fact } from '../../ports/fact.ts'
-import type { Json, Trust } from '../../ports/message.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 
 /** Index of all facts that hold, whatever their project: not superseded, resolved or swept. */

@@ -1,8 +1,6 @@
 import { checkSize, checkTime } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
-import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactKind, Rating } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import { DAY } from './fact-index.ts'

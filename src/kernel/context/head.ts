@@ -1,11 +1,11 @@
 import type { Block } from '../../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
+import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
 import type { Policy } from '../policy.ts'
 import { checkJson } from '../text/check-json.ts'
 import { hashJson } from '../text/hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
-import { countMessage, countTools, perRequest } from './count.ts'
 
 /** What the register `head/<hash>` holds. */
 export interface HeadTexts {

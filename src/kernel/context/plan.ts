@@ -1,14 +1,13 @@
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause } from '../../ports/op.ts'
 import type { WindowLimits } from '../../ports/session.ts'
-import type { Cover, Covering, PlanAsk, Planned, Rung } from '../feature.ts'
-import type { Policy } from '../policy.ts'
-import type { Call, Calls } from './call.ts'
+import type { Covering, PlanAsk, Planned, Rung } from '../feature.ts'
+import type { Call } from './call.ts'
 import { cutBack, exceededBy } from './cut.ts'
 import type { EpochParts } from './epoch.ts'
 import type { HeadParts } from './head.ts'
 import type { CurrentEpoch, View } from './view.ts'
-import { type Band, type Layout, NOTHING, type Window } from './window.ts'
+import type { Band, Window } from './window.ts'
 
 /** What the next epoch shows. */
 export interface Plan {

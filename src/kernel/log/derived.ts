@@ -1,6 +1,6 @@
 import type { Counter } from '../../ports/counter.ts'
 import type { Json, Message } from '../../ports/message.ts'
-import { countMessage } from '../context/count.ts'
+import { countMessage } from '../count.ts'
 import type { Feature } from '../feature.ts'
 
 /** What travels with a message, so that a later reader need not make it again: its tokens, and what features derive from it. */

@@ -1,15 +1,22 @@
-import { PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
-import type { Slice } from '../context/view.ts'
+import { type LogRow, PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
 import { findOpener } from './entries.ts'
-import { fold } from './fold.ts'
+import { type Conversation, fold } from './fold.ts'
 
 /** Pages that are read back at most to find the step of a late result. */
 const LATE_PAGES = 8
 
+/** The end of a log, as far back as it is in memory. */
+interface LogEnd {
+  readonly rows: readonly LogRow[]
+  readonly opener: LogRow | undefined
+  readonly conversation: Conversation
+  readonly whole: boolean
+}
+
 /** For each call id the round of the newest step in which it waits: in memory, else up to 4 096 entries back. */
 export async function readRoundsOfCalls(
   store: ScopeStore,
-  view: Slice & { readonly whole: boolean },
+  view: LogEnd,
   ids: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()

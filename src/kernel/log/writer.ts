@@ -149,7 +149,11 @@ export class Writer {
       }
       if (result) throw refusal(operation, result, appends[refused])
       let from = appends.length
-      for (const part of parts) await part.refuse?.(results.slice(from, (from += part.ops.length)))
+      for (const part of parts) {
+        const end = from + part.ops.length
+        await part.refuse?.(results.slice(from, end))
+        from = end
+      }
     }
     const reason = `what it changes was changed by others ${TRIES} times in a row`
     throw new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`)

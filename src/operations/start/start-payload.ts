@@ -5,7 +5,7 @@ import type { Counter } from '../../ports/counter.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { BudgetTokens } from '../../ports/settings.ts'
-import type { Overflow, PinnedItem, RecalledItem, SessionStart, SkillItem } from '../../ports/start.ts'
+import type { PinnedItem, RecalledItem, SessionStart, SkillItem } from '../../ports/start.ts'
 import { overflowOf, type Section, shownIn } from './start-sections.ts'
 
 /** What the budget and the etag are about. */

@@ -2,7 +2,6 @@ import { checkLabel, checkMessage, checkSize, checkTime } from '../../kernel/log
 import { EPOCH_ID, lowerTrust, MAX_ENTRY_BYTES, SUMMARY_ID } from '../../kernel/log/message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, MessageInput, Trust } from '../../ports/message.ts'

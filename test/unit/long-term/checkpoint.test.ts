@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type CheckpointOptions,
   type Json,
   mapStore,
   type StandardResult,

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import {
   type Block,
   type Context,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
-import { charsPerToken, createMemory, type FactInput, mapStore, type Store } from '../../../src/index.ts'
+import { charsPerToken, type FactInput, mapStore, type Store } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'

@@ -2,23 +2,18 @@ import { createMemory } from '../../../src/create-memory.ts'
 import { factKey } from '../../../src/features/facts/fact.ts'
 import { indexOf } from '../../../src/features/facts/fact-index.ts'
 import { factTokens } from '../../../src/features/facts/fact-item.ts'
-import { Facts } from '../../../src/features/facts/facts.ts'
 import type { FactsShape } from '../../../src/features/facts/feature.ts'
 import type { SkillsShape } from '../../../src/features/skills/feature.ts'
 import { skillTokens } from '../../../src/features/skills/skill-item.ts'
-import { Skills } from '../../../src/features/skills/skills.ts'
 import { Findable } from '../../../src/features/slots.ts'
 import { facts, skills } from '../../../src/index.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import { provide } from '../../../src/kernel/feature.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { readSettings } from '../../../src/operations/settings.ts'
 import { startSession } from '../../../src/operations/start/start.ts'
-import { webHost } from '../../../src/platform/web.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
 import type { Fact } from '../../../src/ports/fact.ts'
-import type { Host } from '../../../src/ports/host.ts'
 import type { Session } from '../../../src/ports/memory.ts'
 import type { IndexEntry } from '../../../src/ports/op.ts'
 import type { Recalled, RecallOptions } from '../../../src/ports/recall.ts'
@@ -35,8 +30,6 @@ export const COUNTED_BY_FOUR: Counter = {
   kind: 'estimate',
   count: (text) => Math.ceil(text.length / 4),
 }
-
-const HOST: Host = { ...webHost, now: () => NOON }
 
 /** A fact that holds, of which only what matters is given. */
 export function fact(given: Partial<Fact> & Pick<Fact, 'id'>): Fact {

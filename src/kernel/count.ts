@@ -1,8 +1,8 @@
-import type { Counter } from '../../ports/counter.ts'
-import type { Json, Message, Part, ToolSpec } from '../../ports/message.ts'
-import { checkCount, invalid } from '../text/json.ts'
-import { codePoints } from '../text/text.ts'
-import { utf8Length } from '../text/utf8-length.ts'
+import type { Counter } from '../ports/counter.ts'
+import type { Json, Message, Part, ToolSpec } from '../ports/message.ts'
+import { checkCount, invalid } from './text/json.ts'
+import { codePoints } from './text/text.ts'
+import { utf8Length } from './text/utf8-length.ts'
 
 /** What every message costs beside its texts: role and separators, in all chat formats that we know. */
 const PER_MESSAGE = 4

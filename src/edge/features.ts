@@ -1,12 +1,12 @@
-import type { CheckpointShape } from '../../features/checkpoint/feature.ts'
-import type { CompactionShape } from '../../features/compaction/feature.ts'
-import type { FactsShape } from '../../features/facts/feature.ts'
-import type { ProfileShape } from '../../features/profile/feature.ts'
-import type { RecallShape } from '../../features/recall/feature.ts'
-import type { SkillsShape } from '../../features/skills/feature.ts'
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Memory, Session, User } from '../../ports/memory.ts'
-import type { Json } from '../../ports/message.ts'
+import type { CheckpointShape } from '../features/checkpoint/feature.ts'
+import type { CompactionShape } from '../features/compaction/feature.ts'
+import type { FactsShape } from '../features/facts/feature.ts'
+import type { ProfileShape } from '../features/profile/feature.ts'
+import type { RecallShape } from '../features/recall/feature.ts'
+import type { SkillsShape } from '../features/skills/feature.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Memory, Session, User } from '../ports/memory.ts'
+import type { Json } from '../ports/message.ts'
 
 /** The features that there are routes for. Any of them may be in use. */
 export interface EdgeFeatures {

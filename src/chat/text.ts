@@ -1,4 +1,4 @@
-import type { Message } from '../../ports/message.ts'
+import type { Message } from '../ports/message.ts'
 
 /** Characters of a title. */
 const TITLE = 60
