@@ -49,6 +49,11 @@ const NO_ROWS: Rows = {
   dependents: new Map(),
 }
 
+/** A decision that leaves the scope as it is. */
+export function nothingWritten(results: readonly OpResult[]): Decision {
+  return { ...decide([], NO_ROWS), results }
+}
+
 /** The rows as they would be after the ops taken so far: those that were read, and what is written over them. */
 type Draft = ReturnType<typeof draftOf>
 

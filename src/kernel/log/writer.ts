@@ -8,10 +8,8 @@ import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
-import { isRepeated, look, once, wasWritten } from './once.ts'
-import { TRIES } from './register.ts'
-import { type AppendOp, answersFromOutside, partByRound, partId } from './rounds.ts'
-import { readRoundsOfCalls } from './rounds-of-calls.ts'
+import { isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
 import { sealOp } from './seal.ts'
 
 export type Commit = { readonly messages?: MessageInput | readonly MessageInput[] } & Values
@@ -189,7 +187,7 @@ export class Writer {
       await lane.view.refresh()
       this.see()
     }
-    return partByRound(opId, messages, { current: round ?? (opens ? undefined : this.#round), waiting })
+    return partByRound(opId, messages, round ?? (opens ? undefined : this.#round), waiting)
   }
 
   /** Takes over what was written. @returns seqs of the appends, in order */
