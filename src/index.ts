@@ -94,6 +94,7 @@ export {
 } from './features/recall/feature.ts'
 export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
 export type { RecallPage } from './features/recall/recall-page.ts'
+export { changeRegister, readRegister, type WriteOptions } from './features/register.ts'
 export {
   type SessionSkills,
   type SkillsOptions,
@@ -134,7 +135,6 @@ export {
   type WriteDraft,
   type WritePart,
 } from './kernel/feature.ts'
-export { changeRegister, readRegister, type WriteOptions } from './kernel/log/register.ts'
 export type { Policy } from './kernel/policy.ts'
 export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
 export { readAudit } from './operations/audit.ts'

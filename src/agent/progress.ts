@@ -1,5 +1,5 @@
+import { identifiers } from '../features/text/identifiers.ts'
 import { asText } from '../kernel/count.ts'
-import { identifiers } from '../kernel/text/identifiers.ts'
 import { canonical, checkCount, invalid } from '../kernel/text/json.ts'
 import type { Middleware, ToolCallEnd } from './middleware.ts'
 

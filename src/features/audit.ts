@@ -1,6 +1,6 @@
-import { allOrNone, nothingWritten } from '../kernel/log/all-or-none.ts'
 import { valueIn } from '../kernel/log/bodies.ts'
-import { TRIES } from '../kernel/log/register.ts'
+import { nothingWritten } from '../kernel/log/decide.ts'
+import { allOrNone, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { checkCount, invalid } from '../kernel/text/json.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'

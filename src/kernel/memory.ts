@@ -51,11 +51,9 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
   if (onCut !== undefined && typeof onCut !== 'function')
     throw invalid(OPERATION, 'onCut', 'must be a function')
   const use = checkUse(given)
-  const lanes = (cap: number): { readonly [feature: string]: Json } => {
-    const settings = use.map((feature) => [feature.name, feature.lane?.({ cap })] as const)
-    return Object.fromEntries(settings.filter(([, lane]) => lane !== undefined)) as {
-      [feature: string]: Json
-    }
+  const lanes = (cap: number) => {
+    const settings = use.map((feature) => [feature.name, feature.lane?.({ cap }) as Json] as const)
+    return Object.fromEntries(settings.filter(([, lane]) => lane !== undefined))
   }
   const policy = createPolicy(limits, counter, lanes)
   const limited = (other: Limits): Policy => createPolicy({ ...limits, ...other }, counter, lanes, 'context')

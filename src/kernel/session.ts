@@ -5,7 +5,8 @@ import type { Op, Scope } from '../ports/op.ts'
 import type { AppendOptions, AppendResult, ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { checkContextOptions } from './context/context-options.ts'
-import { Lane, type LawCheck } from './context/lane.ts'
+import { Lane, type LaneParts } from './context/lane.ts'
+import type { NamedShow } from './context/shows.ts'
 import type { CutPart, NamedPart, OnCut, Slot } from './feature.ts'
 import { KERNEL, type KernelMemory, type KernelSession, type KernelUser, providedIn } from './feature.ts'
 import { messagesOf } from './log/fold.ts'
@@ -19,15 +20,11 @@ import { checkOptions } from './text/json.ts'
 const MOST_LANES = 4
 
 /** What a session needs from the memory that it belongs to. */
-export interface SessionParts {
-  readonly memory: KernelMemory
-  readonly user: KernelUser
+export interface SessionParts
+  extends Pick<KernelSession, 'memory' | 'user' | 'project' | 'store'>,
+    Pick<LaneParts, 'system' | 'laws'> {
   readonly scope: Scope & { readonly sessionId: string }
-  readonly project: string | undefined
-  readonly store: ScopeStore
-  readonly system: string
   readonly onCut: OnCut | undefined
-  readonly laws: (() => LawCheck) | undefined
   /** The memory's policy with other limits. @throws ERR_INVALID_ARGUMENT */
   readonly limited: (limits: Limits) => Policy
 }
@@ -115,12 +112,10 @@ class SessionKernel implements KernelSession {
   }
 
   check(options: ContextOptions & Options): void {
-    const checks = this.parts.flatMap(({ name, part: { show } }) => (show?.check ? [{ name, show }] : []))
-    checkContextOptions(
-      options,
-      checks.map(({ name }) => name),
-    )
-    for (const { name, show } of checks)
+    const takers = this.#shows.filter(({ show }) => show.check)
+    const names = takers.map(({ name }) => name)
+    checkContextOptions(options, names)
+    for (const { name, show } of takers)
       if (options[name] !== undefined) show.check?.('context', options[name])
     this.laneOf(options.limits)
   }
@@ -151,6 +146,10 @@ class SessionKernel implements KernelSession {
     return this.all(slot)[0]
   }
 
+  get #shows(): readonly NamedShow[] {
+    return this.parts.flatMap(({ name, part: { show } }) => (show ? [{ name, show }] : []))
+  }
+
   #laneWith(policy: Policy): Lane {
     const { store, scope, system, onCut, laws } = this.#given
     const cuts: readonly CutPart[] = this.parts.flatMap(({ part: { cut } }) => cut ?? [])
@@ -161,7 +160,7 @@ class SessionKernel implements KernelSession {
       system,
       laws,
       user: this.user.store,
-      shows: this.parts.flatMap(({ name, part: { show } }) => (show ? [{ name, show }] : [])),
+      shows: this.#shows,
       cuts: onCut ? [...cuts, { name: 'onCut', after: onCut }] : cuts,
       cover: this.parts.flatMap(({ part: { cover } }) => cover ?? [])[0],
     })

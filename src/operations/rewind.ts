@@ -1,6 +1,6 @@
 import type { KernelSession } from '../kernel/feature.ts'
-import { allOrNone } from '../kernel/log/all-or-none.ts'
 import { notFound } from '../kernel/log/history.ts'
+import { allOrNone } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { duplicate } from '../kernel/log/writer.ts'
 import { checkId, checkOptions, invalid } from '../kernel/text/json.ts'

@@ -1,4 +1,4 @@
-import { changeRegister, readRegister } from '../kernel/log/register.ts'
+import { changeRegister, readRegister } from '../features/register.ts'
 import { checkUser } from '../kernel/memory.ts'
 import { checkCount, invalid, isPlainObject } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadO200k } from '../../src/counters/o200k.ts'
+import { identifiers } from '../../src/features/text/identifiers.ts'
 import { capOutput } from '../../src/kernel/context/cap.ts'
 import { charsPerToken } from '../../src/kernel/count.ts'
-import { identifiers } from '../../src/kernel/text/identifiers.ts'
 import { texts } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { extractFacts } from '../../src/features/facts/extract-facts.ts'
 import { visible } from '../../src/features/text/visible.ts'
+import { isTrusted } from '../../src/features/trust.ts'
 import {
   type AgentTool,
   type Context,
@@ -15,7 +16,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
-import { isTrusted, lowerTrust, textOf } from '../../src/kernel/log/message.ts'
+import { lowerTrust, textOf } from '../../src/kernel/log/message.ts'
 import { startSession } from '../../src/operations/start/start.ts'
 import type { Fact } from '../../src/ports/fact.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'

@@ -1,4 +1,4 @@
-import { isTrusted } from '../../kernel/log/message.ts'
+import { isTrusted } from '../../features/trust.ts'
 import { forget as forgetIn } from '../../operations/forget/forget.ts'
 import type { FactKind } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'

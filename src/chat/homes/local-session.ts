@@ -1,6 +1,6 @@
 import { LIVE } from '../../features/facts/fact.ts'
+import { readSession } from '../../features/session-list.ts'
 import { readHistory } from '../../kernel/log/history.ts'
-import { readSession } from '../../kernel/log/session-list.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { attach } from '../../operations/attachments.ts'
 import { branchesOf, readMarks, switchTo } from '../../operations/branches.ts'

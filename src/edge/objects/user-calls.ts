@@ -1,5 +1,5 @@
+import type { WriteOptions } from '../../features/register.ts'
 import { checkSkill, toMarkdown } from '../../features/skills/skill.ts'
-import type { WriteOptions } from '../../kernel/log/register.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import { readAudit } from '../../operations/audit.ts'
 import { type ListOptions, listSessions } from '../../operations/sessions.ts'

@@ -1,4 +1,4 @@
-import { nothingWritten } from '../../kernel/log/all-or-none.ts'
+import { nothingWritten } from '../../kernel/log/decide.ts'
 import { carriers, followed } from '../../operations/transfer/follow.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import type { Collected } from './collect.ts'

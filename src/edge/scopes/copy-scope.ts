@@ -1,4 +1,4 @@
-import { nothingWritten } from '../../kernel/log/all-or-none.ts'
+import { nothingWritten } from '../../kernel/log/decide.ts'
 import { carriers, type Followed, followed } from '../../operations/transfer/follow.ts'
 import { attachmentsOf, emptiedIn, marksOf } from '../../operations/transfer/rows.ts'
 import { PlimsollError } from '../../ports/errors.ts'

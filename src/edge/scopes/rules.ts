@@ -1,6 +1,5 @@
-import { allOrNone, nothingWritten } from '../../kernel/log/all-or-none.ts'
-import { decide } from '../../kernel/log/decide.ts'
-import { look, once } from '../../kernel/log/once.ts'
+import { decide, nothingWritten } from '../../kernel/log/decide.ts'
+import { allOrNone, look, once } from '../../kernel/log/once.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Decide } from '../../ports/store.ts'
 

@@ -1,5 +1,4 @@
 import { checkSize } from '../../kernel/log/check-message.ts'
-import { changeRegister, readRegister, type WriteOptions } from '../../kernel/log/register.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import type { Checkpointed } from '../../ports/checkpoint.ts'
@@ -8,6 +7,7 @@ import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import { changeRegister, readRegister, type WriteOptions } from '../register.ts'
 import { writtenAt } from '../written.ts'
 
 /** Key of the checkpoint. */

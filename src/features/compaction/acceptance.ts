@@ -1,4 +1,4 @@
-import { identifiers } from '../../kernel/text/identifiers.ts'
+import { identifiers } from '../text/identifiers.ts'
 
 /** What a summary is held against before it counts. */
 export interface AcceptanceInput {

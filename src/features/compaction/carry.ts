@@ -1,6 +1,6 @@
 import { partsOf } from '../../kernel/log/message.ts'
-import { identifiers } from '../../kernel/text/identifiers.ts'
 import type { Message } from '../../ports/message.ts'
+import { identifiers } from '../text/identifiers.ts'
 import { leaves } from '../text/leaves.ts'
 
 /** What must outlive a compaction word for word. */

@@ -1,5 +1,4 @@
 import { checkLabel, checkTime } from '../../kernel/log/check-message.ts'
-import { isTrusted } from '../../kernel/log/message.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { codePoints } from '../../kernel/text/text.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
@@ -7,6 +6,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
 import { visible } from '../text/visible.ts'
+import { isTrusted } from '../trust.ts'
 import { checkReview, firstReview } from './review.ts'
 
 /** A fact of which all is known but what follows from the trust of its sources. */

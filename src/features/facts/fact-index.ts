@@ -1,6 +1,6 @@
-import { isTrusted } from '../../kernel/log/message.ts'
 import type { Fact, FactList } from '../../ports/fact.ts'
 import type { IndexEntry } from '../../ports/op.ts'
+import { isTrusted } from '../trust.ts'
 import { LIVE } from './fact.ts'
 
 export const DAY = 86_400_000

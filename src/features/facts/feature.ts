@@ -7,14 +7,15 @@ import {
   type WriteDraft,
   type WritePart,
 } from '../../kernel/feature.ts'
-import { isTrusted, lowerTrust } from '../../kernel/log/message.ts'
-import { deleted } from '../../kernel/log/register.ts'
+import { lowerTrust } from '../../kernel/log/message.ts'
 import { tokens } from '../../kernel/policy.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
+import { deleted } from '../register.ts'
 import { FactLists, Searchable, UserFactLists } from '../slots.ts'
+import { isTrusted } from '../trust.ts'
 import { checkStoredFact } from './check-fact.ts'
 import { type Extract, Extraction } from './extraction.ts'
 import { FACT, LIVE } from './fact.ts'

@@ -1,12 +1,12 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
-import { changeRegister, readRegister, type WriteOptions } from '../../kernel/log/register.ts'
 import { checkText, invalid } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Host } from '../../ports/host.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { limitReached } from '../limit.ts'
+import { changeRegister, readRegister, type WriteOptions } from '../register.ts'
 
 /** What the keys of documents begin with. */
 export const PROFILE = 'profile/'

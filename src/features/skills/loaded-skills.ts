@@ -1,9 +1,9 @@
-import { changeRegister, readRegister } from '../../kernel/log/register.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { limitReached } from '../limit.ts'
+import { changeRegister, readRegister } from '../register.ts'
 import { checkSkillName } from './skill.ts'
 
 /** Key of the list of skills that a session shows. */

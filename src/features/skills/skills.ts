@@ -1,5 +1,5 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
-import { changeRegister, readRegister, TRIES, type WriteOptions } from '../../kernel/log/register.ts'
+import { TRIES } from '../../kernel/log/once.ts'
 import { partId } from '../../kernel/log/rounds.ts'
 import { checkCount } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -7,6 +7,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Op } from '../../ports/op.ts'
 import type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../../ports/skill.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { changeRegister, readRegister, type WriteOptions } from '../register.ts'
 import { checkSkill, checkSkillName } from './skill.ts'
 
 /** What the keys of skills begin with, and those of their texts. */

@@ -5,11 +5,6 @@ import type { LogRow, RegisterRow } from '../../ports/store.ts'
 import { parseBody } from '../text/json.ts'
 import { openMessage } from './message.ts'
 
-/** Whether a row holds a body, be it one that nobody can read: then it was not forgotten. */
-export function hasBody({ body, unreadable }: Pick<LogRow, 'body' | 'unreadable'>): boolean {
-  return body !== null || unreadable === true
-}
-
 /** The message in a row of kind `message`, unless it was forgotten. */
 export function messageIn(row: LogRow): Message | undefined {
   return row.body === null ? undefined : openMessage(row.id, row.body)

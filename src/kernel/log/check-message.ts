@@ -1,6 +1,6 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
+import type { Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { checkJson } from '../text/check-json.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
 import { utf8Length } from '../text/utf8-length.ts'
@@ -121,10 +121,10 @@ export function checkTime(operation: string, argument: string, time: unknown): n
 function checkMetadata(
   operation: string,
   argument: string,
-  metadata: unknown,
-): { readonly [key: string]: Json } {
-  if (!isPlainObject(metadata)) throw invalid(operation, argument, 'must be an object')
-  const json = checkJson(operation, argument, metadata) as { readonly [key: string]: Json }
+  value: unknown,
+): NonNullable<Message['metadata']> {
+  if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
+  const json = checkJson(operation, argument, value) as NonNullable<Message['metadata']>
   checkSize(operation, argument, JSON.stringify(json), MAX_METADATA_BYTES)
   return json
 }

@@ -1,4 +1,4 @@
-import type { Envelope, IndexEntry, OpResult, SealedOp } from '../../ports/op.ts'
+import type { Envelope, IndexEntry, Op, OpResult, RejectReason, SealedOp } from '../../ports/op.ts'
 import type {
   Decide,
   Decision,
@@ -11,6 +11,9 @@ import type {
   Sum,
 } from '../../ports/store.ts'
 
+/** The head of a scope that holds nothing. */
+export const EMPTY_HEAD: Head = { seq: 0, ordinal: 0, marks: new Map() }
+
 /** The slot in which marks of one kind and lane replace each other; rewinds have none, they are a set. */
 export function slotOf(mark: Envelope['mark'], lane: string | undefined): string | undefined {
   return mark === undefined || mark === 'rewind' ? undefined : `${mark}/${lane ?? ''}`
@@ -21,274 +24,235 @@ export function slotOf(mark: Envelope['mark'], lane: string | undefined): string
  * order, each seeing the ones before it; a conflict or a rejection changes nothing and stops nothing.
  */
 export const decide: Decide = (ops, rows) => {
-  const state = new Draft(rows)
-  const results = ops.map((op) => state.take(op))
-  return state.decision(results)
+  const draft = draftOf(rows)
+  const results = ops.map((op) => take(draft, op))
+  const { erase, log, registers, emptied, marks, refused, used } = draft
+  return {
+    results,
+    erase,
+    log: log.map((row) => (emptied.has(row.id) ? withoutBody(row) : row)),
+    registers: [...registers.values()],
+    ...reindexed(draft),
+    emptied: [...emptied],
+    marks: [...marks.values()],
+    refused,
+    used: [...used],
+  }
 }
 
-/** The rows as they would be after the ops taken so far. */
-class Draft {
-  readonly #rows: Rows
-  #seq: number
-  #ordinal: number
-  #erased = false
-  readonly #log: LogRow[] = []
-  readonly #entries = new Map<string, LogRow>()
-  readonly #registers = new Map<string, RegisterRow>()
-  readonly #marks = new Map<string, MarkRow>()
-  readonly #results = new Map<string, OpResult>()
-  readonly #refused: { opId: string; result: OpResult }[] = []
-  readonly #deleted = new Set<string>()
-  readonly #emptied = new Set<string>()
-  readonly #used = new Set<string>()
+const NO_ROWS: Rows = {
+  head: EMPTY_HEAD,
+  results: new Map(),
+  entries: new Map(),
+  registers: new Map(),
+  deleted: new Set(),
+  dependents: new Map(),
+}
 
-  constructor(rows: Rows) {
-    this.#rows = rows
-    this.#seq = rows.head.seq
-    this.#ordinal = rows.head.ordinal
+/** A decision that leaves the scope as it is. */
+export function nothingWritten(results: readonly OpResult[]): Decision {
+  return { ...decide([], NO_ROWS), results }
+}
+
+/** The rows as they would be after the ops taken so far: those that were read, and what is written over them. */
+type Draft = ReturnType<typeof draftOf>
+
+function draftOf(rows: Rows) {
+  return {
+    rows,
+    seq: rows.head.seq,
+    ordinal: rows.head.ordinal,
+    erase: false,
+    log: [] as LogRow[],
+    entries: new Map<string, LogRow>(),
+    registers: new Map<string, RegisterRow>(),
+    marks: new Map<string, MarkRow>(),
+    results: new Map<string, OpResult>(),
+    refused: [] as { opId: string; result: OpResult }[],
+    /** Names that are deleted from now on. */
+    emptied: new Set<string>(),
+    used: new Set<string>(),
   }
+}
 
-  take(op: SealedOp): OpResult {
-    const { opId } = op.envelope
-    const before = this.#results.get(opId) ?? (this.#erased ? undefined : this.#rows.results.get(opId))
-    if (before) return { ...before, repeated: true }
-    const result = this.#apply(op)
-    this.#results.set(opId, result)
-    if (result.status !== 'accepted') this.#refused.push({ opId, result })
-    return result
-  }
+const RULES: { readonly [kind in Op['kind']]: (draft: Draft, op: SealedOp) => OpResult } = {
+  append,
+  mark,
+  put,
+  delete: remove,
+  erase,
+}
 
-  decision(results: readonly OpResult[]): Decision {
-    return {
-      results,
-      erase: this.#erased,
-      log: this.#log.map((row) => (this.#emptied.has(row.id) ? emptied(row) : row)),
-      registers: [...this.#registers.values()],
-      ...this.#reindexed(),
-      emptied: [...this.#emptied],
-      marks: [...this.#marks.values()],
-      refused: this.#refused,
-      used: [...this.#used],
-    }
-  }
+function take(draft: Draft, op: SealedOp): OpResult {
+  const { opId, kind } = op.envelope
+  const before = draft.results.get(opId) ?? draft.rows.results.get(opId)
+  if (before) return { ...before, repeated: true }
+  const result = RULES[kind](draft, op)
+  draft.results.set(opId, result)
+  if (result.status !== 'accepted') draft.refused.push({ opId, result })
+  return result
+}
 
-  #apply(op: SealedOp): OpResult {
-    switch (op.envelope.kind) {
-      case 'append':
-        return this.#append(op)
-      case 'mark':
-        return this.#mark(op)
-      case 'put':
-        return this.#put(op)
-      case 'delete':
-        return this.#delete(op.envelope)
-      case 'erase':
-        return this.#erase(op.envelope)
-    }
-  }
-
-  #append({ envelope, bodies, derived }: SealedOp): OpResult {
-    const { opId, ids, round, attachments = [] } = envelope
-    if (new Set(ids).size < ids.length || ids.some((id) => this.#entry(id)))
-      return { status: 'rejected', reason: 'duplicate-id' }
-    if (round === undefined || (round !== ids[0] && this.#entry(round)?.round !== round))
-      return { status: 'rejected', reason: 'unknown-round' }
-    const seq = ++this.#seq
-    ids.forEach((id, place) => {
-      const forgotten = this.#isDeleted(id)
-      const column = derived?.[place]
-      this.#write({
-        seq,
-        place,
-        kind: 'message',
-        id,
-        opId,
-        ordinal: ++this.#ordinal,
-        round,
-        body: forgotten ? null : (bodies[place] ?? null),
-        ...(column !== undefined && !forgotten && { derived: column }),
-      })
-    })
-    for (const id of attachments) this.#used.add(id)
-    return { status: 'accepted', seq, applied: true }
-  }
-
-  #mark({ envelope, bodies }: SealedOp): OpResult {
-    const { opId, ids, mark = 'rewind', lane, base = null, sources } = envelope
-    const id = ids[0] as string
-    if (this.#entry(id)) return { status: 'rejected', reason: 'duplicate-id' }
-    const slot = slotOf(mark, lane)
-    const current = slot === undefined ? undefined : (this.#marks.get(slot) ?? this.#stored(slot))
-    const applied = slot === undefined || base === (current?.id ?? null)
-    const seq = ++this.#seq
-    const chain = (current?.chain ?? 0) + 1
-    const forgotten = this.#arrivesDeleted(id, sources)
-    this.#write({
+function append(draft: Draft, { envelope, bodies, derived }: SealedOp): OpResult {
+  const { opId, ids, round, attachments = [] } = envelope
+  if (new Set(ids).size < ids.length || ids.some((id) => entryOf(draft, id))) return rejected('duplicate-id')
+  if (round === undefined || (round !== ids[0] && entryOf(draft, round)?.round !== round))
+    return rejected('unknown-round')
+  const seq = ++draft.seq
+  ids.forEach((id, place) => {
+    const forgotten = isDeleted(draft, id)
+    const column = derived?.[place]
+    write(draft, {
       seq,
-      place: 0,
-      kind: mark,
+      place,
+      kind: 'message',
       id,
       opId,
-      ordinal: this.#ordinal,
-      base,
-      applied,
-      ...(lane !== undefined && { lane }),
-      ...(slot !== undefined && applied && { chain }),
-      ...(sources && { sources }),
-      body: forgotten ? null : (bodies[0] ?? null),
+      ordinal: ++draft.ordinal,
+      round,
+      body: forgotten ? null : (bodies[place] ?? null),
+      ...(column !== undefined && !forgotten && { derived: column }),
     })
-    if (slot !== undefined && applied) this.#marks.set(slot, { slot, id, seq, chain })
-    return { status: 'accepted', seq, applied }
-  }
+  })
+  for (const id of attachments) draft.used.add(id)
+  return { status: 'accepted', seq, applied: true }
+}
 
-  #put({ envelope, bodies }: SealedOp): OpResult {
-    const { opId, key = '', base = null, sources, index } = envelope
-    if (this.#isDeleted(key)) return { status: 'rejected', reason: 'deleted' }
-    const version = this.#register(key)?.version ?? null
-    if (base !== version) return { status: 'conflict', version }
-    const seq = ++this.#seq
-    this.#record(seq, 'put', key, opId)
-    const row: RegisterRow = {
-      key,
-      version: opId,
-      seq,
-      ...(sources && { sources }),
-      ...(index && { index }),
-      body: bodies[0] ?? null,
-    }
-    this.#registers.set(
-      key,
-      this.#arrivesDeleted(key, sources) ? { key, version: opId, seq, body: null } : row,
-    )
-    return { status: 'accepted', seq, applied: true }
-  }
+function mark(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
+  const { opId, ids, mark = 'rewind', lane, base = null, sources } = envelope
+  const id = ids[0] as string
+  if (entryOf(draft, id)) return rejected('duplicate-id')
+  const slot = slotOf(mark, lane)
+  const current = slot === undefined ? undefined : (draft.marks.get(slot) ?? draft.rows.head.marks.get(slot))
+  const applied = slot === undefined || base === (current?.id ?? null)
+  const seq = ++draft.seq
+  const chain = (current?.chain ?? 0) + 1
+  const forgotten = arrivesDeleted(draft, id, sources)
+  write(draft, {
+    seq,
+    place: 0,
+    kind: mark,
+    id,
+    opId,
+    ordinal: draft.ordinal,
+    base,
+    applied,
+    ...(lane !== undefined && { lane }),
+    ...(slot !== undefined && applied && { chain }),
+    ...(sources && { sources }),
+    body: forgotten ? null : (bodies[0] ?? null),
+  })
+  if (slot !== undefined && applied) draft.marks.set(slot, { slot, id, seq, chain })
+  return { status: 'accepted', seq, applied }
+}
 
-  #delete({ opId, target = '' }: Envelope): OpResult {
-    const seq = ++this.#seq
-    this.#record(seq, 'delete', target, opId)
-    this.#empty(target, opId, seq)
-    for (const dependent of this.#dependents(target)) this.#empty(dependent, opId, seq)
-    return { status: 'accepted', seq, applied: true }
-  }
+function put(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
+  const { opId, key = '', base = null, sources, index } = envelope
+  if (isDeleted(draft, key)) return rejected('deleted')
+  const version = registerOf(draft, key)?.version ?? null
+  if (base !== version) return { status: 'conflict', version }
+  const seq = record(draft, 'put', key, opId)
+  const row = { key, version: opId, seq, ...(sources && { sources }), ...(index && { index }) }
+  const isForgotten = arrivesDeleted(draft, key, sources)
+  const kept = isForgotten ? { key, version: opId, seq, body: null } : { ...row, body: bodies[0] ?? null }
+  draft.registers.set(key, kept)
+  return { status: 'accepted', seq, applied: true }
+}
 
-  #erase({ opId }: Envelope): OpResult {
-    const seq = ++this.#seq
-    this.#erased = true
-    this.#ordinal = 0
-    for (const map of [
-      this.#entries,
-      this.#registers,
-      this.#marks,
-      this.#results,
-      this.#deleted,
-      this.#emptied,
-    ])
-      map.clear()
-    this.#refused.length = 0
-    this.#log.length = 0
-    this.#record(seq, 'erase', opId, opId)
-    return { status: 'accepted', seq, applied: true }
+function remove(draft: Draft, { envelope: { opId, target = '' } }: SealedOp): OpResult {
+  const seq = record(draft, 'delete', target, opId)
+  // What names it as a source goes with it, and in turn what names that.
+  const names = new Set([target])
+  for (const name of names) for (const dependent of naming(draft, name)) names.add(dependent)
+  for (const name of names) {
+    draft.emptied.add(name)
+    if (registerOf(draft, name)) draft.registers.set(name, { key: name, version: opId, seq, body: null })
   }
+  return { status: 'accepted', seq, applied: true }
+}
 
-  /** How the places and weights of the registers that are written differ from those that they had. */
-  #reindexed(): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
-    const unlisted: IndexRow[] = []
-    const listed: IndexRow[] = []
-    const sums = new Map<string, Sum>()
-    const add = ({ group, weight }: IndexEntry, sign: 1 | -1): void => {
-      if (weight === undefined) return
-      const sum = sums.get(group) ?? { count: 0, weight: 0 }
-      sums.set(group, { count: sum.count + sign, weight: sum.weight + sign * weight })
-    }
-    for (const [key, { index = [] }] of this.#registers) {
-      const old = this.#erased ? [] : (this.#rows.registers.get(key)?.index ?? [])
-      const [before, after] = [placesOf(key, old), placesOf(key, index)]
-      for (const [place, row] of before) if (!after.has(place)) unlisted.push(row)
-      for (const [place, row] of after) if (!before.has(place)) listed.push(row)
-      for (const entry of old) add(entry, -1)
-      for (const entry of index) add(entry, 1)
-    }
-    return {
-      unlisted,
-      listed,
-      sums: new Map([...sums].filter(([, { count, weight }]) => count !== 0 || weight !== 0)),
-    }
-  }
+/** Nothing is left but the count of ops, and what is known of attachments. */
+function erase(draft: Draft, { envelope: { opId } }: SealedOp): OpResult {
+  const { seq, used } = draft
+  Object.assign(draft, draftOf(NO_ROWS), { erase: true, seq, used })
+  return { status: 'accepted', seq: record(draft, 'erase', opId, opId), applied: true }
+}
 
-  #write(row: LogRow): void {
-    this.#log.push(row)
-    this.#entries.set(row.id, row)
-  }
+function rejected(reason: RejectReason): OpResult {
+  return { status: 'rejected', reason }
+}
 
-  #record(seq: number, kind: 'put' | 'delete' | 'erase', id: string, opId: string): void {
-    this.#log.push({ seq, place: 0, kind, id, opId, ordinal: this.#ordinal, body: null })
-  }
+function write(draft: Draft, row: LogRow): void {
+  draft.log.push(row)
+  draft.entries.set(row.id, row)
+}
 
-  #empty(name: string, opId: string, seq: number): void {
-    this.#deleted.add(name)
-    const register = this.#register(name)
-    if (register) this.#registers.set(name, { key: name, version: opId, seq, body: null })
-    this.#emptied.add(name)
-  }
+/** Writes the row of an op that has no entry. @returns its seq */
+function record(draft: Draft, kind: 'put' | 'delete' | 'erase', id: string, opId: string): number {
+  const seq = ++draft.seq
+  draft.log.push({ seq, place: 0, kind, id, opId, ordinal: draft.ordinal, body: null })
+  return seq
+}
 
-  /**
-   * Whether a mark or register that is written now is deleted as it arrives: because it was deleted itself, or because it
-   * derives from what was. Then what derives from it is too.
-   */
-  #arrivesDeleted(name: string, sources: readonly string[] = []): boolean {
-    if (![name, ...sources].some((one) => this.#isDeleted(one))) return false
-    this.#deleted.add(name)
-    this.#emptied.add(name)
-    return true
-  }
+function entryOf({ entries, rows }: Draft, id: string): LogRow | undefined {
+  return entries.get(id) ?? rows.entries.get(id)
+}
 
-  /** What names `target` as a source, and in turn what names that. */
-  #dependents(target: string): ReadonlySet<string> {
-    const found = new Set([target])
-    for (const name of found) for (const dependent of this.#naming(name)) found.add(dependent)
-    found.delete(target)
-    return found
-  }
+function registerOf({ registers, rows }: Draft, key: string): RegisterRow | undefined {
+  return registers.get(key) ?? rows.registers.get(key)
+}
 
-  /** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
-  #naming(source: string): readonly string[] {
-    const stored = this.#erased ? [] : (this.#rows.dependents.get(source) ?? [])
-    return [
-      ...stored.filter((name) => !this.#registers.has(name)),
-      ...this.#log.flatMap((row) => (row.sources?.includes(source) ? row.id : [])),
-      ...[...this.#registers.values()].flatMap((row) => (row.sources?.includes(source) ? row.key : [])),
-    ]
-  }
+function isDeleted({ emptied, rows }: Draft, name: string): boolean {
+  return emptied.has(name) || rows.deleted.has(name)
+}
 
-  #entry(id: string): LogRow | undefined {
-    return this.#entries.get(id) ?? (this.#erased ? undefined : this.#rows.entries.get(id))
-  }
+/**
+ * Whether a mark or register that is written now is deleted as it arrives: because it was deleted itself, or because it
+ * derives from what was. Then what derives from it is too.
+ */
+function arrivesDeleted(draft: Draft, name: string, sources: readonly string[] = []): boolean {
+  const isGone = [name, ...sources].some((one) => isDeleted(draft, one))
+  if (isGone) draft.emptied.add(name)
+  return isGone
+}
 
-  #register(key: string): RegisterRow | undefined {
-    return this.#registers.get(key) ?? (this.#erased ? undefined : this.#rows.registers.get(key))
-  }
+/** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
+function naming({ rows, log, registers }: Draft, source: string): readonly string[] {
+  return [
+    ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(name)),
+    ...log.flatMap((row) => (row.sources?.includes(source) ? row.id : [])),
+    ...[...registers.values()].flatMap((row) => (row.sources?.includes(source) ? row.key : [])),
+  ]
+}
 
-  #stored(slot: string): MarkRow | undefined {
-    return this.#erased ? undefined : this.#rows.head.marks.get(slot)
-  }
+function withoutBody({ derived: _, ...row }: LogRow): LogRow {
+  return { ...row, body: null }
+}
 
-  #isDeleted(name: string): boolean {
-    return this.#deleted.has(name) || (!this.#erased && this.#rows.deleted.has(name))
+/** How the places and weights of the registers that are written differ from those that they had. */
+function reindexed({ rows, registers }: Draft): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
+  const unlisted: IndexRow[] = []
+  const listed: IndexRow[] = []
+  const sums = new Map<string, Sum>()
+  const add = ({ group, weight }: IndexEntry, sign: 1 | -1): void => {
+    if (weight === undefined) return
+    const sum = sums.get(group) ?? { count: 0, weight: 0 }
+    sums.set(group, { count: sum.count + sign, weight: sum.weight + sign * weight })
   }
+  for (const [key, { index = [] }] of registers) {
+    const old = rows.registers.get(key)?.index ?? []
+    const [before, after] = [placesOf(key, old), placesOf(key, index)]
+    for (const [place, row] of before) if (!after.has(place)) unlisted.push(row)
+    for (const [place, row] of after) if (!before.has(place)) listed.push(row)
+    for (const entry of old) add(entry, -1)
+    for (const entry of index) add(entry, 1)
+  }
+  for (const [group, { count, weight }] of sums) if (count === 0 && weight === 0) sums.delete(group)
+  return { unlisted, listed, sums }
 }
 
 /** Where a register is listed; each place once, however often its index says so. */
 function placesOf(key: string, index: readonly IndexEntry[]): ReadonlyMap<string, IndexRow> {
-  return new Map(
-    index.flatMap(({ group, order }) =>
-      order === undefined ? [] : [[JSON.stringify([group, order]), { group, order, key }]],
-    ),
-  )
+  const listed = index.flatMap(({ group, order }) => (order === undefined ? [] : [{ group, order, key }]))
+  return new Map(listed.map((row) => [JSON.stringify([row.group, row.order]), row]))
 }
-
-function emptied({ derived: _, ...row }: LogRow): LogRow {
-  return { ...row, body: null }
-}
-
-/** The head of a scope that holds nothing. */
-export const EMPTY_HEAD: Head = { seq: 0, ordinal: 0, marks: new Map() }

@@ -2,7 +2,7 @@ import type { Message, ToolCallPart, ToolResultPart } from '../../ports/message.
 import type { RewindMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
 import { markIn, messageIn } from './bodies.ts'
-import { isBlank } from './message.ts'
+import { isBlank, partsOf } from './message.ts'
 
 /**
  * The one pure rule that turns log rows into a conversation, whole or any suffix of it:
@@ -25,27 +25,21 @@ export function fold(
   opener?: LogRow,
 ): Conversation {
   const hidden = hiddenBy(rows)
-  const rounds = new Map<string, Round>()
+  const rounds = new Map<string, LogRow[]>()
   const loose: LogRow[] = []
   for (const row of opener ? [opener, ...rows] : rows) {
     if (row.kind !== 'message' || row.round === undefined) continue
-    const round = row.round === row.id ? { id: row.id, rows: [] } : rounds.get(row.round)
-    if (!round) {
-      loose.push(row)
-      continue
-    }
-    rounds.set(round.id, round)
-    round.rows.push(row)
+    const round = row.round === row.id ? [] : rounds.get(row.round)
+    if (round) rounds.set(row.round, round)
+    ;(round ?? loose).push(row)
   }
-  const units: Unit[] = []
-  const unshown: Unshown[] = []
-  let end: RoundEnd | undefined
-  ;[...rounds.values()].forEach(({ id, rows }, roundPlace) => {
-    const round: OpenRound = { id, roundPlace, opened: rows[0]?.ordinal ?? 0, rows: 0, steps: [] }
-    for (const row of rows) foldRow(row, round, hidden, open, opener, units, unshown)
-    end = round
-  })
-  return { units, unshown, loose, hidden, end, origin: {} }
+  const into: Folding = { hidden, open, opener, units: [], unshown: [] }
+  let end: OpenRound | undefined
+  for (const [id, rows] of rounds) {
+    end = openRound(id, rows[0], end)
+    for (const row of rows) foldRow(row, end, into)
+  }
+  return { units: into.units, unshown: into.unshown, loose, hidden, end, origin: {} }
 }
 
 /**
@@ -57,26 +51,18 @@ export function grow(
   rows: readonly LogRow[],
   open: (row: LogRow) => Message | undefined,
 ): Conversation | undefined {
-  const units = [...before.units]
-  const unshown = [...before.unshown]
+  const { hidden } = before
+  const into: Folding = { hidden, open, units: [...before.units], unshown: [...before.unshown] }
   let round: OpenRound | undefined = before.end && { ...before.end, steps: [] }
   for (const row of rows) {
     if (row.kind === 'rewind') return undefined
     if (row.kind !== 'message' || row.round === undefined) continue
-    if (row.round === row.id)
-      round = {
-        id: row.id,
-        roundPlace: (round?.roundPlace ?? -1) + 1,
-        opened: row.ordinal,
-        rows: 0,
-        steps: [],
-      }
-    if (row.round !== round?.id) return undefined
-    if (!foldRow(row, round, before.hidden, open, undefined, units, unshown)) return undefined
+    if (row.round === row.id) round = openRound(row.id, row, round)
+    if (row.round !== round?.id || !foldRow(row, round, into)) return undefined
     // What joins any step but the newest unit does not show at the end.
-    round = { ...round, steps: round.steps.filter((step) => step === units.at(-1)) }
+    round.steps = round.steps.filter((step) => step === into.units.at(-1))
   }
-  return { ...before, units, unshown, end: round }
+  return { ...before, units: into.units, unshown: into.unshown, end: round }
 }
 
 export interface Conversation {
@@ -102,16 +88,10 @@ interface RoundEnd {
   readonly rows: number
 }
 
-/** A round whose rows are being folded. */
+/** A round whose rows are being folded, and its steps so far, which results may join. */
 interface OpenRound extends RoundEnd {
   rows: number
-  /** Its steps so far, which results may join. */
-  readonly steps: OpenUnit[]
-}
-
-interface Round {
-  readonly id: string
-  readonly rows: LogRow[]
+  steps: OpenUnit[]
 }
 
 /** What is never split: a message, or a step (an assistant message with the results of its calls). */
@@ -153,36 +133,36 @@ interface OpenUnit extends Unit {
   readonly results: JoinedResults[]
 }
 
+/** What rows are folded by, and into. */
+interface Folding extends Pick<Conversation, 'hidden'> {
+  readonly open: (row: LogRow) => Message | undefined
+  readonly opener?: LogRow | undefined
+  readonly units: Unit[]
+  readonly unshown: Unshown[]
+}
+
+function openRound(id: string, first: LogRow | undefined, before: RoundEnd | undefined): OpenRound {
+  return { id, roundPlace: (before?.roundPlace ?? -1) + 1, opened: first?.ordinal ?? 0, rows: 0, steps: [] }
+}
+
 /** @returns false for results of which not all joined one of the steps */
-function foldRow(
-  row: LogRow,
-  round: OpenRound,
-  hidden: ReadonlySet<string>,
-  open: (row: LogRow) => Message | undefined,
-  opener: LogRow | undefined,
-  units: Unit[],
-  unshown: Unshown[],
-): boolean {
+function foldRow(row: LogRow, round: OpenRound, { hidden, open, opener, units, unshown }: Folding): boolean {
   const { id, roundPlace, opened, steps } = round
   const place = round.rows++
-  if (hidden.has(row.id)) {
-    unshown.push({ row, reason: 'rewound', opened })
+  const leaveOut = (reason: Unshown['reason']): boolean => {
+    unshown.push({ row, reason, opened })
     return true
   }
+  if (hidden.has(row.id)) return leaveOut('rewound')
   const message = open(row)
-  if (!message) {
-    unshown.push({ row, reason: row.unreadable ? 'unreadable' : 'forgotten', opened })
-    return true
-  }
+  if (!message) return leaveOut(row.unreadable ? 'unreadable' : 'forgotten')
   if (message.role === 'tool') {
-    const { reason, whole } = join(row, message, steps)
-    if (reason) unshown.push({ row, reason, opened })
-    return whole
+    const outcomes = join(row, message, steps)
+    if (outcomes.has('joined')) return outcomes.size === 1
+    leaveOut(outcomes.has('duplicate') ? 'duplicate' : 'orphan')
+    return false
   }
-  if (message.role !== 'user' && isBlank(message)) {
-    unshown.push({ row, reason: 'empty', opened })
-    return true
-  }
+  if (message.role !== 'user' && isBlank(message)) return leaveOut('empty')
   const calls = row === opener ? [] : callsOf(message)
   const unit: OpenUnit = { row, message, round: id, roundPlace, place, results: [], calls }
   units.push(unit)
@@ -193,49 +173,37 @@ function foldRow(
 /** Messages of units, in the order in which they show; one that holds results of two steps only once. */
 export function messagesOf(units: readonly Unit[]): Message[] {
   return [
-    ...new Set(
-      units.flatMap(({ message, results }) => [message, ...results.map((result) => result.message)]),
-    ),
+    ...new Set(units.flatMap(({ message, results }) => [message, ...results.map((one) => one.message)])),
   ]
 }
 
-function callsOf({ content }: Message): Call[] {
-  if (typeof content === 'string') return []
-  return content.flatMap((part, index) =>
+function callsOf(message: Message): Call[] {
+  return partsOf(message).flatMap((part, index) =>
     part.type === 'tool-call' ? [{ part, index, answered: false }] : [],
   )
 }
 
-/** Joins each result to its step; says why if none of them found one, and whether all did. */
-function join(
-  row: LogRow,
-  message: Message,
-  steps: readonly OpenUnit[],
-): { readonly reason?: 'orphan' | 'duplicate'; readonly whole: boolean } {
-  let known = false
-  let shown = false
-  let whole = true
-  const parts = typeof message.content === 'string' ? [] : message.content
-  parts.forEach((part, index) => {
-    if (part.type !== 'tool-result') return
+type Outcome = 'joined' | 'duplicate' | 'orphan'
+
+/** Joins each result to its step. @returns what became of them */
+function join(row: LogRow, message: Message, steps: readonly OpenUnit[]): ReadonlySet<Outcome> {
+  const outcomes = partsOf(message).flatMap((part, index): Outcome | [] => {
+    if (part.type !== 'tool-result') return []
+    let isKnown = false
     for (let at = steps.length - 1; at >= 0; at--) {
-      const step = steps[at] as OpenUnit
-      const named = step.calls.filter((call) => call.part.id === part.callId)
-      known ||= named.length > 0
-      const call = named.find((call) => !call.answered)
+      const { calls, results } = steps[at] as OpenUnit
+      const named = calls.filter((call) => call.part.id === part.callId)
+      const call = named.find(({ answered }) => !answered)
+      isKnown ||= named.length > 0
       if (!call) continue
       call.answered = true
-      shown = true
-      const last = step.results.at(-1)
-      if (last?.row === row)
-        step.results[step.results.length - 1] = { ...last, joined: [...last.joined, { part, index, call }] }
-      else step.results.push({ row, message, joined: [{ part, index, call }] })
-      return
+      const joined = results.at(-1)?.row === row ? (results.pop()?.joined ?? []) : []
+      results.push({ row, message, joined: [...joined, { part, index, call }] })
+      return 'joined'
     }
-    whole = false
+    return isKnown ? 'duplicate' : 'orphan'
   })
-  if (shown) return { whole }
-  return { reason: known ? 'duplicate' : 'orphan', whole: false }
+  return new Set(outcomes)
 }
 
 /** Ids hidden by the rewinds among these rows that were not taken back. */
@@ -259,14 +227,10 @@ export function pendingCalls(units: readonly Unit[]): readonly Call[] {
 export function addedLate(units: readonly Unit[], seq: number): boolean {
   let newest = 0
   // Ordinals number messages in the log's order. One that follows a newer one was there when the newer one came.
-  const late = (row: LogRow): boolean => {
+  const isLate = (row: LogRow): boolean => {
     if (row.ordinal < newest) return true
     if (row.seq > seq) newest = row.ordinal
     return false
   }
-  for (const { row, results } of units) {
-    if (late(row)) return true
-    for (const result of results) if (late(result.row)) return true
-  }
-  return false
+  return units.some(({ row, results }) => isLate(row) || results.some((result) => isLate(result.row)))
 }

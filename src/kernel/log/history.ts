@@ -21,15 +21,12 @@ const ROWS_A_ROUND = 4
 export async function readHistory(store: ScopeStore, options: HistoryOptions): Promise<readonly Message[]> {
   const { before } = options
   if (before !== undefined) checkId('history', 'before', before)
-  const rounds = options.rounds === undefined ? Infinity : checkCount('history', 'rounds', options.rounds)
-  const messages =
-    options.messages === undefined
-      ? options.rounds === undefined
-        ? DEFAULT_MESSAGES
-        : Infinity
-      : checkCount('history', 'messages', options.messages)
-  const characters =
-    options.characters === undefined ? Infinity : checkCount('history', 'characters', options.characters)
+  const most = (name: 'rounds' | 'messages' | 'characters'): number =>
+    options[name] === undefined ? Infinity : checkCount('history', name, options[name])
+  const rounds = most('rounds')
+  const isUnbound = options.messages === undefined && options.rounds === undefined
+  const messages = isUnbound ? DEFAULT_MESSAGES : most('messages')
+  const characters = most('characters')
   const rewinds = await readRewinds(store)
   let rows: readonly LogRow[] =
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
@@ -71,18 +68,17 @@ function start(
   units: readonly Unit[],
   { rounds, messages, characters }: Required<Omit<HistoryOptions, 'before'>>,
 ): number {
-  let from = units.length
-  let seenRounds = 0
+  const seenRounds = new Set<string>()
   let seenMessages = 0
   let seenCharacters = 0
-  while (from > 0 && seenMessages < messages) {
+  let from = units.length
+  for (; from > 0 && seenMessages < messages; from--) {
     const unit = units[from - 1] as Unit
-    if (unit.round !== units[from]?.round || from === units.length) seenRounds++
-    if (seenRounds > rounds) break
+    seenRounds.add(unit.round)
     seenCharacters += charactersOf(unit)
-    if (seenCharacters > characters && from < units.length) break
+    const isNewest = from === units.length
+    if (seenRounds.size > rounds || (seenCharacters > characters && !isNewest)) break
     seenMessages += 1 + unit.results.length
-    from--
   }
   return from
 }

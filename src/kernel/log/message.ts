@@ -17,11 +17,6 @@ export function lowerTrust(a: Trust, b: Trust): Trust {
   return TRUST.indexOf(a) < TRUST.indexOf(b) ? a : b
 }
 
-/** Whether a label is `user` or above: what may be shown as instructions, pinned and shared. */
-export function isTrusted(trust: Trust): boolean {
-  return lowerTrust(trust, 'user') === 'user'
-}
-
 /** A message's stored body: all but its id, which the row has. */
 export function sealMessage({ id: _, ...body }: Message): string {
   return JSON.stringify(body)

@@ -1,7 +1,16 @@
 import type { OpResult } from '../../ports/op.ts'
 import type { Decide } from '../../ports/store.ts'
-import { allOrNone, nothingWritten } from './all-or-none.ts'
-import { decide } from './decide.ts'
+import { decide, nothingWritten } from './decide.ts'
+
+/** How often a write that lost to another one is tried again. */
+export const TRIES = 8
+
+/** As `decide`, but if any of the ops is refused, none is written. */
+export const allOrNone: Decide = (ops, rows) => {
+  const decision = decide(ops, rows)
+  const isWhole = decision.results.every(({ status }) => status === 'accepted')
+  return isWhole ? decision : nothingWritten(decision.results)
+}
 
 /**
  * As `allOrNone`, for ops that are one whole and named after it: where one of them was written before, all of them were, and none is

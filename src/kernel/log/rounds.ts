@@ -1,25 +1,28 @@
 import type { Message } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
+import { type LogRow, PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
 import { hashText } from '../text/hash.ts'
+import { findOpener } from './entries.ts'
+import { type Conversation, fold } from './fold.ts'
+import { partsOf } from './message.ts'
+
+/** Pages that are read back at most to find the step of a late result. */
+const LATE_PAGES = 8
 
 export type AppendOp = Extract<Op, { kind: 'append' }>
-
-/** What the log says about where messages belong. */
-export interface Whereabouts {
-  /** The round that was named, or the newest that the writer saw. */
-  readonly current: string | undefined
-  /** Rounds of calls that wait for a result, by call id. */
-  readonly waiting: ReadonlyMap<string, string>
-}
 
 /**
  * Parts messages into ops, one for each stretch of one round. A user message opens a round; a result joins the round of its
  * call, where that waits; anything else joins the current round, or opens one where there is none.
+ *
+ * @param current the round that was named, or the newest that the writer saw
+ * @param waiting rounds of calls that wait for a result, by call id
  */
 export function partByRound(
   opId: string,
   messages: readonly Message[],
-  { current, waiting }: Whereabouts,
+  current: string | undefined,
+  waiting: ReadonlyMap<string, string>,
 ): AppendOp[] {
   const ops: (Omit<AppendOp, 'messages'> & { messages: Message[] })[] = []
   const calls = new Map(waiting)
@@ -48,19 +51,43 @@ export function answersFromOutside(messages: readonly Message[]): ReadonlySet<st
   return outside
 }
 
+/** For each call id the round of the newest step in which it waits: in memory, else up to 4 096 entries back. */
+export async function readRoundsOfCalls(
+  store: ScopeStore,
+  view: {
+    readonly rows: readonly LogRow[]
+    readonly opener: LogRow | undefined
+    readonly conversation: Conversation
+    readonly whole: boolean
+  },
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  if (ids.size === 0) return found
+  let { units } = view.conversation
+  let rows = view.rows.filter((row) => row !== view.opener)
+  for (let page = 0, { whole } = view; ; page++) {
+    for (const { calls, round } of units.toReversed())
+      for (const { answered, part } of calls)
+        if (!answered && ids.has(part.id) && !found.has(part.id)) found.set(part.id, round)
+    const [first] = rows
+    if (found.size === ids.size || whole || !first || page === LATE_PAGES) return found
+    const older = await store.entries({ last: PAGE_ROWS, to: first.id })
+    rows = [...older.rows, ...rows]
+    whole = !older.more
+    units = fold(rows, undefined, await findOpener(store, rows)).units
+  }
+}
+
 /** The id of an op's part: a hash, so that no other op is named like it. */
 export function partId(opId: string, part: number | string): string {
   return part === 0 ? opId : `part/${hashText(JSON.stringify([opId, part]))}`
 }
 
-function callsIn({ content }: Message): readonly string[] {
-  return typeof content === 'string'
-    ? []
-    : content.flatMap((part) => (part.type === 'tool-call' ? part.id : []))
+function callsIn(message: Message): readonly string[] {
+  return partsOf(message).flatMap((part) => (part.type === 'tool-call' ? part.id : []))
 }
 
-function resultsIn({ content }: Message): readonly string[] {
-  return typeof content === 'string'
-    ? []
-    : content.flatMap((part) => (part.type === 'tool-result' ? part.callId : []))
+function resultsIn(message: Message): readonly string[] {
+  return partsOf(message).flatMap((part) => (part.type === 'tool-result' ? part.callId : []))
 }

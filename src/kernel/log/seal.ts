@@ -1,6 +1,6 @@
 import type { Message } from '../../ports/message.ts'
 import type { Op, SealedOp } from '../../ports/op.ts'
-import { sealMessage } from './message.ts'
+import { partsOf, sealMessage } from './message.ts'
 
 /** Parts an op into what everyone may read (the envelope) and one body for each id. */
 export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp {
@@ -35,7 +35,6 @@ export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp
 }
 
 /** Ids of the attachments that a message names. */
-export function attachmentsIn({ content }: Pick<Message, 'content'>): string[] {
-  if (typeof content === 'string') return []
-  return content.flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
+export function attachmentsIn(message: Pick<Message, 'content'>): string[] {
+  return partsOf(message).flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))
 }

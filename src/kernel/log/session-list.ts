@@ -1,46 +1,40 @@
+import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { SessionInfo } from '../../ports/session.ts'
-import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import type { ScopeStore } from '../../ports/store.ts'
 import { checkReadable, valueIn } from './bodies.ts'
-import { changeRegister } from './register.ts'
+import { once, TRIES } from './once.ts'
+import { sealOp } from './seal.ts'
 
 /** What the keys of a user's sessions begin with, in the user's scope. */
 export const SESSION = 'session/'
 
-/** Lists a session, unless it is listed. @param given what was said of it elsewhere */
+/**
+ * Lists a session, unless it is listed.
+ *
+ * @param given what was said of it elsewhere
+ * @throws ERR_CONFLICT, ERR_DECRYPT, ERR_NOT_FOUND: it was deleted for ever
+ */
 export async function addSession(
   registers: ScopeStore,
   host: Host,
   sessionId: string,
   { title = '', createdAt = host.now() }: Partial<Omit<SessionInfo, 'sessionId'>> = {},
 ): Promise<void> {
-  await changeRegister<SessionInfo>(registers, host, {
-    operation: 'sessions',
-    key: SESSION + sessionId,
-    change: (info) => info ?? { sessionId, title, createdAt },
-  })
-}
-
-/** At most 512 of a user's sessions, by id; more of them `after` the last one. */
-export async function readSessions(registers: ScopeStore, after?: string): Promise<readonly SessionInfo[]> {
-  for (let last = after === undefined ? undefined : SESSION + after; ; ) {
-    const rows = await registers.registers(SESSION, last)
-    const found = rows.flatMap((row) => infoIn(row) ?? [])
-    last = rows.at(-1)?.key
-    // A page may hold nothing but sessions that were deleted.
-    if (found.length > 0 || last === undefined) return found
+  const key = SESSION + sessionId
+  const opId = host.newId()
+  for (let attempt = 1; ; attempt++) {
+    const row = checkReadable(await registers.register(key))
+    // A session that was taken off the list has a row without a value.
+    if (row && (valueIn(row) ?? null) !== null) return
+    const value = { sessionId, title, createdAt }
+    const put = sealOp({ kind: 'put', opId, key, base: row?.version ?? null, value })
+    const [result] = await registers.commit([put], once)
+    if (!result || result.status === 'accepted') return
+    if (result.status === 'rejected')
+      throw new PlimsollError('ERR_NOT_FOUND', `sessions: ${key} was deleted`, { id: key })
+    const reason = `${key} was changed by others ${TRIES} times in a row`
+    if (attempt === TRIES)
+      throw new PlimsollError('ERR_CONFLICT', `sessions: ${reason}`, { id: key, version: result.version })
   }
-}
-
-/** @returns undefined: there is none, or it was deleted. @throws ERR_DECRYPT */
-export async function readSession(
-  registers: ScopeStore,
-  sessionId: string,
-): Promise<SessionInfo | undefined> {
-  const row = checkReadable(await registers.register(SESSION + sessionId))
-  return row && infoIn(row)
-}
-
-function infoIn(row: RegisterRow): SessionInfo | undefined {
-  return (valueIn(row) as unknown as SessionInfo | null | undefined) ?? undefined
 }

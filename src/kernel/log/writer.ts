@@ -8,10 +8,8 @@ import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
-import { isRepeated, look, once, wasWritten } from './once.ts'
-import { TRIES } from './register.ts'
-import { type AppendOp, answersFromOutside, partByRound, partId } from './rounds.ts'
-import { readRoundsOfCalls } from './rounds-of-calls.ts'
+import { isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
 import { sealOp } from './seal.ts'
 
 export type Commit = { readonly messages?: MessageInput | readonly MessageInput[] } & Values
@@ -19,22 +17,21 @@ export type Committed = AppendResult & Values
 type Values = { readonly [feature: string]: unknown }
 type Beside = (opId: string) => Promise<readonly Op[]>
 
-/** What a feature was given in `commit`, checked. */
-interface Given {
-  readonly name: string
-  readonly write: WritePart
-  readonly checked: unknown
-}
+type Part = Prepared & { readonly name: string }
 
-/** One commit, checked. */
+/** Messages that are to be written, checked. */
 interface Draft {
   readonly operation: string
   readonly opId: string
   readonly messages: readonly Message[]
   readonly round: string | undefined
-  readonly given: readonly Given[]
-  /** What is written with the messages. */
-  readonly beside: readonly Op[]
+}
+
+/** What a feature was given in `commit`, checked. */
+interface Given {
+  readonly name: string
+  readonly write: WritePart
+  readonly checked: unknown
 }
 
 /** Writes to one session's log and, in the same commit, what features have for it. One call after the other. */
@@ -66,7 +63,7 @@ export class Writer {
     checkOptions(operation, 'options', options, ['opId', 'round'])
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
-    return this.#write(await this.#draft(operation, 'message', input, options, [], beside))
+    return this.#write(this.#draft(operation, 'message', input, options), [], beside)
   }
 
   /** @throws as {@link append}, and what features throw; nothing is written */
@@ -77,34 +74,32 @@ export class Writer {
     checkOptions('commit', 'options', options, ['opId', 'round', ...own])
     const given: Given[] = []
     for (const { name, write } of takers) {
-      if (input[name] === undefined) {
-        const option = write.options?.find((one) => options[one] !== undefined)
-        if (option === undefined) continue
+      const option = write.options?.find((one) => options[one] !== undefined)
+      const isGiven = input[name] !== undefined
+      if (option !== undefined && !isGiven)
         throw invalid('commit', option, `belongs to ${name}, which is not given`)
-      }
-      const checked = await write.check?.('commit', input[name] as never, options)
+      const checked = isGiven ? await write.check?.('commit', input[name] as never, options) : undefined
       if (checked !== undefined) given.push({ name, write, checked })
     }
-    const draft = await this.#draft('commit', 'messages', input.messages ?? [], options, given)
+    const draft = this.#draft('commit', 'messages', input.messages ?? [], options)
     if (draft.messages.length === 0 && given.length === 0)
       throw invalid('commit', 'messages', 'must hold a message, or a feature must have something to write')
-    return this.#write(draft)
+    return this.#write(draft, given)
   }
 
   get #writes(): readonly { readonly name: string; readonly write: WritePart }[] {
     return this.#session.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : []))
   }
 
-  async #draft(
+  /** @param single what one message is called that is not in a list */
+  #draft(
     operation: string,
     single: string,
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions,
-    given: readonly Given[],
-    beside: Beside = async () => [],
-  ): Promise<Draft> {
+  ): Draft {
     const { host } = this.#session.memory
-    const inputs: readonly MessageInput[] = Array.isArray(input) ? input : [input as MessageInput]
+    const inputs = Array.isArray(input) ? (input as readonly MessageInput[]) : [input as MessageInput]
     const messages = inputs.map((one, index) =>
       checkMessage(operation, Array.isArray(input) ? `messages[${index}]` : single, one, host),
     )
@@ -115,51 +110,51 @@ export class Writer {
     const made = () => (isNamed ? `${operation}/${hashText(JSON.stringify(ids))}` : host.newId())
     const opId = options.opId === undefined ? made() : checkId(operation, 'opId', options.opId)
     const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
-    return { operation, opId, messages, round, given, beside: await beside(opId) }
+    return { operation, opId, messages, round }
   }
 
   /** Commits, again while others change what was read for it. */
-  async #write(draft: Draft): Promise<Committed> {
-    const { operation, messages, beside } = draft
+  async #write(draft: Draft, given: readonly Given[], beside?: Beside): Promise<Committed> {
+    const { operation, opId, messages, round } = draft
     const { store, policy, memory } = this.#session
+    const further = (await beside?.(opId)) ?? []
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const appends = await this.#appends(draft)
-      const parts = await this.#prepare(draft)
-      const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...beside]
+      const parts = await this.#prepare(draft, given)
+      const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...further]
       if (this.#seq === undefined) await this.#session.register()
       const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, memory.use)))
       const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
       const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)
       if (repeated || results.every(({ status }) => status === 'accepted')) {
         const seqs = await this.#take(appends, results, repeated)
-        const outcomes: Values = Object.fromEntries(
-          parts.flatMap(({ name, outcome }) => (outcome ? [[name, outcome(repeated)]] : [])),
-        )
-        await this.#tell(messages, outcomes)
-        const stored = repeated ? await this.#first(seqs, messages) : { messages, repeated, mismatch: false }
-        return { ...outcomes, ...stored }
+        return {
+          ...(await this.#tell(messages, parts, repeated)),
+          ...(await this.#stored(messages, seqs, repeated)),
+        }
       }
-      const refused = appends.findIndex((_, index) => results[index]?.status === 'rejected')
-      const result = results[refused]
-      if (isRoundGone(result) && draft.round === undefined) {
+      const at = results.findIndex(({ status }) => status === 'rejected')
+      const refused = appends[at]
+      if (refused) {
+        const isRoundGone = hasNoRound(results[at])
+        if (!isRoundGone || round !== undefined) throw refusal(operation, refused, isRoundGone)
         // The round that was seen here is gone: the session was deleted elsewhere, and begins again.
         this.#round = undefined
         this.#seq = undefined
         continue
       }
-      if (result) throw refusal(operation, result, appends[refused])
-      let from = appends.length
+      const others = results.slice(appends.length)
       for (const part of parts) {
-        const end = from + part.ops.length
-        await part.refuse?.(results.slice(from, end))
-        from = end
+        const own = others.splice(0, part.ops.length)
+        await part.refuse?.(own)
       }
     }
     const reason = `what it changes was changed by others ${TRIES} times in a row`
     throw new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`)
   }
 
-  async #prepare(draft: Draft): Promise<readonly (Prepared & { readonly name: string })[]> {
+  /** What the features that were given something write, by what the store says now. */
+  async #prepare(draft: Draft, given: readonly Given[]): Promise<readonly Part[]> {
     const names = [draft.opId]
     const asked: WriteDraft = {
       ...draft,
@@ -174,8 +169,8 @@ export class Writer {
         return wasWritten(await this.#session.store.commit(probes, look))
       },
     }
-    const parts: (Prepared & { readonly name: string })[] = []
-    for (const { name, write, checked } of draft.given) {
+    const parts: Part[] = []
+    for (const { name, write, checked } of given) {
       const prepared = await write.prepare?.(checked as never, asked)
       if (prepared) parts.push({ name, ...prepared })
     }
@@ -193,7 +188,7 @@ export class Writer {
       await lane.view.refresh()
       this.see()
     }
-    return partByRound(opId, messages, { current: round ?? (opens ? undefined : this.#round), waiting })
+    return partByRound(opId, messages, round ?? (opens ? undefined : this.#round), waiting)
   }
 
   /** Takes over what was written. @returns seqs of the appends, in order */
@@ -213,26 +208,33 @@ export class Writer {
     return seqs.slice(0, appends.length).flat()
   }
 
-  /** Tells features what is durable now. What they throw is ignored: it is written. */
-  async #tell(messages: readonly Message[], outcomes: Values): Promise<void> {
+  /** Tells features what is durable now; what they throw is ignored. @returns what came of what they wrote */
+  async #tell(messages: readonly Message[], parts: readonly Part[], repeated: boolean): Promise<Values> {
+    const outcomes: Values = Object.fromEntries(
+      parts.flatMap(({ name, outcome }) => (outcome ? [[name, outcome(repeated)]] : [])),
+    )
     for (const { name, write } of this.#writes)
       try {
         await write.after?.({ messages, outcome: outcomes[name] as never })
       } catch {}
+    return outcomes
   }
 
-  /** What the first of repeated writes wrote. */
-  async #first(seqs: readonly number[], messages: readonly Message[]): Promise<AppendResult> {
+  /** What is stored: of repeated writes what the first of them wrote. @param seqs those of the appends */
+  async #stored(
+    messages: readonly Message[],
+    seqs: readonly number[],
+    repeated: boolean,
+  ): Promise<AppendResult> {
+    if (!repeated) return { messages, repeated, mismatch: false }
     const first: Message[] = []
     for (const seq of seqs) {
       const { rows } = await this.#session.store.changesSince(seq - 1)
       first.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
     }
-    const said = ({ role, content }: Message): string => canonical([role, content as Json])
-    const isSame =
-      first.length === messages.length &&
-      first.every((one, at) => said(one) === said(messages[at] as Message))
-    return { messages: first, repeated: true, mismatch: !isSame }
+    const said = (all: readonly Message[]) =>
+      canonical(all.map(({ role, content }) => [role, content as Json]))
+    return { messages: first, repeated, mismatch: said(first) !== said(messages) }
   }
 }
 
@@ -241,13 +243,11 @@ export function duplicate(operation: string, id: string): PlimsollError {
   return new PlimsollError('ERR_DUPLICATE_ID', `${operation}: id ${id} names another message already`, { id })
 }
 
-function isRoundGone(result: OpResult | undefined): boolean {
+function hasNoRound(result: OpResult | undefined): boolean {
   return result?.status === 'rejected' && result.reason === 'unknown-round'
 }
 
-function refusal(operation: string, result: OpResult, op: AppendOp | undefined): PlimsollError {
-  if (!isRoundGone(result)) return duplicate(operation, op?.messages.map(({ id }) => id).join(', ') ?? '')
-  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${op?.round}`, {
-    ...(op && { id: op.round }),
-  })
+function refusal(operation: string, { messages, round }: AppendOp, isRoundGone: boolean): PlimsollError {
+  if (!isRoundGone) return duplicate(operation, messages.map(({ id }) => id).join(', '))
+  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${round}`, { id: round })
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../ports/message.ts'
 import { utf8Length } from './utf8-length.ts'
 
 /** Longest id, in UTF-8 bytes. */
-export const MAX_ID_BYTES = 256
+const MAX_ID_BYTES = 256
 
 /** JSON with keys in code unit order, so that equal values have equal bytes. */
 export function canonical(value: Json): string {

@@ -1,14 +1,21 @@
 import { writeAudit } from '../../features/audit.ts'
 import { FACT, factIn } from '../../features/facts/fact.ts'
+import { changeRegister } from '../../features/register.ts'
 import { writtenIn } from '../../features/written.ts'
-import { hasBody, messageIn, valueIn } from '../../kernel/log/bodies.ts'
+import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { changeRegister } from '../../kernel/log/register.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Scope } from '../../ports/op.ts'
-import { type LogRow, PAGE_ROWS, type RegisterRow, type ScopeStore, type Store } from '../../ports/store.ts'
+import {
+  hasBody,
+  type LogRow,
+  PAGE_ROWS,
+  type RegisterRow,
+  type ScopeStore,
+  type Store,
+} from '../../ports/store.ts'
 import { forgetAll, forgetShared } from '../forget/cascade.ts'
 import type { RetentionOptions, UnreadableLeft } from './retention-options.ts'
 

@@ -1,6 +1,6 @@
 import { noteAudit } from '../../features/audit.ts'
+import { readSession, readSessions } from '../../features/session-list.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
-import { readSession, readSessions } from '../../kernel/log/session-list.ts'
 import { checkScope } from '../../kernel/memory.ts'
 import type { Memory } from '../../ports/memory.ts'
 import type { Scope } from '../../ports/op.ts'

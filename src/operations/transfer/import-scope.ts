@@ -1,14 +1,15 @@
+import { isTrusted } from '../../features/trust.ts'
 import type { KernelMemory, Owner, RegisterKind } from '../../kernel/feature.ts'
-import { nothingWritten } from '../../kernel/log/all-or-none.ts'
-import { hasBody } from '../../kernel/log/bodies.ts'
+import { nothingWritten } from '../../kernel/log/decide.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
-import { isTrusted, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
+import { MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import type { SummaryMark } from '../../ports/op.ts'
 import {
   type Attachment,
+  hasBody,
   type LogRow,
   PAGE_UNITS,
   type RegisterRow,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { changeRegister, type RegisterChange, readRegister } from '../../../src/features/register.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
-import { changeRegister, type RegisterChange, readRegister } from '../../../src/kernel/log/register.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { Host } from '../../../src/ports/host.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'

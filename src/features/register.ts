@@ -1,15 +1,12 @@
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Host } from '../../ports/host.ts'
-import type { Json } from '../../ports/message.ts'
-import type { IndexEntry, Op } from '../../ports/op.ts'
-import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { canonical } from '../text/json.ts'
-import { checkReadable, valueIn } from './bodies.ts'
-import { once } from './once.ts'
-import { sealOp } from './seal.ts'
-
-/** How often a write that lost to another one is tried again. */
-export const TRIES = 8
+import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
+import { once, TRIES } from '../kernel/log/once.ts'
+import { sealOp } from '../kernel/log/seal.ts'
+import { canonical } from '../kernel/text/json.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Host } from '../ports/host.ts'
+import type { Json } from '../ports/message.ts'
+import type { IndexEntry, Op } from '../ports/op.ts'
+import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 
 /** How one write of a register may be bound. */
 export interface WriteOptions {
