@@ -27,14 +27,14 @@ export const wanted: readonly WantedDifference[] = [
     changelog: 'Options that are not known are refused',
     holds: (difference) => {
       const failures = failuresAt(difference)
-      return failures !== undefined && failures.old.some(isRefusal) && areAlike(failures)
+      return failures ? failures.old.some(isRefusal) && areAlike(failures) : false
     },
   },
   {
     changelog: 'what cannot be read is named by its feature',
     holds: (difference) => {
       const failures = failuresAt(difference)
-      return failures !== undefined && failures.old.some(isLongTerm) && areAlike(failures)
+      return failures ? failures.old.some(isLongTerm) && areAlike(failures) : false
     },
   },
   {
@@ -75,6 +75,11 @@ export const wanted: readonly WantedDifference[] = [
     changelog: '`addExchange` reckons with the excerpt of the checkpoint',
     isLasting: true,
     holds: isAfterExchange,
+  },
+  {
+    changelog: 'After an import that left out what an epoch had frozen',
+    isLasting: true,
+    holds: isSavedAfterImport,
   },
   {
     changelog: '`editMessage(session, id, message)` in place of',
@@ -168,6 +173,20 @@ function isAfterExchange({ step }: Difference, { first }: Played): boolean {
     if (kind === 'context' && before.step !== at) return false
     const sections = first.configurations[before.tab.configuration]?.sections
     if (kind === 'addExchange') return numberIn(sections, 'checkpoint') > 0
+  }
+  return false
+}
+
+/** Whether an epoch is saved by now which was not, in a session of which an import left lines out. */
+function isSavedAfterImport({ step }: Difference, { first, second }: Played): boolean {
+  const at = first.steps[step]
+  const asked = at && tabOf(first, step, at)
+  const epochOf = (one: Step | undefined): Json | undefined => field(receiptOf(one), 'epoch')
+  if (!asked || epochOf(at) !== 'unsaved' || !isObject(epochOf(second.steps[step]))) return false
+  for (const { step: before, tab } of stepsBefore(first, step)) {
+    const { command, outcome } = before
+    if (command.kind !== 'import' || tab.store !== asked.store || command.user !== asked.user) continue
+    if ('ok' in outcome && numberIn(field(outcome.ok, 'skipped'), 'count') > 0) return true
   }
   return false
 }
