@@ -121,4 +121,18 @@ describe('a comparison', () => {
       'step 0, context of tab a (behaviour): outcome.ok.b.length\n  was 2\n  is  1',
     )
   })
+
+  test('ends where a wanted difference lasts, and says at which step', () => {
+    const [one, other] = [
+      ['a', 'b'],
+      ['c', 'd'],
+    ].map((texts) => built(texts.map((ok) => ({ command, outcome: { ok }, events: [] })))) as [Result, Result]
+    const at = (step: number): WantedDifference => ({
+      changelog: '',
+      isLasting: true,
+      holds: (difference) => difference.step === step,
+    })
+    expect(compared(one, other, [at(0)])).toEqual({ until: 0 })
+    expect(compared(one, other, [at(1)])).toMatchObject({ until: 1, difference: { step: 0 } })
+  })
 })
