@@ -3,7 +3,7 @@
  * CHANGELOG.md.
  */
 import { at, type Difference } from './compare.ts'
-import { field, isObject, type Json, listIn, numberIn, textIn } from './json.ts'
+import { field, isObject, type Json, type JsonObject, listIn, numberIn, textIn } from './json.ts'
 import type { Result, Step } from './play.ts'
 import { isSameSession, type OpenTab, receiptOf, stepsBefore, tabOf } from './played.ts'
 
@@ -40,10 +40,7 @@ export const wanted: readonly WantedDifference[] = [
   {
     changelog: 'Where the read of one feature fails, what its epoch froze shows on',
     isLasting: true,
-    holds: ({ command, step, path }, { first }) =>
-      command.kind === 'context' &&
-      !path.includes('failures') &&
-      listIn(receiptOf(first.steps[step]), 'failures').some(isLongTerm),
+    holds: showsOn,
   },
   {
     changelog: 'An epoch that shows no facts goes on in another project',
@@ -128,6 +125,17 @@ function areAlike({ old, new: now }: Failures): boolean {
       : features.length > 0 && features.every((one) => textIn(one, 'code') === textIn(longTerm, 'code')))
   )
 }
+
+/** Whether an epoch began of which 0.1.0 could not read what is remembered, so that it showed nothing. */
+function showsOn({ step }: Difference, { first, second }: Played): boolean {
+  const [old, now] = [receiptOf(first.steps[step]), receiptOf(second.steps[step])]
+  const shows = (receipt: JsonObject | undefined): boolean =>
+    listIn(receipt, 'remembered').some((use) => FROZEN.includes(textIn(use, 'name')))
+  return listIn(old, 'failures').some(isLongTerm) && !shows(old) && shows(now)
+}
+
+/** What a receipt calls what heads show. */
+const FROZEN = ['profile', 'pins', 'skills', 'facts', 'loaded-skills']
 
 /** What 0.1.0 read as one. */
 const FEATURES = ['facts', 'profile', 'skills']
