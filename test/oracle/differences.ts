@@ -127,11 +127,21 @@ function areAlike({ old, new: now }: Failures): boolean {
 }
 
 /** Whether an epoch began of which 0.1.0 could not read what is remembered, so that it showed nothing. */
-function showsOn({ step }: Difference, { first, second }: Played): boolean {
+function showsOn({ step, command }: Difference, { first, second }: Played): boolean {
+  if (['rows', 'export'].includes(command.kind)) return first.steps.slice(0, step).some(isBegunTwice)
   const [old, now] = [receiptOf(first.steps[step]), receiptOf(second.steps[step])]
   const shows = (receipt: JsonObject | undefined): boolean =>
     listIn(receipt, 'remembered').some((use) => FROZEN.includes(textIn(use, 'name')))
   return listIn(old, 'failures').some(isLongTerm) && !shows(old) && shows(now)
+}
+
+/** Whether a read failed, and then not, while an epoch was asked for: another one began in the same call. */
+function isBegunTwice(step: Step): boolean {
+  const receipt = receiptOf(step)
+  const { command } = step
+  const isAsked = command.kind === 'context' && command.newEpoch === true
+  const cause = textIn(field(receipt, 'epoch'), 'cause')
+  return isAsked && listIn(receipt, 'failures').some(isLongTerm) && !['', 'manual'].includes(cause)
 }
 
 /** What a receipt calls what heads show. */
