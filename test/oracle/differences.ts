@@ -3,7 +3,7 @@
  * CHANGELOG.md.
  */
 import { at, type Difference } from './compare.ts'
-import { field, isObject, type Json, listIn, numberIn, textIn } from './json.ts'
+import { field, isObject, type Json, type JsonObject, listIn, numberIn, textIn } from './json.ts'
 import type { Result, Step } from './play.ts'
 import { isSameSession, type OpenTab, receiptOf, stepsBefore, tabOf } from './played.ts'
 
@@ -40,10 +40,7 @@ export const wanted: readonly WantedDifference[] = [
   {
     changelog: 'Where the read of one feature fails, what its epoch froze shows on',
     isLasting: true,
-    holds: ({ command, step, path }, { first }) =>
-      command.kind === 'context' &&
-      !path.includes('failures') &&
-      listIn(receiptOf(first.steps[step]), 'failures').some(isLongTerm),
+    holds: showsOn,
   },
   {
     changelog: 'An epoch that shows no facts goes on in another project',
@@ -75,6 +72,11 @@ export const wanted: readonly WantedDifference[] = [
     changelog: '`addExchange` reckons with the excerpt of the checkpoint',
     isLasting: true,
     holds: isAfterExchange,
+  },
+  {
+    changelog: 'After an import that left out what an epoch had frozen',
+    isLasting: true,
+    holds: isSavedAfterImport,
   },
   {
     changelog: '`editMessage(session, id, message)` in place of',
@@ -124,6 +126,27 @@ function areAlike({ old, new: now }: Failures): boolean {
   )
 }
 
+/** Whether an epoch began of which 0.1.0 could not read what is remembered, so that it showed nothing. */
+function showsOn({ step, command }: Difference, { first, second }: Played): boolean {
+  if (['rows', 'export'].includes(command.kind)) return first.steps.slice(0, step).some(isBegunTwice)
+  const [old, now] = [receiptOf(first.steps[step]), receiptOf(second.steps[step])]
+  const shows = (receipt: JsonObject | undefined): boolean =>
+    listIn(receipt, 'remembered').some((use) => FROZEN.includes(textIn(use, 'name')))
+  return listIn(old, 'failures').some(isLongTerm) && !shows(old) && shows(now)
+}
+
+/** Whether a read failed, and then not, while an epoch was asked for: another one began in the same call. */
+function isBegunTwice(step: Step): boolean {
+  const receipt = receiptOf(step)
+  const { command } = step
+  const isAsked = command.kind === 'context' && command.newEpoch === true
+  const cause = textIn(field(receipt, 'epoch'), 'cause')
+  return isAsked && listIn(receipt, 'failures').some(isLongTerm) && !['', 'manual'].includes(cause)
+}
+
+/** What a receipt calls what heads show. */
+const FROZEN = ['profile', 'pins', 'skills', 'facts', 'loaded-skills']
+
 /** What 0.1.0 read as one. */
 const FEATURES = ['facts', 'profile', 'skills']
 
@@ -168,6 +191,20 @@ function isAfterExchange({ step }: Difference, { first }: Played): boolean {
     if (kind === 'context' && before.step !== at) return false
     const sections = first.configurations[before.tab.configuration]?.sections
     if (kind === 'addExchange') return numberIn(sections, 'checkpoint') > 0
+  }
+  return false
+}
+
+/** Whether an epoch is saved by now which was not, in a session of which an import left lines out. */
+function isSavedAfterImport({ step }: Difference, { first, second }: Played): boolean {
+  const at = first.steps[step]
+  const asked = at && tabOf(first, step, at)
+  const epochOf = (one: Step | undefined): Json | undefined => field(receiptOf(one), 'epoch')
+  if (!asked || epochOf(at) !== 'unsaved' || !isObject(epochOf(second.steps[step]))) return false
+  for (const { step: before, tab } of stepsBefore(first, step)) {
+    const { command, outcome } = before
+    if (command.kind !== 'import' || tab.store !== asked.store || command.user !== asked.user) continue
+    if ('ok' in outcome && numberIn(field(outcome.ok, 'skipped'), 'count') > 0) return true
   }
   return false
 }

@@ -27,11 +27,14 @@ async function scopeOf(store: ScopeStoreLike, scope: ScopeJson, headOf: HeadOf):
     const keys = places(await store.indexed(group), group)
     lists.push({ group, keys, sum: plain((await store.sums([group])).get(group)) })
   }
-  const { marks, ...head } = (await store.head()) as { readonly marks: ReadonlyMap<string, unknown> }
+  const { marks, ...head } = (await store.head()) as {
+    readonly marks: ReadonlyMap<string, { readonly seq: number }>
+  }
   return {
     scope: plain(scope),
     head: plain(head),
-    marks: plain([...marks.values()]),
+    // Some stores have them in the order of their lanes.
+    marks: plain([...marks.values()].sort((one, other) => one.seq - other.seq)),
     log: log.map(opened),
     registers: registers.map((row) => (row.key.startsWith('head/') ? headOf(opened(row)) : opened(row))),
     lists,

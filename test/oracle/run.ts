@@ -1,7 +1,7 @@
 /**
  * `npm run test:oracle -- [histories] [--seed N] [--store map|encrypted] [--keep]`: plays histories
  * over the frozen build and the working sources, and says where they part first. `--keep` writes
- * what the frozen build breaks a law in to `known/`.
+ * what the frozen build breaks a law in to `known/`, where the reason is to be filled in.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -89,6 +89,7 @@ async function keep(history: History): Promise<void> {
     broken(one, await play(one, sides.frozen))
   const least = await shrunk(history, async (shorter) => (await linesOf(shorter)).length > 0)
   const file = join(import.meta.dirname, 'known', `seed-${history.seed}.json`)
-  writeFileSync(file, `${JSON.stringify({ breaks: await linesOf(least), history: least }, null, 2)}\n`)
+  const kept = { why: '', breaks: await linesOf(least), history: least }
+  writeFileSync(file, `${JSON.stringify(kept, null, 2)}\n`)
   console.log(`${file}: ${least.commands.length} commands`)
 }

@@ -64,7 +64,7 @@ export class Lane {
   readonly #prefix = new Prefix()
   readonly #laws: LawCheck | undefined
   /** What features show in the head that was read last. */
-  #read: { readonly head: string; readonly parts: HeadParts } | undefined
+  #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
 
   constructor(parts: LaneParts) {
     const { store, policy, shows, cover, laws } = parts
@@ -95,7 +95,7 @@ export class Lane {
   /** What shows in the epoch that holds, as it was when it began. */
   async showing(): Promise<Showing> {
     await this.view.refresh()
-    return this.#showing(await this.#frozen(this.view.epoch), [])
+    return this.#showing((await this.#frozen(this.view.epoch)) ?? {}, [])
   }
 
   /** What the epoch that holds shows by what the log says alone, whoever asked last. Undefined: there is none that can be read. */
@@ -135,8 +135,8 @@ export class Lane {
       const frozen = await this.#frozen(prior)
       const heads = keeper<Promise<LogHead>>(1)
       const user = () => heads([], () => this.#parts.user.head())
-      const shown = await this.#shows.read(frozen, { own, registersAt, user, mayWrite }, failed)
-      const parts = this.#shows.held(shown, calibration)
+      const shown = await this.#shows.read(frozen ?? {}, { own, registersAt, user, mayWrite }, failed)
+      const parts = frozen ? this.#shows.held(shown, calibration) : this.#shows.parts(shown, calibration, 0)
       const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
       const failures = [...failed]
       const showing = () => this.#showing(parts, since.ids ?? [])
@@ -237,11 +237,14 @@ export class Lane {
     return register && (valueIn(register) as HeadTexts | undefined)
   }
 
-  /** What the head of an epoch holds of features. */
-  async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts> {
+  /**
+   * What the head of an epoch holds of features. Undefined where it is gone, or was never there, as
+   * an import may leave it out: the epoch holds if what shows now is the same.
+   */
+  async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts | undefined> {
     if (!epoch?.mark.remembers) return {}
     const { head } = epoch.mark
-    if (this.#read?.head !== head) this.#read = { head, parts: (await this.#texts(head))?.parts ?? {} }
+    if (this.#read?.head !== head) this.#read = { head, parts: (await this.#texts(head))?.parts }
     return this.#read.parts
   }
 

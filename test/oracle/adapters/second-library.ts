@@ -82,6 +82,8 @@ export interface MemoryLike {
 
 export interface SecondLibrary extends CountersLike {
   createKernel(options: Options): MemoryLike
+  /** What a memory in development checks its contexts with. */
+  readonly LawChecker: new () => object
   extractFacts(rounds: never): unknown
   readonly englishStemmer: object
 

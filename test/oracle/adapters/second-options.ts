@@ -15,7 +15,7 @@ export function optionsOf(library: SecondLibrary, configuration: Configuration, 
     ...(window && { window }),
     ...(toolOutput && { toolOutput }),
     ...(onCut && { onCut: onCutOf(onCut, world) }),
-    ...(development !== undefined && { development }),
+    ...(development && { laws: () => new library.LawChecker() }),
   }
 }
 

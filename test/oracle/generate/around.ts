@@ -127,7 +127,12 @@ const fail: Scene = (course, tab) => {
     ...random.maybe(0.3, 'times', () => 1),
   })
   const before = course.commands.length
-  if (reads) course.context(tab, { recall: true, onPending: 'abandon' })
+  if (reads)
+    course.context(tab, {
+      recall: true,
+      onPending: 'abandon',
+      ...random.maybe(0.4, 'newEpoch', () => true),
+    })
   else write(course, tab, op ?? random.pick(OPS))
   if (random.chance(0.6)) course.commands.push(...course.commands.slice(before, before + 1))
   course.context(tab, { onPending: 'abandon' })

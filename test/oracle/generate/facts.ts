@@ -187,6 +187,31 @@ const handOver: Scene = (course, tab) => {
   course.context(random.chance(0.5) ? tab : other, { onPending: 'abandon' })
 }
 
+/** A fact that sessions of one user show, and that one of them ends, or that others do beside them. */
+const share: Scene = (course, tab) => {
+  const { random } = course
+  const { configuration, session } = tab
+  const other =
+    course.tabs.find(({ conversation, store, user }) => {
+      return conversation !== tab.conversation && store === tab.store && user === tab.user
+    }) ??
+    course.open({ configuration, session: session === 'home' ? 'trip' : 'home', memory: course.tabs.length })
+  const id = course.id('fact')
+  const fact = { ...factOf(random), kind: random.pick(['preference', 'constraint']), trust: 'user', id }
+  course.in(tab, { kind: 'remember', fact })
+  tab.conversation.facts.push(id)
+  for (const one of [tab, other]) {
+    course.append(one, [messageOf(course, one, 'user')])
+    course.context(one, { newEpoch: true, onPending: 'abandon' })
+  }
+  random.weighted([
+    [3, () => course.in(tab, { kind: 'forget', id, what: 'fact' })],
+    [1, () => course.in(tab, { kind: 'userForget', id })],
+    [1, () => course.in(tab, { kind: 'deleteSession', session: session ?? 'default' })],
+  ])()
+  for (const one of [other, tab]) course.context(one, { onPending: 'abandon' })
+}
+
 export const FACTS: readonly (readonly [number, Scene])[] = [
   [8, remember],
   [5, changeFact],
@@ -194,4 +219,5 @@ export const FACTS: readonly (readonly [number, Scene])[] = [
   [3, commit],
   [2, handOver],
   [2.5, ending],
+  [1.5, share],
 ]

@@ -19,6 +19,7 @@ import {
   type FullSession,
   fullMemory,
 } from '../../contract/full-memory.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 const DAY = 86_400_000
 const NOON = 20_779.5 * DAY
@@ -400,6 +401,32 @@ describe('a context', () => {
     )
     broken = false
     expect((await session.context()).receipt.failures).toEqual([])
+  })
+
+  it('shows on what was frozen of a feature that cannot be read, in the next epoch too', async () => {
+    let broken = false
+    const store = changedStore(mapStore(), (inner) => ({
+      indexed: async (group, query) => {
+        if (broken && group.startsWith('fact')) throw new Error('the disk is away')
+        return inner.indexed(group, query)
+      },
+    }))
+    const { memory, session } = open({}, store)
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    await memory.user(ADA).profile.set('SOUL.md', 'Be brief.')
+    await say(session, 'Where to?')
+    await session.context()
+    broken = true
+    await memory.user(ADA).profile.set('SOUL.md', 'Be kind.')
+    const context = await session.context()
+    expect(context.receipt.failures.map(({ part }) => part)).toEqual(['facts'])
+    expect(causeOf(context)).toBe('head')
+    expect(textOf(context, 'system')).toContain('Be kind.')
+    expect(textOf(context, 'system')).toContain('Never fly.')
+    const again = await session.context({ newEpoch: true })
+    expect(textOf(again, 'system')).toBe(textOf(context, 'system'))
+    broken = false
+    expect((await session.context()).epoch).toBe(again.epoch)
   })
 
   it('shows the checkpoint in the tail where a size is given for it, cut where it is larger', async () => {

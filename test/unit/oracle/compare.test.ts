@@ -1,15 +1,28 @@
 import { describe, expect, test } from 'vitest'
 import type { Command } from '../../oracle/commands.ts'
-import { differencesBetween, firstDifference, told } from '../../oracle/compare.ts'
+import { compared, type Difference, differencesBetween, told } from '../../oracle/compare.ts'
+import type { WantedDifference } from '../../oracle/differences.ts'
 import type { Json, JsonObject } from '../../oracle/json.ts'
-import type { Result } from '../../oracle/play.ts'
+import type { Result, Step } from '../../oracle/play.ts'
 
 const hash = (digit: string): string => digit.repeat(64)
 
 const command: Command = { kind: 'context', tab: 'a' }
 
+function built(steps: readonly Step[]): Result {
+  return { name: 'build', configurations: [], steps }
+}
+
 function resultOf(value: Json, of: Command = command): Result {
-  return { name: 'build', steps: [{ command: of, outcome: { ok: value }, events: [] }] }
+  return built([{ command: of, outcome: { ok: value }, events: [] }])
+}
+
+function firstDifference(
+  one: Result,
+  other: Result,
+  list: readonly WantedDifference[] = [],
+): Difference | undefined {
+  return compared(one, other, list).difference
 }
 
 interface Shown {
@@ -26,9 +39,8 @@ function contextsOf({
   epochs = ['2'],
   text = '',
 }: Shown): Result {
-  return {
-    name: 'build',
-    steps: epochs.map((epoch) => ({
+  return built(
+    epochs.map((epoch) => ({
       command,
       outcome: {
         ok: {
@@ -40,7 +52,7 @@ function contextsOf({
       },
       events: [],
     })),
-  }
+  )
 }
 
 describe('a comparison', () => {
@@ -71,10 +83,7 @@ describe('a comparison', () => {
   })
 
   test('compares codes of errors and their fields', () => {
-    const failed = (error: JsonObject): Result => ({
-      name: 'build',
-      steps: [{ command, outcome: { error }, events: [] }],
-    })
+    const failed = (error: JsonObject): Result => built([{ command, outcome: { error }, events: [] }])
     const one = failed({ code: 'ERR_NOT_FOUND', id: 'm1' })
     expect(firstDifference(one, failed({ code: 'ERR_NOT_FOUND', id: 'm2' }))).toBeDefined()
     expect(firstDifference(one, failed({ code: 'ERR_CONFLICT', id: 'm1' }))).toBeDefined()
@@ -111,5 +120,19 @@ describe('a comparison', () => {
     expect(difference && told(difference)).toBe(
       'step 0, context of tab a (behaviour): outcome.ok.b.length\n  was 2\n  is  1',
     )
+  })
+
+  test('ends where a wanted difference lasts, and says at which step', () => {
+    const [one, other] = [
+      ['a', 'b'],
+      ['c', 'd'],
+    ].map((texts) => built(texts.map((ok) => ({ command, outcome: { ok }, events: [] })))) as [Result, Result]
+    const at = (step: number): WantedDifference => ({
+      changelog: '',
+      isLasting: true,
+      holds: (difference) => difference.step === step,
+    })
+    expect(compared(one, other, [at(0)])).toEqual({ until: 0 })
+    expect(compared(one, other, [at(1)])).toMatchObject({ until: 1, difference: { step: 0 } })
   })
 })

@@ -132,7 +132,11 @@ describe('the driver', () => {
 
 test('what histories reached is counted, and what they did not is told', async () => {
   const coverage = new Coverage()
-  coverage.add({ name: 'build', steps: await stepsOf([say('m1'), { kind: 'context', tab: 'a' }]) })
+  coverage.add({
+    name: 'build',
+    configurations: [],
+    steps: await stepsOf([say('m1'), { kind: 'context', tab: 'a' }]),
+  })
   const missing = coverage.missing(['append', 'context', 'erase'])
   expect(missing).toEqual(expect.arrayContaining(['cause window', 'omitted orphan', 'done erase']))
   expect(missing).not.toContain('cause start')

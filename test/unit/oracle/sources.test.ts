@@ -25,10 +25,12 @@ test('each wanted difference has its line in the changelog', () => {
   for (const one of wanted) expect(changelog.split(one.changelog)).toHaveLength(2)
 })
 
-test.each(readdirSync(known))('the frozen build still breaks a law in %s', async (file) => {
-  const { breaks, history } = JSON.parse(readFileSync(join(known, file), 'utf8')) as {
+test.each(readdirSync(known))('the frozen build still breaks a law in %s, with a reason', async (file) => {
+  const { why, breaks, history } = JSON.parse(readFileSync(join(known, file), 'utf8')) as {
+    readonly why: string
     readonly breaks: readonly string[]
     readonly history: History
   }
+  expect(why).not.toBe('')
   expect(broken(history, await play(history, sides.frozen))).toEqual(breaks)
 })

@@ -798,6 +798,30 @@ describe('trust', () => {
     expect([same.conflicts.count, same.parts.log.written]).toEqual([0, 0])
     expect(await readAll(source.open(TRIP))).toEqual(before)
   })
+
+  it.each([
+    ['facts', ''],
+    ['facts and a profile', 'Be brief.'],
+  ])('falls for what an epoch froze too: one that freezes the same %s is saved', async (_, soul) => {
+    const source = mapStore()
+    const session = memoryOf(source).session(TRIP)
+    await session.append({ role: 'user', content: 'Hi.' })
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    if (soul !== '') await memoryOf(source).user(ADA).profile.set('SOUL.md', soul)
+    const { head } = await session.context()
+    const lines = await linesOf(source, ADA)
+
+    const target = mapStore()
+    await load(target, ADA, lines, { trust: 'import' })
+    expect(await target.open(TRIP).register(head)).toBeUndefined()
+    await load(target, ADA, lines, { trust: 'user' })
+    const copy = memoryOf(target).session(TRIP)
+    const first = await copy.context()
+    expect(first.head).toBe(head)
+    expect(first.receipt.epoch).toMatchObject({ cause: 'start', place: 2 })
+    await copy.append({ role: 'user', content: 'And now?' })
+    expect((await copy.context()).epoch).toBe(first.epoch)
+  })
 })
 
 function register(key: string, value: unknown, part = 'log', version = `op-${key}`) {
