@@ -59,7 +59,12 @@ export { type CalibratedCounter, calibrated, type ReportedUsage } from './counte
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
 export type { Checkpoint } from './features/checkpoint/checkpoint.ts'
-export { type CheckpointOptions, type CheckpointShape, checkpoint } from './features/checkpoint/feature.ts'
+export {
+  type CheckpointOptions,
+  type CheckpointShape,
+  checkpoint,
+  type InitialCheckpoint,
+} from './features/checkpoint/feature.ts'
 export type { Pin } from './features/compaction/carry.ts'
 export type { CompactionOptions } from './features/compaction/compaction-options.ts'
 export {
@@ -102,7 +107,7 @@ export {
 } from './features/skills/feature.ts'
 export { toMarkdown } from './features/skills/skill.ts'
 export type { Skills } from './features/skills/skills.ts'
-export { type StandardOptions, standard } from './features/standard.ts'
+export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export { charsPerToken, countMessage, utf8Bound } from './kernel/context/count.ts'
 export {
@@ -304,6 +309,7 @@ export {
   lintPrefix,
 } from './render/diff.ts'
 export { explain } from './render/explain.ts'
+export { assertFits } from './render/fits.ts'
 export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
