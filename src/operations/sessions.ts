@@ -20,7 +20,11 @@ export interface ListOptions {
   readonly after?: string
 }
 
-/** At most 512 of a user's sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
+/**
+ * At most 512 of a user's sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on.
+ *
+ * @throws ERR_INVALID_ARGUMENT, ERR_DECRYPT
+ */
 export async function listSessions(
   memory: Memory,
   user: UserScope,
@@ -70,6 +74,7 @@ export async function titleSession(
  * is recorded in the user's audit: {@link readAudit}.
  *
  * @returns how much was removed; no text
+ * @throws ERR_INVALID_ARGUMENT; as the store: then some of it may be there, and the same call goes on
  */
 export async function deleteSession(
   memory: Memory,

@@ -39,7 +39,8 @@ export interface InitialCheckpoint<State> extends CheckpointOptions<State> {
 }
 
 /**
- * Mutable state of a session's task, beside its log: JSON of at most 32 KiB.
+ * Mutable state of a session's task, beside its log: JSON of at most 32 KiB. Adds `session.checkpoint` and `commit({ checkpoint })`. It is
+ * in no context unless `excerptTokens` gives it room. Its type is that of `initial`, or else what `schema` gives, or any JSON.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */
