@@ -257,8 +257,10 @@ export type {
   Snapshot,
   TailSection,
   ToolOutputOptions,
+  WindowBand,
   WindowLimits,
   WindowOptions,
+  WindowSize,
 } from './ports/session.ts'
 export type { BudgetTokens, Settings, SettingsPatch } from './ports/settings.ts'
 export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from './ports/skill.ts'

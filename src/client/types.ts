@@ -22,8 +22,10 @@ export type {
   Limits,
   TailSection,
   ToolOutputOptions,
+  WindowBand,
   WindowLimits,
   WindowOptions,
+  WindowSize,
 } from '../ports/session.ts'
 export type { BudgetTokens } from '../ports/settings.ts'
 export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../ports/skill.ts'

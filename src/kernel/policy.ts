@@ -1,7 +1,7 @@
 import type { Budget } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Json } from '../ports/message.ts'
-import type { Limits, WindowLimits, WindowOptions } from '../ports/session.ts'
+import type { Limits, WindowBand, WindowLimits, WindowOptions } from '../ports/session.ts'
 import { hashJson } from './text/hash.ts'
 import { checkId, checkOptions, invalid } from './text/json.ts'
 
@@ -31,6 +31,8 @@ export interface Policy {
   readonly protect: number
   readonly max: WindowLimits
   readonly keep: WindowLimits
+  /** Whether the window was given as one size: then `max` and `keep` are that size. */
+  readonly sliding?: true
 }
 
 /**
@@ -71,26 +73,37 @@ export function createPolicy(
   return { ...settings, counter, lane: lane.slice(0, 16) }
 }
 
+type Sizes = { readonly [unit: string]: number }
+
 function limits(
   operation: string,
   window: WindowOptions = {},
-): { readonly max: Record<string, number>; readonly keep: Record<string, number> } {
-  checkOptions(operation, 'window', window, ['max', 'keep'])
-  const { max = {}, keep = {} } = window
-  checkOptions(operation, 'window.max', max, LIMITS)
-  checkOptions(operation, 'window.keep', keep, LIMITS)
-  const most: Record<string, number> = {}
-  const kept: Record<string, number> = {}
-  for (const unit of LIMITS) {
-    const upper = max[unit]
-    if (upper !== undefined) most[unit] = tokens(operation, `window.max.${unit}`, upper, 1)
-    const lower = keep[unit] ?? (upper === undefined ? undefined : Math.ceil(upper / 2))
-    if (lower === undefined) continue
-    kept[unit] = tokens(operation, `window.keep.${unit}`, lower, 1)
-    if (upper !== undefined && lower > upper)
-      throw invalid(operation, `window.keep.${unit}`, `must be at most max.${unit}`)
+): { readonly max: Sizes; readonly keep: Sizes; readonly sliding?: true } {
+  checkOptions(operation, 'window', window, ['max', 'keep', ...LIMITS])
+  const sizes = LIMITS.filter((unit) => unit in window)
+  if (sizes.length > 0 && Object.keys(window).length > 1)
+    throw invalid(operation, 'window', 'must be max and keep, or one of rounds, messages and tokens')
+  if (sizes.length > 0) {
+    const size = limitsOf(operation, 'window', window as WindowLimits)
+    return { max: size, keep: size, sliding: true }
   }
-  return { max: most, keep: kept }
+  const { max: upper = {}, keep: lower = {} } = window as WindowBand
+  const max = limitsOf(operation, 'window.max', upper)
+  const halves = Object.entries(max).map(([unit, size]) => [unit, Math.ceil(size / 2)])
+  const keep: Sizes = { ...Object.fromEntries(halves), ...limitsOf(operation, 'window.keep', lower) }
+  for (const unit of LIMITS)
+    if ((keep[unit] ?? 0) > (max[unit] ?? Infinity))
+      throw invalid(operation, `window.keep.${unit}`, `must be at most max.${unit}`)
+  return { max, keep }
+}
+
+function limitsOf(operation: string, argument: string, limits: WindowLimits): Sizes {
+  checkOptions(operation, argument, limits, LIMITS)
+  const given = LIMITS.flatMap((unit) => {
+    const size = limits[unit]
+    return size === undefined ? [] : [[unit, tokens(operation, `${argument}.${unit}`, size, 1)]]
+  })
+  return Object.fromEntries(given)
 }
 
 /** A whole number of tokens, or `ERR_INVALID_ARGUMENT`. */

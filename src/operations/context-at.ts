@@ -1,5 +1,5 @@
 import { contextOf } from '../kernel/context/context-of.ts'
-import { seenBy, show } from '../kernel/context/epoch.ts'
+import { seenBy } from '../kernel/context/epoch.ts'
 import { partGaps, readGaps } from '../kernel/context/gaps.ts'
 import { type HeadTexts, headKey } from '../kernel/context/head.ts'
 import type { Lane } from '../kernel/context/lane.ts'
@@ -66,7 +66,7 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
       slice: past,
       call,
       epoch: past.epoch,
-      window: show(measure.layout(past.conversation), past.rows, mark),
+      window: measure.layout(past.conversation).show(mark, past.rows),
       covering,
       failures: [],
     },
@@ -77,7 +77,7 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
     undefined,
     past.opener,
   )
-  const { blocks } = show(measure.layout(then), past.rows, mark)
+  const { blocks } = measure.layout(then).show(mark, past.rows)
   const hash = hashPrefix(mark.head, blocks)
   if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
   const behind = [register, ...past.rows]

@@ -60,12 +60,30 @@ export interface WindowLimits {
   readonly tokens?: number
 }
 
-export interface WindowOptions {
+/** How much of the conversation shows: a band that changes seldom, or one size, which is a sliding window. */
+export type WindowOptions = WindowBand | WindowSize
+
+/** The longer a prefix stays as it is, the more of it a provider's cache holds. */
+export interface WindowBand {
   /** The window grows until one of these, or the room in the budget, is exceeded … */
   readonly max?: WindowLimits
   /** … and is then cut back to these in one step. Default: half of `max`, and half of the room. */
   readonly keep?: WindowLimits
 }
+
+/**
+ * A sliding window: what is older leaves with the next call, so a full one begins with other bytes in nearly each round.
+ *
+ * - `rounds`: complete rounds, and the open one beside them;
+ * - `messages`: in all, the newest included, as are the user message of a round that is cut and each message of a step;
+ * - `tokens`: of what shows, by the memory's counter.
+ *
+ * The newest step always shows whole. Where it needs more than the size, `receipt.exceeded` says so.
+ */
+export type WindowSize =
+  | { readonly rounds: number }
+  | { readonly messages: number }
+  | { readonly tokens: number }
 
 export interface ToolOutputOptions {
   /** Most tokens of an output from its first call on. Default: a sixteenth of the cap. */

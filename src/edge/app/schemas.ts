@@ -99,8 +99,14 @@ const extent = z
     tokens: z.number().optional(),
   })
   .optional()
+const window = z.union([
+  z.strictObject({ max: extent, keep: extent }),
+  z.strictObject({ rounds: z.number() }),
+  z.strictObject({ messages: z.number() }),
+  z.strictObject({ tokens: z.number() }),
+])
 const limits = z.strictObject({
-  window: z.strictObject({ max: extent, keep: extent }).optional(),
+  window: window.optional(),
   tool_output: z.strictObject({ first: z.number().optional(), old: z.number().optional() }).optional(),
 })
 

@@ -1,11 +1,11 @@
 import type { Call } from '../../kernel/context/call.ts'
 import { type Covering, endOf } from '../../kernel/context/covering.ts'
-import { show } from '../../kernel/context/epoch.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
 import type { Measure } from '../../kernel/context/measure.ts'
 import { isReadFrom, keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
 import type { CurrentEpoch, View } from '../../kernel/context/view.ts'
-import { cutBack, extentOf, Layout, type Window } from '../../kernel/context/window.ts'
+import { cutBack, extentOf } from '../../kernel/context/cut.ts'
+import { Layout, type Window } from '../../kernel/context/window.ts'
 import type { Began, Cover, PlanAsk, Planned } from '../../kernel/feature.ts'
 import { markIn, messageIn } from '../../kernel/log/bodies.ts'
 import { findOpener, readEntry, readRange } from '../../kernel/log/entries.ts'
@@ -280,7 +280,7 @@ export class CompactionCover implements Cover {
     if (!epoch || this.#latest?.mark.id !== epoch.mark.summary) return undefined
     const all = call.room + call.head.tokens.memory
     const used = window.tokens + call.head.tokens.memory
-    const extent = extentOf(window.units)
+    const extent = extentOf(conversation.units, window, true)
     const near =
       used >= share * all ||
       extent.rounds >= share * (max.rounds ?? Infinity) ||
@@ -308,20 +308,14 @@ export class CompactionCover implements Cover {
       limit === undefined ? undefined : Math.max(1, limit - Math.max(0, (most ?? now) - now))
     const rounds = less(limits.rounds, max.rounds, extent.rounds)
     const messages = less(limits.messages, max.messages, extent.messages)
-    const cut = cutBack(
-      layout,
-      {
-        ...policy,
-        keep: { ...(rounds !== undefined && { rounds }), ...(messages !== undefined && { messages }) },
-      },
-      {
-        start: window.from,
-        oldBefore: Math.max(0, layout.indexOf(epoch.mark.cuts.oldBefore, rows)),
-        room: all - reserve,
-        keep: keep - (limits.tokens === undefined ? reserve : 0) - coming,
-        mayFold: true,
-      },
-    )
+    const cut = cutBack(layout, policy, {
+      start: window.from,
+      oldBefore: Math.max(0, layout.indexOf(epoch.mark.cuts.oldBefore, rows)),
+      room: all - reserve,
+      keep: keep - (limits.tokens === undefined ? reserve : 0) - coming,
+      limits: { ...(rounds !== undefined && { rounds }), ...(messages !== undefined && { messages }) },
+      mayFold: true,
+    })
     const summary = epoch.mark.summary === undefined ? undefined : this.#summary
     if (!cut || (epoch.mark.summary !== undefined && !summary)) return undefined
     // What an epoch had to do without is summarised when the next one begins.
@@ -329,7 +323,7 @@ export class CompactionCover implements Cover {
     const start = summary ? layout.indexOf(summary.mark.upto, rows) : whole ? 0 : window.from
     const uncovered = uncoveredBefore({ conversation, rows, whole, summary, start }, cut.from)
     if (!uncovered) return undefined
-    const kept = show(layout, rows, cut)
+    const kept = layout.show(cut, rows)
     return this.#job(call, kept, uncovered, limits.tokens === undefined ? keep - coming : all)
   }
 

@@ -2,6 +2,7 @@ import type { Context, Receipt, SectionUse, SummaryUse } from '../../ports/conte
 import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
 import type { Covering } from './covering.ts'
+import { exceededBy } from './cut.ts'
 import type { Epoch } from './epoch.ts'
 import type { Failure } from './failure.ts'
 import { headKey, sectionsIn } from './head.ts'
@@ -40,6 +41,7 @@ export async function contextOf({ policy, calls, prefix }: Makers, made: Made): 
   const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
   const { omitted, covers } = leftOut(await slice.before(covering), slice, window, covering)
   const sections = sectionUses(head, blocks, call.room, measure.shelf)
+  const exceeded = exceededBy(policy, slice.conversation.units, window)
   const used = sections.reduce((sum, section) => sum + section.tokens, head.tokens.framing)
   const uses = [...sectionsIn(head.parts ?? {}), ...call.tail].flatMap(({ use }): SectionUse[] =>
     use ? [use] : [],
@@ -54,6 +56,7 @@ export async function contextOf({ policy, calls, prefix }: Makers, made: Made): 
     sections,
     ...(uses.length > 0 && { remembered: uses }),
     omitted,
+    ...(exceeded && { exceeded }),
     ...(covering && { summary: summaryUse(covering, covers) }),
     epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
     ...(measure.calibration !== 1 && { calibration: measure.calibration }),

@@ -5,9 +5,10 @@ import { markIn } from '../log/bodies.ts'
 import { addedLate, type Conversation, fold } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
+import { exceededBy } from './cut.ts'
 import { hashPrefix } from './prefix.ts'
 import type { CurrentEpoch, Joined, View } from './view.ts'
-import { type Band, exceeds, type Layout, NOTHING, type Window } from './window.ts'
+import { NOTHING, type Window } from './window.ts'
 
 /** The epoch in which a context is shown. */
 export interface Epoch {
@@ -78,7 +79,7 @@ export class Judge {
     // What is shown again may lie before the window, and what is hidden may be all of it.
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
       return { cause: 'rewind', window: NOTHING }
-    const window = show(call.measure.layout(conversation), rows, mark)
+    const window = call.measure.layout(conversation).show(mark, rows)
     const cause =
       mark.head !== call.head.hash
         ? 'head'
@@ -101,7 +102,7 @@ export class Judge {
     const { origin } = conversation
     if (this.#unchanged?.id === id && this.#unchanged.origin === origin) return false
     const before = rows.filter((row) => row !== opener && row.seq <= seen)
-    const { blocks } = show(measure.layout(fold([...rewinds, ...before], undefined, opener)), rows, mark)
+    const { blocks } = measure.layout(fold([...rewinds, ...before], undefined, opener)).show(mark, rows)
     if (hashPrefix(mark.head, blocks) !== mark.prefixHash) return true
     this.#unchanged = { id, origin }
     return false
@@ -121,15 +122,10 @@ export class Judge {
     const { room } = call
     const { view, calls, policy } = this.#parts
     const { units } = view.conversation
-    const { max } = policy
     if (this.#isLate(view.conversation, seen)) return 'late'
     // The newest unit always shows, whatever the limits.
-    const limited = window.from < units.length - 1
-    if (
-      window.tokens > room ||
-      (limited && (window.tokens > (max.tokens ?? room) || exceeds(units, window.from, max)))
-    )
-      return 'window'
+    const isLimited = window.from < units.length - 1
+    if (window.tokens > room || (isLimited && exceededBy(policy, units, window))) return 'window'
     const tokens = window.tokens + (calls.tail(call, window, place)?.tokens ?? 0)
     return tokens > room || this.#isReportedOver(call, tokens, place) ? 'budget' : undefined
   }
@@ -157,15 +153,6 @@ export class Judge {
     const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, least, place)
     return calls.floor(then, view.conversation, place).floor <= cap
   }
-}
-
-/** The window of a band. */
-export function show(layout: Layout, rows: readonly LogRow[], { windowFrom, cuts }: Band): Window {
-  const at = (id: string | null | undefined): number => {
-    const index = layout.indexOf(id, rows)
-    return index < 0 ? layout.units.length : index
-  }
-  return layout.window(at(windowFrom), at(cuts.oldBefore), cuts)
 }
 
 /** Seq of the newest entry that an epoch's writer had read. */

@@ -5,10 +5,11 @@ import type { Cover, PlanAsk, Planned, Rung } from '../feature.ts'
 import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
 import { type Covering, endOf } from './covering.ts'
-import { type EpochParts, show } from './epoch.ts'
+import { cutBack, exceededBy } from './cut.ts'
+import type { EpochParts } from './epoch.ts'
 import type { HeadParts } from './head.ts'
 import type { CurrentEpoch, View } from './view.ts'
-import { type Band, cutBack, exceeds, type Layout, NOTHING, type Window } from './window.ts'
+import { type Band, type Layout, NOTHING, type Window } from './window.ts'
 
 /** What the next epoch shows. */
 export interface Plan {
@@ -135,7 +136,6 @@ async function planWindow(
   { room: most, keep, limits, mayFold = false }: PlanTarget,
 ): Promise<Plan> {
   const { view, calls, policy } = parts
-  const { max } = policy
   const { place } = view.next
   // Where nothing shows any more of an epoch's window, the next one begins as in a new lane, further back.
   const prior = before && isEmpty(view, call, before) ? undefined : before?.mark
@@ -143,12 +143,12 @@ async function planWindow(
     const { conversation, rows, whole, opener } = view
     const { units } = conversation
     const layout = call.measure.layout(conversation)
-    const shown = prior && show(layout, rows, prior)
+    const shown = prior && layout.show(prior, rows)
     const closing = calls.tail(call, layout.newest(), place)?.tokens ?? 0
     const room = most - closing
     const sameSummary = prior?.summary === covering?.mark.id
     if (prior && shown && sameSummary && (cause === 'late' || cause === 'rewind' || cause === 'forget'))
-      if (shown.tokens <= Math.min(room, max.tokens ?? room) && !exceeds(units, shown.from, max)) {
+      if (shown.tokens <= room && !exceededBy(policy, units, shown)) {
         const windowFrom = units[shown.from]?.row.id ?? prior.windowFrom
         const band = { windowFrom, cuts: prior.cuts }
         return { call, band, window: shown, from: shown.from, ...(covering && { covering }) }
@@ -165,17 +165,14 @@ async function planWindow(
     const cut =
       start >= units.length && units.length > 0 && start > 0 && uncovered < 0
         ? { windowFrom: null, cuts: {}, from: units.length }
-        : cutBack(
-            layout,
-            { ...policy, keep: limits },
-            {
-              start,
-              oldBefore: layout.indexOf(prior?.cuts.oldBefore, rows),
-              room,
-              keep: Math.min(room, keep),
-              mayFold: mayFold || foldable(covering, layout, start),
-            },
-          )
+        : cutBack(layout, policy, {
+            start,
+            oldBefore: layout.indexOf(prior?.cuts.oldBefore, rows),
+            room,
+            keep: Math.min(room, keep),
+            limits,
+            mayFold: mayFold || foldable(covering, layout, start),
+          })
     const isRead = covering !== undefined && isReadFrom(view, covering)
     if (cut && cut.from <= (opener ? 1 : 0) && !prior && !whole && !isRead) {
       await view.extend()
@@ -183,14 +180,14 @@ async function planWindow(
     }
     // Where nothing shows, the window begins after the newest entry.
     const band = cut && { windowFrom: cut.windowFrom ?? rows.at(-1)?.id ?? null, cuts: cut.cuts }
-    const window = band && show(layout, rows, band)
+    const window = band && layout.show(band, rows)
     if (!cut || !band || !window || window.tokens > room) throw tooSmall(parts, call)
     return { call, band, window, from: cut.from, ...(covering && { covering }) }
   }
 }
 
 function isEmpty({ conversation, rows }: View, { measure }: Call, { mark }: CurrentEpoch): boolean {
-  return show(measure.layout(conversation), rows, mark).units.length === 0
+  return measure.layout(conversation).show(mark, rows).units.length === 0
 }
 
 /** Whether all that follows what a summary covers is in memory, in its place; an opener stands apart from the other rows. */

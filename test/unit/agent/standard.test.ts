@@ -264,10 +264,11 @@ describe('memoryTools', () => {
     const first = String(await page({ reference: '#1' }))
     const [, end = ''] =
       /^\[from memory: #1, characters 0 to (\d+) of \d+; go on with offset \1\]\n/.exec(first) ?? []
-    expect(first.endsWith(text.slice(0, Number(end)))).toBe(true)
-    const rest = String(await page({ reference: '#1', offset: text.length - 40 }))
-    const range = `characters ${text.length - 40} to ${text.length} of ${text.length}`
-    expect(rest).toBe(`[from memory: #1, ${range}]\n${text.slice(-40)}`)
+    const whole = `User: ${text}`
+    expect(first.endsWith(whole.slice(0, Number(end)))).toBe(true)
+    const rest = String(await page({ reference: '#1', offset: whole.length - 40 }))
+    const range = `characters ${whole.length - 40} to ${whole.length} of ${whole.length}`
+    expect(rest).toBe(`[from memory: #1, ${range}]\n${whole.slice(-40)}`)
   })
 
   it('takes a reference and an offset, and nothing else', () => {

@@ -1,10 +1,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
-import { PlimsollError } from '../../../src/index.ts'
+import { PlimsollError, retention } from '../../../src/index.ts'
 import { listSession } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
-import { changeSessions, changeUsers } from './changed-settings.ts'
+import { changeSessions, changeUsers, withFeatures } from './changed-settings.ts'
 import { openedIn, storeIn } from './opened.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { sabotage, watch } from './saboteur.ts'
@@ -140,9 +140,9 @@ describe('DELETE /v1/me', () => {
 
 describe('retention at the edge', () => {
   it('is driven by the alarms of the objects', async () => {
-    const retention = { log: { days: 30 }, facts: { days: 30 } }
-    await changeSessions((settings) => ({ ...settings, memory: { ...settings.memory, retention } }))
-    await changeUsers((settings) => ({ ...settings, memory: { ...settings.memory, retention } }))
+    const kept = retention({ log: { days: 30 }, facts: { days: 30 } })
+    await changeSessions((settings) => withFeatures(settings, kept))
+    await changeUsers((settings) => withFeatures(settings, kept))
     const world = new World()
     await world.create()
     await world.append('trip', said('old', 'Two seats to Turin.'))
