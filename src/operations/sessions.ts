@@ -74,7 +74,6 @@ export async function titleSession(
  * is recorded in the user's audit: {@link readAudit}.
  *
  * @returns how much was removed; no text
- * @throws ERR_INVALID_ARGUMENT; as the store: then some of it may be there, and the same call goes on
  */
 export async function deleteSession(
   memory: Memory,
