@@ -111,6 +111,7 @@ export { type StandardFeatures, type StandardOptions, standard } from './feature
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export { charsPerToken, countMessage, utf8Bound } from './kernel/context/count.ts'
 export {
+  type BeforeCut,
   type Cut,
   type CutPart,
   type Feature,
@@ -123,6 +124,7 @@ export {
   type OnCut,
   type Owner,
   type Prepared,
+  type Provided,
   provide,
   type ReadAsk,
   type RegisterKind,
@@ -139,7 +141,13 @@ export {
   type WriteDraft,
   type WritePart,
 } from './kernel/feature.ts'
-export { changeRegister, readRegister, type WriteOptions } from './kernel/log/register.ts'
+export {
+  changeRegister,
+  type Register,
+  type RegisterChange,
+  readRegister,
+  type WriteOptions,
+} from './kernel/log/register.ts'
 export type { Policy } from './kernel/policy.ts'
 export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
 export { readAudit } from './operations/audit.ts'
