@@ -1,17 +1,17 @@
-import type { SectionUse } from '../ports/context.ts'
+import type { SectionUse, SummaryUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Get, Shape } from '../ports/memory.ts'
 import type { Json, Message, MessageInput, Trust } from '../ports/message.ts'
-import type { EpochCause, IndexEntry, Op, OpResult, Scope } from '../ports/op.ts'
+import type { EpochCause, IndexEntry, Op, OpResult, Scope, SummaryMark } from '../ports/op.ts'
 import type { AppendOptions, AppendResult, Limits } from '../ports/session.ts'
-import type { Head, Reads, ScopeStore, Store } from '../ports/store.ts'
+import type { Head, LogRow, Reads, ScopeStore, Store } from '../ports/store.ts'
 import type { TransferPart } from '../ports/transfer.ts'
 import type { Call } from './context/call.ts'
-import type { Covering } from './context/covering.ts'
+import type { Border } from './context/gaps.ts'
 import type { Lane } from './context/lane.ts'
 import type { Plan, PlanTarget } from './context/plan.ts'
 import type { CurrentEpoch, View } from './context/view.ts'
-import type { Window } from './context/window.ts'
+import type { Layout, Window } from './context/window.ts'
 import type { Unit } from './log/fold.ts'
 import type { Policy } from './policy.ts'
 
@@ -287,6 +287,34 @@ export interface CutPart {
   after?: OnCut
 }
 
+/** What stands for messages: a summary's mark, where that stands in the log, and its place in the lane's chain. */
+export interface Covering {
+  readonly mark: SummaryMark
+  readonly seq: number
+  readonly place: number
+  /** Whether there is no room for more of it than what is pinned. Then it stands for nothing. */
+  readonly pinsOnly?: true
+}
+
+/** How it stands to what is in memory. */
+export interface Within {
+  /** Index of the first unit that it does not cover; below 0: there is none. */
+  readonly from: number
+  /** Whether all that follows it is in memory. */
+  readonly isRead: boolean
+  /** Whether all that its writer had not read is in memory with the round that it belongs to. */
+  readonly hasAll: boolean
+  folds(opener: Unit): boolean
+}
+
+/** What a receipt says of it. */
+export interface Account {
+  /** Where it begins and ends to cover messages. */
+  readonly borders: readonly Border[]
+  covers(ordinal: number): boolean
+  use(covers: SummaryUse['covers']): SummaryUse
+}
+
 /** What stands for messages that do not show: law 4. Of one lane of one session. */
 export interface Cover {
   /** Reads what it needs, in the snapshot in which the view reads its rows. `isReloaded`: what was read before may be forgotten since. */
@@ -299,6 +327,8 @@ export interface Cover {
   withheld(view: View): Covering | undefined
   /** What the next epoch may show. @param prior the one before it, unless nothing of that shows any more */
   usable(view: View, prior: CurrentEpoch | undefined): Covering | undefined
+  within(covering: Covering, view: View, layout: Layout): Within
+  account(covering: Covering, window: Window, rows: readonly LogRow[]): Account
   /** As a section of the memory text; empty: nothing of it shows. */
   text(covering: Covering, tag: string): string
   /** Plans by calling the kernel's planner. What is to be written first is written then, and planned again: once a call. */

@@ -61,7 +61,7 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
   )
   const covering = mark.summary === undefined ? undefined : await cover?.past(store, mark.summary)
   const context = await contextOf(
-    { policy, calls, prefix: new Prefix() },
+    { policy, calls, cover, prefix: new Prefix() },
     {
       slice: past,
       call,
@@ -117,9 +117,9 @@ async function readPast(
     opener,
     rewinds,
     conversation: fold([...rewinds, ...entries], undefined, opener),
-    before: async (covering) => {
+    before: async (borders) => {
       const gaps = await readGaps(store, first, entries, opener)
-      return covering ? partGaps(store, gaps, covering) : gaps
+      return partGaps(store, gaps, borders)
     },
     epoch: { mark, seq: row.seq, ordinal: row.ordinal, place: row.chain ?? 1 },
   }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { uncoveredBefore } from '../../src/features/compaction/coverage.ts'
 import { holds } from '../../src/features/compaction/summary.ts'
 import { type LogRow, type Message, mapStore, type Op, type SummaryMark } from '../../src/index.ts'
-import type { Covering } from '../../src/kernel/context/covering.ts'
+import type { Covering } from '../../src/kernel/feature.ts'
+import { accountOf } from '../../src/features/compaction/covered.ts'
 import { leftOut } from '../../src/kernel/context/receipt.ts'
 import { NOTHING } from '../../src/kernel/context/window.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
@@ -223,11 +224,12 @@ describe('the account of what is left out', () => {
     const units = [...(opener ? [opener] : []), ...conversation.units.slice(start)]
     const gaps =
       begin === 0 ? [] : [{ from: log[0]?.id ?? '', to: log[begin - 1]?.id ?? '', first: 1, last: begin }]
+    const window = { ...NOTHING, from: start, units, ...(opener && { opener }) }
     const { covers, omitted } = leftOut(
       gaps,
       { conversation, rows },
-      { ...NOTHING, from: start, units, ...(opener && { opener }) },
-      summary,
+      window,
+      summary ? accountOf(summary, window, rows).covers : () => false,
     )
     return [
       ...covers.map(({ from, to, count }) => `${from}-${to} ${count} summary`),

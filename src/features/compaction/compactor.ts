@@ -1,5 +1,5 @@
 import { countMessage } from '../../kernel/context/count.ts'
-import type { Covering } from '../../kernel/context/covering.ts'
+import type { Covering } from '../../kernel/feature.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { lowerTrust, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'

@@ -1,12 +1,11 @@
 import type { Call } from '../../kernel/context/call.ts'
-import { type Covering, endOf } from '../../kernel/context/covering.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
 import type { Measure } from '../../kernel/context/measure.ts'
-import { isReadFrom, keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
+import { keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
 import type { CurrentEpoch, View } from '../../kernel/context/view.ts'
 import { cutBack, extentOf } from '../../kernel/context/cut.ts'
 import { Layout, type Window } from '../../kernel/context/window.ts'
-import type { Began, Cover, PlanAsk, Planned } from '../../kernel/feature.ts'
+import type { Account, Began, Cover, Covering, PlanAsk, Planned, Within } from '../../kernel/feature.ts'
 import { markIn, messageIn } from '../../kernel/log/bodies.ts'
 import { findOpener, readEntry, readRange } from '../../kernel/log/entries.ts'
 import { fold } from '../../kernel/log/fold.ts'
@@ -17,6 +16,7 @@ import type { LogRow, Reads } from '../../ports/store.ts'
 import { textIn } from './carry.ts'
 import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
 import { AHEAD, type Compaction, type CompactionJob, Compactor, type CompactorParts } from './compactor.ts'
+import { accountOf, endOf, withinOf } from './covered.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
 import { holds, memoryText } from './summary.ts'
 
@@ -91,6 +91,14 @@ export class CompactionCover implements Cover {
     const shown = epoch?.mark.summary === undefined ? undefined : this.#summary
     const found = isNew ? latest : prior && shown
     return found && holds(found.mark, rows) ? found : undefined
+  }
+
+  within(covering: Covering, view: View, layout: Layout): Within {
+    return withinOf(covering, view, layout)
+  }
+
+  account(covering: Covering, window: Window, rows: readonly LogRow[]): Account {
+    return accountOf(covering, window, rows)
   }
 
   text(covering: Covering, tag: string): string {
@@ -209,7 +217,7 @@ export class CompactionCover implements Cover {
     const { view } = this.#parts.lane
     const { conversation, rows, whole } = view
     const layout = measure.layout(conversation)
-    const updated = covering && isReadFrom(view, covering) ? covering : undefined
+    const updated = covering && withinOf(covering, view, layout).isRead ? covering : undefined
     if (covering && !updated) {
       const wider = await this.#readBack(covering, measure)
       const upto = conversation.units[from]?.row.id
@@ -319,7 +327,7 @@ export class CompactionCover implements Cover {
     const summary = epoch.mark.summary === undefined ? undefined : this.#summary
     if (!cut || (epoch.mark.summary !== undefined && !summary)) return undefined
     // What an epoch had to do without is summarised when the next one begins.
-    if (summary && !isReadFrom(view, summary)) return undefined
+    if (summary && !withinOf(summary, view, layout).isRead) return undefined
     const start = summary ? layout.indexOf(summary.mark.upto, rows) : whole ? 0 : window.from
     const uncovered = uncoveredBefore({ conversation, rows, whole, summary, start }, cut.from)
     if (!uncovered) return undefined

@@ -1,4 +1,4 @@
-import type { Covering } from '../../kernel/context/covering.ts'
+import type { Covering } from '../../kernel/feature.ts'
 import { firstNeeded } from '../../kernel/context/window.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import type { Conversation } from '../../kernel/log/fold.ts'

@@ -8,6 +8,7 @@ import { fenced, unfenced } from '../text/fence.ts'
 import { hashText } from '../text/hash.ts'
 import { capOutput } from './cap.ts'
 import { asText, countMessage } from './count.ts'
+import { type Keeper, keeper } from './keeper.ts'
 
 /** What a model reads in place of a result that never came. */
 const ABANDONED = 'Error: this call was abandoned; it has no result.'
@@ -25,38 +26,28 @@ export interface Blocks {
   readonly tokens: number
 }
 
-/** The blocks of one unit, as long as the same results stand in it. */
-interface Kept {
-  readonly results: readonly JoinedResults[]
-  /** Calls without a result. */
-  readonly missing: number
-  readonly newest: boolean
-  readonly shown: Map<Shown | 'opener', Blocks>
-}
-
 /**
  * Turns units into blocks, a pure function of (entry, how it is shown). Blocks are kept as long as their row is in memory,
  * so that showing an entry in the same way again costs nothing and gives the very same object.
  */
 export class BlockShelf {
+  /** Opens a request whose first shown message is not a user's, as providers require one. */
+  readonly opening: Block
   readonly #policy: Policy
   readonly #stored: (row: LogRow, message: Message) => number
-  readonly #kept = new WeakMap<LogRow, Kept>()
+  readonly #kept = new WeakMap<LogRow, Keeper<Map<Shown | 'opener', Blocks>>>()
   /** Tokens of each whole output of a row. */
   readonly #outputs = new WeakMap<LogRow, number[]>()
   readonly #missing = new WeakMap<Block, number>()
-  readonly #opening: Block
   readonly #fenceTokens: number
 
   /** @param stored tokens of a whole message as it is in the log. */
   constructor(policy: Policy, stored: (row: LogRow, message: Message) => number) {
-    const { counter } = policy
     this.#policy = policy
     this.#stored = stored
-    const parts: Part[] = [{ type: 'text', text: OPENING }]
-    this.#opening = block('user', parts, [], 'opening', countMessage(counter, { content: parts }), 'system')
     // The real tag differs in its digits alone; the reserve covers how those may be cut into tokens.
-    this.#fenceTokens = counter.count(fenced('ctx-00000000', 'system', '')) + 8
+    this.#fenceTokens = policy.counter.count(fenced('ctx-00000000', 'system', '')) + 8
+    this.opening = this.#block({ role: 'user', parts: said(OPENING), rule: 'opening', trust: 'system' })
   }
 
   /**
@@ -65,11 +56,12 @@ export class BlockShelf {
    */
   unit(unit: Unit, shown: Shown, newest: boolean): Blocks {
     return this.#keep(unit, shown, newest, () => {
-      const blocks = [this.#head(unit.row, unit.message, shown)]
-      for (const result of unit.results) blocks.push(this.#results(unit, result, shown))
       const missing = unit.calls.filter((call) => !call.answered)
-      if (missing.length > 0) blocks.push(this.#abandoned(unit, missing, newest))
-      return blocks
+      return [
+        this.#head(unit, shown),
+        ...unit.results.map((result) => this.#results(unit, result, shown)),
+        ...(missing.length > 0 ? [this.#abandoned(unit, missing, newest)] : []),
+      ]
     })
   }
 
@@ -78,11 +70,6 @@ export class BlockShelf {
     return capped
       ? this.#keep(unit, 'opener', false, () => [this.#cappedUser(unit)])
       : this.unit(unit, 'new', false)
-  }
-
-  /** Opens a request whose first shown message is not a user's, as providers require one. */
-  opening(): Block {
-    return this.#opening
   }
 
   /** Tokens of the entry that a capped block does not show. */
@@ -96,70 +83,62 @@ export class BlockShelf {
     newest: boolean,
     make: () => readonly Block[],
   ): Blocks {
-    let missing = 0
-    for (const call of calls) if (!call.answered) missing++
-    let kept = this.#kept.get(row)
-    if (
-      !kept ||
-      kept.missing !== missing ||
-      (missing > 0 && kept.newest !== newest) ||
-      !sameResults(kept.results, results)
-    ) {
-      kept = { results, missing, newest, shown: new Map() }
-      this.#kept.set(row, kept)
-    }
-    let found = kept.shown.get(shown)
-    if (!found) {
-      const blocks = make().map((one) => this.#unfenced(one))
-      found = { blocks, tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0) }
-      kept.shown.set(shown, found)
-    }
-    return found
+    const kept = this.#kept.get(row) ?? keeper(1)
+    this.#kept.set(row, kept)
+    const missing = calls.reduce((count, { answered }) => count + (answered ? 0 : 1), 0)
+    // The same parts of the same rows, in one order, answer the same calls.
+    const joined = results.flatMap((result) => [result.row, ...result.joined.map(({ index }) => index)])
+    const ways = kept([missing, missing > 0 && newest, ...joined], () => new Map())
+    const found = ways.get(shown)
+    if (found) return found
+    const blocks = make()
+    const made = { blocks, tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0) }
+    ways.set(shown, made)
+    return made
   }
 
-  /** A block whose text cannot pass for a fence, counted anew where it could. */
-  #unfenced(shown: Block): Block {
-    const parts = unfenced(shown.parts)
-    if (parts === shown.parts) return shown
-    const tokens =
-      countMessage(this.#policy.counter, { content: parts }) +
-      (shown.role === 'system' ? this.#fenceTokens : 0)
-    const broken: Block = { ...shown, parts, tokens }
-    const missing = this.#missing.get(shown)
-    if (missing !== undefined) this.#missing.set(broken, missing)
-    return broken
+  #count(parts: readonly Part[]): number {
+    return countMessage(this.#policy.counter, { content: parts })
   }
 
-  #head(row: LogRow, message: Message, shown: Shown): Block {
+  /**
+   * A block whose text cannot pass for a fence.
+   *
+   * @param tokens of the parts, where that is known
+   * @param missing tokens that it does not show
+   */
+  #block(
+    {
+      role,
+      parts: given,
+      from = [],
+      rule,
+      trust,
+    }: Omit<Block, 'section' | 'from' | 'tokens'> & Partial<Block>,
+    tokens = this.#count(given),
+    missing?: number,
+  ): Block {
+    const parts = unfenced(given)
+    const count = parts === given ? tokens : this.#count(parts)
+    const all = role === 'system' ? count + this.#fenceTokens : count
+    const block: Block = { section: 'window', role, parts, from, rule, tokens: all, trust }
+    if (missing !== undefined) this.#missing.set(block, missing)
+    return block
+  }
+
+  #head({ row, message }: Unit, shown: Shown): Block {
     const { role, trust } = message
-    if (isBlank(message)) {
-      const stand: Part[] = [{ type: 'text', text: EMPTY_MESSAGE }]
-      return block(
-        role,
-        stand,
-        [row.id],
-        'empty',
-        countMessage(this.#policy.counter, { content: stand }),
-        trust,
-      )
-    }
+    const from = [row.id]
+    if (isBlank(message)) return this.#block({ role, parts: said(EMPTY_MESSAGE), from, rule: 'empty', trust })
     const all = partsOf(message)
     const parts = all.filter(
       (part) => part.type !== 'reasoning' || (part.signature !== undefined && shown !== 'old'),
     )
-    const whole = parts.length === all.length
-    const tokens = whole ? this.#stored(row, message) : countMessage(this.#policy.counter, { content: parts })
+    const tokens = parts.length === all.length ? this.#stored(row, message) : this.#count(parts)
     const renamed = parts.map((part) =>
       part.type === 'tool-call' ? { ...part, id: callId(row.id, all.indexOf(part)) } : part,
     )
-    return block(
-      role,
-      renamed,
-      [row.id],
-      'verbatim',
-      role === 'system' ? tokens + this.#fenceTokens : tokens,
-      trust,
-    )
+    return this.#block({ role, parts: renamed, from, rule: 'verbatim', trust }, tokens)
   }
 
   #results(unit: Unit, { row, message, joined }: JoinedResults, shown: Shown): Block {
@@ -167,23 +146,25 @@ export class BlockShelf {
     const most = shown === 'new' ? first : shown === 'old' ? old : Math.min(first, shown)
     const several = message.content.length > 1
     const stored = this.#stored(row, message)
-    let capped = false
     const outputs = joined.map(({ part, index }): ToolResultPart => {
-      const text = asText(part.output)
       // No output is longer than its message.
       if (stored <= most) return part
+      const text = asText(part.output)
       const reference = several ? `#${row.ordinal}.${index + 1}` : `#${row.ordinal}`
       const output = capOutput(text, most, counter.count, reference, this.#tokens(row, message, index, text))
-      if (output === text) return part
-      capped = true
-      return { ...part, output }
+      return output === text ? part : { ...part, output }
     })
+    const capped = outputs.some((part, at) => part !== joined[at]?.part)
     const whole = !capped && joined.length === message.content.length
-    const tokens = whole ? stored : countMessage(counter, { content: outputs })
-    const renamed = outputs.map((part, at) => ({ ...part, callId: renamedCall(unit, joined[at]?.call) }))
-    const shorter = block('tool', renamed, [row.id], capped ? 'capped' : 'verbatim', tokens, message.trust)
-    if (capped) this.#missing.set(shorter, stored - tokens)
-    return shorter
+    const tokens = whole ? stored : this.#count(outputs)
+    const parts = outputs.map((part, at) => ({ ...part, callId: renamedCall(unit, joined[at]?.call) }))
+    const rule = capped ? 'capped' : 'verbatim'
+    const { trust } = message
+    return this.#block(
+      { role: 'tool', parts, from: [row.id], rule, trust },
+      tokens,
+      capped ? stored - tokens : undefined,
+    )
   }
 
   /** Tokens of one whole output: counted once, however often and short it is shown. */
@@ -196,62 +177,44 @@ export class BlockShelf {
 
   /** Tokens of a message's only result, from what the log says of the whole message. */
   #restOf(row: LogRow, message: Message): number | undefined {
-    const { counter } = this.#policy
     const [part, further] = partsOf(message)
-    if (part?.type !== 'tool-result' || further || counter.message) return undefined
-    return this.#stored(row, message) - countMessage(counter, { content: [{ ...part, output: '' }] })
+    if (part?.type !== 'tool-result' || further || this.#policy.counter.message) return undefined
+    return this.#stored(row, message) - this.#count([{ ...part, output: '' }])
   }
 
   #abandoned(unit: Unit, missing: readonly Call[], newest: boolean): Block {
-    const parts = missing.map(
-      (call): ToolResultPart => ({
-        type: 'tool-result',
-        callId: call.part.id,
-        output: ABANDONED,
-        isError: true,
-      }),
-    )
-    const tokens = countMessage(this.#policy.counter, { content: parts })
-    const renamed = parts.map((part, at) => ({ ...part, callId: renamedCall(unit, missing[at]) }))
-    const errors = block('tool', renamed, [], 'abandoned', tokens, 'system')
+    const error = (callId: string): ToolResultPart => ({
+      type: 'tool-result',
+      callId,
+      output: ABANDONED,
+      isError: true,
+    })
+    const tokens = this.#count(missing.map((call) => error(call.part.id)))
+    const parts = missing.map((call) => error(renamedCall(unit, call)))
+    const errors = this.#block({ role: 'tool', parts, rule: 'abandoned', trust: 'system' }, tokens)
     return newest ? { ...errors, section: 'tail' } : errors
   }
 
-  #cappedUser({ row, message }: Unit): Block {
+  #cappedUser(unit: Unit): Block {
     const { counter, old } = this.#policy
+    const { row, message } = unit
     const stored = this.#stored(row, message)
-    if (stored <= old) return this.#head(row, message, 'new')
     const text = textOf(message)
-    const shown = capOutput(text, old, counter.count, `#${row.ordinal}`)
-    if (shown === text) return this.#head(row, message, 'new')
-    const parts: Part[] = [{ type: 'text', text: shown }]
-    const tokens = countMessage(counter, { content: parts })
-    const shorter = block('user', parts, [row.id], 'capped', tokens, message.trust)
-    this.#missing.set(shorter, stored - tokens)
-    return shorter
+    const shown = stored <= old ? text : capOutput(text, old, counter.count, `#${row.ordinal}`)
+    if (shown === text) return this.#head(unit, 'new')
+    const parts = said(shown)
+    const tokens = this.#count(parts)
+    const { trust } = message
+    return this.#block(
+      { role: 'user', parts, from: [row.id], rule: 'capped', trust },
+      tokens,
+      stored - tokens,
+    )
   }
 }
 
-function block(
-  role: Block['role'],
-  parts: readonly Part[],
-  from: readonly string[],
-  rule: Block['rule'],
-  tokens: number,
-  trust: Block['trust'],
-): Block {
-  return { section: 'window', role, parts, from, rule, tokens, trust }
-}
-
-/** Whether the same parts of the same rows joined a step. In one order, they then answer the same calls. */
-function sameResults(a: readonly JoinedResults[], b: readonly JoinedResults[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every(({ row, joined }, at) => {
-      const other = b[at]
-      return row === other?.row && joined.every(({ index }, place) => index === other.joined[place]?.index)
-    })
-  )
+function said(text: string): readonly Part[] {
+  return [{ type: 'text', text }]
 }
 
 /**

@@ -1,7 +1,7 @@
-import type { Context, Receipt, SectionUse, SummaryUse } from '../../ports/context.ts'
+import type { Context, Receipt, SectionUse } from '../../ports/context.ts'
+import type { Cover, Covering } from '../feature.ts'
 import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
-import type { Covering } from './covering.ts'
 import { exceededBy } from './cut.ts'
 import type { Epoch } from './epoch.ts'
 import type { Failure } from './failure.ts'
@@ -27,10 +27,11 @@ interface Makers {
   readonly policy: Policy
   readonly calls: Calls
   readonly prefix: Prefix
+  readonly cover: Pick<Cover, 'account'> | undefined
 }
 
 /** The context of a call in an epoch, with the account of it. */
-export async function contextOf({ policy, calls, prefix }: Makers, made: Made): Promise<Context> {
+export async function contextOf({ policy, calls, prefix, cover }: Makers, made: Made): Promise<Context> {
   const { slice, call, epoch, window, covering, failures, unwritten } = made
   const { mark, place } = epoch
   const { head, measure } = call
@@ -39,7 +40,9 @@ export async function contextOf({ policy, calls, prefix }: Makers, made: Made): 
   const tail = closing ? [...window.waiting, closing] : window.waiting
   const blocks = [...head.blocks, ...window.blocks, ...tail]
   const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
-  const { omitted, covers } = leftOut(await slice.before(covering), slice, window, covering)
+  const account = covering && cover?.account(covering, window, slice.rows)
+  const gaps = await slice.before(account?.borders ?? [])
+  const { omitted, covers } = leftOut(gaps, slice, window, account?.covers ?? (() => false))
   const sections = sectionUses(head, blocks, call.room, measure.shelf)
   const exceeded = exceededBy(policy, slice.conversation.units, window)
   const used = sections.reduce((sum, section) => sum + section.tokens, head.tokens.framing)
@@ -57,7 +60,7 @@ export async function contextOf({ policy, calls, prefix }: Makers, made: Made): 
     ...(uses.length > 0 && { remembered: uses }),
     omitted,
     ...(exceeded && { exceeded }),
-    ...(covering && { summary: summaryUse(covering, covers) }),
+    ...(account && { summary: account.use(covers) }),
     epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
     ...(measure.calibration !== 1 && { calibration: measure.calibration }),
     failures,
@@ -72,9 +75,4 @@ export async function contextOf({ policy, calls, prefix }: Makers, made: Made): 
     receipt,
     hash: prefix.hash(head.hash, window.blocks, tail),
   }
-}
-
-function summaryUse({ mark, place }: Covering, covers: SummaryUse['covers']): SummaryUse {
-  const { id, trust, by, lost } = mark
-  return { id, place, covers, trust, by, lost }
 }

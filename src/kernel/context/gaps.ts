@@ -1,5 +1,4 @@
 import type { EntryKind, LogRow, Reads } from '../../ports/store.ts'
-import { type Covering, endOf } from './covering.ts'
 
 /** A range of messages that are not in memory, by id and by ordinal. */
 export interface Gap {
@@ -33,24 +32,24 @@ export async function readGaps(
   return [...gaps, { from, to: await before(first), first: start, last }]
 }
 
-/** Ranges, parted where what a summary covers begins and ends. */
+/** Between the message of an ordinal and the one after it, whose id is given. */
+export interface Border {
+  readonly last: number
+  readonly next: string | undefined
+}
+
+/** Ranges, parted at borders. */
 export async function partGaps(
   store: Reads,
   gaps: readonly Gap[],
-  { mark }: Covering,
+  borders: readonly Border[],
 ): Promise<readonly Gap[]> {
-  const { from, skipped = 0 } = mark
-  const end = endOf(mark)
-  return partAt(store, await partAt(store, gaps, skipped, from), end.count, end.from)
+  let parted = gaps
+  for (const border of borders) parted = await partAt(store, parted, border)
+  return parted
 }
 
-/** Ranges, parted between the messages of these ordinals: `last`, and the one after it, whose id is given. */
-async function partAt(
-  store: Reads,
-  gaps: readonly Gap[],
-  last: number,
-  next: string | undefined,
-): Promise<readonly Gap[]> {
+async function partAt(store: Reads, gaps: readonly Gap[], { last, next }: Border): Promise<readonly Gap[]> {
   const gap = gaps.find((one) => one.first <= last && last < one.last)
   if (!gap || next === undefined) return gaps
   const to = (await lastBefore(store, next)) ?? gap.from

@@ -3,7 +3,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
-import type { Cover, CutPart, Section, Showing } from '../feature.ts'
+import type { Cover, Covering, CutPart, Section, Showing } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
 import { messagesOf, pendingCalls, type Unit } from '../log/fold.ts'
@@ -13,7 +13,6 @@ import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
 import { type Call, Calls } from './call.ts'
 import { contextOf, type Made } from './context-of.ts'
-import { type Covering, wholly } from './covering.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
@@ -162,7 +161,9 @@ export class Lane {
       const cause = manual ? 'manual' : (current.cause ?? (isLate ? 'late' : undefined))
       if (!cause && current.epoch) {
         const { epoch, window } = current
-        const built = await this.#finish({ call: held, epoch, window, covering: wholly(shows), failures })
+        // Its pins alone stand for nothing.
+        const stands = shows?.pinsOnly ? undefined : shows
+        const built = await this.#finish({ call: held, epoch, window, covering: stands, failures })
         if (mayWrite) cover?.goesOn?.(held, window)
         return built
       }
@@ -341,8 +342,8 @@ export class Lane {
   }
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
-    const { policy, calls, view } = this
-    const context = await contextOf({ policy, calls, prefix: this.#prefix }, { ...made, slice: view })
+    const { policy, calls, view, cover } = this
+    const context = await contextOf({ policy, calls, cover, prefix: this.#prefix }, { ...made, slice: view })
     this.#laws?.check(context, view.head.ordinal)
     return { context, window: made.window }
   }

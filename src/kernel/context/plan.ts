@@ -1,10 +1,9 @@
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause } from '../../ports/op.ts'
 import type { WindowLimits } from '../../ports/session.ts'
-import type { Cover, PlanAsk, Planned, Rung } from '../feature.ts'
+import type { Cover, Covering, PlanAsk, Planned, Rung } from '../feature.ts'
 import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
-import { type Covering, endOf } from './covering.ts'
 import { cutBack, exceededBy } from './cut.ts'
 import type { EpochParts } from './epoch.ts'
 import type { HeadParts } from './head.ts'
@@ -135,7 +134,7 @@ async function planWindow(
   covering: Covering | undefined,
   { room: most, keep, limits, mayFold = false }: PlanTarget,
 ): Promise<Plan> {
-  const { view, calls, policy } = parts
+  const { view, calls, policy, cover } = parts
   const { place } = view.next
   // Where nothing shows any more of an epoch's window, the next one begins as in a new lane, further back.
   const prior = before && isEmpty(view, call, before) ? undefined : before?.mark
@@ -153,15 +152,15 @@ async function planWindow(
         const band = { windowFrom, cuts: prior.cuts }
         return { call, band, window: shown, from: shown.from, ...(covering && { covering }) }
       }
-    const covered = covering ? rows.find(({ id }) => id === covering.mark.upto) : undefined
-    // What a summary covers does not show again. Where it ends in a round that opened before all that is in memory, all of this follows.
-    const uncovered = covered && !conversation.loose.includes(covered) ? layout.indexOf(covered.id, rows) : 0
-    // What it does not cover may be of such a round too.
-    if (uncovered < 0 && !prior && !whole && covering && !hasAll(view, covering)) {
+    const within = covering && cover?.within(covering, view, layout)
+    // What a summary covers does not show again; what it does not cover may be of a round that opened before all that is in memory.
+    const uncovered = within?.from ?? 0
+    if (uncovered < 0 && !prior && !whole && !within?.hasAll) {
       await view.extend()
       continue
     }
     const start = Math.max(shown?.from ?? 0, uncovered < 0 ? units.length : uncovered)
+    const opening = layout.openerOf(start)
     const cut =
       start >= units.length && units.length > 0 && start > 0 && uncovered < 0
         ? { windowFrom: null, cuts: {}, from: units.length }
@@ -171,10 +170,9 @@ async function planWindow(
             room,
             keep: Math.min(room, keep),
             limits,
-            mayFold: mayFold || foldable(covering, layout, start),
+            mayFold: mayFold || (opening !== undefined && within?.folds(opening) === true),
           })
-    const isRead = covering !== undefined && isReadFrom(view, covering)
-    if (cut && cut.from <= (opener ? 1 : 0) && !prior && !whole && !isRead) {
+    if (cut && cut.from <= (opener ? 1 : 0) && !prior && !whole && !within?.isRead) {
       await view.extend()
       continue
     }
@@ -188,27 +186,6 @@ async function planWindow(
 
 function isEmpty({ conversation, rows }: View, { measure }: Call, { mark }: CurrentEpoch): boolean {
   return measure.layout(conversation).show(mark, rows).units.length === 0
-}
-
-/** Whether all that follows what a summary covers is in memory, in its place; an opener stands apart from the other rows. */
-export function isReadFrom({ rows, opener, conversation }: View, { mark }: Covering): boolean {
-  const isLoose = conversation.loose.some(({ id }) => id === mark.upto)
-  return !isLoose && rows.some((row) => row !== opener && row.id === endOf(mark).from)
-}
-
-/** Whether all that a summary's writer had not read is in memory with the round that it belongs to. */
-function hasAll({ conversation, rows }: View, { mark }: Covering): boolean {
-  const { loose, hidden } = conversation
-  const read = rows.find(({ id }) => id === mark.seen)?.ordinal ?? mark.count
-  return !loose.some(({ id, ordinal }) => ordinal > read && !hidden.has(id))
-}
-
-/** Whether a summary covers the user message of the round into which a cut from `start` on falls. */
-function foldable(covering: Covering | undefined, layout: Layout, start: number): boolean {
-  const opener = layout.openerOf(start)
-  if (!covering || !opener) return false
-  const { skipped = 0, count } = covering.mark
-  return opener.row.ordinal > skipped && opener.row.ordinal <= count
 }
 
 function tooSmall({ view, calls }: EpochParts, call: Call): PlimsollError {

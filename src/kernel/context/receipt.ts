@@ -3,7 +3,6 @@ import type { FloorBreakdown } from '../../ports/errors.ts'
 import type { LogRow } from '../../ports/store.ts'
 import type { Policy } from '../policy.ts'
 import type { BlockShelf } from './blocks.ts'
-import { type Covering, endOf } from './covering.ts'
 import type { Gap } from './gaps.ts'
 import type { Head } from './head.ts'
 import type { Slice } from './view.ts'
@@ -76,10 +75,9 @@ export function leftOut(
   gaps: readonly Gap[],
   { conversation: { units, unshown, loose }, rows }: Pick<Slice, 'conversation' | 'rows'>,
   window: Window,
-  covering: Covering | undefined,
+  covered: (ordinal: number) => boolean,
 ): { readonly covers: SummaryUse['covers']; readonly omitted: readonly Omitted[] } {
   const { from } = window
-  const covered = coverage(covering, window, rows)
   const ranges: Range[] = gaps.map((gap) => ({ ...gap, reason: covered(gap.last) ? 'summary' : 'window' }))
   // Mostly nothing that is in memory is left out.
   if (from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0) {
@@ -107,24 +105,6 @@ export function leftOut(
     else omitted.push({ ...range, reason })
   }
   return { covers, omitted }
-}
-
-/**
- * Whether a summary stands for the message of an ordinal that is not shown. Where the window begins with the first message that it
- * does not cover, that is all that was there when it was written: of writers that interleave, some stands after that message.
- * Else it is what stands before all that showed then.
- */
-function coverage(
-  covering: Covering | undefined,
-  { units, opener }: Window,
-  rows: readonly LogRow[],
-): (ordinal: number) => boolean {
-  if (!covering) return () => false
-  const { skipped = 0, upto, seen } = covering.mark
-  const { count } = endOf(covering.mark)
-  const start = units[opener ? 1 : 0]?.row.id
-  const read = start === upto ? (rows.findLast(({ id }) => id === seen)?.ordinal ?? count) : count
-  return (ordinal) => ordinal > skipped && ordinal <= Math.max(count, read)
 }
 
 function mergedRanges(ranges: readonly Range[]): readonly Range[] {

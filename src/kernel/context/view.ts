@@ -6,8 +6,7 @@ import { markIn, messageIn } from '../log/bodies.ts'
 import { EMPTY_HEAD } from '../log/decide.ts'
 import { findOpener, readEntry, readRange } from '../log/entries.ts'
 import { type Conversation, fold, grow } from '../log/fold.ts'
-import type { Covering } from './covering.ts'
-import { type Gap, partGaps, readGaps } from './gaps.ts'
+import { type Border, type Gap, partGaps, readGaps } from './gaps.ts'
 import { HEAD_KEY } from './head.ts'
 import { keeper } from './keeper.ts'
 
@@ -25,8 +24,8 @@ export interface Slice {
   /** The message that opened the round of the other rows, where it stands apart before them. */
   readonly opener: LogRow | undefined
   readonly conversation: Conversation
-  /** The messages before the rows, as ranges, parted where a summary begins and ends to cover them. */
-  before(covering: Covering | undefined): Promise<readonly Gap[]>
+  /** The messages before the rows, as ranges, parted at borders. */
+  before(borders: readonly Border[]): Promise<readonly Gap[]>
 }
 
 /** Rounds that were added to, of which those count that opened after so many messages. */
@@ -75,6 +74,7 @@ export class View implements Slice {
   readonly #most: number
   readonly #messages = new Map<string, Message>()
   readonly #rows = keeper<readonly LogRow[]>(1)
+  readonly #parted = keeper<Promise<readonly Gap[]>>(1)
   /** Ordinals of messages that opened rounds before the entries, as far as they were asked for. */
   readonly #opened = new Map<string, number>()
   #loaded = false
@@ -86,9 +86,6 @@ export class View implements Slice {
   // Derived from the above, and dropped when it changes.
   #conversation: Conversation | undefined
   #gaps: readonly Gap[] | undefined
-  #parted:
-    | { readonly covering: Covering; readonly gaps: readonly Gap[]; readonly parts: readonly Gap[] }
-    | undefined
 
   constructor(parts: ViewParts) {
     this.#parts = parts
@@ -114,13 +111,11 @@ export class View implements Slice {
     return this.#conversation
   }
 
-  async before(covering: Covering | undefined): Promise<readonly Gap[]> {
+  async before(borders: readonly Border[]): Promise<readonly Gap[]> {
     const { store } = this.#parts
     const gaps = this.#gaps ?? (await this.#readGaps(store))
-    if (!covering || gaps.length === 0) return gaps
-    if (this.#parted?.covering !== covering || this.#parted.gaps !== gaps)
-      this.#parted = { covering, gaps, parts: await partGaps(store, gaps, covering) }
-    return this.#parted.parts
+    const by = borders.flatMap(({ last, next }) => [last, next])
+    return this.#parted([gaps, ...by], () => partGaps(store, gaps, borders))
   }
 
   /** The entry of that id, from memory or from the log. */

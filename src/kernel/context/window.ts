@@ -101,8 +101,8 @@ export class Layout {
     }
     // A summary before the window is a user's message too.
     if (!foldOpener && blocks.length > 0 && blocks[0]?.role !== 'user') {
-      blocks.unshift(this.#shelf.opening())
-      tokens += this.#shelf.opening().tokens
+      blocks.unshift(this.#shelf.opening)
+      tokens += this.#shelf.opening.tokens
     }
     const waiting = blocks.at(-1)?.section === 'tail' ? blocks.splice(-1) : []
     const units = [...(opener ? [opener] : []), ...this.units.slice(from)]
@@ -126,7 +126,7 @@ export class Layout {
   openerTokens(from: number): number {
     const opener = this.openerOf(from)
     if (opener) return this.#shelf.opener(opener, !this.isNewestRound(from)).tokens
-    return this.units[from] && this.units[from].message.role !== 'user' ? this.#shelf.opening().tokens : 0
+    return this.units[from] && this.units[from].message.role !== 'user' ? this.#shelf.opening.tokens : 0
   }
 
   /** The user message of the round into which a cut at `from` falls; none at a round's border. */
