@@ -1,4 +1,4 @@
-/** What the compiler says of `use`: what it gives to sessions, and what it refuses. Type errors that are meant are marked. */
+/** What the compiler says of `use`: what it gives to sessions, and what it refuses. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Fault } from '../../src/compose.ts'

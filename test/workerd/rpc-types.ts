@@ -1,6 +1,6 @@
 /**
- * What RPC makes of a context, checked by the compiler alone: a stub's call resolves with a context,
- * not with `never` or `any`, and not after a type that is nested without end.
+ * What RPC makes of a context, checked by the compiler alone: a stub's call resolves with a
+ * context, not with `never` or `any`, and not after a type that is nested without end.
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { Context } from '../../src/index.ts'
