@@ -59,7 +59,12 @@ export { type CalibratedCounter, calibrated, type ReportedUsage } from './counte
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
 export type { Checkpoint } from './features/checkpoint/checkpoint.ts'
-export { type CheckpointOptions, type CheckpointShape, checkpoint } from './features/checkpoint/feature.ts'
+export {
+  type CheckpointOptions,
+  type CheckpointShape,
+  checkpoint,
+  type InitialCheckpoint,
+} from './features/checkpoint/feature.ts'
 export type { Pin } from './features/compaction/carry.ts'
 export type { CompactionOptions } from './features/compaction/compaction-options.ts'
 export {
@@ -94,7 +99,13 @@ export {
 } from './features/recall/feature.ts'
 export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
 export type { RecallPage } from './features/recall/recall-page.ts'
-export { changeRegister, readRegister, type WriteOptions } from './features/register.ts'
+export {
+  changeRegister,
+  type Register,
+  type RegisterChange,
+  readRegister,
+  type WriteOptions,
+} from './features/register.ts'
 export {
   type SessionSkills,
   type SkillsOptions,
@@ -103,10 +114,11 @@ export {
 } from './features/skills/feature.ts'
 export { toMarkdown } from './features/skills/skill.ts'
 export type { Skills } from './features/skills/skills.ts'
-export { type StandardOptions, standard } from './features/standard.ts'
+export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export { charsPerToken, countMessage, utf8Bound } from './kernel/count.ts'
 export {
+  type BeforeCut,
   type Cut,
   type CutPart,
   type Feature,
@@ -119,6 +131,7 @@ export {
   type OnCut,
   type Owner,
   type Prepared,
+  type Provided,
   provide,
   type ReadAsk,
   type RegisterKind,
@@ -306,6 +319,7 @@ export {
   lintPrefix,
 } from './render/diff.ts'
 export { explain } from './render/explain.ts'
+export { assertFits } from './render/fits.ts'
 export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'

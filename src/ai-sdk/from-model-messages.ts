@@ -119,7 +119,7 @@ function fromUserPart(part: UserPart): Part[] {
 
 type FilePart = Extract<AssistantPart, { readonly type: 'file' }>
 
-/** Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong into `session.attach`. */
+/** Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong into `attach`. */
 function fromFile(part: FilePart): Part[] {
   const { mediaType, filename, providerOptions } = part
   const note = {

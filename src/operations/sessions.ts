@@ -21,7 +21,11 @@ export interface ListOptions {
   readonly after?: string
 }
 
-/** At most 512 of a user's sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on. */
+/**
+ * At most 512 of a user's sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on.
+ *
+ * @throws ERR_INVALID_ARGUMENT, ERR_DECRYPT
+ */
 export async function listSessions(
   memory: Memory,
   user: UserScope,

@@ -19,9 +19,9 @@ export interface Version {
  * @param isFromStart whether the first of them is the first of all; else what comes before it is not known, and it is left out
  * @example
  * ```ts
- * const versions = versionsIn(await session.history(), await session.branches(), true)
+ * const versions = versionsIn(await session.history(), await readBranches(session), true)
  * const older = versions.get(message.id)?.versions[0]
- * if (older) await session.switchTo(older)
+ * if (older) await switchTo(session, older)
  * ```
  */
 export function versionsIn(

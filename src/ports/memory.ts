@@ -24,19 +24,16 @@ export interface Shape {
   readonly needs?: string
 }
 
-export type Get<S extends Shape, K extends keyof Shape> = S extends { readonly [P in K]: infer V } ? V : never
+export type Get<S, K extends keyof Shape> = S extends { readonly [P in K]: infer V } ? V : never
 
 /** Of the features of a record, what they add under a key, by their names; those that add nothing are left out. */
 type Has<F extends object, K extends keyof Shape> = {
-  readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, K> extends never ? never : N]: Get<
-    NonNullable<F[N]> & Shape,
-    K
-  >
+  readonly [N in keyof F as Get<NonNullable<F[N]>, K> extends never ? never : N]: Get<NonNullable<F[N]>, K>
 }
 
 /** What all features of a record add under a key, as one. */
 type AllOf<F extends object, K extends keyof Shape> = Partial<
-  UnionToIntersection<{ [N in keyof F]: Get<NonNullable<F[N]> & Shape, K> }[keyof F]>
+  UnionToIntersection<{ [N in keyof F]: Get<NonNullable<F[N]>, K> }[keyof F]>
 >
 type UnionToIntersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void
   ? I
@@ -108,15 +105,15 @@ export interface SessionBase<F extends object = NoFeatures> {
 
 /** One conversation of a memory with the features of a record: `Session<{ facts: FactsShape }>`. */
 export type Session<F extends object = NoFeatures> = SessionBase<F> & {
-  readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, 'api'> extends never ? never : N]:
-    | Get<NonNullable<F[N]> & Shape, 'api'>
+  readonly [N in keyof F as Get<NonNullable<F[N]>, 'api'> extends never ? never : N]:
+    | Get<NonNullable<F[N]>, 'api'>
     | (undefined extends F[N] ? undefined : never)
 }
 
 /** What all sessions of a user share, by feature. */
 export type User<F extends object = NoFeatures> = {
-  readonly [N in keyof F as Get<NonNullable<F[N]> & Shape, 'user'> extends never ? never : N]:
-    | Get<NonNullable<F[N]> & Shape, 'user'>
+  readonly [N in keyof F as Get<NonNullable<F[N]>, 'user'> extends never ? never : N]:
+    | Get<NonNullable<F[N]>, 'user'>
     | (undefined extends F[N] ? undefined : never)
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { assertFits, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
 import { addExchange } from '../../src/operations/exchange.ts'
-import { assertFits } from '../../src/render/fits.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 
 const tools = [{ name: 'find', description: 'Finds things.', inputSchema: { type: 'object' } }]

@@ -96,7 +96,7 @@ async function* allOf(
 /**
  * Imports a file from its user's hands: the lines of each scope go to its object, about half a mebibyte at a time.
  *
- * @throws as `memory.import`, and what objects say of budgets; what stands before that is written
+ * @throws as `importInto`, and what objects say of budgets; what stands before that is written
  */
 export async function importChunks(
   settings: AppSettings,

@@ -26,7 +26,7 @@ const HOUR = 3_600 * SECOND
  *     storage: this.ctx.storage,
  *     alarms: objectAlarms(this.ctx.storage),
  *     host: webHost,
- *     handlers: { attachments: () => this.#memory.runDueWork() },
+ *     handlers: { attachments: () => runDueWork(this.#memory) },
  *   })
  *   constructor(ctx: DurableObjectState, env: Env) {
  *     super(ctx, env)

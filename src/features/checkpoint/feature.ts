@@ -32,18 +32,29 @@ export interface CheckpointShape<State, Kept = State> {
   readonly outcome: string
 }
 
-/** Mutable state of a session's task, beside its log: JSON of at most 32 KiB. */
+/** Options with a state to begin with, by which `get` never gives undefined. */
+export interface InitialCheckpoint<State> extends CheckpointOptions<State> {
+  /** The value where nothing is kept, or what makes it each time. */
+  readonly initial: State | (() => State)
+}
+
+/**
+ * Mutable state of a session's task, beside its log: JSON of at most 32 KiB. Adds `session.checkpoint` and `commit({ checkpoint })`. It is
+ * in no context unless `excerptTokens` gives it room. Its type is that of `initial`, or else what `schema` gives, or any JSON.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
 export function checkpoint<State>(
-  options: CheckpointOptions<State> & {
-    /** The value where nothing is kept, or what makes it each time. */
-    readonly initial: State | (() => State)
-  },
+  options: InitialCheckpoint<State>,
 ): Feature<'checkpoint', CheckpointShape<State>>
-export function checkpoint<State = Json>(
+export function checkpoint(
+  options?: CheckpointOptions<Json> & { readonly schema?: never },
+): Feature<'checkpoint', CheckpointShape<Json, Json | undefined>>
+export function checkpoint<State>(
   options?: CheckpointOptions<State>,
 ): Feature<'checkpoint', CheckpointShape<State, State | undefined>>
 export function checkpoint<State>(
-  options: CheckpointOptions<State> & { readonly initial?: State | (() => State) } = {},
+  options: CheckpointOptions<State> & Partial<InitialCheckpoint<State>> = {},
 ): Feature<'checkpoint', CheckpointShape<State>> {
   checkOptions('checkpoint', 'options', options, ['schema', 'initial', 'excerptTokens'])
   const { schema, excerptTokens } = options

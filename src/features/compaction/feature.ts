@@ -56,7 +56,13 @@ export interface CompactionShape {
   readonly api: SessionCompaction
 }
 
-/** Summarises what leaves the window: by a model, or by the deterministic extract. */
+/**
+ * Summarises what leaves the window: by a model, or by the deterministic extract. Adds `session.compaction`. A summary is accepted only if
+ * it passes checks of size, names and rule words; else the model is asked once more, and then the extract stands. It shows in the memory
+ * section, and the log stays as it is.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
 export function compaction(options: CompactionOptions = {}): Feature<'compaction', CompactionShape> {
   checkCompaction(options)
   return {

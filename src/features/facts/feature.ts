@@ -96,7 +96,13 @@ const PINNED_SHARE = 1 / 16
 const SHARE = 1 / 16
 const NEWS_SHARE = 1 / 32
 
-/** What is remembered beside the log, with kinds, trust and review: findings, blockers, corrections, preferences, constraints. */
+/**
+ * What is remembered beside the log, with kinds, trust and review: findings, blockers, corrections, preferences, constraints; at most 2 KiB
+ * each. Adds `session.facts`, `memory.user(…).facts` and `commit({ facts })`. Pinned facts stand in the system text, others in the memory
+ * section, and those that are newer than the epoch in the tail.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
 export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> {
   checkOptions('facts', 'options', options, FACT_OPTIONS)
   const { extract, pinnedTokens, tokens: most, newsTokens, ...kept } = options

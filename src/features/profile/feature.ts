@@ -19,7 +19,12 @@ export interface ProfileShape {
 /** The share of the cap that documents take at most. */
 const SHARE = 1 / 8
 
-/** Documents that are always in the prompt, for all sessions of a user: SOUL.md, MEMORY.md, TASKS.md, or any that the app names. */
+/**
+ * Documents that are in every context of a user: SOUL.md, MEMORY.md, TASKS.md, or any that the app names; at most 64, of 32 KiB each. Adds
+ * `memory.user(…).profile`. They stand in the system text, so a change of one begins an epoch.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
 export function profile(options: ProfileOptions = {}): Feature<'profile', ProfileShape> {
   checkOptions('profile', 'options', options, ['tokens'])
   if (options.tokens !== undefined) tokens('profile', 'tokens', options.tokens, 0)

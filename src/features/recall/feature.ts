@@ -60,7 +60,12 @@ const RECALLED_AT_ONCE = 24
 const MOST_SESSIONS = 256
 const SHARE = 1 / 16
 
-/** Finds what was said long ago, by its words: BM25 over each message alone and within its neighbours, the same on every store. */
+/**
+ * Finds what was said long ago, by its words: BM25 over each message alone and within its neighbours, the same on every store. Adds
+ * `session.recall`, `memory.user(…).recall` and `context({ recall })`, which shows what it finds in the tail. Needs `facts()` in use.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
 export function recall(options: RecallFeatureOptions = {}): Feature<'recall', RecallShape> {
   checkOptions('recall', 'options', options, ['stemmer', 'embed', 'tokens'])
   const { tokens: most, ...given } = options

@@ -59,7 +59,13 @@ interface Known {
 
 const NOTHING: Known = { index: [], total: { count: 0, weight: 0 }, loaded: [] }
 
-/** Instructions that a model loads when it needs them, in the format of Agent Skills. */
+/**
+ * Instructions that a model loads when it needs them, in the format of Agent Skills; at most 64 KiB each, and 16 loaded in a session. Adds
+ * `memory.user(…).skills`, which keeps them, and `session.skills`, which loads them. Contexts show names and descriptions, and the texts of
+ * those that are loaded, in the memory section.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
 export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsShape> {
   checkOptions('skills', 'options', options, ['indexTokens', 'loadedTokens'])
   for (const [name, size] of Object.entries(options)) if (size !== undefined) tokens('skills', name, size, 0)

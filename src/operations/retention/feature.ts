@@ -10,7 +10,7 @@ import { checkRetention, type RetentionOptions } from './retention-options.ts'
  * Limits: what was added to a round more than 512 messages after its end counts by itself; and a round whose messages say a later time
  * than those after it holds up what stands more than 512 messages after it.
  *
- * @throws ERR_INVALID_ARGUMENT
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */
 export function retention(options: RetentionOptions): Feature<'retention', Record<never, never>> {
   const checked = checkRetention('retention', options)
