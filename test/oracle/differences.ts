@@ -24,6 +24,10 @@ export interface WantedDifference {
 
 export const wanted: readonly WantedDifference[] = [
   {
+    changelog: '`receipt.exceeded` where the newest step needs more than a limit',
+    holds: ({ path, old }) => path.at(-1) === 'exceeded' && path.at(-2) === 'receipt' && old === undefined,
+  },
+  {
     changelog: 'Options that are not known are refused',
     holds: (difference) => {
       const failures = failuresAt(difference)

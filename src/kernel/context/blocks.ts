@@ -45,9 +45,9 @@ export class BlockShelf {
   constructor(policy: Policy, stored: (row: LogRow, message: Message) => number) {
     this.#policy = policy
     this.#stored = stored
+    this.opening = this.#block({ role: 'user', parts: said(OPENING), rule: 'opening', trust: 'system' })
     // The real tag differs in its digits alone; the reserve covers how those may be cut into tokens.
     this.#fenceTokens = policy.counter.count(fenced('ctx-00000000', 'system', '')) + 8
-    this.opening = this.#block({ role: 'user', parts: said(OPENING), rule: 'opening', trust: 'system' })
   }
 
   /**
