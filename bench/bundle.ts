@@ -49,7 +49,6 @@ export async function bundle({
       'plimsoll/cloudflare': source('edge/cloudflare.ts'),
       'plimsoll/client': source('client/index.ts'),
       'plimsoll/mcp': source('mcp/index.ts'),
-      'plimsoll/lazy': source('lazy.ts'),
       'plimsoll/react': source('react.ts'),
       'plimsoll/vue': source('vue.ts'),
       'plimsoll/encrypted': source('encrypted/index.ts'),

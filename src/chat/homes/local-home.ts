@@ -1,5 +1,4 @@
 import { readSession, readSessions } from '../../kernel/log/session-list.ts'
-import { deleteSession, titleSession } from '../../operations/sessions.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StoreStatus } from '../../stores/dexie.ts'
 import type { ConversationState } from '../ports.ts'
@@ -51,8 +50,14 @@ export function localHome(parts: LocalHomeParts): Home {
       }),
     list: () => listed(({ after }) => readSessions(registers, after)),
     find: (sessionId) => readSession(registers, sessionId),
-    rename: async (sessionId, title) => titleSession(await memory(), user, sessionId, title),
-    delete: async (sessionId) => deleteSession(await memory(), user, sessionId),
+    async rename(sessionId, title) {
+      const [made, { titleSession }] = await Promise.all([memory(), import('./local-memory.ts')])
+      await titleSession(made, user, sessionId, title)
+    },
+    async delete(sessionId) {
+      const [made, { deleteSession }] = await Promise.all([memory(), import('./local-removal.ts')])
+      return deleteSession(made, user, sessionId)
+    },
     search: async (query) =>
       firstOfEach(await (await memory()).user(user).recall.find(query, { sessions: 'all', first: 50 })),
     async memory() {

@@ -11,6 +11,12 @@ import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
 
+// What a conversation needs at any moment comes with the memory: there may be no network then.
+export { attach } from '../../operations/attachments.ts'
+export { switchTo } from '../../operations/branches.ts'
+export { editMessage, rewind, undo } from '../../operations/rewind.ts'
+export { titleSession } from '../../operations/sessions.ts'
+
 const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 
 export interface LocalMemoryOptions {

@@ -2,11 +2,7 @@ import { LIVE } from '../../features/facts/fact.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { readSession } from '../../kernel/log/session-list.ts'
 import { checkId } from '../../kernel/text/json.ts'
-import { attach } from '../../operations/attachments.ts'
-import { branchesOf, readMarks, switchTo } from '../../operations/branches.ts'
-import { forget } from '../../operations/forget/forget.ts'
-import { editMessage, rewind, undo } from '../../operations/rewind.ts'
-import { titleSession } from '../../operations/sessions.ts'
+import { branchesOf, readMarks } from '../../operations/marks.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import { kept } from '../kept.ts'
@@ -37,9 +33,13 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     made = (await memory()).session(scope)
     return made
   })
+  /** They come with the memory. */
+  const operations = () => import('./local-memory.ts')
   const title = async (text: string): Promise<void> => {
     const info = await readSession(user, sessionId)
-    if (info?.title === '') await titleSession(await memory(), { userId }, sessionId, text)
+    if (info?.title !== '') return
+    const { titleSession } = await operations()
+    await titleSession(await memory(), { userId }, sessionId, text)
   }
   return {
     history: (options) => readHistory(log, options),
@@ -49,19 +49,32 @@ export function localSession(parts: LocalSessionParts): HomeSession {
       const facts = await Promise.all([log.indexed(LIVE, { first: 1 }), user.indexed(LIVE, { first: 1 })])
       return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    attach: async ({ mediaType, bytes }) => attach(await opened(), { mediaType, bytes }),
+    async attach({ mediaType, bytes }) {
+      const session = await opened()
+      return (await operations()).attach(session, { mediaType, bytes })
+    },
     async append(message, { replaces, title: text }) {
       const session = await opened()
-      await (replaces === undefined ? session.append(message) : editMessage(session, replaces, message))
+      if (replaces === undefined) await session.append(message)
+      else await (await operations()).editMessage(session, replaces, message)
       if (text !== undefined) await title(text)
     },
-    rewind: async (id) => rewind(await opened(), id),
-    async undo(rewind) {
-      await undo(await opened(), rewind)
+    async rewind(id) {
+      const session = await opened()
+      return (await operations()).rewind(session, id)
     },
-    switchTo: async (id) => switchTo(await opened(), id),
+    async undo(rewind) {
+      const session = await opened()
+      await (await operations()).undo(session, rewind)
+    },
+    async switchTo(id) {
+      const session = await opened()
+      await (await operations()).switchTo(session, id)
+    },
     async forget(factId) {
-      await forget(await opened(), factId, { kind: 'fact' })
+      const session = await opened()
+      const { forget } = await import('./local-removal.ts')
+      await forget(session, factId, { kind: 'fact' })
     },
     async prepare() {
       await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])
