@@ -7,7 +7,7 @@ import type { Home } from './home.ts'
 import { firstOfEach, listed } from './listed.ts'
 import type { LocalMemory } from './local-memory.ts'
 import type { ReplyParts } from './local-reply.ts'
-import { localSession } from './local-session.ts'
+import { act, localSession } from './local-session.ts'
 
 export interface LocalHomeParts {
   /** What is shown is read from here. */
@@ -50,14 +50,9 @@ export function localHome(parts: LocalHomeParts): Home {
       }),
     list: () => listed(({ after }) => readSessions(registers, after)),
     find: (sessionId) => readSession(registers, sessionId),
-    async rename(sessionId, title) {
-      const [made, { titleSession }] = await Promise.all([memory(), import('./local-memory.ts')])
-      await titleSession(made, user, sessionId, title)
-    },
-    async delete(sessionId) {
-      const [made, { deleteSession }] = await Promise.all([memory(), import('./local-removal.ts')])
-      return deleteSession(made, user, sessionId)
-    },
+    rename: (sessionId, title) =>
+      act(async (all) => all.titleSession(await memory(), user, sessionId, title)),
+    delete: (sessionId) => act(async (all) => all.deleteSession(await memory(), user, sessionId)),
     search: async (query) =>
       firstOfEach(await (await memory()).user(user).recall.find(query, { sessions: 'all', first: 50 })),
     async memory() {

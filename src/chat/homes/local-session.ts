@@ -11,6 +11,12 @@ import type { HomeSession } from './home.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import type { ReplyParts } from './local-reply.ts'
 
+type Operations = typeof import('./local-memory.ts')
+
+/** Calls operations, which come with the memory. */
+export const act = async <Done>(operation: (all: Operations) => Promise<Done>): Promise<Done> =>
+  operation(await import('./local-memory.ts'))
+
 export interface LocalSessionParts {
   readonly store: Store
   readonly memory: () => Promise<LocalMemory>
@@ -33,13 +39,10 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     made = (await memory()).session(scope)
     return made
   })
-  /** They come with the memory. */
-  const operations = () => import('./local-memory.ts')
   const title = async (text: string): Promise<void> => {
     const info = await readSession(user, sessionId)
-    if (info?.title !== '') return
-    const { titleSession } = await operations()
-    await titleSession(await memory(), { userId }, sessionId, text)
+    if (info?.title === '')
+      await act(async (all) => all.titleSession(await memory(), { userId }, sessionId, text))
   }
   return {
     history: (options) => readHistory(log, options),
@@ -49,32 +52,20 @@ export function localSession(parts: LocalSessionParts): HomeSession {
       const facts = await Promise.all([log.indexed(LIVE, { first: 1 }), user.indexed(LIVE, { first: 1 })])
       return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    async attach({ mediaType, bytes }) {
-      const session = await opened()
-      return (await operations()).attach(session, { mediaType, bytes })
-    },
+    attach: ({ mediaType, bytes }) => act(async (all) => all.attach(await opened(), { mediaType, bytes })),
     async append(message, { replaces, title: text }) {
       const session = await opened()
       if (replaces === undefined) await session.append(message)
-      else await (await operations()).editMessage(session, replaces, message)
+      else await act((all) => all.editMessage(session, replaces, message))
       if (text !== undefined) await title(text)
     },
-    async rewind(id) {
-      const session = await opened()
-      return (await operations()).rewind(session, id)
-    },
+    rewind: (id) => act(async (all) => all.rewind(await opened(), id)),
     async undo(rewind) {
-      const session = await opened()
-      await (await operations()).undo(session, rewind)
+      await act(async (all) => all.undo(await opened(), rewind))
     },
-    async switchTo(id) {
-      const session = await opened()
-      await (await operations()).switchTo(session, id)
-    },
+    switchTo: (id) => act(async (all) => all.switchTo(await opened(), id)),
     async forget(factId) {
-      const session = await opened()
-      const { forget } = await import('./local-removal.ts')
-      await forget(session, factId, { kind: 'fact' })
+      await act(async (all) => all.forget(await opened(), factId, { kind: 'fact' }))
     },
     async prepare() {
       await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])
