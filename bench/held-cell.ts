@@ -1,5 +1,6 @@
 /** In a process of its own, with `--expose-gc`: sends what is held. Started by `held.ts` with the number of messages. */
 import { charsPerToken, createMemory, mapStore } from '../src/index.ts'
+import type { ContextOptions } from '../src/ports/session.ts'
 import type { Store } from '../src/ports/store.ts'
 import { send } from './child.ts'
 import { randomFrom } from './history.ts'
@@ -15,9 +16,13 @@ export interface Read {
 
 export interface Held {
   readonly bytesBeyondText: number
-  readonly reads: Readonly<Record<'appended to it' | 'written by another' | 'a new one', Read>>
+  readonly reads: Readonly<
+    Record<'appended to it' | 'written by another' | 'another lane' | 'a new one', Read>
+  >
 }
 
+/** Has a lane of its own. */
+const SMALLER: ContextOptions = { limits: { window: { max: { messages: 20 }, keep: { messages: 10 } } } }
 const TEXT = 200
 const size = Number(process.argv[2])
 const random = randomFrom(1)
@@ -65,11 +70,11 @@ async function fill(session: Opened, count: number): Promise<void> {
     await session.append({ role: index % 2 === 0 ? 'user' : 'assistant', content: text() })
 }
 
-async function read(session: Opened): Promise<Read> {
+async function read(session: Opened, options: ContextOptions = {}): Promise<Read> {
   const before = heap()
   entriesRead = 0
   const start = performance.now()
-  await session.context()
+  await session.context(options)
   const ms = performance.now() - start
   return { ms, heapMiB: (heap() - before) / 2 ** 20, rows: entriesRead }
 }
@@ -80,6 +85,7 @@ const other = open()
 for (let lap = 0; lap < 50; lap++) {
   await fill(own, 2)
   await own.context()
+  await own.context(SMALLER)
   await other.context()
   await open().context()
 }
@@ -89,6 +95,7 @@ const bytesBeyondText = Math.round((heap() - before) / size - TEXT)
 const reads = {
   'appended to it': await read(own),
   'written by another': await read(other),
+  'another lane': await read(own, SMALLER),
   'a new one': await read(open()),
 }
 await send({ bytesBeyondText, reads } satisfies Held)
