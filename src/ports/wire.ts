@@ -51,25 +51,21 @@ function renamed(value: unknown, rename: (key: string) => string): unknown {
   )
 }
 
-const snakes = new Map<string, string>()
-const camels = new Map<string, string>()
 /** Names of the library's own are few and short; of what a stranger sends, little is kept. */
 const MOST_NAMES = 512
 const LONGEST_NAME = 64
 
-function snake(key: string): string {
-  return known(snakes, key, () => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-}
+const snake = kept((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+const camel = kept((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
-function camel(key: string): string {
-  return known(camels, key, () => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
-}
-
-function known(names: Map<string, string>, key: string, make: () => string): string {
-  let name = names.get(key)
-  if (name === undefined) {
-    name = make()
-    if (names.size < MOST_NAMES && key.length <= LONGEST_NAME) names.set(key, name)
+function kept(make: (key: string) => string): (key: string) => string {
+  const names = new Map<string, string>()
+  return (key) => {
+    let name = names.get(key)
+    if (name === undefined) {
+      name = make(key)
+      if (names.size < MOST_NAMES && key.length <= LONGEST_NAME) names.set(key, name)
+    }
+    return name
   }
-  return name
 }
