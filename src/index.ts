@@ -153,6 +153,7 @@ export { type AttachmentInput, attach, readAttachment } from './operations/attac
 export { readAudit } from './operations/audit.ts'
 export { readBranches, switchTo } from './operations/branches.ts'
 export { checkContext, contextAt } from './operations/context-at.ts'
+export { deleteSession } from './operations/delete-session.ts'
 export { addExchange } from './operations/exchange.ts'
 export { eraseUser } from './operations/forget/erase.ts'
 export { type ForgetOptions, forget, forgetFact } from './operations/forget/forget.ts'
@@ -164,7 +165,6 @@ export type {
 } from './operations/retention/retention-options.ts'
 export { editMessage, type RewindOptions, rewind, undo } from './operations/rewind.ts'
 export {
-  deleteSession,
   findSession,
   type ListOptions,
   listSessions,

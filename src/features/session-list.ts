@@ -1,6 +1,6 @@
 import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
-import { SESSION } from '../kernel/log/session-list.ts'
 import type { SessionInfo } from '../ports/session.ts'
+import { SESSION } from '../ports/session.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 
 /** At most 512 of a user's sessions, by id; more of them `after` the last one. */

@@ -10,6 +10,7 @@ import type { SessionBase } from '../ports/memory.ts'
 import type { HidingMark, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { kernelOf } from './kernel-of.ts'
+import { branchesOf, readMarks, standing } from './marks.ts'
 import { nameOf, type RewindOptions, wasDone, writeRewinds } from './rewind.ts'
 import { readFromMessage } from './rewinds.ts'
 
@@ -39,33 +40,6 @@ export function switchTo(session: SessionBase, id: string, options: RewindOption
     const planned = await planSwitch(kernel, id)
     if (planned) await writeRewinds(kernel, 'switchTo', marksOf(planned, name))
   })
-}
-
-/** All places at which there are versions, by the order in which they came to be. Rewinds that say no place are left out. Pure. */
-export function branchesOf(marks: readonly RewindMark[]): readonly Branch[] {
-  const places = new Map<string | null, Set<string>>()
-  for (const { after, hides } of marks.filter(isHiding)) {
-    const [first] = hides
-    if (after === undefined || first === undefined) continue
-    const versions = places.get(after) ?? new Set()
-    places.set(after, versions.add(first))
-  }
-  return [...places].map(([after, versions]) => ({ after, versions: [...versions] }))
-}
-
-/** The rewinds that hold, oldest first. */
-export function standing(marks: readonly RewindMark[]): readonly HidingMark[] {
-  const undone = new Set(marks.flatMap((mark) => ('undo' in mark ? mark.undo : [])))
-  return marks.filter(isHiding).filter((mark) => !undone.has(mark.id))
-}
-
-/** All rewinds of a session. */
-export async function readMarks(store: ScopeStore): Promise<readonly RewindMark[]> {
-  return (await readRewinds(store)).flatMap((row) => (markIn(row) as RewindMark | undefined) ?? [])
-}
-
-function isHiding(mark: RewindMark): mark is HidingMark {
-  return 'hides' in mark
 }
 
 /** What is to be written so that a version shows: what hides the one that does, if there is one, and what no longer holds. */

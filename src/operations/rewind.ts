@@ -8,8 +8,8 @@ import type { SessionBase } from '../ports/memory.ts'
 import type { MessageInput } from '../ports/message.ts'
 import type { RewindMark } from '../ports/op.ts'
 import type { AppendOptions, AppendResult } from '../ports/session.ts'
-import { readMarks, standing } from './branches.ts'
 import { kernelOf } from './kernel-of.ts'
+import { readMarks, standing } from './marks.ts'
 import { readHiding, readRewind, rewindName, rewindOp } from './rewinds.ts'
 
 export interface RewindOptions {

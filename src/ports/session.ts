@@ -120,6 +120,9 @@ export interface ContextOptions {
   readonly newEpoch?: boolean
 }
 
+/** What the keys of a user's sessions begin with, in the user's scope. */
+export const SESSION = 'session/'
+
 /** A conversation of a user's, as it is listed. */
 export interface SessionInfo {
   readonly sessionId: string

@@ -13,8 +13,9 @@ import {
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
 import { rewind } from '../../src/operations/rewind.ts'
-import { deleteSession, listSessions } from '../../src/operations/sessions.ts'
+import { listSessions } from '../../src/operations/sessions.ts'
 import { PAGE_UNITS } from '../../src/ports/store.ts'
 import {
   type FullMemory,

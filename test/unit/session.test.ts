@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { isPlimsollError, type Message, type MessageInput, mapStore, type Scope } from '../../src/index.ts'
 import { textOf } from '../../src/kernel/log/message.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
 import { addExchange } from '../../src/operations/exchange.ts'
 import { rewind, undo } from '../../src/operations/rewind.ts'
-import { deleteSession, listSessions, titleSession } from '../../src/operations/sessions.ts'
+import { listSessions, titleSession } from '../../src/operations/sessions.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 const setUp = (

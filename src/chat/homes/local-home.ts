@@ -1,5 +1,5 @@
 import { readSession, readSessions } from '../../features/session-list.ts'
-import { deleteSession, titleSession } from '../../operations/sessions.ts'
+
 import type { Store } from '../../ports/store.ts'
 import type { StoreStatus } from '../../stores/dexie.ts'
 import type { ConversationState } from '../ports.ts'
@@ -8,7 +8,7 @@ import type { Home } from './home.ts'
 import { firstOfEach, listed } from './listed.ts'
 import type { LocalMemory } from './local-memory.ts'
 import type { ReplyParts } from './local-reply.ts'
-import { localSession } from './local-session.ts'
+import { act, localSession } from './local-session.ts'
 
 export interface LocalHomeParts {
   /** What is shown is read from here. */
@@ -51,8 +51,9 @@ export function localHome(parts: LocalHomeParts): Home {
       }),
     list: () => listed(({ after }) => readSessions(registers, after)),
     find: (sessionId) => readSession(registers, sessionId),
-    rename: async (sessionId, title) => titleSession(await memory(), user, sessionId, title),
-    delete: async (sessionId) => deleteSession(await memory(), user, sessionId),
+    rename: (sessionId, title) =>
+      act(async (all) => all.titleSession(await memory(), user, sessionId, title)),
+    delete: (sessionId) => act(async (all) => all.deleteSession(await memory(), user, sessionId)),
     search: async (query) =>
       firstOfEach(await (await memory()).user(user).recall.find(query, { sessions: 'all', first: 50 })),
     async memory() {

@@ -2,11 +2,7 @@ import { LIVE } from '../../features/facts/fact.ts'
 import { readSession } from '../../features/session-list.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { checkId } from '../../kernel/text/json.ts'
-import { attach } from '../../operations/attachments.ts'
-import { branchesOf, readMarks, switchTo } from '../../operations/branches.ts'
-import { forget } from '../../operations/forget/forget.ts'
-import { editMessage, rewind, undo } from '../../operations/rewind.ts'
-import { titleSession } from '../../operations/sessions.ts'
+import { branchesOf, readMarks } from '../../operations/marks.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
 import { kept } from '../kept.ts'
@@ -14,6 +10,12 @@ import type { ChatLocks } from '../settings.ts'
 import type { HomeSession } from './home.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import type { ReplyParts } from './local-reply.ts'
+
+type Operations = typeof import('./local-memory.ts')
+
+/** Calls operations, which come with the memory. */
+export const act = async <Done>(operation: (all: Operations) => Promise<Done>): Promise<Done> =>
+  operation(await import('./local-memory.ts'))
 
 export interface LocalSessionParts {
   readonly store: Store
@@ -39,7 +41,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
   })
   const title = async (text: string): Promise<void> => {
     const info = await readSession(user, sessionId)
-    if (info?.title === '') await titleSession(await memory(), { userId }, sessionId, text)
+    if (info?.title === '')
+      await act(async (all) => all.titleSession(await memory(), { userId }, sessionId, text))
   }
   return {
     history: (options) => readHistory(log, options),
@@ -49,19 +52,20 @@ export function localSession(parts: LocalSessionParts): HomeSession {
       const facts = await Promise.all([log.indexed(LIVE, { first: 1 }), user.indexed(LIVE, { first: 1 })])
       return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    attach: async ({ mediaType, bytes }) => attach(await opened(), { mediaType, bytes }),
+    attach: ({ mediaType, bytes }) => act(async (all) => all.attach(await opened(), { mediaType, bytes })),
     async append(message, { replaces, title: text }) {
       const session = await opened()
-      await (replaces === undefined ? session.append(message) : editMessage(session, replaces, message))
+      if (replaces === undefined) await session.append(message)
+      else await act((all) => all.editMessage(session, replaces, message))
       if (text !== undefined) await title(text)
     },
-    rewind: async (id) => rewind(await opened(), id),
+    rewind: (id) => act(async (all) => all.rewind(await opened(), id)),
     async undo(rewind) {
-      await undo(await opened(), rewind)
+      await act(async (all) => all.undo(await opened(), rewind))
     },
-    switchTo: async (id) => switchTo(await opened(), id),
+    switchTo: (id) => act(async (all) => all.switchTo(await opened(), id)),
     async forget(factId) {
-      await forget(await opened(), factId, { kind: 'fact' })
+      await act(async (all) => all.forget(await opened(), factId, { kind: 'fact' }))
     },
     async prepare() {
       await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])

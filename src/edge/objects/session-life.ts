@@ -1,5 +1,6 @@
 import { checkId } from '../../kernel/text/json.ts'
-import { deleteSession, findSession, listSession, titleSession } from '../../operations/sessions.ts'
+import { deleteSession } from '../../operations/delete-session.ts'
+import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'

@@ -1,13 +1,10 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { SessionInfo } from '../../ports/session.ts'
+import { SESSION, type SessionInfo } from '../../ports/session.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { checkReadable, valueIn } from './bodies.ts'
 import { once, TRIES } from './once.ts'
 import { sealOp } from './seal.ts'
-
-/** What the keys of a user's sessions begin with, in the user's scope. */
-export const SESSION = 'session/'
 
 /**
  * Lists a session, unless it is listed.

@@ -7,7 +7,8 @@ import {
   type StandardSchema,
   type Store,
 } from '../../../src/index.ts'
-import { deleteSession, listSessions } from '../../../src/operations/sessions.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
