@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LawChecker } from '../../src/assert-laws.ts'
 import { type Block, type Context, charsPerToken, mapStore } from '../../src/index.ts'
-import { deleteSession } from '../../src/operations/sessions.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
 import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { answer, calls, result, user } from './support/messages.ts'
 
