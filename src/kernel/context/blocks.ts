@@ -8,7 +8,7 @@ import type { Policy } from '../policy.ts'
 import { fenced, unfenced } from '../text/fence.ts'
 import { hashText } from '../text/hash.ts'
 import { capOutput } from './cap.ts'
-import { type Keeper, keeper } from './keeper.ts'
+import { isSame } from './keeper.ts'
 
 /** What a model reads in place of a result that never came. */
 const ABANDONED = 'Error: this call was abandoned; it has no result.'
@@ -26,6 +26,14 @@ export interface Blocks {
   readonly tokens: number
 }
 
+/** The blocks of one unit, as long as the same results stand in it. */
+interface Kept {
+  readonly by: readonly unknown[]
+  readonly ways: Map<Shown | 'opener', Blocks>
+}
+
+const NO_CALLS: readonly unknown[] = []
+
 /**
  * Turns units into blocks, a pure function of (entry, how it is shown). Blocks are kept as long as their row is in memory,
  * so that showing an entry in the same way again costs nothing and gives the very same object.
@@ -35,7 +43,7 @@ export class BlockShelf {
   readonly opening: Block
   readonly #policy: Policy
   readonly #stored: (row: LogRow, message: Message) => number
-  readonly #kept = new WeakMap<LogRow, Keeper<Map<Shown | 'opener', Blocks>>>()
+  readonly #kept = new WeakMap<LogRow, Kept>()
   /** Tokens of each whole output of a row. */
   readonly #outputs = new WeakMap<LogRow, number[]>()
   readonly #missing = new WeakMap<Block, number>()
@@ -83,12 +91,14 @@ export class BlockShelf {
     newest: boolean,
     make: () => readonly Block[],
   ): Blocks {
-    const kept = this.#kept.get(row) ?? keeper(1)
-    this.#kept.set(row, kept)
     const missing = calls.reduce((count, { answered }) => count + (answered ? 0 : 1), 0)
     // The same parts of the same rows, in one order, answer the same calls.
     const joined = results.flatMap((result) => [result.row, ...result.joined.map(({ index }) => index)])
-    const ways = kept([missing, missing > 0 && newest, ...joined], () => new Map())
+    const by =
+      calls.length === 0 && joined.length === 0 ? NO_CALLS : [missing, missing > 0 && newest, ...joined]
+    const kept = this.#kept.get(row)
+    const ways: Kept['ways'] = kept && isSame(kept.by, by) ? kept.ways : new Map()
+    if (ways !== kept?.ways) this.#kept.set(row, { by, ways })
     const found = ways.get(shown)
     if (found) return found
     const blocks = make()

@@ -53,6 +53,7 @@ export class Calls {
   /** An epoch that goes on needs its tail twice. */
   readonly #closings = keeper<Block>(1)
   readonly #fences = keeper<string>(1)
+  readonly #texts = keeper<HeadTexts>(2)
 
   constructor(parts: CallsParts) {
     this.#parts = parts
@@ -65,6 +66,11 @@ export class Calls {
 
   /** The texts of a head in the epoch of that place. */
   texts({ tools, parts, covering }: HeadInput, place: number): HeadTexts {
+    const told = tools?.length ? JSON.stringify(tools) : ''
+    return this.#texts([told, parts, covering, place], () => this.#textsOf(told, parts, covering, place))
+  }
+
+  #textsOf(tools: string, parts: HeadParts, covering: Covering | undefined, place: number): HeadTexts {
     const { cover, system } = this.#parts
     const tag = this.fence(place)
     const told = (covering && cover?.text(covering, tag)) ?? ''
@@ -81,7 +87,7 @@ export class Calls {
       ...(trusts.length > 0 && { trust: trusts.reduce(lowerTrust) }),
       ...(summary && { summary: summary.id }),
       ...(Object.keys(parts).length > 0 && { parts }),
-      tools: tools?.length ? JSON.stringify(tools) : '',
+      tools,
     }
   }
 

@@ -61,10 +61,12 @@ export function exceededBy(
   units: readonly Unit[],
   window: Pick<Window, 'from' | 'opener' | 'tokens'>,
 ): { readonly unit: keyof WindowLimits; readonly size: number; readonly shown: number } | undefined {
-  const { rounds, messages } = extentOf(units, window, policy.sliding === true)
+  const { max, sliding } = policy
+  const isCounted = max.rounds !== undefined || max.messages !== undefined
+  const { rounds, messages } = isCounted ? extentOf(units, window, sliding === true) : new Extent()
   const shown = { rounds: rounds - openRounds(policy, units.at(-1)), messages, tokens: window.tokens }
   for (const unit of ['rounds', 'messages', 'tokens'] as const) {
-    const size = policy.max[unit]
+    const size = max[unit]
     if (size !== undefined && shown[unit] > size) return { unit, size, shown: shown[unit] }
   }
   return undefined

@@ -20,13 +20,19 @@ export class Prefix {
       this.#head = head
       this.#blocks = []
     }
-    this.#state.update(linesOf(blocks.slice(this.#blocks.length)))
+    update(this.#state, blocks, this.#blocks.length)
     this.#blocks = blocks
-    return bytesToHex(this.#state.clone().update(linesOf(further)).digest())
+    const state = this.#state.clone()
+    update(state, further, 0)
+    return bytesToHex(state.digest())
   }
 }
 
-function linesOf(blocks: readonly Block[]): Uint8Array {
-  const lines = blocks.map(({ section, role, parts }) => `\n${JSON.stringify([section, role, parts])}`)
-  return utf8ToBytes(lines.join(''))
+function update(state: ReturnType<typeof sha256.create>, blocks: readonly Block[], from: number): void {
+  let lines = ''
+  for (let index = from; index < blocks.length; index++) {
+    const { section, role, parts } = blocks[index] as Block
+    lines += `\n${JSON.stringify([section, role, parts])}`
+  }
+  if (lines !== '') state.update(utf8ToBytes(lines))
 }

@@ -1,4 +1,4 @@
-import type { Block, OmitReason, Omitted, SectionName, SectionUse, SummaryUse } from '../../ports/context.ts'
+import type { Block, OmitReason, Omitted, SectionUse, SummaryUse } from '../../ports/context.ts'
 import type { FloorBreakdown } from '../../ports/errors.ts'
 import type { LogRow } from '../../ports/store.ts'
 import type { Policy } from '../policy.ts'
@@ -18,34 +18,26 @@ export function sectionUses(
   room: number,
   shelf: BlockShelf,
 ): readonly SectionUse[] {
-  const use = (name: SectionName, cap?: number): SectionUse => {
-    const shown = blocks.filter(({ section }) => section === name)
-    const capped = shown.filter(({ rule }) => rule === 'capped')
-    return {
-      name,
-      ...(cap !== undefined && { cap }),
-      tokens: sum(shown.map((block) => block.tokens)),
-      items: shown.length,
-      overflow: {
-        count: capped.length,
-        tokens: sum(capped.map((block) => shelf.missing(block))),
-        first: capped.flatMap(({ from }) => from).slice(0, NAMED),
-      },
-    }
+  const none = () => ({ tokens: 0, items: 0, overflow: { count: 0, tokens: 0, first: [] as string[] } })
+  const uses = {
+    system: { name: 'system', ...none() },
+    memory: { name: 'memory', ...none() },
+    window: { name: 'window', cap: room, ...none() },
+    tail: { name: 'tail', ...none() },
   }
-  const nothing = { count: 0, tokens: 0, first: [] }
-  const tools: SectionUse = { name: 'tools', tokens: tokens.tools, items: 1, overflow: nothing }
-  return [
-    use('system'),
-    ...(tools.tokens > 0 ? [tools] : []),
-    use('memory'),
-    use('window', room),
-    use('tail'),
-  ]
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((all, count) => all + count, 0)
+  for (const block of blocks) {
+    const section = uses[block.section]
+    section.items++
+    section.tokens += block.tokens
+    if (block.rule !== 'capped') continue
+    const { overflow } = section
+    overflow.count++
+    overflow.tokens += shelf.missing(block)
+    if (overflow.first.length < NAMED) overflow.first.push(...block.from)
+  }
+  const { system, memory, window, tail } = uses
+  const tools = tokens.tools > 0 ? [{ name: 'tools', ...none(), tokens: tokens.tools, items: 1 }] : []
+  return [system, ...tools, memory, window, tail]
 }
 
 /** The least that a call can be cut to, part by part. */

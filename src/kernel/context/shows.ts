@@ -28,6 +28,7 @@ export class Shows {
   readonly #holds: Keeper<boolean>
   readonly #heads: Keeper<HeadPart | undefined>
   readonly #since: Keeper<TailPart | undefined>
+  readonly #parts = keeper<HeadParts>(KEPT)
 
   constructor(shows: readonly NamedShow[], counterAt: (calibration: number) => Counter) {
     this.#shows = shows
@@ -55,7 +56,7 @@ export class Shows {
 
   /** What the head of the epoch that holds would have to be: what it froze, wherever that still holds. */
   held(shown: readonly Shown[], calibration: number): HeadParts {
-    return partsOf(shown, (one) => {
+    return this.#partsOf(shown, (one) => {
       const { name, show, frozen, read } = one
       const holds = () => show.holds?.(frozen, read?.state) ?? true
       const isHeld = !read || this.#holds([name, frozen, read.state], holds)
@@ -65,7 +66,7 @@ export class Shows {
 
   /** What the head of an epoch shows that begins now. */
   parts(shown: readonly Shown[], calibration: number, rung: Rung): HeadParts {
-    return partsOf(shown, (one) => (one.read ? this.#head(one, calibration, rung) : one.frozen))
+    return this.#partsOf(shown, (one) => (one.read ? this.#head(one, calibration, rung) : one.frozen))
   }
 
   /** What came since the epoch began. */
@@ -83,14 +84,24 @@ export class Shows {
   async tail(given: object, ask: Omit<TailAsk, 'given'>, failed: Failure[]): Promise<TailPart> {
     const options = given as { readonly [feature: string]: never }
     const made = this.#shows.map(async ({ name, show }) => {
+      if (!show.tail) return undefined
       try {
-        return await show.tail?.({ ...ask, given: options[name] })
+        return await show.tail({ ...ask, given: options[name] })
       } catch (error) {
         failed.push(failure(name, error))
         return undefined
       }
     })
     return joined(await Promise.all(made))
+  }
+
+  /** The same object while its parts are the same. */
+  #partsOf(shown: readonly Shown[], of: (one: Shown) => HeadPart | undefined): HeadParts {
+    const all = shown.map(of)
+    return this.#parts(all, () => {
+      const parts = shown.map(({ name }, index) => [name, all[index]] as const)
+      return Object.fromEntries(parts.filter(([, part]) => part !== undefined)) as HeadParts
+    })
   }
 
   #head({ name, show, read }: Shown, calibration: number, rung: Rung): HeadPart | undefined {
@@ -103,13 +114,9 @@ export class Shows {
 /** Parts of a tail as one, in the order of their sections. */
 function joined(parts: readonly (TailPart | undefined)[]): TailPart {
   const made = parts.flatMap((part) => part ?? [])
+  if (made.length === 0) return NO_TAIL
   return {
     sections: made.flatMap(({ sections }) => sections).sort((one, other) => one.at - other.at),
     ids: made.flatMap(({ ids = [] }) => ids),
   }
-}
-
-function partsOf(shown: readonly Shown[], of: (one: Shown) => HeadPart | undefined): HeadParts {
-  const parts = shown.map((one) => [one.name, of(one)] as const)
-  return Object.fromEntries(parts.filter(([, part]) => part !== undefined)) as HeadParts
 }
