@@ -1,5 +1,5 @@
 import { countMessage } from '../../kernel/count.ts'
-import type { Covering } from '../../kernel/feature.ts'
+import type { Covering } from '../../kernel/cover.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { lowerTrust, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'

@@ -1,5 +1,5 @@
 import { firstNeeded } from '../../kernel/context/window.ts'
-import type { Covering } from '../../kernel/feature.ts'
+import type { Covering } from '../../kernel/cover.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import type { Conversation } from '../../kernel/log/fold.ts'
 import type { Message } from '../../ports/message.ts'

@@ -1,6 +1,6 @@
 import type { View } from '../../kernel/context/view.ts'
 import type { Layout, Window } from '../../kernel/context/window.ts'
-import type { Account, Covering, Within } from '../../kernel/feature.ts'
+import type { Account, Covering, Within } from '../../kernel/cover.ts'
 import type { SummaryMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
 

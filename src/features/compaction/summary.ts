@@ -1,4 +1,4 @@
-import type { Covering } from '../../kernel/feature.ts'
+import type { Covering } from '../../kernel/cover.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { fenced } from '../../kernel/text/fence.ts'
 import type { RewindMark, SummaryMark } from '../../ports/op.ts'

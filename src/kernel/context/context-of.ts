@@ -1,5 +1,5 @@
 import type { Context, Receipt, SectionUse } from '../../ports/context.ts'
-import type { Cover, Covering } from '../feature.ts'
+import type { Cover, Covering } from '../cover.ts'
 import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
 import { exceededBy } from './cut.ts'

@@ -1,6 +1,6 @@
 import type { EpochCause, EpochMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
-import type { Cover } from '../feature.ts'
+import type { Cover } from '../cover.ts'
 import { markIn } from '../log/bodies.ts'
 import { addedLate, type Conversation, fold } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
