@@ -173,7 +173,7 @@ export interface Prepared<S extends Shape = Shape> {
 export type Rung = 0 | 1 | 2
 
 /**
- * What a feature shows. Enrichers fail open: where `read` throws, what the epoch froze shows on, and the receipt says so.
+ * What a feature shows. Enrichers fail open: where one of these throws, what the epoch froze shows on, and the receipt says so.
  * Only `read` and `tail` do I/O; the rest is pure, and asked again at each rung and calibration.
  */
 export interface ShowPart<State = unknown, S extends Shape = Shape> {

@@ -14,7 +14,7 @@ import { readHistory } from './log/history.ts'
 import { addSession } from './log/session-list.ts'
 import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
-import { checkOptions } from './text/json.ts'
+import { checkOptions, invalid } from './text/json.ts'
 
 /** Lanes of other limits that a session keeps in memory. */
 const MOST_LANES = 4
@@ -63,6 +63,9 @@ class SessionKernel implements KernelSession {
       const part = feature.open?.(this)
       return part ? [{ name: feature.name, part }] : []
     })
+    const covers = this.parts.filter(({ part }) => part.cover).map(({ name }) => `${name}()`)
+    if (covers.length > 1)
+      throw invalid('session', 'use', `has ${covers.join(' and ')}, of which only one can stand for messages`)
     this.lane = this.#laneWith(this.policy)
     this.#writer = new Writer(this)
   }
@@ -162,7 +165,7 @@ class SessionKernel implements KernelSession {
       user: this.user.store,
       shows: this.#shows,
       cuts: onCut ? [...cuts, { name: 'onCut', after: onCut }] : cuts,
-      cover: this.parts.flatMap(({ part: { cover } }) => cover ?? [])[0],
+      cover: this.parts.find(({ part }) => part.cover)?.part.cover,
     })
   }
 

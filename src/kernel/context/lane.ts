@@ -7,13 +7,14 @@ import type { Cover, Covering } from '../cover.ts'
 import type { CutPart, Section, Showing } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
-import { messagesOf, pendingCalls, type Unit } from '../log/fold.ts'
+import { pendingCalls } from '../log/fold.ts'
 import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
 import { type Call, Calls } from './call.ts'
 import { contextOf, type Made } from './context-of.ts'
+import { Cuts, cutFrom } from './cuts.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
@@ -63,6 +64,7 @@ export class Lane {
   readonly #shows: Shows
   readonly #judge: Judge
   readonly #prefix = new Prefix()
+  readonly #cuts: Cuts
   readonly #laws: LawCheck | undefined
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
@@ -79,6 +81,7 @@ export class Lane {
     this.#judge = new Judge(this)
     this.#shows = new Shows(shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
     this.#laws = laws?.()
+    this.#cuts = new Cuts(parts.cuts, parts.scope)
   }
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
@@ -139,10 +142,11 @@ export class Lane {
       const shown = await this.#shows.read(frozen ?? {}, { own, registersAt, user, mayWrite }, failed)
       const parts = frozen ? this.#shows.held(shown, calibration) : this.#shows.parts(shown, calibration, 0)
       const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
-      const failures = [...failed]
+      const unshown: Failure[] = []
+      const failures = () => [...failed, ...unshown]
       const showing = () => this.#showing(parts, since.ids ?? [])
       const ask = { count, policy: this.policy, showing }
-      const tail = withTail ? await this.#shows.tail(options, ask, failures) : NO_TAIL
+      const tail = withTail ? await this.#shows.tail(options, ask, unshown) : NO_TAIL
       const make = (
         by: number,
         at: number,
@@ -164,7 +168,13 @@ export class Lane {
         const { epoch, window } = current
         // Its pins alone stand for nothing.
         const stands = shows?.pinsOnly ? undefined : shows
-        const built = await this.#finish({ call: held, epoch, window, covering: stands, failures })
+        const built = await this.#finish({
+          call: held,
+          epoch,
+          window,
+          covering: stands,
+          failures: failures(),
+        })
         if (mayWrite) cover?.goesOn?.(held, window)
         return built
       }
@@ -187,7 +197,9 @@ export class Lane {
       }
       if (!isTold && mayWrite) {
         isTold = true
-        if (await this.#beforeCut(current, planned.window, failed)) {
+        // Where nothing shows any more of the epoch before, or there was none, that is what was read.
+        const before = current.epoch ? current.window.units : view.conversation.units
+        if (await this.#cuts.before(cutFrom(before, planned.window), failed)) {
           tries--
           continue
         }
@@ -196,14 +208,21 @@ export class Lane {
       const { call, window } = planned
       if (!mayWrite || broken || tries === TRIES) {
         const unwritten = mayWrite ? 'unsaved' : 'preview'
-        return this.#finish({ call, epoch, window, covering: planned.covering, failures, unwritten })
+        return this.#finish({
+          call,
+          epoch,
+          window,
+          covering: planned.covering,
+          failures: failures(),
+          unwritten,
+        })
       }
       try {
         if (await this.#save(call.head, epoch)) {
           manual = false
           const before = { call: held, window: current.window }
           cover?.began?.({ cause: epoch.mark.cause, before, after: planned, written })
-          await this.#afterCut(epoch.mark, current.window, window, failed)
+          await this.#cuts.after(epoch.mark, cutFrom(current.window.units, window), failed)
         }
       } catch (error) {
         broken = true
@@ -260,38 +279,6 @@ export class Lane {
       `context: ${pending.length} call(s) of the newest step have no result yet: ${names}`,
       { pending: pending.map(({ part }) => ({ entry, callId: part.id, name: part.name })) },
     )
-  }
-
-  /** What is to be written of the messages that leave the window. @returns whether that is to be shown too */
-  async #beforeCut(current: Judged, after: Window, failed: Failure[]): Promise<boolean> {
-    // Where nothing shows any more of the epoch before, or there was none, that is what was read.
-    const before = current.epoch ? current.window.units : this.view.conversation.units
-    const cut = cutFrom(before, after)
-    let isNew = false
-    await this.#tell(failed, async ({ name, before: tell }) => {
-      const done = await tell?.(cut)
-      isNew ||= done?.isNew ?? false
-      if (done && 'error' in done) failed.push(failure(name, done.error, 'ERR_HOOK'))
-    })
-    return isNew
-  }
-
-  /** Hands on what an epoch cut. */
-  async #afterCut({ id, cause }: EpochMark, before: Window, after: Window, failed: Failure[]): Promise<void> {
-    const messages = messagesOf(cutFrom(before.units, after))
-    if (messages.length === 0) return
-    await this.#tell(failed, async ({ after: tell }) =>
-      tell?.({ scope: this.#parts.scope, epoch: id, cause, messages }),
-    )
-  }
-
-  async #tell(failed: Failure[], tell: (part: CutPart) => Promise<void>): Promise<void> {
-    for (const part of this.#parts.cuts)
-      try {
-        await tell(part)
-      } catch (error) {
-        failed.push(failure(part.name, error, 'ERR_HOOK'))
-      }
   }
 
   #draft({ call, band, window, covering, withheld }: Plan, cause: EpochCause): Epoch {
@@ -357,10 +344,4 @@ export class Lane {
 function ownTail({ tail = [] }: ContextOptions): Call['tail'] {
   const given = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
   return given.map((section) => ({ trust: 'user' as const, ...section }))
-}
-
-/** What showed before and does not show any more. */
-function cutFrom(before: readonly Unit[], after: Window): readonly Unit[] {
-  const shown = new Set(after.units.map(({ row }) => row))
-  return before.filter(({ row }) => !shown.has(row))
 }

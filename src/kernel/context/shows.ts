@@ -14,6 +14,8 @@ export interface Shown extends NamedShow {
   readonly frozen: HeadPart | undefined
   /** Undefined where it could not be read: then what was frozen shows on. */
   readonly read: { readonly state: unknown } | undefined
+  /** Notes a failure, once for the whole call. */
+  readonly note: (error: unknown) => void
 }
 
 /** Results that are kept for each feature: of the epoch that holds and the one that may begin, at each rung. */
@@ -43,11 +45,14 @@ export class Shows {
   read(frozen: HeadParts, ask: ReadAsk, failed: Failure[]): Promise<readonly Shown[]> {
     return Promise.all(
       this.#shows.map(async ({ name, show }) => {
-        const common = { name, show, frozen: frozen[name] }
+        const note = (error: unknown): void => {
+          if (!failed.some(({ part }) => part === name)) failed.push(failure(name, error))
+        }
+        const common = { name, show, frozen: frozen[name], note }
         try {
           return { ...common, read: { state: await show.read?.(ask) } }
         } catch (error) {
-          if (!failed.some(({ part }) => part === name)) failed.push(failure(name, error))
+          note(error)
           return { ...common, read: undefined }
         }
       }),
@@ -59,23 +64,27 @@ export class Shows {
     return this.#partsOf(shown, (one) => {
       const { name, show, frozen, read } = one
       const holds = () => show.holds?.(frozen, read?.state) ?? true
-      const isHeld = !read || this.#holds([name, frozen, read.state], holds)
-      return isHeld ? frozen : this.#head(one, calibration, 0)
+      const isHeld = () => !read || this.#holds([name, frozen, read.state], holds)
+      return orElse(one, frozen, () => (isHeld() ? frozen : this.#head(one, calibration, 0)))
     })
   }
 
   /** What the head of an epoch shows that begins now. */
   parts(shown: readonly Shown[], calibration: number, rung: Rung): HeadParts {
-    return this.#partsOf(shown, (one) => (one.read ? this.#head(one, calibration, rung) : one.frozen))
+    return this.#partsOf(shown, (one) =>
+      one.read ? orElse(one, one.frozen, () => this.#head(one, calibration, rung)) : one.frozen,
+    )
   }
 
   /** What came since the epoch began. */
   since(shown: readonly Shown[], parts: HeadParts, calibration: number): TailPart {
     const { count } = this.#counterAt(calibration)
     return joined(
-      shown.map(({ name, show, read }) => {
+      shown.map((one) => {
+        const { name, show, read } = one
         const since = () => show.since?.(parts[name], read?.state, count)
-        return read && this.#since([name, parts[name], read.state, calibration], since)
+        const by = [name, parts[name], read?.state, calibration]
+        return read && orElse(one, undefined, () => this.#since(by, since))
       }),
     )
   }
@@ -108,6 +117,16 @@ export class Shows {
     const { count } = this.#counterAt(calibration)
     const head = () => show.head?.(read?.state, { count, rung })
     return this.#heads([name, read?.state, calibration, rung], head)
+  }
+}
+
+/** What a feature makes, or another value where it fails. */
+function orElse<Value>({ note }: Shown, otherwise: Value, make: () => Value): Value {
+  try {
+    return make()
+  } catch (error) {
+    note(error)
+    return otherwise
   }
 }
 
