@@ -7,6 +7,7 @@ import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
 import type { IndexEntry, Op } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import { changedByOthers, notFound } from './failures.ts'
 
 /** How one write of a register may be bound. */
 export interface WriteOptions {
@@ -97,11 +98,25 @@ export async function changeRegister<Value>(
     if (results.some(({ status }) => status === 'rejected')) throw deleted(operation, key)
   }
   const { version } = await readRegister(store, key)
-  throw new PlimsollError(
-    'ERR_CONFLICT',
-    `${operation}: ${key} was changed by others ${TRIES} times in a row`,
-    { id: key, version },
-  )
+  throw changedByOthers(operation, key, key, { version })
+}
+
+/** Takes a register off. Idempotent. @throws as {@link changeRegister} */
+export async function removeRegister(
+  store: ScopeStore,
+  host: Host,
+  key: string,
+  { ifVersion, opId }: WriteOptions,
+  beside?: RegisterChange<never>['beside'],
+): Promise<void> {
+  await changeRegister<never>(store, host, {
+    ...(ifVersion !== undefined && { ifVersion }),
+    ...(opId !== undefined && { opId }),
+    ...(beside && { beside }),
+    operation: 'delete',
+    key,
+    change: () => null,
+  })
 }
 
 /** Another version is there than the one that was asked for. */
@@ -111,7 +126,7 @@ export function conflict(operation: string, key: string, version: string | null)
 }
 
 export function deleted(operation: string, key: string): PlimsollError {
-  return new PlimsollError('ERR_NOT_FOUND', `${operation}: ${key} was deleted`, { id: key })
+  return notFound(operation, `${key} was deleted`, key)
 }
 
 function isSame(row: RegisterRow | undefined, after: unknown, places: readonly IndexEntry[]): boolean {

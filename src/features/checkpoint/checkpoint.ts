@@ -7,8 +7,7 @@ import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { changeRegister, readRegister, type WriteOptions } from '../register.ts'
-import { writtenAt } from '../written.ts'
+import { changeRegister, readRegister, removeRegister, type WriteOptions } from '../register.ts'
 
 /** Key of the checkpoint. */
 export const CHECKPOINT = 'checkpoint'
@@ -24,8 +23,8 @@ export interface CheckpointParts<State> {
   readonly host: Host
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
-  /** Whether it is noted when it is written, so that it can be removed after a time. */
-  readonly isDated: boolean
+  /** Where it stands from now on. */
+  readonly index: () => readonly IndexEntry[]
 }
 
 /**
@@ -33,20 +32,10 @@ export interface CheckpointParts<State> {
  * puts it there.
  */
 export class Checkpoint<State = unknown, Kept = State> {
-  readonly #store: ScopeStore
-  readonly #host: Host
-  readonly #register: () => Promise<void>
-  readonly #schema: StandardSchema<unknown, State> | undefined
-  readonly #initial: State | (() => State) | undefined
-  readonly #isDated: boolean
+  readonly #parts: CheckpointParts<State>
 
-  constructor({ store, host, register, schema, initial, isDated }: CheckpointParts<State>) {
-    this.#store = store
-    this.#host = host
-    this.#register = register
-    this.#isDated = isDated
-    this.#schema = schema
-    this.#initial = initial
+  constructor(parts: CheckpointParts<State>) {
+    this.#parts = parts
   }
 
   /**
@@ -61,7 +50,7 @@ export class Checkpoint<State = unknown, Kept = State> {
   }: {
     readonly default?: State | (() => State)
   } = {}): Promise<Checkpointed<never>> {
-    const { value, version } = await readRegister<Json>(this.#store, CHECKPOINT)
+    const { value, version } = await readRegister<Json>(this.#parts.store, CHECKPOINT)
     return { value: (await this.#valueOf('get', value, fallback)) as never, version }
   }
 
@@ -106,37 +95,23 @@ export class Checkpoint<State = unknown, Kept = State> {
 
   /** Keeps nothing. Idempotent. @throws ERR_CONFLICT (`version`) */
   async delete(options: WriteOptions = {}): Promise<void> {
-    await changeRegister<Json>(this.#store, this.#host, {
-      ...options,
-      operation: 'delete',
-      key: CHECKPOINT,
-      change: () => null,
-    })
+    const { store, host } = this.#parts
+    await removeRegister(store, host, CHECKPOINT, options)
   }
 
   /** A value as it is kept. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
   async check(operation: string, value: unknown): Promise<Json> {
     const given = checkKept(operation, value)
     if (given === null) throw invalid(operation, CHECKPOINT, 'must not be null: delete it')
-    return this.#schema ? checkKept(operation, await this.#fit(operation, given)) : given
+    return this.#parts.schema ? checkKept(operation, await this.#fit(operation, given)) : given
   }
 
   /** What keeping a checked value would write, for a commit together with others. A conflict means: prepare again. */
   async prepare(value: Json, { ifVersion, opId }: WriteOptions & { readonly opId: string }): Promise<Op> {
-    const { version, base } = await readRegister<Json>(this.#store, CHECKPOINT)
+    const { store, index } = this.#parts
+    const { version, base } = await readRegister<Json>(store, CHECKPOINT)
     const isExpected = ifVersion === undefined || ifVersion === version
-    return {
-      kind: 'put',
-      opId,
-      key: CHECKPOINT,
-      base: isExpected ? base : ifVersion,
-      value,
-      index: this.#index(),
-    }
-  }
-
-  #index(): readonly IndexEntry[] {
-    return this.#isDated ? [writtenAt(this.#host.now())] : []
+    return { kind: 'put', opId, key: CHECKPOINT, base: isExpected ? base : ifVersion, value, index: index() }
   }
 
   async #change(
@@ -144,14 +119,15 @@ export class Checkpoint<State = unknown, Kept = State> {
     options: WriteOptions,
     change: (before: Json | undefined) => Json | Promise<Json>,
   ): Promise<string> {
-    const version = await changeRegister<Json>(this.#store, this.#host, {
+    const { store, host, register, index } = this.#parts
+    const version = await changeRegister<Json>(store, host, {
       ...options,
       operation,
       key: CHECKPOINT,
-      index: () => this.#index(),
+      index,
       change: async (before) => {
         const after = await change(before)
-        if (before === undefined) await this.#register()
+        if (before === undefined) await register()
         return after
       },
     })
@@ -161,7 +137,7 @@ export class Checkpoint<State = unknown, Kept = State> {
   async #valueOf(
     operation: string,
     kept: Json | undefined,
-    fallback: State | (() => State) | undefined = this.#initial,
+    fallback: State | (() => State) | undefined = this.#parts.initial,
   ): Promise<State | undefined> {
     if (kept !== undefined)
       return this.#fit(operation, kept, ' (what is kept, by an older version of the app)')
@@ -169,8 +145,9 @@ export class Checkpoint<State = unknown, Kept = State> {
   }
 
   async #fit(operation: string, value: unknown, whose = ''): Promise<State> {
-    if (!this.#schema) return value as State
-    const { issues, ...result } = await this.#schema['~standard'].validate(value)
+    const { schema } = this.#parts
+    if (!schema) return value as State
+    const { issues, ...result } = await schema['~standard'].validate(value)
     const [issue] = issues ?? []
     if (issue) throw invalid(operation, pathOf(issue), `does not fit the schema${whose}: ${issue.message}`)
     return (result as { readonly value: State }).value

@@ -1,10 +1,11 @@
-import type { Feature, RegisterKind } from '../../kernel/feature.ts'
-import { tokens } from '../../kernel/policy.ts'
+import type { Feature, KernelMemory, RegisterKind } from '../../kernel/feature.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
+import type { IndexEntry } from '../../ports/op.ts'
 import { isStandardSchema, type StandardSchema } from '../../ports/standard-schema.ts'
 import { PLACES } from '../places.ts'
 import { conflict, deleted, readRegister, type WriteOptions } from '../register.ts'
+import { laneOf } from '../sizes.ts'
 import { Dated } from '../slots.ts'
 import { writtenAt } from '../written.ts'
 import { CHECKPOINT, Checkpoint, checkKept } from './checkpoint.ts'
@@ -60,21 +61,19 @@ export function checkpoint<State>(
   const { schema, excerptTokens } = options
   if (schema !== undefined && !isStandardSchema(schema))
     throw invalid('checkpoint', 'schema', 'must be a Standard Schema')
-  if (excerptTokens !== undefined) tokens('checkpoint', 'excerptTokens', excerptTokens, 0)
   return {
     name: 'checkpoint',
     registers: [REGISTER],
-    ...(excerptTokens !== undefined && { lane: () => ({ excerptTokens }) }),
+    ...laneOf('checkpoint', { excerptTokens }),
     open: (session) => {
       const { store, memory } = session
       const { host } = memory
-      const isDated = memory.all(Dated).length > 0
       const kept = new Checkpoint<State>({
         ...options,
         store,
         host,
         register: () => session.register(),
-        isDated,
+        index: () => placesIn(memory),
       })
       return {
         api: kept,
@@ -127,6 +126,11 @@ const REGISTER: RegisterKind = {
   owners: ['session'],
   isUnlabelled: true,
   check: (operation, _, value) => checkKept(operation, value),
-  // It is kept for a time from then on.
-  index: (_, __, { memory }) => (memory.all(Dated).length > 0 ? [writtenAt(memory.host.now())] : []),
+
+  index: (_, __, { memory }) => placesIn(memory),
+}
+
+/** Where a checkpoint stands that is written now. */
+function placesIn(memory: KernelMemory): readonly IndexEntry[] {
+  return memory.all(Dated).length > 0 ? [writtenAt(memory.host.now())] : []
 }

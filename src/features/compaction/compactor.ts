@@ -2,7 +2,7 @@ import { countMessage } from '../../kernel/count.ts'
 import type { Covering } from '../../kernel/cover.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { lowerTrust, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
+import { SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Policy } from '../../kernel/policy.ts'
 import { hashText } from '../../kernel/text/hash.ts'
@@ -15,8 +15,9 @@ import type { ScopeStore } from '../../ports/store.ts'
 import { aborted } from '../aborted.ts'
 import { visible } from '../text/visible.ts'
 import { transcriptOf } from '../transcript.ts'
+import { lowestTrust } from '../trust.ts'
 import { refusalsOf } from './acceptance.ts'
-import { carryOver, lineOf, type Pin, textIn, weigh } from './carry.ts'
+import { type Carry, carryOver, lineOf, type Pin, textIn, weigh } from './carry.ts'
 import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
 import { extractOf } from './extract.ts'
 import { defused, memoryText } from './summary.ts'
@@ -83,36 +84,25 @@ export interface CompactorParts {
 
 /** Writes summaries of one session and lane, one at a time. */
 export class Compactor {
-  readonly #store: ScopeStore
-  readonly #scope: Scope
-  readonly #host: Host
+  readonly #parts: CompactorParts
   readonly #options: CompactionOptions
   readonly #sizes: SummarySizes
-  readonly #running: Map<string, Promise<unknown>>
   readonly #key: string
   /** Jobs that are refused without a model's call, after one could not be stored. */
   #pause = 0
   /** What became of the last one that was written here. */
   outcome: Compaction | undefined
 
-  constructor(
-    { store, scope, host, running }: CompactorParts,
-    lane: string,
-    options: CompactionOptions,
-    sizes: SummarySizes,
-  ) {
-    this.#store = store
-    this.#scope = scope
-    this.#host = host
+  constructor(parts: CompactorParts, lane: string, options: CompactionOptions, sizes: SummarySizes) {
+    this.#parts = parts
     this.#options = options
     this.#sizes = sizes
-    this.#running = running
-    this.#key = runName(scope, lane)
+    this.#key = runName(parts.scope, lane)
   }
 
   /** The summary that is being written now, whichever object of the session began it. Never rejects. */
   get running(): Promise<unknown> | undefined {
-    return this.#running.get(this.#key)
+    return this.#parts.running.get(this.#key)
   }
 
   /** Writes a summary, unless one is being written: then it waits for that one, and gives nothing. */
@@ -121,14 +111,14 @@ export class Compactor {
       await this.running
       return undefined
     }
+    const { running } = this.#parts
     const compaction = this.#compact(job)
-    const settled = compaction.catch(ignore)
-    this.#running.set(this.#key, settled)
+    running.set(this.#key, compaction.catch(ignore))
     try {
       this.outcome = await compaction
       return this.outcome
     } finally {
-      this.#running.delete(this.#key)
+      running.delete(this.#key)
     }
   }
 
@@ -137,109 +127,98 @@ export class Compactor {
    * second attempt; else the extract does. Whatever the model does, this resolves.
    */
   async #compact(job: CompactionJob): Promise<Compaction> {
+    const { store, scope, host } = this.#parts
     if (this.#pause > 0) {
       this.#pause--
-      return { status: 'refused', reasons: ['the last summary could not be stored'] }
+      return refused(['the last summary could not be stored'])
     }
     let pins: readonly Pin[]
     try {
-      pins = (await this.#options.pins?.(this.#scope)) ?? []
+      pins = (await this.#options.pins?.(scope)) ?? []
     } catch (error) {
-      return { status: 'refused', reasons: [`the pins could not be read: ${messageOf(error)}`] }
+      return refused([`the pins could not be read: ${messageOf(error)}`])
     }
-    const { policy, before, rounds, room, tag, place } = job
-    const { counter } = policy
-    const { summary, carry } = this.#sizes
+    const { policy, base, before, rounds, covers, kept, room, tag, place } = job
+    const { lane, counter } = policy
+    const { text: told = '', carry: listed = '', trust: most = 'user' } = before?.mark ?? {}
     const messages = rounds.flat()
-    const trust = messages.reduce<Trust>(
-      (low, message) => lowerTrust(low, message.trust),
-      before?.mark.trust ?? 'user',
-    )
+    const trust = lowestTrust(messages, most)
     const pinned = pins.map(lineOf).join('\n')
     const sizeOf = (text: string, carry: string): number => {
-      const mark = { text, carry, pinned, of: job.covers.of }
+      const mark = { text, carry, pinned, of: covers.of }
       return countMessage(counter, { content: memoryText({ mark, place }, tag) })
     }
-    const weights = weigh(before?.mark.text ?? '', before?.mark.carry ?? '', messages)
-    const carried = (text: string, names: number): ReturnType<typeof carryOver> =>
-      carryOver({ pins, text, weights, kept: job.kept, room: names, count: counter.count })
-    const most = Math.min(summary, room - sizeOf('', pinned))
-    if (most < LEAST_TEXT)
-      return {
-        status: 'refused',
-        reasons: [`${room} tokens are left for it, its pins and its frame need ${room - most}`],
-      }
-    const written = await this.#write(job, pins, most, trust)
-    const text =
-      written.text ?? (tidy(extractOf(before?.mark.text ?? '', rounds, most, counter.count)) || NOTHING_SAID)
-    let names = Math.min(carry, room - sizeOf(text, carried(text, 0).text))
-    let kept = carried(text, names)
+    const weights = weigh(told, listed, messages)
+    const carried = (text: string, names: number): Carry =>
+      carryOver({ pins, text, weights, kept, room: names, count: counter.count })
+    const textRoom = Math.min(this.#sizes.summary, room - sizeOf('', pinned))
+    if (textRoom < LEAST_TEXT)
+      return refused([`${room} tokens are left for it, its pins and its frame need ${room - textRoom}`])
+    const { reasons, spent, ...written } = await this.#write(job, pins, textRoom, trust)
+    const extract = (): string => tidy(extractOf(told, rounds, textRoom, counter.count)) || NOTHING_SAID
+    const { text = extract(), by = EXTRACT } = written
+    let names = Math.min(this.#sizes.carry, room - sizeOf(text, carried(text, 0).text))
+    let carry = carried(text, names)
     // Pieces may count for more together than apart; then a few less are carried.
-    while (names > 0 && sizeOf(text, kept.text) > room) {
+    while (names > 0 && sizeOf(text, carry.text) > room) {
       names = Math.floor(names * 0.9)
-      kept = carried(text, names)
+      carry = carried(text, names)
     }
-    const by = written.text === undefined ? EXTRACT : (this.#options.model?.id ?? EXTRACT)
-    const { lane } = policy
     const mark: SummaryMark = {
       type: 'summary',
-      id: `${SUMMARY_ID}${hashText(JSON.stringify([lane, job.base, job.covers.upto, text, kept.text]))}`,
+      id: `${SUMMARY_ID}${hashText(JSON.stringify([lane, base, covers.upto, text, carry.text]))}`,
       lane,
-      ...job.covers,
+      ...covers,
       text,
-      carry: kept.text,
+      carry: carry.text,
       pinned,
-      lost: kept.lost,
+      lost: carry.lost,
       trust,
       by,
-      spent: written.spent,
-      at: this.#host.now(),
+      spent,
+      at: host.now(),
     }
     const sources = [...(before ? [before.mark.id] : []), ...messages.map(({ id }) => id)]
     try {
-      await this.#store.commit(
-        [sealOp({ kind: 'mark', opId: mark.id, base: job.base, entry: mark, sources })],
-        decide,
-      )
+      await store.commit([sealOp({ kind: 'mark', opId: mark.id, base, entry: mark, sources })], decide)
     } catch (error) {
       this.#pause = PAUSE
-      return {
-        status: 'refused',
-        reasons: [...written.reasons, `it could not be stored: ${messageOf(error)}`],
-      }
+      return refused([...reasons, `it could not be stored: ${messageOf(error)}`])
     }
     // Where another writer was first, its summary is the one that counts.
-    return { status: 'summarised', by, reasons: written.reasons }
+    return { status: 'summarised', by, reasons }
   }
 
-  /** The model's text, if one was accepted; why not; and what it took. */
+  /** The model's text and its id, if one was accepted; why not; and what it took. */
   async #write(
-    job: CompactionJob,
+    { policy, before, rounds, tag, tokens }: CompactionJob,
     pins: readonly Pin[],
     most: number,
     trust: Trust,
-  ): Promise<{ readonly text?: string; readonly reasons: readonly string[]; readonly spent: number }> {
-    const { model, length = LENGTH, timeout = TIMEOUT } = this.#options
-    if (!model) return { reasons: [], spent: 0 }
-    const { policy, before, rounds } = job
+  ): Promise<Written> {
+    const { host } = this.#parts
+    const { model, length = LENGTH, timeout = TIMEOUT, tokensPerHour = PER_HOUR } = this.#options
+    const reasons: string[] = []
+    let spent = 0
+    if (!model) return { reasons, spent }
     const { count } = policy.counter
     const messages = rounds.flat()
-    const source = { before: before?.mark.text ?? '', pins, messages }
+    const { text: told = '', carry = '' } = before?.mark ?? {}
+    const source = { before: told, pins, messages }
     const known = [
-      source.before,
-      before?.mark.carry ?? '',
+      told,
+      carry,
       ...pins.map(({ text }) => text),
       ...messages.map(textIn),
       // Names of tools and fields too, which are in no message's own words.
-      transcriptOf(messages, Number.POSITIVE_INFINITY, () => 0),
+      transcriptOf(messages, Infinity, () => 0),
     ].join('\n')
-    let left = (this.#options.tokensPerHour ?? PER_HOUR) - (await this.#spentOfLate())
-    let spent = 0
-    const reasons: string[] = []
+    const room = this.#options.sourceTokens ?? Math.max(policy.cap, LEAST_SOURCE)
+    const sourceTokens = tokens + count(told)
+    let left = tokensPerHour - (await this.#spentOfLate())
     let refused: readonly string[] = []
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const room = this.#options.sourceTokens ?? Math.max(policy.cap, LEAST_SOURCE)
-      const context = summaryRequest(policy, source, { most, length, refused, tag: job.tag, room, trust })
+      const context = summaryRequest(policy, source, { most, length, refused, tag, room, trust })
       const cost = context.receipt.used + most
       if (cost > left) {
         reasons.push(
@@ -248,19 +227,13 @@ export class Compactor {
         break
       }
       left -= cost
+      spent += context.receipt.used
       try {
-        const text = tidy(await answerOf(model, context, most, this.#host, timeout))
-        spent += context.receipt.used + count(text)
-        refused = refusalsOf({
-          text,
-          source: known,
-          sourceTokens: job.tokens + count(source.before),
-          most,
-          count,
-        })
-        if (refused.length === 0) return { text, reasons, spent }
+        const text = tidy(await answerOf(model, context, most, host, timeout))
+        spent += count(text)
+        refused = refusalsOf({ text, source: known, sourceTokens, most, count })
+        if (refused.length === 0) return { text, by: model.id, reasons, spent }
       } catch (error) {
-        spent += context.receipt.used
         refused = [`the model failed: ${messageOf(error)}`]
       }
       reasons.push(...refused)
@@ -270,12 +243,25 @@ export class Compactor {
 
   /** Tokens that this session's summaries of the last hour took. */
   async #spentOfLate(): Promise<number> {
-    const { rows } = await this.#store.entries({ kinds: ['summary'], last: REMEMBERED })
-    const since = this.#host.now() - HOUR
+    const { store, host } = this.#parts
+    const { rows } = await store.entries({ kinds: ['summary'], last: REMEMBERED })
+    const since = host.now() - HOUR
     return rows
       .flatMap((row) => (markIn(row) as SummaryMark | undefined) ?? [])
       .reduce((sum, { at, spent }) => (at > since ? sum + spent : sum), 0)
   }
+}
+
+interface Written {
+  readonly text?: string
+  readonly by?: string
+  readonly reasons: readonly string[]
+  readonly spent: number
+}
+
+/** What did not come to a summary, and why. */
+export function refused(reasons: readonly string[]): Compaction {
+  return { status: 'refused', reasons }
 }
 
 /** By what a compaction is found that runs: its scope, then its lane. */

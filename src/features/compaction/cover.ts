@@ -15,11 +15,21 @@ import type { EpochCause, SummaryMark } from '../../ports/op.ts'
 import type { LogRow, Reads } from '../../ports/store.ts'
 import { textIn } from './carry.ts'
 import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
-import { AHEAD, type Compaction, type CompactionJob, Compactor, type CompactorParts } from './compactor.ts'
+import {
+  AHEAD,
+  type Compaction,
+  type CompactionJob,
+  Compactor,
+  type CompactorParts,
+  refused,
+} from './compactor.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
 import { accountOf, endOf, withinOf } from './covered.ts'
 import { holds, memoryText } from './summary.ts'
 
+/** What limits a window beside its tokens, and with them. */
+const EXTENTS = ['rounds', 'messages'] as const
+const UNITS = [...EXTENTS, 'tokens'] as const
 /** What the frame of a summary takes at most, in tokens. */
 const FRAME = 24
 /** Most messages that are read again to summarise them after epochs that had to do without a summary. */
@@ -37,6 +47,9 @@ export class CompactionCover implements Cover {
   readonly #parts: CompactionCoverParts
   readonly #compactor: Compactor
   readonly #slot: string
+  readonly within = withinOf
+  readonly account = accountOf
+  readonly text = memoryText
   #view: View | undefined
   /** What the epoch shows, or has no room for. */
   #summary: Covering | undefined
@@ -77,32 +90,18 @@ export class CompactionCover implements Cover {
     return coveringIn(await readEntry(reads, id))
   }
 
-  withheld({ epoch, rows }: View): Covering | undefined {
-    const latest = this.#latest
-    if (epoch?.mark.withheld === undefined || !latest || !holds(latest.mark, rows)) return undefined
-    return latest.mark.id !== epoch.mark.withheld && latest.seq < epoch.seq ? undefined : latest
+  withheld(view: View): Covering | undefined {
+    return view.epoch?.mark.withheld === undefined ? undefined : this.usable(view, undefined)
   }
 
   /** The newest summary that the next epoch may show: the one that shows now, or one that was written since, if it holds. */
   usable({ epoch, rows }: View, prior: CurrentEpoch | undefined): Covering | undefined {
     const latest = this.#latest
-    const known = [epoch?.mark.summary, epoch?.mark.withheld]
-    const isNew = latest && (known.includes(latest.mark.id) || latest.seq > (epoch?.seq ?? 0))
-    const shown = epoch?.mark.summary === undefined ? undefined : this.#summary
-    const found = isNew ? latest : prior && shown
+    const { summary, withheld } = epoch?.mark ?? {}
+    const isNew = latest && ([summary, withheld].includes(latest.mark.id) || latest.seq > (epoch?.seq ?? 0))
+    const shown = prior && summary !== undefined ? this.#summary : undefined
+    const found = isNew ? latest : shown
     return found && holds(found.mark, rows) ? found : undefined
-  }
-
-  within(covering: Covering, view: View, layout: Layout): Within {
-    return withinOf(covering, view, layout)
-  }
-
-  account(covering: Covering, window: Window, rows: readonly LogRow[]): Account {
-    return accountOf(covering, window, rows)
-  }
-
-  text(covering: Covering, tag: string): string {
-    return memoryText(covering, tag)
   }
 
   async plan(ask: PlanAsk): Promise<Planned> {
@@ -138,7 +137,12 @@ export class CompactionCover implements Cover {
     const uncovered = await this.#uncovered(call, from, prior, covering)
     if (!uncovered) return plan
     const job = this.#job(call, window, uncovered, explicit ? all : keep)
-    return { write: () => this.#write(job, ask.cause, prior) }
+    return {
+      write: async () => {
+        const repeats = this.#repeats(ask.cause, prior)
+        return repeats === undefined ? this.#compactor.run(job) : refused([repeats])
+      },
+    }
   }
 
   began({ cause, before, after, written }: Began): void {
@@ -188,15 +192,6 @@ export class CompactionCover implements Cover {
     return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
   }
 
-  async #write(
-    job: CompactionJob,
-    cause: EpochCause,
-    prior: CurrentEpoch | undefined,
-  ): Promise<Compaction | undefined> {
-    const repeats = this.#repeats(cause, prior)
-    return repeats === undefined ? this.#compactor.run(job) : { status: 'refused', reasons: [repeats] }
-  }
-
   /** Why a summary is not written now: the epoch before began for the same cause, and hardly anything came since the last summary. */
   #repeats(cause: EpochCause, prior: CurrentEpoch | undefined): string | undefined {
     if (prior?.mark.summary === undefined || prior.mark.cause !== cause) return undefined
@@ -209,26 +204,39 @@ export class CompactionCover implements Cover {
 
   /** What the messages before unit `from` hold that no summary covers. */
   async #uncovered(
-    { measure }: Call,
+    call: Call,
     from: number,
     prior: CurrentEpoch | undefined,
     covering: Covering | undefined,
   ): Promise<Uncovered | undefined> {
+    if (!covering || this.#isRead(covering, call)) return this.#uncoveredHere(call, from, prior, covering)
+    const wider = await this.#readBack(covering, call.measure)
+    const { conversation, whole } = this.#parts.lane.view
+    return wider
+      ? uncoveredBefore(
+          { ...wider, whole, summary: covering },
+          wider.layout.indexOf(conversation.units[from]?.row.id, wider.rows),
+        )
+      : this.#uncoveredHere(call, from, prior, undefined)
+  }
+
+  /** The same of what is in memory, after a summary whose end is in memory. */
+  #uncoveredHere(
+    { measure }: Call,
+    from: number,
+    prior: CurrentEpoch | undefined,
+    summary: Covering | undefined,
+  ): Uncovered | undefined {
+    const { conversation, rows, whole } = this.#parts.lane.view
+    const begin = summary ? summary.mark.upto : whole ? null : prior?.mark.windowFrom
+    const start = begin === undefined ? from : measure.layout(conversation).indexOf(begin, rows)
+    return start < 0 ? undefined : uncoveredBefore({ conversation, rows, whole, summary, start }, from)
+  }
+
+  /** Whether all that follows a summary is in memory. */
+  #isRead(covering: Covering, { measure }: Call): boolean {
     const { view } = this.#parts.lane
-    const { conversation, rows, whole } = view
-    const layout = measure.layout(conversation)
-    const updated = covering && withinOf(covering, view, layout).isRead ? covering : undefined
-    if (covering && !updated) {
-      const wider = await this.#readBack(covering, measure)
-      const upto = conversation.units[from]?.row.id
-      if (wider)
-        return uncoveredBefore({ ...wider, whole, summary: covering }, wider.layout.indexOf(upto, wider.rows))
-    }
-    const begin = updated ? updated.mark.upto : prior?.mark.windowFrom
-    const start = whole && !covering ? 0 : begin === undefined ? from : layout.indexOf(begin, rows)
-    return start < 0
-      ? undefined
-      : uncoveredBefore({ conversation, rows, whole, summary: updated, start }, from)
+    return withinOf(covering, view, measure.layout(view.conversation)).isRead
   }
 
   /** The log from where a summary ends, where epochs had to do without a further one; undefined where that is too much. */
@@ -266,7 +274,7 @@ export class CompactionCover implements Cover {
       tokens: rows.reduce((sum, row) => sum + this.#tokensOf(row), 0) * measure.calibration,
       // The opener of a cut round may yet be folded, so what only it names is not kept.
       kept: (window.opener ? window.blocks.slice(1) : window.blocks)
-        .flatMap(({ parts }) => parts.map((part) => textIn({ content: [part] })))
+        .map(({ parts }) => textIn({ content: parts }))
         .join('\n'),
       covers,
       room: most - window.tokens >= this.#parts.sizes.summary ? most - window.tokens : most - folded,
@@ -284,55 +292,49 @@ export class CompactionCover implements Cover {
     const { lane } = this.#parts
     const { policy, view } = lane
     const { max, keep: limits } = policy
-    const { epoch, conversation, rows, whole } = view
+    const { epoch, conversation, rows } = view
     if (!epoch || this.#latest?.mark.id !== epoch.mark.summary) return undefined
     const all = call.room + call.head.tokens.memory
     const used = window.tokens + call.head.tokens.memory
-    const extent = extentOf(conversation.units, window, true)
-    const near =
-      used >= share * all ||
-      extent.rounds >= share * (max.rounds ?? Infinity) ||
-      extent.messages >= share * (max.messages ?? Infinity) ||
-      window.tokens >= share * (max.tokens ?? Infinity)
-    if (!near || this.#repeats('window', epoch)) return undefined
+    const { rounds, messages } = extentOf(conversation.units, window, true)
+    const now = { rounds, messages, tokens: window.tokens }
+    const isNear = UNITS.some((unit) => now[unit] >= share * (max[unit] ?? Infinity))
+    if (!(isNear || used >= share * all) || this.#repeats('window', epoch)) return undefined
     const layout = call.measure.layout(conversation)
     const keep = keepOf(lane, call)
     const reserve = this.#reserve(keep)
     // What comes until a limit is crossed will be kept too: as much more of the window as is left to the nearest one.
-    const left = (limit: number | undefined, now: number): number =>
-      limit === undefined ? Infinity : (window.tokens * Math.max(0, limit - now)) / Math.max(1, now)
-    const coming = Math.floor(
-      Math.max(
-        0,
-        Math.min(
-          all - used,
-          (max.tokens ?? Infinity) - window.tokens,
-          left(max.rounds, extent.rounds),
-          left(max.messages, extent.messages),
-        ),
-      ),
-    )
-    const less = (limit: number | undefined, most: number | undefined, now: number): number | undefined =>
-      limit === undefined ? undefined : Math.max(1, limit - Math.max(0, (most ?? now) - now))
-    const rounds = less(limits.rounds, max.rounds, extent.rounds)
-    const messages = less(limits.messages, max.messages, extent.messages)
+    const left = UNITS.map((unit) => {
+      const most = max[unit]
+      if (most === undefined) return Infinity
+      return (window.tokens * Math.max(0, most - now[unit])) / Math.max(1, now[unit])
+    })
+    const coming = Math.floor(Math.max(0, Math.min(all - used, ...left)))
+    const kept = EXTENTS.flatMap((unit) => {
+      const limit = limits[unit]
+      const more = Math.max(0, (max[unit] ?? 0) - now[unit])
+      return limit === undefined ? [] : [[unit, Math.max(1, limit - more)]]
+    })
     const cut = cutBack(layout, policy, {
       start: window.from,
       oldBefore: Math.max(0, layout.indexOf(epoch.mark.cuts.oldBefore, rows)),
       room: all - reserve,
       keep: keep - (limits.tokens === undefined ? reserve : 0) - coming,
-      limits: { ...(rounds !== undefined && { rounds }), ...(messages !== undefined && { messages }) },
+      limits: Object.fromEntries(kept),
       mayFold: true,
     })
     const summary = epoch.mark.summary === undefined ? undefined : this.#summary
     if (!cut || (epoch.mark.summary !== undefined && !summary)) return undefined
     // What an epoch had to do without is summarised when the next one begins.
-    if (summary && !withinOf(summary, view, layout).isRead) return undefined
-    const start = summary ? layout.indexOf(summary.mark.upto, rows) : whole ? 0 : window.from
-    const uncovered = uncoveredBefore({ conversation, rows, whole, summary, start }, cut.from)
+    if (summary && !this.#isRead(summary, call)) return undefined
+    const uncovered = this.#uncoveredHere(call, cut.from, epoch, summary)
     if (!uncovered) return undefined
-    const kept = layout.show(cut, rows)
-    return this.#job(call, kept, uncovered, limits.tokens === undefined ? keep - coming : all)
+    return this.#job(
+      call,
+      layout.show(cut, rows),
+      uncovered,
+      limits.tokens === undefined ? keep - coming : all,
+    )
   }
 
   /** Tokens that are kept free for a summary with its carry block and frame: at most half of what is kept. */

@@ -5,6 +5,7 @@ import type { Conversation } from '../../kernel/log/fold.ts'
 import type { Message } from '../../ports/message.ts'
 import type { SummaryMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
+import { grouped } from '../grouped.ts'
 
 /** A message, and the round that it belongs to. */
 interface Placed {
@@ -66,11 +67,9 @@ export function uncoveredBefore(
       ...unplacedIn(conversation).filter((one) => later(one) && isOlder(one)),
     ].map((one) => [one.row.id, one]),
   )
-  const rounds = new Map<string, Message[]>()
-  for (const { round, message } of placed.values()) rounds.set(round, [...(rounds.get(round) ?? []), message])
   const needed = firstNeeded(rows, { units: units.slice(from) })
   return {
-    rounds: [...rounds.values()],
+    rounds: grouped(placed.values(), ({ round }) => round).map((all) => all.map(({ message }) => message)),
     updates: summary,
     rows: [...placed.values()].map(({ row }) => row),
     covers: {

@@ -1,10 +1,11 @@
-import { checkLabel, checkTime } from '../../kernel/log/check-message.ts'
+import { checkLabel, checkSize, checkTime } from '../../kernel/log/check-message.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { codePoints } from '../../kernel/text/text.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
-import { PlimsollError } from '../../ports/errors.ts'
+import type { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
+import { oneLine } from '../text/one-line.ts'
 import { visible } from '../text/visible.ts'
 import { isTrusted } from '../trust.ts'
 import { checkReview, firstReview } from './review.ts'
@@ -25,6 +26,22 @@ const PRIORITIES: { readonly [kind in FactKind]: number } = {
   preference: 4,
   finding: 3,
 }
+/** How fields are checked that are given; the others come with the kind or the text. */
+const CHECKS: {
+  readonly [field in keyof FactDraft]?: (operation: string, argument: string, value: unknown) => unknown
+} = {
+  id: checkFactId,
+  title: checkTitle,
+  project: checkId,
+  pinned: checkPinned,
+  priority: checkPriority,
+  confidence: checkConfidence,
+  trust: checkLabel,
+  sources: checkSources,
+  supersedes: checkFactId,
+  reviewAt: checkTime,
+  expiresAt: checkTime,
+}
 /** The first sentence of a text, or its first line. */
 const FIRST_SENTENCE = /^[^\n]*?(?:[.!?…]["'”’)\]]*(?=\s|$)|[。！？]|(?=\n)|$)/u
 
@@ -41,40 +58,35 @@ export function checkFact(
   given: { readonly id: string; readonly now: number },
 ): FactDraft {
   if (!isPlainObject(input)) throw invalid(operation, at || 'fact', 'must be an object')
-  const name = (key: string): string => pathOf(at, key)
-  const { kind, pinned } = input
+  const { kind } = input
   if (typeof kind !== 'string' || !Object.hasOwn(PRIORITIES, kind))
-    throw invalid(operation, name('kind'), `must be one of ${Object.keys(PRIORITIES).join(', ')}`)
-  if (pinned !== undefined && typeof pinned !== 'boolean')
-    throw invalid(operation, name('pinned'), 'must be true or false')
-  const text = visible(checkText(operation, name('text'), input.text)).trim()
-  if (text === '') throw invalid(operation, name('text'), 'has nothing in it that can be seen')
-  const time = (key: 'createdAt' | 'reviewAt' | 'expiresAt'): number | undefined =>
-    input[key] === undefined ? undefined : checkTime(operation, name(key), input[key])
-  const createdAt = time('createdAt') ?? given.now
-  const expiresAt = time('expiresAt')
-  const draft: FactDraft = {
-    id: checkFactId(operation, name('id'), input.id ?? given.id),
+    throw invalid(operation, pathOf(at, 'kind'), `must be one of ${Object.keys(PRIORITIES).join(', ')}`)
+  const text = checkVisible(operation, pathOf(at, 'text'), input.text)
+  const { id = given.id, title = FIRST_SENTENCE.exec(text)?.[0] ?? text, createdAt = given.now } = input
+  checkTime(operation, pathOf(at, 'createdAt'), createdAt)
+  const filled: { readonly [field in keyof FactDraft]: unknown } = {
+    id,
     kind,
-    title: titleOf(operation, name('title'), input.title, text),
+    title,
     text,
-    ...(input.project !== undefined && { project: checkId(operation, name('project'), input.project) }),
-    ...(kind === 'blocker' && { status: 'open' }),
-    ...(pinned !== undefined && { pinned }),
-    priority: checkPriority(operation, name('priority'), input.priority ?? PRIORITIES[kind]),
-    ...(input.confidence !== undefined && {
-      confidence: checkConfidence(operation, name('confidence'), input.confidence),
-    }),
-    trust: checkLabel(operation, name('trust'), input.trust ?? 'user'),
-    sources: checkSources(operation, name('sources'), input.sources ?? []),
-    ...(input.supersedes !== undefined && {
-      supersedes: checkFactId(operation, name('supersedes'), input.supersedes),
-    }),
+    project: input.project,
+    status: kind === 'blocker' ? 'open' : undefined,
+    pinned: input.pinned,
+    priority: input.priority ?? PRIORITIES[kind],
+    confidence: input.confidence,
+    trust: input.trust ?? 'user',
+    sources: input.sources ?? [],
+    supersedes: input.supersedes,
     createdAt,
-    reviewAt: time('reviewAt') ?? firstReview(kind, createdAt),
-    ...(expiresAt !== undefined && { expiresAt }),
+    reviewAt: input.reviewAt ?? firstReview(kind, createdAt),
+    expiresAt: input.expiresAt,
   }
-  checkSize(operation, at, draft)
+  const fields = Object.entries(filled).flatMap(([field, value]) => {
+    const check = CHECKS[field as keyof FactDraft]
+    return value === undefined ? [] : [[field, check ? check(operation, pathOf(at, field), value) : value]]
+  })
+  const draft = Object.fromEntries(fields) as FactDraft
+  checkFactSize(operation, at, draft)
   return draft
 }
 
@@ -91,31 +103,19 @@ export function settleFact(
   trust: Trust,
   isShared: boolean,
 ): Fact {
-  if (isShared && !isTrusted(trust))
-    throw invalid(
-      operation,
-      pathOf(at, 'trust'),
-      `is ${trust}, too low for what all sessions share: remember the fact in a session, then promote it`,
-    )
-  if (draft.pinned && !isTrusted(trust))
-    throw invalid(
-      operation,
-      pathOf(at, 'pinned'),
-      `must be false at trust ${trust}: remember the fact, then promote it`,
-    )
-  const pinned = draft.pinned ?? (draft.kind === 'constraint' && isTrusted(trust))
-  const fact: Fact = { ...draft, pinned, confidence: draft.confidence ?? (isTrusted(trust) ? 1 : 0.7), trust }
-  checkSize(operation, at, fact)
+  const isOwnWord = isTrusted(trust)
+  const refused = (field: string, reason: string): PlimsollError =>
+    invalid(operation, pathOf(at, field), `${reason}: remember the fact in a session, then promote it`)
+  if (isShared && !isOwnWord) throw refused('trust', `is ${trust}, too low for what all sessions share`)
+  if (draft.pinned && !isOwnWord) throw refused('pinned', `must be false at trust ${trust}`)
+  const { pinned = draft.kind === 'constraint' && isOwnWord, confidence = isOwnWord ? 1 : 0.7 } = draft
+  const fact: Fact = { ...draft, pinned, confidence, trust }
+  checkFactSize(operation, at, fact)
   return fact
 }
 
-/** What a fact has that its writer did not say, but for what depends on its kind. */
-const NOTED = ['status', 'supersededBy', 'promotedFrom', 'review'] as const
-const STORED: readonly string[] = [
-  ...['id', 'kind', 'title', 'text', 'project', 'pinned', 'priority', 'confidence', 'trust', 'sources'],
-  ...['supersedes', 'createdAt', 'reviewAt', 'expiresAt', ...NOTED],
-]
-const OPTIONAL: readonly string[] = ['project', 'supersedes', 'expiresAt', ...NOTED]
+/** What a fact has that its writer did not say. */
+const NOTED: readonly string[] = ['status', 'supersededBy', 'promotedFrom', 'review']
 
 /**
  * Checks a fact as it is stored.
@@ -124,18 +124,14 @@ const OPTIONAL: readonly string[] = ['project', 'supersedes', 'expiresAt', ...NO
  * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
  */
 export function checkStoredFact(operation: string, id: string, value: unknown, isShared: boolean): Fact {
-  if (!isPlainObject(value)) throw invalid(operation, 'value', 'must be a fact')
-  for (const name of Object.keys(value))
-    if (!STORED.includes(name)) throw invalid(operation, `value.${name}`, 'is nothing that a fact has')
-  for (const name of STORED)
-    if (!OPTIONAL.includes(name) && value[name] === undefined)
-      throw invalid(operation, `value.${name}`, 'must be there')
-  const fact = value as unknown as Fact
-  const draft = checkFact(operation, 'value', fact as FactInput, { id, now: 0 })
-  for (const name of ['id', 'title', 'text'] as const)
-    if (fact[name] !== (name === 'id' ? id : draft[name]))
-      throw invalid(operation, `value.${name}`, 'is not as a fact has it')
-  settleFact(operation, 'value', draft, draft.trust, isShared)
+  const fact = value as Fact
+  const draft = checkFact(operation, 'value', fact, { id, now: 0 })
+  const settled = { ...settleFact(operation, 'value', draft, draft.trust, isShared), id }
+  for (const name of Object.keys({ ...fact, ...settled }).filter((name) => !NOTED.includes(name))) {
+    const [given, own] = [fact, settled].map((one) => one[name as keyof Fact])
+    const isSame = typeof own === 'string' ? given === own : (given === undefined) === (own === undefined)
+    if (!isSame) throw invalid(operation, `value.${name}`, 'is not as a fact has it')
+  }
   const { status, supersededBy, promotedFrom, review } = fact
   const isStatus =
     fact.kind === 'blocker' ? ['open', 'resolved'].includes(status ?? '') : status === undefined
@@ -146,20 +142,17 @@ export function checkStoredFact(operation: string, id: string, value: unknown, i
   return fact
 }
 
-/** Bytes of a fact's JSON, without what is noted on it later. */
-export function sizeOf(fact: FactDraft): number {
-  const { supersededBy: _, promotedFrom: __, review: ___, ...rest } = fact
-  return utf8Length(JSON.stringify(rest))
+function checkFactSize(operation: string, at: string, fact: FactDraft): void {
+  checkSize(operation, at || 'fact', noteless(fact), MAX_FACT_BYTES)
 }
 
-function checkSize(operation: string, at: string, fact: FactDraft): void {
-  const size = sizeOf(fact)
-  if (size > MAX_FACT_BYTES)
-    throw new PlimsollError(
-      'ERR_ENTRY_TOO_LARGE',
-      `${operation}: ${at || 'the fact'} has ${size} bytes, more than ${MAX_FACT_BYTES}`,
-      { size, limit: MAX_FACT_BYTES, argument: at || 'fact' },
-    )
+/** Whether there is room for a fact. What is noted on it later is not counted. */
+export function isSmall(fact: Fact): boolean {
+  return utf8Length(noteless(fact)) <= MAX_FACT_BYTES
+}
+
+function noteless({ supersededBy: _, promotedFrom: __, review: ___, ...fact }: FactDraft): string {
+  return JSON.stringify(fact)
 }
 
 /** The id of a fact, or `ERR_INVALID_ARGUMENT`. */
@@ -170,19 +163,24 @@ export function checkFactId(operation: string, argument: string, value: unknown)
   return id
 }
 
-function pathOf(at: string, key: string): string {
-  return at === '' ? key : `${at}.${key}`
+/** Path of a field in the call's arguments. */
+export function pathOf(at: string, field: string): string {
+  return at === '' ? field : `${at}.${field}`
 }
 
-function titleOf(operation: string, argument: string, title: unknown, text: string): string {
-  if (title === undefined) return shortened(oneLine(FIRST_SENTENCE.exec(text)?.[0] ?? text))
-  const seen = oneLine(visible(checkText(operation, argument, title)))
-  if (seen === '') throw invalid(operation, argument, 'has nothing in it that can be seen')
-  return shortened(seen)
+function checkVisible(operation: string, argument: string, value: unknown): string {
+  const text = visible(checkText(operation, argument, value)).trim()
+  if (text === '') throw invalid(operation, argument, 'has nothing in it that can be seen')
+  return text
 }
 
-function oneLine(text: string): string {
-  return text.replace(/\s+/gu, ' ').trim()
+function checkTitle(operation: string, argument: string, value: unknown): string {
+  return shortened(oneLine(checkVisible(operation, argument, value)))
+}
+
+function checkPinned(operation: string, argument: string, value: unknown): unknown {
+  if (typeof value !== 'boolean') throw invalid(operation, argument, 'must be true or false')
+  return value
 }
 
 /** At most 80 code points, cut between words where the cut would not take half of it. */
@@ -192,13 +190,8 @@ function shortened(line: string): string {
     .slice(0, MOST_TITLE)
     .join('')
   const border = head.lastIndexOf(' ')
-  const end = border > head.length / 2 ? border : lengthWithoutLast(head)
+  const end = border > head.length / 2 ? border : head.length - (Array.from(head).at(-1)?.length ?? 0)
   return `${head.slice(0, end).trimEnd()}…`
-}
-
-/** UTF-16 units of a text without its last code point. */
-function lengthWithoutLast(text: string): number {
-  return text.length - (Array.from(text).at(-1)?.length ?? 0)
 }
 
 function checkPriority(operation: string, argument: string, value: unknown): number {

@@ -1,4 +1,4 @@
-import type { BeforeCut } from '../../kernel/feature.ts'
+import type { CutPart } from '../../kernel/feature.ts'
 import { messagesOf, type Unit } from '../../kernel/log/fold.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
@@ -6,6 +6,8 @@ import type { FactInput } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import { aborted } from '../aborted.ts'
+import { grouped } from '../grouped.ts'
+import { lowestTrust } from '../trust.ts'
 
 /** Milliseconds that an extractor may take: a call waits for it. */
 const TIMEOUT = 10_000
@@ -31,51 +33,37 @@ export interface Kept {
   readonly errors: readonly unknown[]
 }
 
-export interface ExtractionParts {
-  readonly extract: Extract
-  readonly keep: (facts: readonly FactInput[]) => Promise<Kept>
-  readonly host: Host
-}
-
 /** Remembers what is to be remembered of messages that leave the window. */
-export class Extraction {
-  readonly #parts: ExtractionParts
+export function extraction(
+  extract: Extract,
+  host: Host,
+  keep: (facts: readonly FactInput[]) => Promise<Kept>,
+): NonNullable<CutPart['before']> {
   /** Facts that could not be written; the next epoch tries again. */
-  #left: readonly FactInput[] = []
+  let left: readonly FactInput[] = []
 
-  constructor(parts: ExtractionParts) {
-    this.#parts = parts
-  }
-
-  /** @returns whether anything is new, and what went wrong first */
-  readonly before = async (cut: readonly Unit[]): Promise<BeforeCut> => {
-    const errors: unknown[] = []
-    const found = cut.length === 0 ? [] : await this.#extract(cut).catch((error) => void errors.push(error))
-    const facts = [...this.#left, ...(found ?? [])]
-    if (facts.length === 0) return { isNew: false, ...(errors.length > 0 && { error: errors[0] }) }
-    const kept = await this.#parts.keep(facts)
-    errors.push(...kept.errors)
-    this.#left = kept.left.slice(-MOST_LEFT)
-    return { isNew: kept.fresh > 0, ...(errors.length > 0 && { error: errors[0] }) }
-  }
-
-  async #extract(cut: readonly Unit[]): Promise<readonly FactInput[]> {
-    const { extract, host } = this.#parts
+  async function found(cut: readonly Unit[]): Promise<readonly FactInput[]> {
     const { signal, clear } = host.timeout(TIMEOUT)
     try {
       const rounds = roundsOf(cut)
-      const facts = checked(await Promise.race([extract(rounds), aborted(signal)]))
-      const lowest = rounds.flat().reduce<Trust>((low, { trust }) => lowerTrust(low, trust), 'user')
+      const facts = await Promise.race([extract(rounds), aborted(signal)])
+      if (!Array.isArray(facts)) throw invalid('extract', 'its result', 'must be a list of facts')
+      const lowest = lowestTrust(rounds.flat())
       return facts.map((fact) => labelled(fact, lowest))
     } finally {
       clear()
     }
   }
-}
 
-function checked(facts: readonly FactInput[]): readonly FactInput[] {
-  if (!Array.isArray(facts)) throw invalid('extract', 'its result', 'must be a list of facts')
-  return facts
+  return async (cut) => {
+    const errors: unknown[] = []
+    const fresh = cut.length === 0 ? [] : await found(cut).catch((error) => void errors.push(error))
+    const facts = [...left, ...(fresh ?? [])]
+    const kept = facts.length === 0 ? undefined : await keep(facts)
+    if (kept) left = kept.left.slice(-MOST_LEFT)
+    const [error] = [...errors, ...(kept?.errors ?? [])]
+    return { isNew: kept !== undefined && kept.fresh > 0, ...(error !== undefined && { error }) }
+  }
 }
 
 /** What names no source is as trusted as the least of what it may be taken from. What is no fact is refused where it is remembered. */
@@ -85,11 +73,5 @@ function labelled(fact: FactInput, lowest: Trust): FactInput {
 }
 
 function roundsOf(units: readonly Unit[]): readonly (readonly Message[])[] {
-  const rounds = new Map<string, Unit[]>()
-  for (const unit of units) {
-    const round = rounds.get(unit.round)
-    if (round) round.push(unit)
-    else rounds.set(unit.round, [unit])
-  }
-  return [...rounds.values()].map(messagesOf)
+  return grouped(units, ({ round }) => round).map(messagesOf)
 }

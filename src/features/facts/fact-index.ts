@@ -2,6 +2,7 @@ import type { Fact, FactList } from '../../ports/fact.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import { isTrusted } from '../trust.ts'
 import { LIVE } from './fact.ts'
+import { bandsOf } from './near-duplicates.ts'
 
 export const DAY = 86_400_000
 /** Days that are counted together, so that few sums say how many there were until a day. Largest first. */
@@ -26,6 +27,16 @@ export function listOf(list: FactList, project?: string): string {
   return project === undefined
     ? `fact/${list}`
     : `fact/${list}/of/${project.replaceAll('%', '%25').replaceAll('/', '%2F')}`
+}
+
+/** Groups of a list: that of no project, and that of one. */
+export function listsOf(list: FactList, project: string | undefined): readonly string[] {
+  return project === undefined ? [listOf(list)] : [listOf(list), listOf(list, project)]
+}
+
+/** What the groups begin with that count by days what ends of a group. */
+export function endedIn(group: string): string {
+  return `${group}/expires`
 }
 
 /** Group that counts the facts that were made in an hour. */
@@ -64,37 +75,46 @@ export function indexOf(fact: Fact, tokens: number, bands: readonly string[]): r
   const made = pastIndexOf(fact)
   if (fact.supersededBy !== undefined || fact.status === 'resolved') return made
   const rank = rankOf(fact)
-  const counted = (group: string): readonly IndexEntry[] => [
-    { group, weight: tokens },
-    ...(expiresAt === undefined ? [] : daysOf(`${group}/expires`, goneFrom(expiresAt), tokens)),
+  const ended = (group: string): readonly IndexEntry[] =>
+    expiresAt === undefined ? [] : daysOf(endedIn(group), goneFrom(expiresAt), tokens)
+  const ranked = (group: string): readonly IndexEntry[] => [
+    { group, weight: tokens, order: rank },
+    ...ended(group),
   ]
-  const listed = (group: string, order: string): readonly IndexEntry[] => {
-    const [first, ...rest] = counted(group)
-    return [{ ...(first as IndexEntry), order }, ...rest]
-  }
   const due = listOf('due', project)
   // What ends before its review is never due.
   const isEverDue = expiresAt === undefined || reviewAt < expiresAt
   return [
     ...made,
-    ...listed(LIVE, rank),
-    ...listed(listOf(fact.pinned ? 'pinned' : 'shown', project), rank),
-    ...(fact.confidence < DOUBTFUL ? listed(listOf('low', project), rank) : []),
+    ...ranked(LIVE),
+    ...ranked(listOf(fact.pinned ? 'pinned' : 'shown', project)),
+    ...(fact.confidence < DOUBTFUL ? ranked(listOf('low', project)) : []),
     { group: listOf('recent', project), order: descending(createdAt) },
     ...(isEverDue
-      ? [
-          { group: due, order: ascending(reviewAt) },
-          ...daysOf(due, reviewAt, tokens),
-          ...(expiresAt === undefined ? [] : daysOf(`${due}/expires`, goneFrom(expiresAt), tokens)),
-        ]
+      ? [{ group: due, order: ascending(reviewAt) }, ...daysOf(due, reviewAt, tokens), ...ended(due)]
       : []),
     ...(expiresAt === undefined ? [] : [{ group: EXPIRING, order: ascending(expiresAt) }]),
     ...bands.map((band) => ({ group: bandGroup(band), order: '' })),
   ]
 }
 
+/** What a fact's places depend on beside itself. */
+export interface FactPlaces {
+  readonly now: number
+  /** Whether it is in a user's own scope, which all of the user's sessions share. */
+  readonly shared: boolean
+  /** Contract: what a fact takes in a session's start, a whole number. */
+  readonly tokensOf: (fact: Fact) => number
+}
+
+/** Where a fact stands in the indexes of its scope. */
+export function placesOf(fact: Fact, { now, shared, tokensOf }: FactPlaces): readonly IndexEntry[] {
+  if (hasEnded(fact, now)) return pastIndexOf(fact)
+  return [...indexOf(fact, tokensOf(fact), bandsOf(fact)), ...(shared ? [] : shareOf(fact))]
+}
+
 /** Where a session's fact stands that belongs to all of the user's sessions. */
-export function shareOf({ kind, trust, supersededBy }: Fact): readonly IndexEntry[] {
+function shareOf({ kind, trust, supersededBy }: Fact): readonly IndexEntry[] {
   const isForAll = (kind === 'preference' || kind === 'constraint') && isTrusted(trust)
   return isForAll && supersededBy === undefined ? [{ group: SHARE, order: '' }] : []
 }
@@ -114,7 +134,7 @@ export function comparing(orderOf: (fact: Fact) => string): (one: Fact, other: F
 export const byRank = comparing(rankOf)
 
 /** Compares texts by their code units. */
-function compared(one: string, other: string): number {
+export function compared(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 

@@ -1,7 +1,7 @@
 import type { Fact, FactList, FactQuery } from '../../ports/fact.ts'
-import { PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
-import { FACT, type FactRow, factIn, factKey, LIVE } from './fact.ts'
-import { ascending, DAY, dayStart, hasEnded, listOf, rankOf } from './fact-index.ts'
+import { type IndexQuery, PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
+import { FACT, type FactRow, factIn, factKey, LIVE, type Place } from './fact.ts'
+import { ascending, compared, DAY, dayStart, hasEnded, listsOf, rankOf } from './fact-index.ts'
 
 /** Rows of a list that are read at least, so that a few ended facts do not cost a second read. */
 const LEAST = 16
@@ -55,37 +55,25 @@ export async function readTop(
   first: number,
   now: number,
 ): Promise<readonly FactRow[]> {
-  const groups = project === undefined ? [listOf(list)] : [listOf(list), listOf(list, project)]
   const to = list === 'due' ? ascending(dayStart(now) + DAY) : undefined
   const most = Math.min(first, PAGE_ROWS)
-  const ranked = await Promise.all(groups.map((group) => readList(store, group, to, most, now)))
-  return ranked
-    .flat()
-    .sort(before)
-    .slice(0, most)
-    .map(({ fact, version, seq }) => ({ fact, version, seq }))
+  const lists = listsOf(list, project).map((group) => readList(store, group, to, most, now))
+  return merged(await Promise.all(lists), most)
 }
 
 /** Facts that hold, in strict order: of all projects, or those that show in one. These are in four lists, so that no other project's are read. */
 async function readLive(
   store: ScopeStore,
   project: string | undefined,
-  query: { readonly first: number; readonly after?: Pick<Ranked, 'order' | 'key'> },
+  query: IndexQuery,
 ): Promise<readonly RegisterRow[]> {
-  if (project === undefined) return store.indexed(LIVE, query)
-  const groups = [undefined, project].flatMap((one) => [listOf('pinned', one), listOf('shown', one)])
-  const pages = await Promise.all(groups.map((group) => store.indexed(group, query)))
-  return pages
-    .flat()
-    .map((row) => ({ row, order: orderIn(row, LIVE), key: row.key }))
-    .sort(before)
-    .slice(0, query.first)
-    .map(({ row }) => row)
-}
-
-interface Ranked extends FactRow {
-  readonly order: string
-  readonly key: string
+  const groups =
+    project === undefined ? [LIVE] : [...listsOf('pinned', project), ...listsOf('shown', project)]
+  const pages = groups.map(async (group) => {
+    const rows = await store.indexed(group, query)
+    return rows.map((row) => ({ ...row, order: orderIn(row, group) }))
+  })
+  return merged(await Promise.all(pages), query.first)
 }
 
 async function readList(
@@ -94,10 +82,10 @@ async function readList(
   to: string | undefined,
   most: number,
   now: number,
-): Promise<readonly Ranked[]> {
-  const found: Ranked[] = []
+): Promise<readonly FactRow[]> {
+  const found: FactRow[] = []
   const first = Math.min(PAGE_ROWS, Math.max(LEAST, most))
-  let after: Pick<Ranked, 'order' | 'key'> | undefined
+  let after: Place | undefined
   for (let page = 0; page < MOST_PAGES && found.length < most; page++) {
     const rows = await store.indexed(group, {
       first,
@@ -105,21 +93,23 @@ async function readList(
       ...(after && { after }),
     })
     for (const row of rows) {
-      const { key, version, seq } = row
       const fact = factIn(row)
-      after = { order: orderIn(row, group), key }
-      if (fact && !hasEnded(fact, now)) found.push({ ...after, fact, version, seq })
+      after = { order: orderIn(row, group), key: row.key }
+      if (fact && !hasEnded(fact, now)) found.push({ ...after, fact, seq: row.seq })
     }
     if (rows.length < first) break
   }
-  return found.slice(0, most)
+  return found
 }
 
 function orderIn({ index = [] }: RegisterRow, group: string): string {
   return index.find((entry) => entry.group === group)?.order ?? ''
 }
 
-function before(a: Pick<Ranked, 'order' | 'key'>, b: Pick<Ranked, 'order' | 'key'>): number {
-  if (a.order !== b.order) return a.order < b.order ? -1 : 1
-  return a.key < b.key ? -1 : 1
+/** The first of several lists, in one order. */
+function merged<Row extends Place>(lists: readonly (readonly Row[])[], first?: number): readonly Row[] {
+  return lists
+    .flat()
+    .sort((a, b) => compared(a.order, b.order) || compared(a.key, b.key))
+    .slice(0, first)
 }

@@ -11,11 +11,11 @@ import {
   bandGroup,
   dayStart,
   EXPIRING,
+  type FactPlaces,
   hasEnded,
-  indexOf,
   madeIn,
   pastIndexOf,
-  shareOf,
+  placesOf,
 } from './fact-index.ts'
 import { areNear, areSameWords, bandsOf } from './near-duplicates.ts'
 
@@ -41,21 +41,14 @@ interface Change {
 /** What one write to a scope's facts would do, over what it read. Thrown away when the commit meets a conflict. */
 export class FactPlan {
   readonly #store: ScopeStore
-  readonly #now: number
-  readonly #tokensOf: (fact: Fact) => number
-  readonly #shared: boolean
+  /** By what facts stand in indexes here. */
+  readonly places: FactPlaces
   readonly #rows = new Map<string, RegisterRow | undefined>()
   readonly #changes = new Map<string, Change>()
 
-  /** @param parts.shared whether it is a user's own scope */
-  constructor(
-    store: ScopeStore,
-    parts: { readonly now: number; readonly tokensOf: (fact: Fact) => number; readonly shared: boolean },
-  ) {
+  constructor(store: ScopeStore, places: FactPlaces) {
     this.#store = store
-    this.#now = parts.now
-    this.#tokensOf = parts.tokensOf
-    this.#shared = parts.shared
+    this.places = places
   }
 
   /** A fact as it would be after this write. `null`: it was forgotten. */
@@ -70,11 +63,8 @@ export class FactPlan {
 
   /** Writes a fact that was read with {@link get} or {@link twinOf}, or one that is not there. */
   put(fact: Fact): void {
-    const index = hasEnded(fact, this.#now)
-      ? pastIndexOf(fact)
-      : [...indexOf(fact, this.#tokensOf(fact), bandsOf(fact)), ...(this.#shared ? [] : shareOf(fact))]
     const key = factKey(fact.id)
-    this.#changes.set(key, { row: this.#rows.get(key), fact, index })
+    this.#changes.set(key, { row: this.#rows.get(key), fact, index: placesOf(fact, this.places) })
   }
 
   /** The live near-duplicate of a fact, of its kind and project; of several the most trusted one, then the one with the lowest id. */
@@ -111,14 +101,14 @@ export class FactPlan {
       one.kind === fact.kind &&
       one.project === fact.project &&
       one.supersededBy === undefined &&
-      !hasEnded(one, this.#now) &&
+      !hasEnded(one, this.places.now) &&
       (fact.kind === 'constraint' ? areSameWords : areNear)(one.text, fact.text)
     )
   }
 
   /** Takes facts that have ended off the lists. Their registers stay. */
   async #sweep(): Promise<void> {
-    const to = ascending(dayStart(this.#now) + 1)
+    const to = ascending(dayStart(this.places.now) + 1)
     for (const row of await this.#store.indexed(EXPIRING, { to, first: SWEPT })) {
       const fact = factIn(row)
       if (fact && !this.#changes.has(row.key))
@@ -131,7 +121,7 @@ export class FactPlan {
     const made = changes.filter(({ row }) => row === undefined).map(({ fact }) => madeIn(fact.createdAt))
     if (made.length === 0) return
     const { facts = Number.POSITIVE_INFINITY, perHour = PER_HOUR } = caps
-    const hour = madeIn(this.#now)
+    const hour = madeIn(this.places.now)
     const sums = await this.#store.sums([LIVE, hour])
     const more = changes.reduce((sum, { row, index }) => sum + liveIn(index) - liveIn(row?.index), 0)
     if (more > 0 && (sums.get(LIVE)?.count ?? 0) + more > facts)

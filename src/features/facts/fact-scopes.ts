@@ -1,15 +1,13 @@
 import type { Fact, FactList, FactSums } from '../../ports/fact.ts'
-import type { ScopeStore, Sum } from '../../ports/store.ts'
+import type { Sum } from '../../ports/store.ts'
 import { LIVE } from './fact.ts'
-import { ascending, byRank, comparing, groupsUntil, listOf } from './fact-index.ts'
+import { ascending, byRank, comparing, endedIn, groupsUntil, listsOf } from './fact-index.ts'
 import type { Facts } from './facts.ts'
 
 /** The facts of one scope, as far as lists and sums over several scopes read them. */
-export interface FactScope {
-  readonly facts: Pick<Facts, 'top'>
-  /** Contract: as `ScopeStore.sums` of the same scope. */
-  readonly sums: ScopeStore['sums']
-}
+export type FactScope = Pick<Facts, 'top' | 'sums'>
+
+const SUMS = ['live', 'pinned', 'shown', 'due', 'low'] as const
 
 const byReview = comparing(({ reviewAt }) => ascending(reviewAt))
 
@@ -21,7 +19,7 @@ export async function topOf(
   first: number,
   day: number,
 ): Promise<readonly Fact[]> {
-  const read = await Promise.all(scopes.map(({ facts }) => facts.top(list, project, first, day)))
+  const read = await Promise.all(scopes.map((facts) => facts.top(list, project, first, day)))
   const order = list === 'due' ? byReview : byRank
   // Of the same id, what is of an earlier scope stays before the others.
   return read
@@ -41,49 +39,23 @@ export async function sumFacts(
   project: string | undefined,
   day: number,
 ): Promise<FactSums> {
-  const lists = (list: FactList): readonly string[] => [
-    listOf(list),
-    ...(project === undefined ? [] : [listOf(list, project)]),
-  ]
-  const dues = lists('due')
-  const groups = {
-    live: [LIVE],
-    pinned: lists('pinned'),
-    shown: lists('shown'),
-    due: dues.flatMap((group) => groupsUntil(group, day)),
-    low: lists('low'),
-  }
-  const ended = {
-    live: groupsUntil(expiring(LIVE), day),
-    pinned: groups.pinned.flatMap((group) => groupsUntil(expiring(group), day)),
-    shown: groups.shown.flatMap((group) => groupsUntil(expiring(group), day)),
-    due: dues.flatMap((group) => groupsUntil(expiring(group), day)),
-    low: groups.low.flatMap((group) => groupsUntil(expiring(group), day)),
-  }
-  const all = [...Object.values(groups), ...Object.values(ended)].flat()
+  const asked = SUMS.map((name) => {
+    const groups = name === 'live' ? [LIVE] : listsOf(name, project)
+    return {
+      name,
+      there: name === 'due' ? groups.flatMap((group) => groupsUntil(group, day)) : groups,
+      gone: groups.flatMap((group) => groupsUntil(endedIn(group), day)),
+    }
+  })
+  const all = asked.flatMap(({ there, gone }) => [...there, ...gone])
   const sums = await Promise.all(scopes.map((scope) => scope.sums(all)))
-  const sum = (name: keyof FactSums): Sum => {
-    const there = added(sums, groups[name])
-    const gone = added(sums, ended[name])
-    return { count: there.count - gone.count, weight: there.weight - gone.weight }
-  }
-  return {
-    live: sum('live'),
-    pinned: sum('pinned'),
-    shown: sum('shown'),
-    due: sum('due'),
-    low: sum('low'),
-  }
-}
-
-function expiring(group: string): string {
-  return `${group}/expires`
-}
-
-function added(sums: readonly ReadonlyMap<string, Sum>[], groups: readonly string[]): Sum {
-  const found = sums.flatMap((scope) => groups.flatMap((group) => scope.get(group) ?? []))
-  return {
-    count: found.reduce((sum, { count }) => sum + count, 0),
-    weight: found.reduce((sum, { weight }) => sum + weight, 0),
-  }
+  const added = (groups: readonly string[], field: keyof Sum): number =>
+    sums
+      .flatMap((scope) => groups.map((group) => scope.get(group)?.[field] ?? 0))
+      .reduce((total, one) => total + one, 0)
+  const sumOf = (field: keyof Sum, { there, gone }: (typeof asked)[number]): number =>
+    added(there, field) - added(gone, field)
+  return Object.fromEntries(
+    asked.map((one) => [one.name, { count: sumOf('count', one), weight: sumOf('weight', one) }]),
+  ) as unknown as FactSums
 }

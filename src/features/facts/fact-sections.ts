@@ -1,9 +1,10 @@
 import type { HeadPart, Rung, TailPart } from '../../kernel/feature.ts'
-import { lowerTrust } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
+import { oneLine } from '../text/one-line.ts'
+import { lowestTrust } from '../trust.ts'
 import { factKey } from './fact.ts'
 import { DOUBTFUL } from './fact-index.ts'
 import { inOrder, type Known, type KnownFact, nameOf } from './known-facts.ts'
@@ -30,7 +31,7 @@ interface FactRecord {
 
 /** Fills the sections of a head, each in strict order up to the first item that does not fit. Nothing, where nothing is known. */
 export function headPart(
-  { project, pinned, facts, totals, asOf }: Known,
+  { project, pinned, shown: facts, totals, asOf }: Known,
   sizes: FactSizes,
   count: (text: string) => number,
   rung: Rung,
@@ -49,24 +50,22 @@ export function headPart(
   for (const [at, one] of facts.entries()) others.take(one.fact.id, factLine(one), at < MOST.facts)
   const shownFacts = [...moved, ...facts.slice(0, others.items - moved.length)]
   const shown = [...pinned.slice(0, pins.items), ...shownFacts]
-  const pinText = `## Pinned\n\n${pins.lines.join('\n')}`
-  const otherText = others.lines.join('\n')
   const record: FactRecord = {
     ...(project !== undefined && { project }),
-    facts: shown.map((one) => [nameOf(one), lineHash(one)]),
+    facts: shown.map(hashed),
     asOf,
   }
   return {
     sections: [
       ...pins.section(
-        { in: 'system', at: PLACES.pins, text: pinText, trust: 'user' },
+        { in: 'system', at: PLACES.pins, text: `## Pinned\n\n${pins.lines.join('\n')}`, trust: 'user' },
         totals.pinned.count - moved.length,
         totals.pinned.weight,
       ),
       ...others.section(
-        { in: 'memory', at: PLACES.facts, text: otherText, trust: trustOf(shownFacts) },
-        totals.facts.count + moved.length,
-        totals.facts.weight,
+        { in: 'memory', at: PLACES.facts, text: others.lines.join('\n'), trust: trustOf(shownFacts) },
+        totals.shown.count + moved.length,
+        totals.shown.weight,
       ),
     ],
     record: record as unknown as Json,
@@ -80,9 +79,7 @@ export function stillHolds(frozen: HeadPart | undefined, known: Known): boolean 
   const record = recordIn(frozen)
   if (!record) return true
   if (record.project !== known.project) return false
-  const current = new Map(
-    [...known.pinned, ...known.facts].map((one) => [nameOf(one), lineHash(one)] as const),
-  )
+  const current = new Map([...known.pinned, ...known.shown].map(hashed))
   return record.facts.every(([name, hash]) => current.get(name) === hash)
 }
 
@@ -96,7 +93,7 @@ export function newsSince(
   const { asOf = { user: 0, session: 0 }, facts = [] } = recordIn(frozen) ?? {}
   const shown = new Set(facts.map(([name]) => name))
   // What was shared or promoted lately need not have been made lately.
-  const all = new Map([...known.recent, ...known.pinned, ...known.facts].map((one) => [nameOf(one), one]))
+  const all = new Map([...known.recent, ...known.pinned, ...known.shown].map((one) => [nameOf(one), one]))
   const news = [...all.values()]
     .filter((one) => one.seq > asOf[one.scope] && !shown.has(nameOf(one)))
     .sort(inOrder)
@@ -105,15 +102,14 @@ export function newsSince(
   for (const one of news) filling.take(one.fact.id, factLine(one))
   const shows = news.slice(0, filling.items)
   const left = news.length - shows.length
-  const lines =
-    shows.length > 0 && left > 0 ? [...filling.lines, `(${left} more did not fit)`] : filling.lines
+  if (shows.length > 0 && left > 0) filling.lines.push(`(${left} more did not fit)`)
   return {
     sections: [
       {
         in: 'tail',
         at: PLACES.news,
         name: 'facts',
-        text: lines.join('\n'),
+        text: filling.lines.join('\n'),
         trust: trustOf(shows),
         use: filling.use(),
       },
@@ -140,14 +136,11 @@ function factLine({ fact }: KnownFact): string {
   return `- ${kind} [${trust}${doubt}] ${named}`
 }
 
-function lineHash(one: KnownFact): string {
-  return hashText(one.fact.pinned ? pinLine(one) : factLine(one)).slice(0, 16)
+/** A fact's name, with a hash of how it shows. */
+function hashed(one: KnownFact): readonly [name: string, hash: string] {
+  return [nameOf(one), hashText(one.fact.pinned ? pinLine(one) : factLine(one)).slice(0, 16)]
 }
 
 function trustOf(facts: readonly KnownFact[]): Trust {
-  return facts.reduce<Trust>((low, { fact }) => lowerTrust(low, fact.trust), 'user')
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
+  return lowestTrust(facts.map(({ fact }) => fact))
 }

@@ -18,9 +18,14 @@ export function factIn(row: Pick<RegisterRow, 'key' | 'body'>): Fact | undefined
   return (valueIn(row) as unknown as Fact | null | undefined) ?? undefined
 }
 
-/** A fact as it stands in the store. */
-export interface FactRow {
+/** Where a register stands in a list. */
+export interface Place {
+  readonly order: string
+  readonly key: string
+}
+
+/** A fact as it stands in a list. */
+export interface FactRow extends Place {
   readonly fact: Fact
-  readonly version: string
   readonly seq: number
 }

@@ -1,19 +1,21 @@
+import type { KernelMemory } from '../../kernel/feature.ts'
 import { checkReadable } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { allOrNone } from '../../kernel/log/once.ts'
+import { allOrNone, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkCount, checkId, invalid, isPlainObject } from '../../kernel/text/json.ts'
-import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactList, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
+import { changedByOthers } from '../failures.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId } from './check-fact.ts'
 import { type FactRow, factIn, factKey } from './fact.ts'
+import { factTokens } from './fact-item.ts'
 import { readFacts, readTop } from './fact-lists.ts'
 import type { FactOptions } from './fact-options.ts'
 import { FactPlan } from './fact-plan.ts'
@@ -35,8 +37,6 @@ export interface FactsParts extends FactOptions {
   readonly trustOf: (id: string) => Promise<Trust | undefined>
 }
 
-/** How often a write that lost to another one is tried again. */
-const TRIES = 8
 /** Facts that one commit may hold. */
 const MOST_AT_ONCE = 64
 
@@ -105,13 +105,14 @@ export class Facts {
    */
   async list(query: FactQuery = {}): Promise<readonly Fact[]> {
     const { after } = query
-    const from = after === undefined ? undefined : await this.get(after)
-    if (after !== undefined && !from) throw noFact('list', after)
+    if (after === undefined) return this.page(query)
+    const from = await this.get(after)
+    if (!from) throw noFact('list', after)
     return this.page(query, from)
   }
 
   /** As {@link list}, after a fact that may be another scope's. */
-  async page(query: Omit<FactQuery, 'after'>, from: Fact | undefined): Promise<readonly Fact[]> {
+  async page(query: Omit<FactQuery, 'after'>, from?: Fact): Promise<readonly Fact[]> {
     const { first, project, kinds } = query
     if (kinds !== undefined && !Array.isArray(kinds))
       throw invalid('list', 'kinds', 'must be a list of kinds')
@@ -130,9 +131,9 @@ export class Facts {
     return readTop(this.#parts.store, list, project, first, now)
   }
 
-  /** Whether there is a fact of that id, or ever was. */
-  async has(id: string): Promise<boolean> {
-    return (await this.#parts.store.register(factKey(checkFactId('has', 'id', id)))) !== undefined
+  /** As `ScopeStore.sums` of its scope. */
+  sums(groups: readonly string[]): ReturnType<ScopeStore['sums']> {
+    return this.#parts.store.sums(groups)
   }
 
   /**
@@ -158,9 +159,7 @@ export class Facts {
 
   /** Takes a fact off the lists, for one of another scope that stands for it now. Idempotent. @throws ERR_NOT_FOUND, ERR_CONFLICT */
   retire(id: string, by: string): Promise<Fact> {
-    return this.#change('promote', id, (fact) =>
-      fact.supersededBy === undefined ? { ...fact, supersededBy: by } : fact,
-    )
+    return this.#change('promote', id, (fact) => having(fact, { supersededBy: fact.supersededBy ?? by }))
   }
 
   /** Marks a blocker as out of the way. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT (no blocker), ERR_CONFLICT */
@@ -168,7 +167,7 @@ export class Facts {
     return this.#change('resolve', id, (fact) => {
       if (fact.kind !== 'blocker')
         throw invalid('resolve', 'id', `names a ${fact.kind}, only blockers are resolved`)
-      return fact.status === 'resolved' ? fact : { ...fact, status: 'resolved' }
+      return having(fact, { status: 'resolved' })
     })
   }
 
@@ -182,13 +181,13 @@ export class Facts {
     return this.#change('pin', id, (fact) => {
       if (!isTrusted(fact.trust))
         throw invalid('pin', 'id', `names a fact of trust ${fact.trust}: promote it`)
-      return fact.pinned ? fact : { ...fact, pinned: true }
+      return having(fact, { pinned: true })
     })
   }
 
   /** Idempotent. @throws ERR_NOT_FOUND, ERR_CONFLICT */
   unpin(id: string): Promise<Fact> {
-    return this.#change('unpin', id, (fact) => (fact.pinned ? { ...fact, pinned: false } : fact))
+    return this.#change('unpin', id, (fact) => having(fact, { pinned: false }))
   }
 
   /** Notes how well a fact held; the schedule says when it is due again. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (the schedule's state is above 1 KiB), ERR_CONFLICT */
@@ -205,13 +204,8 @@ export class Facts {
    */
   promote(id: string, { pinned }: { readonly pinned?: boolean } = {}): Promise<Fact> {
     return this.#change('promote', id, (fact) => {
-      const isRaised = !isTrusted(fact.trust)
-      if (!isRaised && (pinned === undefined || pinned === fact.pinned)) return fact
-      return {
-        ...fact,
-        pinned: pinned ?? fact.pinned,
-        ...(isRaised && { trust: 'user', promotedFrom: fact.trust }),
-      }
+      const raised = !isTrusted(fact.trust) && { trust: 'user' as const, promotedFrom: fact.trust }
+      return having(fact, { pinned: pinned ?? fact.pinned, ...raised })
     })
   }
 
@@ -232,7 +226,7 @@ export class Facts {
       const { host } = this.#parts
       if (!isPlainObject(input)) throw invalid(operation, 'fact', 'must be an object')
       const id = opId === undefined ? host.newId() : `op/${hashText(checkId(operation, 'opId', opId))}`
-      const first = opId === undefined ? undefined : await readFirst(operation, this.#parts.store, opId)
+      const first = opId !== undefined && (await readFirst(operation, this.#parts.store, opId))
       if (first) return { fact: first, status: first.id === (input.id ?? id) ? 'new' : 'merged' }
       return this.#write(operation, input.id ?? id, opId, (plan) =>
         rememberIn(plan, operation, '', input, this.#given(id)),
@@ -272,22 +266,18 @@ export class Facts {
       )
       if (results.every(({ status }) => status === 'accepted')) return result
     }
-    throw new PlimsollError(
-      'ERR_CONFLICT',
-      `${operation}: fact ${id} was changed by others ${TRIES} times in a row`,
-      { id },
-    )
+    throw changedByOthers(operation, `fact ${id}`, id)
   }
 
   #plan(): FactPlan {
     const { store, host, tokensOf, shared = false } = this.#parts
-    return new FactPlan(store, { now: host.now(), tokensOf, shared })
+    return new FactPlan(store, { now: host.now(), shared, tokensOf })
   }
 
   #given(id: string, messages: readonly Message[] = []): RememberParts {
-    const { host, trustOf, shared = false } = this.#parts
+    const { trustOf } = this.#parts
     const trusts = new Map(messages.map(({ id, trust }) => [id, trust]))
-    return { id, now: host.now(), trustOf: async (id) => trusts.get(id) ?? trustOf(id), shared }
+    return { id, trustOf: async (id) => trusts.get(id) ?? trustOf(id) }
   }
 
   #enqueue<Value>(run: () => Promise<Value>): Promise<Value> {
@@ -295,4 +285,15 @@ export class Facts {
     this.#queue = result.catch(() => {})
     return result
   }
+}
+
+/** What facts are weighed by. */
+export function weighing({ host, policy }: KernelMemory): Pick<FactsParts, 'host' | 'tokensOf'> {
+  return { host, tokensOf: (fact) => factTokens(policy.counter, fact) }
+}
+
+/** A fact with these fields; the same object, where it has them. */
+function having(fact: Fact, fields: Partial<Fact>): Fact {
+  const isSame = Object.entries(fields).every(([name, value]) => fact[name as keyof Fact] === value)
+  return isSame ? fact : { ...fact, ...fields }
 }

@@ -8,25 +8,23 @@ import {
   type WritePart,
 } from '../../kernel/feature.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
-import { tokens } from '../../kernel/policy.ts'
-import { checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import { deleted } from '../register.ts'
+import { laneOf } from '../sizes.ts'
 import { FactLists, Searchable, UserFactLists } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
 import { checkStoredFact } from './check-fact.ts'
-import { type Extract, Extraction } from './extraction.ts'
+import { type Extract, extraction } from './extraction.ts'
 import { FACT, LIVE } from './fact.ts'
-import { hasEnded, indexOf, pastIndexOf, shareOf } from './fact-index.ts'
-import { factTokens } from './fact-item.ts'
-import { checkFactOptions, type FactOptions } from './fact-options.ts'
+import { placesOf } from './fact-index.ts'
+import type { FactOptions } from './fact-options.ts'
 import { sumFacts, topOf } from './fact-scopes.ts'
 import { type FactSizes, headPart, newsSince, stillHolds } from './fact-sections.ts'
-import { Facts } from './facts.ts'
+import { Facts, weighing } from './facts.ts'
 import type { Known } from './known-facts.ts'
-import { bandsOf } from './near-duplicates.ts'
 import { SessionFacts } from './session-facts.ts'
 
 export interface FactsOptions extends FactOptions {
@@ -105,26 +103,19 @@ const NEWS_SHARE = 1 / 32
  */
 export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> {
   checkOptions('facts', 'options', options, FACT_OPTIONS)
-  const { extract, pinnedTokens, tokens: most, newsTokens, ...kept } = options
-  checkFactOptions('facts', kept)
-  const sizes = { pinnedTokens, tokens: most, newsTokens }
-  const given = Object.entries(sizes).filter(([, size]) => size !== undefined)
-  for (const [name, size] of given) tokens('facts', name, size, 0)
-  if (extract !== undefined && typeof extract !== 'function')
-    throw invalid('facts', 'extract', 'must be a function')
-  const userFacts = ({ store, memory: { host, policy } }: KernelUser): Facts =>
-    new Facts({
-      store,
-      host,
-      ...kept,
-      shared: true,
-      tokensOf: (fact) => factTokens(policy.counter, fact),
-      trustOf: async () => undefined,
-    })
+  const { extract, pinnedTokens, tokens, newsTokens, ...kept } = options
+  const { caps = {}, schedule } = kept
+  for (const [name, hook] of Object.entries({ extract, schedule }))
+    if (hook !== undefined && typeof hook !== 'function') throw invalid('facts', name, 'must be a function')
+  checkOptions('facts', 'caps', caps, ['facts', 'perHour'])
+  for (const [name, cap] of Object.entries(caps))
+    if (cap !== undefined && cap !== Infinity) checkCount('facts', `caps.${name}`, cap)
+  const userFacts = ({ store, memory }: KernelUser): Facts =>
+    new Facts({ store, ...weighing(memory), ...kept, shared: true, trustOf: async () => undefined })
   return {
     name: 'facts',
     registers: [registerOf(kept)],
-    ...(given.length > 0 && { lane: () => Object.fromEntries(given) as Json }),
+    ...laneOf('facts', { pinnedTokens, tokens, newsTokens }),
     provides: [provide(UserFactLists, (user) => userFacts(user).list())],
     user: userFacts,
     open: (session) => {
@@ -132,11 +123,9 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
       const { cap } = session.policy
       const sizes: FactSizes = {
         pinned: pinnedTokens ?? Math.floor(cap * PINNED_SHARE),
-        others: most ?? Math.floor(cap * SHARE),
+        others: tokens ?? Math.floor(cap * SHARE),
         news: newsTokens ?? Math.floor(cap * NEWS_SHARE),
       }
-      const extraction =
-        extract && new Extraction({ extract, keep: (found) => all.keep(found), host: session.memory.host })
       return {
         api: apiOf(session, all),
         provides: [
@@ -148,12 +137,17 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
         ],
         write: writeOf(session, all),
         show: {
-          read: (ask) => all.known.read(ask),
+          read: all.known,
           holds: (frozen, state) => stillHolds(frozen, state as Known),
           head: (state, { count, rung }) => headPart(state as Known, sizes, count, rung),
           since: (frozen, state, count) => newsSince(frozen, state as Known, sizes.news, count),
         },
-        ...(extraction && { cut: { name: 'extract', before: extraction.before } }),
+        ...(extract && {
+          cut: {
+            name: 'extract',
+            before: extraction(extract, session.memory.host, (found) => all.keep(found)),
+          },
+        }),
       }
     },
   }
@@ -161,16 +155,18 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
 
 function apiOf(session: KernelSession, all: SessionFacts): FactsApi {
   const run = session.run.bind(session)
+  const change = (operation: string, id: string, change: (facts: Facts) => Promise<Fact>): Promise<Fact> =>
+    run(() => all.change(operation, id, change))
   return {
     remember: (input, { opId } = {}) => run(() => all.remember(input, opId)),
     list: (query) => run(() => all.list(query)),
     get: (id) => run(() => all.fact(id)),
-    resolve: (id) => run(() => all.resolve(id)),
+    resolve: (id) => change('resolve', id, (facts) => facts.resolve(id)),
     supersede: (id, input) => run(() => all.supersede(id, input)),
     promote: (id, options) => run(() => all.promote(id, options)),
-    pin: (id) => run(() => all.pin(id)),
-    unpin: (id) => run(() => all.unpin(id)),
-    review: (id, rating) => run(() => all.review(id, rating)),
+    pin: (id) => change('pin', id, (facts) => facts.pin(id)),
+    unpin: (id) => change('unpin', id, (facts) => facts.unpin(id)),
+    review: (id, rating) => change('review', id, (facts) => facts.review(id, rating)),
   }
 }
 
@@ -229,13 +225,9 @@ function registerOf({ caps = {} }: FactOptions): RegisterKind {
     owners: ['user', 'session'],
     check: (operation, name, value, owner) =>
       checkStoredFact(operation, name, value, owner === 'user') as unknown as Json,
-    index: (_, value, { owner, memory: { host, policy } }) => {
-      const fact = value as unknown as Fact
-      if (hasEnded(fact, host.now())) return pastIndexOf(fact)
-      return [
-        ...indexOf(fact, factTokens(policy.counter, fact), bandsOf(fact)),
-        ...(owner === 'user' ? [] : shareOf(fact)),
-      ]
+    index: (_, value, { owner, memory }) => {
+      const { host, tokensOf } = weighing(memory)
+      return placesOf(value as unknown as Fact, { now: host.now(), shared: owner === 'user', tokensOf })
     },
     lowered: (value, most, owner) => {
       const fact = value as unknown as Fact

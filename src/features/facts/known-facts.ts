@@ -1,10 +1,10 @@
 import type { ReadAsk } from '../../kernel/feature.ts'
-import type { Fact, FactList } from '../../ports/fact.ts'
-import type { ScopeStore, Sum } from '../../ports/store.ts'
-import { FACT, factKey } from './fact.ts'
+import type { Fact, FactSums } from '../../ports/fact.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import { cached } from '../cached.ts'
+import { factKey } from './fact.ts'
 import { byRank, dayStart } from './fact-index.ts'
 import { type FactScope, sumFacts } from './fact-scopes.ts'
-import type { Facts } from './facts.ts'
 
 /** Facts of each list that are read at most: what is further down has no room in any section. */
 const FIRST = { pinned: 80, shown: 160, recent: 16 } as const
@@ -22,28 +22,20 @@ export interface Known {
   /** Whose facts are among them, beside those of no project. */
   readonly project?: string
   readonly pinned: readonly KnownFact[]
-  readonly facts: readonly KnownFact[]
+  readonly shown: readonly KnownFact[]
   /** The newest ones of each scope, pinned or not. */
   readonly recent: readonly KnownFact[]
   /** How much there is of all of them. */
-  readonly totals: { readonly pinned: Sum; readonly facts: Sum }
+  readonly totals: Pick<FactSums, 'pinned' | 'shown'>
   /** Seq of each scope's newest fact that is in it. */
   readonly asOf: { readonly user: number; readonly session: number }
 }
 
-const NOTHING: Sum = { count: 0, weight: 0 }
-
-export const NOTHING_KNOWN: Known = {
-  pinned: [],
-  facts: [],
-  recent: [],
-  totals: { pinned: NOTHING, facts: NOTHING },
-  asOf: { user: 0, session: 0 },
-}
-
 export interface KnownFactsParts {
-  readonly user: { readonly store: ScopeStore; readonly facts: Facts }
-  readonly session: { readonly store: ScopeStore; readonly facts: Facts }
+  readonly user: FactScope
+  readonly session: FactScope
+  /** The user's scope. */
+  readonly store: ScopeStore
   /** Whose facts are shown beside those of no project. */
   readonly project: string | undefined
   readonly now: () => number
@@ -51,108 +43,62 @@ export interface KnownFactsParts {
   readonly finish: () => Promise<boolean>
 }
 
-/** The facts that a session's contexts show, read again only when something of them may have changed. */
-export class KnownFacts {
-  readonly #parts: KnownFactsParts
-  #known: Known = NOTHING_KNOWN
-  #seen: { readonly user: number; readonly session: number; readonly day: number } | undefined
-
-  constructor(parts: KnownFactsParts) {
-    this.#parts = parts
-  }
-
-  /** What is known now. */
-  async read({ own, registersAt, user, mayWrite }: ReadAsk): Promise<Known> {
-    const { now, finish, user: home } = this.#parts
-    const isMoved = mayWrite && own.indexed && (await finish())
-    const day = dayStart(now())
-    const shared = isMoved ? await home.store.head() : await user()
-    const { seq } = shared
-    const seen = this.#seen
-    if (seen?.user !== seq || seen.session !== registersAt || seen.day !== day) {
-      const scopes = [
-        ...(shared.indexed ? (['user'] as const) : []),
-        ...(own.indexed ? (['session'] as const) : []),
-      ]
-      // Mostly nothing is remembered, and then nothing is looked for.
-      this.#known = scopes.length === 0 ? NOTHING_KNOWN : await this.#read(day, scopes)
-      this.#seen = { user: seq, session: registersAt, day }
-    }
-    return this.#known
-  }
-
-  async #read(day: number, scopes: readonly KnownFact['scope'][]): Promise<Known> {
-    const [pinned, facts, recent] = await Promise.all([
-      this.#top('pinned', day, scopes),
-      this.#top('shown', day, scopes),
-      this.#top('recent', day, scopes),
-    ])
-    const { project } = this.#parts
-    return {
-      ...(project !== undefined && { project }),
-      pinned,
-      facts,
-      recent,
-      totals: await this.#totals(pinned, facts, day),
-      asOf: newestOf([...pinned, ...facts, ...recent]),
-    }
-  }
-
-  /** How much there is of the two lists that show. Where they were read to their end, that is what was read. */
-  async #totals(
-    pinned: readonly KnownFact[],
-    facts: readonly KnownFact[],
-    day: number,
-  ): Promise<Known['totals']> {
-    const read = { pinned: { count: pinned.length, weight: 0 }, facts: { count: facts.length, weight: 0 } }
-    if (pinned.length < FIRST.pinned && facts.length < FIRST.shown) return read
-    const { user, session, project } = this.#parts
-    const sums = await sumFacts([user, session].map(scopeOf), project, day)
-    return { pinned: sums.pinned, facts: sums.shown }
-  }
+/** Reads the facts that a session's contexts show, again only when something of them may have changed. */
+export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Known> {
+  const { store, project, now, finish } = parts
+  const latest = cached<Known>()
 
   /** The first facts of a list, of both scopes, in strict order. */
-  async #top(
-    list: keyof typeof FIRST & FactList,
+  async function top(
+    list: keyof typeof FIRST,
     day: number,
     scopes: readonly KnownFact['scope'][],
   ): Promise<readonly KnownFact[]> {
     const first = FIRST[list]
-    const found = await Promise.all(
-      scopes.map(async (scope) => {
-        const rows = await this.#parts[scope].facts.top(list, this.#parts.project, first, day)
-        return rows.map(({ fact, seq }) => ({ fact, seq, scope }))
-      }),
-    )
-    const shared = new Map(
-      found.flat().flatMap(({ fact, scope }) => (scope === 'user' ? [[fact.id, fact.text] as const] : [])),
-    )
+    const read = scopes.map(async (scope) => {
+      const rows = await parts[scope].top(list, project, first, day)
+      return rows.map(({ fact, seq }): KnownFact => ({ fact, seq, scope }))
+    })
+    const found = (await Promise.all(read)).flat()
+    const users = found.filter(({ scope }) => scope === 'user')
+    const shared = new Map(users.map(({ fact }) => [fact.id, fact.text]))
     // What is on its way from the session to its user is in both.
-    const once = found
-      .flat()
-      .filter(({ fact, scope }) => scope === 'user' || shared.get(fact.id) !== fact.text)
+    const once = found.filter(({ fact, scope }) => scope === 'user' || shared.get(fact.id) !== fact.text)
     return list === 'recent' ? once : once.sort(inOrder).slice(0, first)
   }
-}
 
-function scopeOf({ store, facts }: { readonly store: ScopeStore; readonly facts: Facts }): FactScope {
-  return { facts, sums: (groups) => store.sums(groups) }
-}
+  async function known(day: number, scopes: readonly KnownFact['scope'][]): Promise<Known> {
+    const [pinned, shown, recent] = await Promise.all([
+      top('pinned', day, scopes),
+      top('shown', day, scopes),
+      top('recent', day, scopes),
+    ])
+    const asOf = { user: 0, session: 0 }
+    for (const { scope, seq } of [...pinned, ...shown, ...recent]) asOf[scope] = Math.max(asOf[scope], seq)
+    // Where the lists were read to their end, there is no more than that.
+    const isAll = pinned.length < FIRST.pinned && shown.length < FIRST.shown
+    const totals = isAll
+      ? { pinned: { count: pinned.length, weight: 0 }, shown: { count: shown.length, weight: 0 } }
+      : await sumFacts([parts.user, parts.session], project, day)
+    return { ...(project !== undefined && { project }), pinned, shown, recent, totals, asOf }
+  }
 
-function newestOf(facts: readonly KnownFact[]): Known['asOf'] {
-  const newest = { user: 0, session: 0 }
-  for (const { scope, seq } of facts) newest[scope] = Math.max(newest[scope], seq)
-  return newest
+  return async ({ own, registersAt, user, mayWrite }) => {
+    const isMoved = mayWrite && own.indexed && (await finish())
+    const day = dayStart(now())
+    const shared = isMoved ? await store.head() : await user()
+    const scopes = [
+      ...(shared.indexed ? (['user'] as const) : []),
+      ...(own.indexed ? (['session'] as const) : []),
+    ]
+    // Mostly nothing is remembered, and then nothing is looked for: no list of no scope.
+    return latest([shared.seq, registersAt, day], () => known(day, scopes))
+  }
 }
 
 /** Names a fact among those of both scopes. */
 export function nameOf({ fact, scope }: KnownFact): string {
   return `${scope}:${factKey(fact.id)}`
-}
-
-/** Id of the fact that a name is of. */
-export function idIn(name: string): string {
-  return name.slice(name.indexOf(':') + 1 + FACT.length)
 }
 
 export function inOrder(one: KnownFact, other: KnownFact): number {

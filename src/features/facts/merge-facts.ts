@@ -1,5 +1,5 @@
 import type { Fact } from '../../ports/fact.ts'
-import { MAX_FACT_BYTES, sizeOf } from './check-fact.ts'
+import { isSmall } from './check-fact.ts'
 
 /**
  * What a fact becomes where a near-duplicate of the same trust is remembered: the longer text with its title, the sources of both, the
@@ -21,8 +21,7 @@ export function mergeFacts(before: Fact, again: Fact): Fact | undefined {
     ...(before.expiresAt !== undefined &&
       again.expiresAt !== undefined && { expiresAt: Math.max(before.expiresAt, again.expiresAt) }),
   }
-  if (sizeOf(merged) > MAX_FACT_BYTES || isSame(before, merged)) return undefined
-  return merged
+  return isSmall(merged) && !isSame(before, merged) ? merged : undefined
 }
 
 function isSame(before: Fact, merged: Fact): boolean {

@@ -4,6 +4,7 @@ import { sealOp } from '../../kernel/log/seal.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import { notFound } from '../failures.ts'
 import { FACT, factIn } from './fact.ts'
 
 /**
@@ -32,5 +33,5 @@ export async function readFirst(
 }
 
 export function noFact(operation: string, id: string): PlimsollError {
-  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no fact ${id}`, { id })
+  return notFound(operation, `no fact ${id}`, id)
 }

@@ -3,7 +3,8 @@ import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, Remembered } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
-import { checkFact, type FactDraft, settleFact } from './check-fact.ts'
+import { notFound } from '../failures.ts'
+import { checkFact, type FactDraft, pathOf, settleFact } from './check-fact.ts'
 import { FACT } from './fact.ts'
 import type { FactPlan } from './fact-plan.ts'
 import { areNear } from './near-duplicates.ts'
@@ -13,8 +14,6 @@ import { noFact } from './read-first.ts'
 export interface RememberParts {
   /** Id of the fact, where the input gives none. */
   readonly id: string
-  readonly now: number
-  readonly shared: boolean
   readonly trustOf: (id: string) => Promise<Trust | undefined>
 }
 
@@ -24,24 +23,22 @@ export async function rememberIn(
   operation: string,
   at: string,
   input: FactInput,
-  { id, now, shared, trustOf }: RememberParts,
+  { id, trustOf }: RememberParts,
 ): Promise<Remembered> {
+  const { now, shared } = plan.places
   const draft = checkFact(operation, at, input, { id, now })
   const before = await plan.get(draft.id)
   if (before !== undefined) return knownAs(operation, before, draft)
   const fact = settleFact(operation, at, draft, await trustWith(operation, plan, draft, trustOf), shared)
-  if (fact.supersedes !== undefined) {
-    await supersede(operation, at, plan, fact, fact.supersedes)
-    plan.put(fact)
-    return { fact, status: 'new' }
-  }
-  return placeFact(plan, fact)
+  if (fact.supersedes === undefined) return placeFact(plan, fact)
+  await supersede(operation, at, plan, fact, fact.supersedes)
+  plan.put(fact)
+  return { fact, status: 'new' }
 }
 
 /** The same id again: the same words change nothing. */
 function knownAs(operation: string, before: Fact | null, { id, text }: FactDraft): Remembered {
-  if (before === null)
-    throw new PlimsollError('ERR_NOT_FOUND', `${operation}: fact ${id} was forgotten`, { id })
+  if (before === null) throw notFound(operation, `fact ${id} was forgotten`, id)
   if (before.text !== text && !areNear(before.text, text)) throw taken(operation, id)
   return { fact: before, status: 'known' }
 }
@@ -63,8 +60,7 @@ async function trustWith(
     const other = source.startsWith(FACT)
       ? (await plan.get(source.slice(FACT.length)))?.trust
       : await trustOf(source)
-    if (other === undefined)
-      throw new PlimsollError('ERR_NOT_FOUND', `${operation}: no source ${source}`, { id: source })
+    if (other === undefined) throw notFound(operation, `no source ${source}`, source)
     lowest = lowerTrust(lowest, other)
   }
   return lowest
@@ -88,7 +84,7 @@ async function supersede(
   if (old.trust !== fact.trust && lowerTrust(old.trust, fact.trust) === fact.trust)
     throw invalid(
       operation,
-      at === '' ? 'supersedes' : `${at}.supersedes`,
+      pathOf(at, 'supersedes'),
       `names a fact of trust ${old.trust}, which one of trust ${fact.trust} cannot replace`,
     )
   plan.put({ ...old, supersededBy: fact.id })

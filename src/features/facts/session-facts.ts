@@ -1,11 +1,10 @@
 import type { KernelSession } from '../../kernel/feature.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
-import { lowerTrust } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
-import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
+import type { Fact, FactInput, FactQuery, Remembered } from '../../ports/fact.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
@@ -15,12 +14,11 @@ import { checkFactId } from './check-fact.ts'
 import type { Kept } from './extraction.ts'
 import { FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
-import { factTokens } from './fact-item.ts'
 import type { FactOptions } from './fact-options.ts'
-import { type FactScope, topOf } from './fact-scopes.ts'
-import { Facts } from './facts.ts'
+import { topOf } from './fact-scopes.ts'
+import { Facts, weighing } from './facts.ts'
 import { HandOver } from './hand-over.ts'
-import { KnownFacts } from './known-facts.ts'
+import { knownFacts } from './known-facts.ts'
 import { areNear } from './near-duplicates.ts'
 import { noFact } from './read-first.ts'
 import { taken } from './remember-fact.ts'
@@ -37,7 +35,9 @@ const byId = comparing(() => '')
 /** The facts of one session: its own, and those that it shares with the user's other sessions. Nothing is queued here. */
 export class SessionFacts {
   /** What a context shows of them. */
-  readonly known: KnownFacts
+  readonly known: ReturnType<typeof knownFacts>
+  /** The user's own facts and the session's, in this order. */
+  readonly scopes: readonly [shared: Facts, own: Facts]
   readonly #session: KernelSession
   readonly #own: Facts
   readonly #shared: Facts
@@ -45,33 +45,20 @@ export class SessionFacts {
 
   constructor(session: KernelSession, options: FactOptions) {
     const { store, user, memory, project } = session
-    const { host, policy } = memory
     this.#session = session
-    const common = {
-      host,
-      ...options,
-      tokensOf: (fact: Fact) => factTokens(policy.counter, fact),
-      trustOf: (id: string) => this.#trustOf(id),
-    }
+    const common = { ...weighing(memory), ...options, trustOf: (id: string) => this.#trustOf(id) }
     this.#own = new Facts({ ...common, store })
     this.#shared = new Facts({ ...common, store: user.store, shared: true })
+    this.scopes = [this.#shared, this.#own]
     this.#handOver = new HandOver({ store, own: this.#own, shared: this.#shared })
-    this.known = new KnownFacts({
-      user: { store: user.store, facts: this.#shared },
-      session: { store, facts: this.#own },
+    this.known = knownFacts({
+      user: this.#shared,
+      session: this.#own,
+      store: user.store,
       project,
-      now: () => host.now(),
+      now: () => memory.host.now(),
       finish: () => this.#handOver.finish(),
     })
-  }
-
-  /** The user's own facts and the session's, in this order. */
-  get scopes(): readonly FactScope[] {
-    const { store, user } = this.#session
-    return [
-      { facts: this.#shared, sums: (groups) => user.store.sums(groups) },
-      { facts: this.#own, sums: (groups) => store.sums(groups) },
-    ]
   }
 
   /** Keeps a fact where it belongs: with the user, if it is a preference or a constraint and the user's word; else with the session. */
@@ -115,8 +102,11 @@ export class SessionFacts {
     inputs: readonly FactInput[],
     messages: readonly Message[],
   ): Promise<{ readonly ops: readonly Op[]; readonly remembered: readonly Remembered[] }> {
-    const placed = inputs.map((input) => this.#placed(input))
-    return this.#own.prepare(operation, placed, messages)
+    return this.#own.prepare(
+      operation,
+      inputs.map((input) => this.#placed(input)),
+      messages,
+    )
   }
 
   /** Hands over to the user what is the user's. @throws as {@link HandOver.run} */
@@ -128,30 +118,26 @@ export class SessionFacts {
   async searchable(): Promise<readonly Fact[]> {
     await this.#handOver.finish()
     const { project, memory } = this.#session
-    const [pinned, shown] = await Promise.all(
-      (['pinned', 'shown'] as const).map((list) =>
-        topOf(this.scopes, list, project, RECALLED_FACTS, memory.host.now()),
-      ),
-    )
+    const now = memory.host.now()
+    const [pinned, shown] = await Promise.all([
+      topOf(this.scopes, 'pinned', project, RECALLED_FACTS, now),
+      topOf(this.scopes, 'shown', project, RECALLED_FACTS, now),
+    ])
     // What was shared is in both scopes until its session is done with it.
-    return [...new Map([...(pinned ?? []), ...(shown ?? [])].map((fact) => [fact.id, fact])).values()]
+    return [...new Map([...pinned, ...shown].map((fact) => [fact.id, fact])).values()]
   }
 
   /** Facts of this session and of its user, in strict order. */
-  async list(query: FactQuery = {}): Promise<readonly Fact[]> {
+  async list({ after, ...query }: FactQuery = {}): Promise<readonly Fact[]> {
     await this.#handOver.finish()
-    const { after, first = PAGE_ROWS, ...rest } = query
-    const { project = this.#session.project } = query
-    const asked = { ...rest, ...(project !== undefined && { project }) }
-    const place = after === undefined ? undefined : await this.#get('facts', after)
-    const [shared, own] = await Promise.all([
-      this.#shared.page({ ...asked, first }, place?.fact),
-      this.#own.page({ ...asked, first }, place?.fact),
-    ])
+    const { first = PAGE_ROWS, project = this.#session.project, all } = query
+    const asked = { ...query, first, ...(project !== undefined && { project }) }
+    const place = after === undefined ? undefined : (await this.#get('facts', after)).fact
+    const [shared, own] = await Promise.all([this.#shared.page(asked, place), this.#own.page(asked, place)])
     const ids = new Set(shared.map(({ id }) => id))
     // What was shared is the user's.
     const once = [...shared, ...own.filter(({ id }) => !ids.has(id))]
-    return once.sort(asked.all ? byId : byRank).slice(0, Math.min(first, PAGE_ROWS))
+    return once.sort(all ? byId : byRank).slice(0, Math.min(first, PAGE_ROWS))
   }
 
   /** A fact of this session or of its user, those that show no more included. */
@@ -160,8 +146,9 @@ export class SessionFacts {
     return (await this.#find(id))?.fact
   }
 
-  async resolve(id: string): Promise<Fact> {
-    return (await this.#get('resolve', id)).facts.resolve(id)
+  /** Changes a fact where it is. @throws ERR_NOT_FOUND, and what `change` throws */
+  async change(operation: string, id: string, change: (facts: Facts) => Promise<Fact>): Promise<Fact> {
+    return change((await this.#get(operation, id)).facts)
   }
 
   async supersede(id: string, input: FactInput): Promise<Remembered> {
@@ -169,18 +156,6 @@ export class SessionFacts {
     const remembered = await facts.supersede(id, withProject(input, fact.project))
     await this.share().catch(() => {})
     return remembered
-  }
-
-  async pin(id: string): Promise<Fact> {
-    return (await this.#get('pin', id)).facts.pin(id)
-  }
-
-  async unpin(id: string): Promise<Fact> {
-    return (await this.#get('unpin', id)).facts.unpin(id)
-  }
-
-  async review(id: string, rating: Rating): Promise<Fact> {
-    return (await this.#get('review', id)).facts.review(id, rating)
   }
 
   async promote(id: string, options: { readonly pinned?: boolean } = {}): Promise<Fact> {
@@ -203,7 +178,7 @@ export class SessionFacts {
 
   async #find(id: string): Promise<{ readonly facts: Facts; readonly fact: Fact } | undefined> {
     await this.#handOver.finish()
-    for (const facts of [this.#shared, this.#own]) {
+    for (const facts of this.scopes) {
       const fact = await facts.get(id)
       if (fact) return { facts, fact }
     }
@@ -227,10 +202,12 @@ export class SessionFacts {
     if (kind !== 'preference' && kind !== 'constraint') return false
     if (!isTrusted(trust) || !Array.isArray(sources)) return false
     const trusts = await Promise.all(
-      sources.map((source: unknown) => (typeof source === 'string' ? this.#trustOf(source) : undefined)),
+      sources.map(async (source: unknown) =>
+        // A source that is not there is refused where the fact is checked.
+        typeof source === 'string' ? ((await this.#trustOf(source)) ?? 'user') : 'user',
+      ),
     )
-    // A source that is not there is refused where the fact is checked.
-    return isTrusted(trusts.reduce<Trust>((low, one) => lowerTrust(low, one ?? 'user'), trust))
+    return trusts.every(isTrusted)
   }
 
   /** Trust of a message or of a fact of the session's own. */

@@ -1,11 +1,21 @@
 import type { Feature, HeadPart, KernelUser, RegisterKind } from '../../kernel/feature.ts'
-import { tokens } from '../../kernel/policy.ts'
 import { hashText } from '../../kernel/text/hash.ts'
-import { checkOptions, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkOptions } from '../../kernel/text/json.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
+import { cached } from '../cached.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
-import { checkDocument, DOCUMENTS, MOST_DOCUMENTS, PROFILE, Profile, profileKey } from './profile.ts'
+import { laneOf } from '../sizes.ts'
+import {
+  checkDocument,
+  DOCUMENTS,
+  MOST_DOCUMENTS,
+  PROFILE,
+  type Profile,
+  placesOf,
+  profileKey,
+  profileOf,
+} from './profile.ts'
 
 export interface ProfileOptions {
   /** Most tokens of all documents in a context. Default: an eighth of the cap. */
@@ -27,34 +37,32 @@ const SHARE = 1 / 8
  */
 export function profile(options: ProfileOptions = {}): Feature<'profile', ProfileShape> {
   checkOptions('profile', 'options', options, ['tokens'])
-  if (options.tokens !== undefined) tokens('profile', 'tokens', options.tokens, 0)
-  const profileOf = ({ store, memory }: KernelUser): Profile => new Profile(store, memory.host)
+  const { tokens } = options
+  const userProfile = ({ store, memory }: KernelUser): Profile => profileOf(store, memory.host)
   return {
     name: 'profile',
     registers: [DOCUMENT],
-    ...(options.tokens !== undefined && { lane: () => ({ tokens: options.tokens as number }) }),
-    user: profileOf,
+    ...laneOf('profile', { tokens }),
+    user: userProfile,
     open: ({ user, policy }) => {
-      const size = options.tokens ?? Math.floor(policy.cap * SHARE)
-      const documents = profileOf(user)
-      let known: { readonly seq: number; readonly documents: readonly ProfileDocument[] } | undefined
+      const size = tokens ?? Math.floor(policy.cap * SHARE)
+      const documents = userProfile(user)
+      const latest = cached<readonly ProfileDocument[]>()
       return {
         show: {
           read: async (ask) => {
             const { seq, indexed } = await ask.user()
             // Mostly nothing is remembered, and then nothing is looked for.
-            if (known?.seq !== seq) known = { seq, documents: indexed ? await documents.list() : NONE }
-            return known.documents
+            return latest([seq], async () => (indexed ? documents.list() : []))
           },
-          holds: (frozen, state) => frozenHash(frozen) === hashOf(state as readonly ProfileDocument[]),
+          holds: (frozen, state) =>
+            (frozen?.record ?? hashOf([])) === hashOf(state as readonly ProfileDocument[]),
           head: (state, { count }) => headOf(state as readonly ProfileDocument[], size, count),
         },
       }
     },
   }
 }
-
-const NONE: readonly ProfileDocument[] = []
 
 const DOCUMENT: RegisterKind = {
   prefix: PROFILE,
@@ -63,11 +71,10 @@ const DOCUMENT: RegisterKind = {
   isUnlabelled: true,
   check: (operation, name, value) => {
     profileKey(operation, name)
-    if (!isPlainObject(value)) throw invalid(operation, 'value', 'must be an object')
     checkOptions(operation, 'value', value, ['text'])
-    return { ...checkDocument(operation, value.text) }
+    return { ...checkDocument(operation, (value as { readonly text?: unknown }).text) }
   },
-  index: (order) => [{ group: DOCUMENTS, order, weight: 0 }],
+  index: placesOf,
   room: { group: DOCUMENTS, most: MOST_DOCUMENTS },
 }
 
@@ -85,10 +92,6 @@ function headOf(
     record: hashOf(documents),
     sources: [],
   }
-}
-
-function frozenHash(frozen: HeadPart | undefined): unknown {
-  return frozen?.record ?? hashOf([])
 }
 
 function hashOf(documents: readonly ProfileDocument[]): string {

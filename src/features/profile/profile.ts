@@ -3,10 +3,11 @@ import { checkSize } from '../../kernel/log/check-message.ts'
 import { checkText, invalid } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Host } from '../../ports/host.ts'
+import type { IndexEntry } from '../../ports/op.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { limitReached } from '../limit.ts'
-import { changeRegister, readRegister, type WriteOptions } from '../register.ts'
+import { limitReached } from '../failures.ts'
+import { changeRegister, readRegister, removeRegister, type WriteOptions } from '../register.ts'
 
 /** What the keys of documents begin with. */
 export const PROFILE = 'profile/'
@@ -30,39 +31,18 @@ interface StoredDocument {
  *
  * Names are 1 to 128 bytes, one line. A text is at most 32 KiB and comes back byte for byte.
  */
-export class Profile {
-  readonly #store: ScopeStore
-  readonly #host: Host
-
-  constructor(store: ScopeStore, host: Host) {
-    this.#store = store
-    this.#host = host
-  }
-
+export interface Profile {
   /** All documents, by name in code unit order: at most 64, or a few more where several were added at the same moment. */
-  async list(): Promise<readonly ProfileDocument[]> {
-    const rows = await this.#store.indexed(DOCUMENTS)
-    return rows.flatMap((row) => documentIn(row) ?? [])
-  }
-
+  list(): Promise<readonly ProfileDocument[]>
   /** @throws ERR_INVALID_ARGUMENT */
-  async get(name: string): Promise<ProfileDocument | undefined> {
-    const { row } = await readRegister(this.#store, profileKey('get', name))
-    return row && documentIn(row)
-  }
-
+  get(name: string): Promise<ProfileDocument | undefined>
   /**
    * Writes a document.
    *
    * @returns its version
    * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`), ERR_LIMIT (a 65th document); nothing is written
    */
-  async set(name: string, text: string, options: WriteOptions = {}): Promise<string> {
-    const key = profileKey('set', name)
-    const value = checkDocument('set', text)
-    return this.#change('set', key, options, () => value)
-  }
-
+  set(name: string, text: string, options?: WriteOptions): Promise<string>
   /**
    * Changes a document, again if others changed it meanwhile, so that no change is lost.
    *
@@ -70,52 +50,60 @@ export class Profile {
    * @returns its version
    * @throws as {@link set}, and what `change` throws
    */
-  async update(
+  update(
     name: string,
     change: (text: string) => string | Promise<string>,
-    options: Pick<WriteOptions, 'opId'> = {},
-  ): Promise<string> {
-    const key = profileKey('update', name)
-    return this.#change('update', key, options, async (before) =>
-      checkDocument('update', await change(before?.text ?? '')),
-    )
-  }
-
+    options?: Pick<WriteOptions, 'opId'>,
+  ): Promise<string>
   /** Removes a document. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`) */
-  async delete(name: string, options: WriteOptions = {}): Promise<void> {
-    const key = profileKey('delete', name)
-    await changeRegister<StoredDocument>(this.#store, this.#host, {
-      ...options,
-      operation: 'delete',
-      key,
-      change: () => null,
-    })
-  }
+  delete(name: string, options?: WriteOptions): Promise<void>
+}
 
-  async #change(
+export function profileOf(store: ScopeStore, host: Host): Profile {
+  async function write(
     operation: string,
     key: string,
     options: WriteOptions,
-    change: (before: StoredDocument | undefined) => StoredDocument | Promise<StoredDocument>,
+    change: (before: string) => string | Promise<string>,
   ): Promise<string> {
-    const order = key.slice(PROFILE.length)
-    const version = await changeRegister<StoredDocument>(this.#store, this.#host, {
+    const version = await changeRegister<StoredDocument>(store, host, {
       ...options,
       operation,
       key,
-      index: () => [{ group: DOCUMENTS, order, weight: 0 }],
+      index: () => placesOf(key.slice(PROFILE.length)),
       change: async (before) => {
-        if (before === undefined) await this.#checkRoom(operation)
-        return change(before)
+        if (before === undefined) await checkRoom(operation)
+        return checkDocument(operation, await change(before?.text ?? ''))
       },
     })
     return version as string
   }
 
-  async #checkRoom(operation: string): Promise<void> {
-    const { count = 0 } = (await this.#store.sums([DOCUMENTS])).get(DOCUMENTS) ?? {}
+  async function checkRoom(operation: string): Promise<void> {
+    const { count = 0 } = (await store.sums([DOCUMENTS])).get(DOCUMENTS) ?? {}
     if (count >= MOST_DOCUMENTS) throw limitReached(operation, 'documents', MOST_DOCUMENTS)
   }
+
+  return {
+    list: async () => (await store.indexed(DOCUMENTS)).flatMap((row) => documentIn(row) ?? []),
+    get: async (name) => {
+      const { row } = await readRegister(store, profileKey('get', name))
+      return row && documentIn(row)
+    },
+    set: async (name, text, options = {}) => {
+      const key = profileKey('set', name)
+      checkDocument('set', text)
+      return write('set', key, options, () => text)
+    },
+    update: async (name, change, options = {}) =>
+      write('update', profileKey('update', name), options, change),
+    delete: async (name, options = {}) => removeRegister(store, host, profileKey('delete', name), options),
+  }
+}
+
+/** Where a document stands. */
+export function placesOf(order: string): readonly IndexEntry[] {
+  return [{ group: DOCUMENTS, order, weight: 0 }]
 }
 
 /** The key of a document. @throws ERR_INVALID_ARGUMENT */

@@ -6,20 +6,21 @@ import {
   type RegisterKind,
   type Rung,
 } from '../../kernel/feature.ts'
-import { tokens } from '../../kernel/policy.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Json } from '../../ports/message.ts'
 import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'
 import type { Sum } from '../../ports/store.ts'
+import { cached } from '../cached.ts'
+import { notFound } from '../failures.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
+import { laneOf } from '../sizes.ts'
 import { SkillLists } from '../slots.ts'
-import { checkLoaded, LOADED_SKILLS, LoadedSkills, loadedIndex } from './loaded-skills.ts'
-import { checkSkill } from './skill.ts'
+import { oneLine } from '../text/one-line.ts'
+import { checkLoaded, LOADED_SKILLS, loadedIndex, loadedSkills } from './loaded-skills.ts'
+import { checkBody, checkDescription, checkSkillName } from './skill.ts'
 import { skillTokens } from './skill-item.ts'
-import { SKILL, SKILL_TEXT, SKILLS, Skills } from './skills.ts'
+import { SKILL, SKILL_TEXT, SKILLS, type Skills, type StoredEntry, skillsOf } from './skills.ts'
 
 export interface SkillsOptions {
   /** Most tokens of names and descriptions in a context. Default: a thirty-second of the cap. */
@@ -57,7 +58,7 @@ interface Known {
   readonly loaded: readonly StoredSkill[]
 }
 
-const NOTHING: Known = { index: [], total: { count: 0, weight: 0 }, loaded: [] }
+const NONE: Sum = { count: 0, weight: 0 }
 
 /**
  * Instructions that a model loads when it needs them, in the format of Agent Skills; at most 64 KiB each, and 16 loaded in a session. Adds
@@ -68,60 +69,48 @@ const NOTHING: Known = { index: [], total: { count: 0, weight: 0 }, loaded: [] }
  */
 export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsShape> {
   checkOptions('skills', 'options', options, ['indexTokens', 'loadedTokens'])
-  for (const [name, size] of Object.entries(options)) if (size !== undefined) tokens('skills', name, size, 0)
-  const skillsOf = ({ store, memory: { host, policy } }: KernelUser): Skills =>
-    new Skills({ store, host, tokensOf: (entry) => skillTokens(policy.counter, entry) })
+  const { indexTokens, loadedTokens } = options
+  const userSkills = ({ store, memory: { host, policy } }: KernelUser): Skills =>
+    skillsOf(store, host, (entry) => skillTokens(policy.counter, entry))
   return {
     name: 'skills',
     registers: REGISTERS,
-    ...(Object.keys(options).length > 0 && { lane: () => ({ ...options }) as Json }),
-    user: skillsOf,
+    ...laneOf('skills', { indexTokens, loadedTokens }),
+    user: userSkills,
     open: (session) => {
       const { user, store, memory, policy } = session
-      const all = skillsOf(user)
-      const loaded = new LoadedSkills({ store, host: memory.host, register: () => session.register() })
+      const all = userSkills(user)
+      const loaded = loadedSkills(store, memory.host, () => session.register())
       const sizes: Required<SkillsOptions> = {
-        indexTokens: options.indexTokens ?? Math.floor(policy.cap * INDEX_SHARE),
-        loadedTokens: options.loadedTokens ?? Math.floor(policy.cap * LOADED_SHARE),
+        indexTokens: indexTokens ?? Math.floor(policy.cap * INDEX_SHARE),
+        loadedTokens: loadedTokens ?? Math.floor(policy.cap * LOADED_SHARE),
       }
-      let known: { readonly user: number; readonly session: number; readonly state: Known } | undefined
+      const sum = async (): Promise<Sum> => (await user.store.sums([SKILLS])).get(SKILLS) ?? NONE
+      const latest = cached<Known>()
       return {
         api: {
           load: (name) =>
             session.run(async () => {
               const skill = await all.get(name)
-              if (!skill) throw new PlimsollError('ERR_NOT_FOUND', `load: no skill ${name}`, { id: name })
+              if (!skill) throw notFound('load', `no skill ${name}`, name)
               await loaded.load(name)
               return skill
             }),
           unload: (name) => session.run(() => loaded.unload(name)),
           loaded: () => session.run(() => loaded.list()),
         },
-        provides: [
-          provide(SkillLists, {
-            list: (query) => all.list(query),
-            sum: async () => (await user.store.sums([SKILLS])).get(SKILLS) ?? NOTHING.total,
-          }),
-        ],
+        provides: [provide(SkillLists, { list: (query) => all.list(query), sum })],
         show: {
           read: async ({ own, registersAt, user: shared }) => {
             const { seq, indexed } = await shared()
-            if (known?.user !== seq || known.session !== registersAt) {
+            // Mostly there are none, and then nothing is looked for.
+            return latest([seq, registersAt], async () => {
               const names = own.indexed ? await loaded.list() : []
-              const total = indexed ? (await user.store.sums([SKILLS])).get(SKILLS) : undefined
-              const state: Known =
-                total === undefined && names.length === 0
-                  ? NOTHING
-                  : {
-                      index: total ? await all.list() : [],
-                      total: total ?? NOTHING.total,
-                      loaded: (await Promise.all(names.map((name) => all.get(name)))).flatMap(
-                        (skill) => skill ?? [],
-                      ),
-                    }
-              known = { user: seq, session: registersAt, state }
-            }
-            return known.state
+              const texts = await Promise.all(names.map((name) => all.get(name)))
+              const total = indexed ? await sum() : NONE
+              const index = total.count > 0 ? await all.list() : []
+              return { index, total, loaded: texts.flatMap((skill) => skill ?? []) }
+            })
           },
           holds: (frozen, state) => (frozen?.record ?? hashOf([])) === hashOf((state as Known).index),
           head: (state, { count, rung }) => headOf(state as Known, sizes, count, rung),
@@ -156,10 +145,6 @@ function hashOf(index: readonly SkillEntry[]): string {
   return hashText(JSON.stringify(index.map(({ name, description }) => [name, description])))
 }
 
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
-}
-
 const REGISTERS: readonly RegisterKind[] = [
   {
     prefix: SKILL_TEXT,
@@ -168,9 +153,8 @@ const REGISTERS: readonly RegisterKind[] = [
     isUnlabelled: true,
     check: (operation, name, value) => {
       checkOptions(operation, 'value', value, ['text', 'frontMatter'])
-      const skill = { name, description: '-', ...value } as Parameters<typeof checkSkill>[1]
-      const { text, frontMatter } = checkSkill(operation, skill)
-      return { text, ...(frontMatter !== undefined && { frontMatter }) }
+      checkSkillName(operation, name)
+      return { ...checkBody(operation, value) }
     },
   },
   {
@@ -180,16 +164,15 @@ const REGISTERS: readonly RegisterKind[] = [
     isUnlabelled: true,
     check: (operation, name, value) => {
       checkOptions(operation, 'value', value, ['name', 'description', 'textVersion'])
-      const fields = value as { readonly [field: string]: unknown }
-      const entry = { name: fields.name, description: fields.description, text: '' }
-      const checked = checkSkill(operation, entry as Parameters<typeof checkSkill>[1])
-      if (checked.name !== name) throw invalid(operation, 'value.name', 'is not that of its key')
+      const fields: { readonly [field in keyof StoredEntry]?: unknown } = value
+      if (checkSkillName(operation, fields.name) !== name)
+        throw invalid(operation, 'value.name', 'is not that of its key')
+      const description = checkDescription(operation, fields.description)
       const textVersion = checkId(operation, 'value.textVersion', fields.textVersion)
-      return { name, description: checked.description, textVersion }
+      return { name, description, textVersion }
     },
     index: (order, value, { memory }) => {
-      const { name, description } = value as unknown as SkillEntry
-      const weight = skillTokens(memory.policy.counter, { name, description })
+      const weight = skillTokens(memory.policy.counter, value as unknown as SkillEntry)
       return [{ group: SKILLS, order, weight }]
     },
   },

@@ -2,65 +2,34 @@ import { invalid } from '../../kernel/text/json.ts'
 import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { limitReached } from '../limit.ts'
+import { limitReached } from '../failures.ts'
 import { changeRegister, readRegister } from '../register.ts'
 import { checkSkillName } from './skill.ts'
 
-/** Key of the list of skills that a session shows. */
+/** Key of the list of skills that a session shows, and group of the one register that holds it. */
 export const LOADED_SKILLS = 'skills/loaded'
-/** Group of the one register that says which skills are loaded. */
-const LOADED = 'skills/loaded'
 /** Most skills that are loaded in one session. */
 const MOST_LOADED = 16
 
-export interface LoadedSkillsParts {
-  /** The session's scope. */
-  readonly store: ScopeStore
-  readonly host: Host
-  /** Lists the session with its user, unless it is listed. */
-  readonly register: () => Promise<void>
+/** Names of the skills whose texts a session shows, in the order in which they were loaded. The texts are the user's: unloading loses none. */
+export interface LoadedSkills {
+  /** A skill that was deleted since is still named. */
+  list(): Promise<readonly string[]>
+  /** Idempotent. Whether there is such a skill is not asked. @throws ERR_INVALID_ARGUMENT, ERR_LIMIT (a 17th skill) */
+  load(name: string): Promise<void>
+  /** Idempotent. @throws ERR_INVALID_ARGUMENT */
+  unload(name: string): Promise<void>
 }
 
-/** Names of the skills whose texts a session shows. The texts are the user's: unloading loses none. */
-export class LoadedSkills {
-  readonly #store: ScopeStore
-  readonly #host: Host
-  readonly #register: () => Promise<void>
-
-  constructor({ store, host, register }: LoadedSkillsParts) {
-    this.#store = store
-    this.#host = host
-    this.#register = register
-  }
-
-  /** In the order in which they were loaded. A skill that was deleted since is still named. */
-  async list(): Promise<readonly string[]> {
-    const { value = [] } = await readRegister<readonly string[]>(this.#store, LOADED_SKILLS)
-    return value
-  }
-
-  /** Idempotent. Whether there is such a skill is not asked. @throws ERR_INVALID_ARGUMENT, ERR_LIMIT (a 17th skill) */
-  async load(name: string): Promise<void> {
-    checkSkillName('load', name)
-    await this.#change('load', async (names) => {
-      if (names.includes(name)) return names
-      if (names.length >= MOST_LOADED) throw limitReached('load', 'loaded skills', MOST_LOADED)
-      await this.#register()
-      return [...names, name]
-    })
-  }
-
-  /** Idempotent. @throws ERR_INVALID_ARGUMENT */
-  async unload(name: string): Promise<void> {
-    checkSkillName('unload', name)
-    await this.#change('unload', async (names) => names.filter((one) => one !== name))
-  }
-
-  async #change(
+/** @param register lists the session with its user, unless it is listed */
+export function loadedSkills(store: ScopeStore, host: Host, register: () => Promise<void>): LoadedSkills {
+  async function change(
     operation: string,
-    change: (names: readonly string[]) => Promise<readonly string[]>,
+    name: string,
+    change: (names: readonly string[]) => readonly string[] | Promise<readonly string[]>,
   ): Promise<void> {
-    await changeRegister<readonly string[]>(this.#store, this.#host, {
+    checkSkillName(operation, name)
+    await changeRegister<readonly string[]>(store, host, {
       operation,
       key: LOADED_SKILLS,
       index: loadedIndex,
@@ -69,6 +38,17 @@ export class LoadedSkills {
         return after.length === 0 ? null : after
       },
     })
+  }
+  return {
+    list: async () => (await readRegister<readonly string[]>(store, LOADED_SKILLS)).value ?? [],
+    load: (name) =>
+      change('load', name, async (names) => {
+        if (names.includes(name)) return names
+        if (names.length >= MOST_LOADED) throw limitReached('load', 'loaded skills', MOST_LOADED)
+        await register()
+        return [...names, name]
+      }),
+    unload: (name) => change('unload', name, (names) => names.filter((one) => one !== name)),
   }
 }
 
@@ -81,5 +61,5 @@ export function checkLoaded(operation: string, value: unknown): readonly string[
 
 /** Where the list stands: once for each of its names. */
 export function loadedIndex(names: readonly string[]): readonly IndexEntry[] {
-  return names.map((order) => ({ group: LOADED, order }))
+  return names.map((order) => ({ group: LOADED_SKILLS, order }))
 }

@@ -31,14 +31,27 @@ export function checkSkill(operation: string, input: Skill | string): Skill {
   const given = typeof input === 'string' ? parseSkill(operation, input) : input
   if (!isPlainObject(given)) throw invalid(operation, 'skill', 'must be an object or Markdown')
   const name = checkSkillName(operation, given.name)
-  const description = checkText(operation, 'description', given.description)
+  const description = checkDescription(operation, given.description)
+  return { name, description, ...checkBody(operation, given) }
+}
+
+export function checkDescription(operation: string, value: unknown): string {
+  const description = checkText(operation, 'description', value)
   if (description.trim() === '') throw invalid(operation, 'description', 'must not be empty')
   if (codePoints(description) > LONGEST_DESCRIPTION)
     throw invalid(operation, 'description', `must be at most ${LONGEST_DESCRIPTION} characters`)
+  return description
+}
+
+/** What a skill holds beside its entry. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkBody(
+  operation: string,
+  given: { readonly text?: unknown; readonly frontMatter?: unknown },
+): Pick<Skill, 'text' | 'frontMatter'> {
   const text = checkText(operation, 'text', given.text)
   const frontMatter = checkFrontMatter(operation, given.frontMatter)
   checkSize(operation, 'text', frontMatter + text, MAX_TEXT_BYTES)
-  return { name, description, text, ...(frontMatter !== '' && { frontMatter }) }
+  return { text, ...(frontMatter !== '' && { frontMatter }) }
 }
 
 /**

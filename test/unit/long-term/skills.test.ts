@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemory } from '../../../src/create-memory.ts'
-import { LoadedSkills } from '../../../src/features/skills/loaded-skills.ts'
+import { type LoadedSkills, loadedSkills } from '../../../src/features/skills/loaded-skills.ts'
 import { mapStore, type Skill, type Skills, type Store, toMarkdown, utf8Bound } from '../../../src/index.ts'
 import { listSession, listSessions } from '../../../src/operations/sessions.ts'
 import { webHost } from '../../../src/platform/web.ts'
@@ -334,11 +334,9 @@ describe('loaded skills', () => {
     store: Store = mapStore(),
     sessionId = 'default',
   ): { readonly loadedSkills: LoadedSkills } => ({
-    loadedSkills: new LoadedSkills({
-      store: store.open({ userId: 'ada', sessionId }),
-      host: webHost,
-      register: () => listSession(createMemory({ store, budget: 16_000 }), { userId: 'ada', sessionId }),
-    }),
+    loadedSkills: loadedSkills(store.open({ userId: 'ada', sessionId }), webHost, () =>
+      listSession(createMemory({ store, budget: 16_000 }), { userId: 'ada', sessionId }),
+    ),
   })
 
   it('are those of one session, in the order in which they were loaded', async () => {
