@@ -100,7 +100,9 @@ export function instrument(file: string, source: string, first: number): Instrum
     for (const [key, child] of childrenOf(node)) {
       // A shorthand property is one text for key and value.
       if (child.start < at) continue
-      text += source.slice(at, child.start) + print(child, { parent: node, key, inFunction, spine: isSpine(node, key, place.spine) })
+      text +=
+        source.slice(at, child.start) +
+        print(child, { parent: node, key, inFunction, spine: isSpine(node, key, place.spine) })
       at = child.end
     }
     return text + source.slice(at, node.end)
@@ -135,7 +137,12 @@ export function instrument(file: string, source: string, first: number): Instrum
     return `{ if (!__is(${id})) ${text} }`
   }
 
-  const text = inside(program as unknown as Node, { parent: undefined, key: '', inFunction: false, spine: false })
+  const text = inside(program as unknown as Node, {
+    parent: undefined,
+    key: '',
+    inFunction: false,
+    spine: false,
+  })
   return { text: `const __is = globalThis.__mutation.is; ${text}`, mutants }
 }
 
@@ -156,11 +163,7 @@ function replacementsOf(node: Node, place: Place, source: string): readonly stri
   return [...new Set(all)].filter((one) => one !== of(node))
 }
 
-function ownReplacements(
-  node: Node,
-  of: (part: unknown) => string,
-  source: string,
-): readonly string[] {
+function ownReplacements(node: Node, of: (part: unknown) => string, source: string): readonly string[] {
   const { type, operator } = node as Node & { readonly operator: string }
   switch (type) {
     case 'BinaryExpression':
@@ -236,11 +239,15 @@ function isCondition(node: Node): boolean {
 function isValue({ type }: Node, { parent, key, spine }: Place): boolean {
   if (!parent || FUNCTIONS.has(type)) return false
   if (/(Pattern|Statement|Declaration|Specifier|Definition|Body|Element)$/.test(type)) return false
-  if (/^(Property|VariableDeclarator|SwitchCase|CatchClause|PrivateIdentifier|Super)$/.test(type)) return false
+  if (/^(Property|VariableDeclarator|SwitchCase|CatchClause|PrivateIdentifier|Super)$/.test(type))
+    return false
   // A call keeps its `this`, and a chain stays whole.
   if (key === 'callee' || spine || parent.type === 'TaggedTemplateExpression') return false
   if (key === 'left' && /^(Assignment|For)/.test(parent.type)) return false
-  if (parent.type === 'UpdateExpression' || (parent.type === 'UnaryExpression' && parent.operator === 'delete'))
+  if (
+    parent.type === 'UpdateExpression' ||
+    (parent.type === 'UnaryExpression' && parent.operator === 'delete')
+  )
     return false
   if (/^(Property|PropertyDefinition|MethodDefinition|MemberExpression)$/.test(parent.type))
     return parent.computed === true || (key !== 'key' && key !== 'property')
@@ -259,7 +266,10 @@ function childrenOf(node: Node): readonly (readonly [string, Node])[] {
   return Object.entries(node)
     .flatMap(([key, value]) => (Array.isArray(value) ? value : [value]).map((one) => [key, one] as const))
     .filter((pair): pair is readonly [string, Node] => isNode(pair[1]))
-    .map(([key, child]) => [key, inObject && child.type === 'SpreadElement' ? { ...child, inObject } : child] as const)
+    .map(
+      ([key, child]) =>
+        [key, inObject && child.type === 'SpreadElement' ? { ...child, inObject } : child] as const,
+    )
     .sort(([, one], [, other]) => one.start - other.start || other.end - one.end)
 }
 

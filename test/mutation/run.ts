@@ -13,7 +13,7 @@ import { instrumented, suites } from './suites.ts'
 /** Per cent of the mutants that tests must notice. */
 const ENOUGH = 90
 /** Tests that take longer judge nothing. */
-const SLOW_MS = 5_000
+const SLOW_MS = 8_000
 /** A mutant that no test has noticed after so much time is taken for a survivor. */
 const PATIENCE_MS = 8_000
 
@@ -68,7 +68,8 @@ let done = 0
 const slots = Array.from({ length: workers }, () => new Slot())
 await inTurns(slots, chosen, async (slot, mutant) => {
   if (!(await isNoticed(slot, mutant))) survivors.push(mutant)
-  if (++done % 200 === 0) console.error(`${done} of ${chosen.length}, ${survivors.length} survive, ${seconds(started)} s`)
+  if (++done % 200 === 0)
+    console.error(`${done} of ${chosen.length}, ${survivors.length} survive, ${seconds(started)} s`)
 })
 for (const slot of slots) slot.close()
 report()
@@ -80,7 +81,8 @@ async function learn(): Promise<readonly Test[]> {
   await inTurns(learners, suites(), async (slot, file) => {
     const listed = await slot.ask({ file, mutant: 0 }, 60_000)
     const names = typeof listed === 'string' ? undefined : listed.names
-    if (!names) return console.error(`${file} is left out: ${typeof listed === 'string' ? listed : listed.error}`)
+    if (!names)
+      return console.error(`${file} is left out: ${typeof listed === 'string' ? listed : listed.error}`)
     const passed: Test[] = []
     for (const [index, name] of names.entries()) {
       const answer = await slot.ask({ file, test: index, mutant: 0 }, 60_000)
@@ -132,7 +134,11 @@ async function isNoticed(shared: Slot, mutant: Mutant): Promise<boolean> {
   }
 }
 
-async function run(slot: Slot, { file, index, ms }: Test, mutant: number): Promise<keyof typeof ends | undefined> {
+async function run(
+  slot: Slot,
+  { file, index, ms }: Test,
+  mutant: number,
+): Promise<keyof typeof ends | undefined> {
   const outcome = await slot.ask({ file, test: index, mutant }, 5_000 + 10 * ms)
   if (typeof outcome === 'string') return outcome
   return outcome.error === undefined ? undefined : 'noticed'
@@ -146,7 +152,9 @@ function report(): void {
   for (const mutant of survivors.sort((one, other) => one.id - other.id)) {
     const { file, line, code, original, replacement } = mutant
     const note = unreached.has(mutant) ? ' (no test comes here)' : ''
-    console.log(`\n${file}:${line}${note}\n  ${code}\n  ${short(original)} → ${short(replacement) || 'nothing'}`)
+    console.log(
+      `\n${file}:${line}${note}\n  ${code}\n  ${short(original)} → ${short(replacement) || 'nothing'}`,
+    )
   }
   console.log()
   for (const file of modules.keys()) {

@@ -2,8 +2,6 @@
  * As much of Vitest as the suites need, without its runner: tests are collected, and one of them
  * can be run as often as it takes. Assertions and spies are Vitest's own.
  */
-import { expect as check, vi as spies } from 'vitest'
-
 type Body = (...input: never[]) => unknown
 type Hook = () => unknown
 type Declare = (name: string, ...rest: readonly unknown[]) => void
@@ -33,14 +31,7 @@ export async function collect(load: () => Promise<unknown>): Promise<readonly Te
   return tests
 }
 
-export { assert, expectTypeOf } from 'vitest'
-
-export const expect = Object.assign((value: unknown, message?: string) => check(value, message), check, {
-  /** Asks again and again, as there is no configuration that says how often. */
-  poll: (ask: () => unknown) => new Proxy({}, { get: (_, name) => polled(ask, [name]) }),
-})
-
-export const vi = Object.assign(Object.create(spies), { waitFor })
+export { assert, expect, expectTypeOf, vi } from 'vitest'
 
 export function inject(name: string): unknown {
   return name === 'histories' ? 20 : undefined
@@ -95,12 +86,12 @@ function hook(kind: keyof Suite['hooks']): (body: Hook) => void {
 }
 
 /** `it` and `describe` with `each`, `for` and their kin. Options may stand before the body. */
-function variants(declare: (name: string, body: Hook) => void): Declare & Record<string, unknown> {
+function variants(declare: (name: string, body: Hook) => void) {
   const bodyOf = (rest: readonly unknown[]): Body | undefined =>
     rest.find((one): one is Body => typeof one === 'function')
   const plain: Declare = (name, ...rest) => {
     const body = bodyOf(rest)
-    if (body) declare(name, () => body())
+    if (body) declare(name, () => body({ skip: () => {} } as never))
   }
   const nothing: Declare = () => {}
   const each = (rows: readonly unknown[]): Declare => {
@@ -116,7 +107,7 @@ function variants(declare: (name: string, body: Hook) => void): Declare & Record
     return (name, ...rest) => {
       const body = bodyOf(rest)
       for (const [index, row] of rows.entries())
-        if (body) declare(`${name} #${index}`, () => body(row as never))
+        if (body) declare(`${name} #${index}`, () => body(row as never, { skip: () => {} } as never))
     }
   }
   return Object.assign(plain, {
@@ -127,26 +118,4 @@ function variants(declare: (name: string, body: Hook) => void): Declare & Record
     skipIf: (isSkipped: unknown) => (isSkipped ? nothing : plain),
     runIf: (isRun: unknown) => (isRun ? plain : nothing),
   })
-}
-
-/** An assertion, to be called with its arguments, or one of its words. */
-function polled(ask: () => unknown, words: readonly PropertyKey[]): unknown {
-  const assertion = (...input: unknown[]): Promise<unknown> =>
-    waitFor(async () => {
-      let one: unknown = check(await ask())
-      for (const word of words.slice(0, -1)) one = (one as never)[word]
-      return (one as Record<PropertyKey, Body>)[words.at(-1) as PropertyKey]?.(...(input as never[]))
-    })
-  return new Proxy(assertion, { get: (_, name) => polled(ask, [...words, name]) })
-}
-
-async function waitFor<T>(ask: () => T | Promise<T>): Promise<T> {
-  const end = performance.now() + 10_000
-  for (;;)
-    try {
-      return await ask()
-    } catch (error) {
-      if (performance.now() > end) throw error
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
 }
