@@ -15,7 +15,7 @@ const ENOUGH = 90
 /** Tests that take longer judge nothing. */
 const SLOW_MS = 8_000
 /** A mutant that no test has noticed after so much time is taken for a survivor. */
-const PATIENCE_MS = 8_000
+const PATIENCE_MS = '8000'
 
 interface Test {
   readonly file: string
@@ -33,11 +33,13 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     file: { type: 'string', default: '' },
     line: { type: 'string' },
+    patience: { type: 'string', default: PATIENCE_MS },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const share = Number(values.share)
+const patience = Number(values.patience)
 const workers = Number(values.workers)
 
 const modules = instrumented()
@@ -67,7 +69,10 @@ const ends = { noticed: 0, 'time-out': 0, crash: 0 }
 let done = 0
 const slots = Array.from({ length: workers }, () => new Slot())
 await inTurns(slots, chosen, async (slot, mutant) => {
-  if (!(await isNoticed(slot, mutant))) survivors.push(mutant)
+  if (!(await isNoticed(slot, mutant))) {
+    survivors.push(mutant)
+    console.error(told(mutant))
+  }
   if (++done % 200 === 0)
     console.error(`${done} of ${chosen.length}, ${survivors.length} survive, ${seconds(started)} s`)
 })
@@ -114,7 +119,7 @@ async function isNoticed(shared: Slot, mutant: Mutant): Promise<boolean> {
   let spent = 0
   try {
     for (const test of reaching.sort((one, other) => cost(one) - cost(other))) {
-      if (spent > PATIENCE_MS) return false
+      if (spent > patience) return false
       spent += test.ms
       test.runs++
       const outcome = await run(slot, test, mutant.id)
@@ -149,13 +154,7 @@ function reachesModule(reached: ReadonlySet<number>, { file }: Mutant): boolean 
 }
 
 function report(): void {
-  for (const mutant of survivors.sort((one, other) => one.id - other.id)) {
-    const { file, line, code, original, replacement } = mutant
-    const note = unreached.has(mutant) ? ' (no test comes here)' : ''
-    console.log(
-      `\n${file}:${line}${note}\n  ${code}\n  ${short(original)} → ${short(replacement) || 'nothing'}`,
-    )
-  }
+  for (const mutant of survivors.sort((one, other) => one.id - other.id)) console.log(told(mutant))
   console.log()
   for (const file of modules.keys()) {
     const count = (of: readonly Mutant[]) => of.filter((one) => one.file === file).length
@@ -166,6 +165,12 @@ function report(): void {
     `${ends.noticed} noticed, ${ends['time-out']} hung, ${ends.crash} crashed; seed ${seed}, ${seconds(started)} s`,
   )
   if (percent(chosen.length, survivors.length) < ENOUGH || stale.length > 0) process.exitCode = 1
+}
+
+function told(mutant: Mutant): string {
+  const { file, line, code, original, replacement } = mutant
+  const note = unreached.has(mutant) ? ' (no test comes here)' : ''
+  return `\n${file}:${line}${note}\n  ${code}\n  ${short(original)} → ${short(replacement) || 'nothing'}`
 }
 
 function scoreOf(mutants: number, left: number): string {
