@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { Random } from '../oracle/generate/random.ts'
 import { equivalents } from './equivalent.ts'
 import type { Mutant } from './mutants.ts'
 import { inTurns, Slot } from './pool.ts'
@@ -187,15 +188,9 @@ function isOf(mutant: Mutant, one: (typeof equivalents)[number]): boolean {
 
 /** So many of them, the same ones for the same seed. */
 function sampled<T>(items: readonly T[], count: number, from: number): readonly T[] {
-  let state = from >>> 0
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const random = new Random(from)
   return items
-    .map((item) => ({ item, at: random() }))
+    .map((item) => ({ item, at: random.next() }))
     .sort((one, other) => one.at - other.at)
     .slice(0, count)
     .map(({ item }) => item)

@@ -9,7 +9,7 @@ const MUTATED = ['src/kernel/log/*.ts', 'src/kernel/context/*.ts']
 const SUITES = [
   'test/unit/*.test.ts',
   'test/unit/{agent,long-term,governance,recall,transfer}/*.test.ts',
-  'test/unit/counters/spy.test.ts',
+  'test/unit/counters/{calibrated,calibration,spy}.test.ts',
   'test/unit/oracle/sources.test.ts',
   'test/mutation/histories.ts',
 ]

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { type Context, type MessageInput, mapStore, type Store, utf8Bound } from '../../src/index.ts'
+import {
+  type Context,
+  countMessage,
+  type Message,
+  type MessageInput,
+  mapStore,
+  type Store,
+  utf8Bound,
+} from '../../src/index.ts'
 import { capOutput } from '../../src/kernel/context/cap.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
-import { hashJson } from '../../src/kernel/text/hash.ts'
+import { hashJson, hashText } from '../../src/kernel/text/hash.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { rewind } from '../../src/operations/rewind.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
@@ -113,6 +121,73 @@ describe('a step', () => {
     const context = await session.context()
     expect(outputs(context)).toEqual(['for the newer'])
     expect(context.hash).toBe((await open(store).context({ preview: true })).hash)
+  })
+})
+
+describe('a context', () => {
+  it('that waits says for which calls, of which step', async () => {
+    const session = open(mapStore())
+    await session.append([user('u'), calls('c', 'a', 'b', 'd'), results('r', ['b', 'found'])])
+    await expect(session.context()).rejects.toMatchObject({
+      message: 'context: 2 call(s) of the newest step have no result yet: find, find',
+      pending: [
+        { entry: 'c', callId: 'a', name: 'find' },
+        { entry: 'c', callId: 'd', name: 'find' },
+      ],
+    })
+  })
+
+  it('names the output in a message of several by its place, and that of a message of one by the message', async () => {
+    const session = open(mapStore(), { toolOutput: { first: 150, old: 100 } })
+    const long = 'word '.repeat(100)
+    await session.append([user('u'), calls('c', 'a', 'b'), results('r', ['a', long], ['b', long])])
+    await session.append([calls('d', 'e'), results('q', ['e', long])])
+    const references = outputs(await session.context()).map(
+      (output) => /see (#[\d.]+)/.exec(String(output))?.[1],
+    )
+    expect(references).toEqual(['#3.1', '#3.2', '#5'])
+  })
+
+  it('says how much of its outputs it does not show', async () => {
+    const session = open(mapStore(), { toolOutput: { first: 150, old: 100 } })
+    const long = 'word '.repeat(100)
+    const { messages } = await session.append([user('u'), calls('c', 'a'), results('r', ['a', long])])
+    const { blocks, receipt } = await session.context()
+    const stored = countMessage(utf8Bound, messages.at(-1) as Message)
+    const shown = blocks.find(({ role }) => role === 'tool')?.tokens ?? 0
+    expect(receipt.sections.find(({ name }) => name === 'window')).toMatchObject({
+      cap: expect.any(Number),
+      items: blocks.length,
+      overflow: { count: 1, tokens: stored - shown, first: ['r'] },
+    })
+    expect(receipt.sections.find(({ name }) => name === 'tail')).not.toHaveProperty('cap')
+  })
+
+  it('names calls in 24 characters at most, made from the entry and the place of the call', async () => {
+    const session = open(mapStore())
+    await session.append([user('u'), calls('c', 'a', 'b'), results('r', ['a', '1'], ['b', '2'])])
+    const { blocks } = await session.context()
+    const named = blocks.flatMap(({ parts }) =>
+      parts.flatMap((part) =>
+        part.type === 'tool-call' ? part.id : part.type === 'tool-result' ? part.callId : [],
+      ),
+    )
+    const name = `call_${hashText('c').slice(0, 14)}`
+    expect(named).toEqual([`${name}_0`, `${name}_1`, `${name}_0`, `${name}_1`])
+  })
+
+  it('fails where its store does, and does not try again', async () => {
+    const inner = mapStore()
+    await open(inner).append(user('u'))
+    let reads = 0
+    const store = changedStore(inner, (scope) => ({
+      head: async () => {
+        if (reads++ === 0) throw new Error('the disk is gone')
+        return await scope.head()
+      },
+      snapshot: undefined as never,
+    }))
+    await expect(open(store).context()).rejects.toThrow('the disk is gone')
   })
 })
 
