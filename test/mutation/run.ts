@@ -9,7 +9,7 @@ import { Random } from '../oracle/generate/random.ts'
 import { equivalents } from './equivalent.ts'
 import type { Mutant } from './mutants.ts'
 import { inTurns, Slot } from './pool.ts'
-import { instrumented, suites } from './suites.ts'
+import { instrumented, JUDGES, suites } from './suites.ts'
 
 /** Per cent of the mutants that tests must notice. */
 const ENOUGH = 90
@@ -102,14 +102,15 @@ async function learn(): Promise<readonly Test[]> {
       const answer = await slot.ask({ file, test: test.index, mutant: 0 }, 60_000)
       if (typeof answer === 'string' || answer.error !== undefined)
         console.error(`${file}: ${test.name} is left out: it needs those before it`)
-      else found.push({ ...test, ms: answer.ms })
+      // A long test is expected to see more than a short one.
+      else found.push({ ...test, ms: answer.ms, kills: answer.ms / 100 + (JUDGES.test(file) ? 20 : 0) })
     }
   })
   for (const learner of learners) learner.close()
   return found
 }
 
-/** Quickest first, where each test counts for the more, the more mutants it noticed so far. */
+/** Quickest first, where each test counts for the more, the more mutants it noticed so far, or is expected to. */
 async function isNoticed(shared: Slot, mutant: Mutant): Promise<boolean> {
   const slot = mutant.isStatic ? new Slot({ MUTANT: String(mutant.id) }) : shared
   const reaching = tests.filter(({ reached }) =>

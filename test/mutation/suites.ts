@@ -13,6 +13,9 @@ const SUITES = [
   'test/unit/oracle/sources.test.ts',
   'test/mutation/histories.ts',
 ]
+/** Suites that compare whole contexts: they see most, and are asked early. */
+export const JUDGES = /\/(cap|windows|sources|model)\.test\.ts$|\/histories\.ts$/
+
 /** Suites of other parts, or that take minutes. */
 const LEFT_OUT =
   /\/(poisoning|dexie-.*|diff.*|source|peers|chat-jsx|recall-words|retention|round-trip)\.test\.ts$/
