@@ -10,6 +10,7 @@ import {
 } from '../../src/index.ts'
 import { capOutput } from '../../src/kernel/context/cap.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
+import { sealMessage } from '../../src/kernel/log/message.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
 import { hashJson, hashText } from '../../src/kernel/text/hash.ts'
@@ -188,6 +189,69 @@ describe('a context', () => {
       snapshot: undefined as never,
     }))
     await expect(open(store).context()).rejects.toThrow('the disk is gone')
+  })
+})
+
+describe('a request', () => {
+  it('that would end in an answer, or hold nothing, ends in a word of ours, by its own rule', async () => {
+    const session = open(mapStore())
+    expect((await session.context({ preview: true })).blocks).toMatchObject([
+      { section: 'tail', role: 'user', rule: 'continue', from: [], trust: 'user' },
+    ])
+    await session.append([user('u'), answer('a')])
+    expect((await session.context()).blocks.at(-1)).toMatchObject({ section: 'tail', rule: 'continue' })
+    await session.append(user('v'))
+    expect((await session.context()).blocks.at(-1)).toMatchObject({ section: 'window', from: ['v'] })
+  })
+
+  it('says by what counts were multiplied only where they were', async () => {
+    const factor = { now: 1 }
+    const counter = { ...utf8Bound, calibration: () => factor.now }
+    const store = mapStore()
+    const session = open(store, { counter })
+    await session.append(user('u'))
+    expect((await session.context()).receipt).not.toHaveProperty('calibration')
+    factor.now = 2
+    expect((await session.context({ newEpoch: true })).receipt).toMatchObject({ calibration: 2 })
+    const { rows } = await store.open(scope).entries({ kinds: ['epoch'] })
+    const marks = rows.map(({ body }) => JSON.parse(body ?? '{}'))
+    expect(marks.map(({ calibration }) => calibration)).toEqual([undefined, 2])
+  })
+})
+
+describe('a message', () => {
+  it('has at most 8 MiB of JSON, and 4 KiB of metadata', async () => {
+    const session = open(mapStore())
+    const sealed = (content: string) =>
+      sealMessage({ ...user('u'), content, createdAt: 0, trust: 'user' } as Message)
+    const room = 8 * 1024 * 1024 - sealed('').length
+    await session.append({ ...user('u', 'x'.repeat(room)), createdAt: 0 })
+    await expect(session.append({ ...user('v', 'x'.repeat(room + 1)), createdAt: 0 })).rejects.toMatchObject({
+      code: 'ERR_ENTRY_TOO_LARGE',
+      message: 'append: message has 8388609 bytes, more than 8388608',
+      size: 8_388_609,
+      limit: 8_388_608,
+    })
+    const metadata = (length: number) => ({ note: 'x'.repeat(length - '{"note":""}'.length) })
+    await session.append({ ...user('w'), metadata: metadata(4_096) })
+    await expect(session.append({ ...user('x'), metadata: metadata(4_097) })).rejects.toMatchObject({
+      code: 'ERR_ENTRY_TOO_LARGE',
+      message: 'append: message.metadata has 4097 bytes, more than 4096',
+    })
+  })
+
+  it('of a user may hold no part at all, and one of a tool may not', async () => {
+    const session = open(mapStore())
+    await session.append({ id: 'u', role: 'user', content: [] })
+    await expect(session.append({ role: 'tool', content: [] })).rejects.toThrow('must hold a tool result')
+  })
+
+  it('before which history is asked for must show', async () => {
+    await expect(open(mapStore()).history({ before: 'gone' })).rejects.toMatchObject({
+      code: 'ERR_NOT_FOUND',
+      message: 'history: gone does not show in this session',
+      id: 'gone',
+    })
   })
 })
 

@@ -86,6 +86,23 @@ describe('what cannot be written', () => {
       'commit: messages.content',
       (session) => session.commit({ messages: { role: 'user' } }),
     ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: other is no option',
+      (session) => session.commit({ messages: first, other: 1 }),
+    ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: options',
+      (session) => session.commit({ messages: first }, { other: 1 }),
+    ],
+    ['ERR_INVALID_ARGUMENT', 'append: other is no option', (session) => session.append(first, { other: 1 })],
+    ['ERR_INVALID_ARGUMENT', 'append: options must be', (session) => session.append(first, 7 as never)],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: options must be',
+      (session) => session.commit({ messages: first }, 7 as never),
+    ],
     ['ERR_INVALID_ARGUMENT', 'append: opId', (session) => session.append(first, { opId: '' })],
     ['ERR_INVALID_ARGUMENT', 'append: round', (session) => session.append(first, { round: '' })],
     [
