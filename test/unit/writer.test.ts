@@ -93,7 +93,7 @@ describe('what cannot be written', () => {
     ],
     [
       'ERR_INVALID_ARGUMENT',
-      'commit: options',
+      'commit: other is no option',
       (session) => session.commit({ messages: first }, { other: 1 }),
     ],
     ['ERR_INVALID_ARGUMENT', 'append: other is no option', (session) => session.append(first, { other: 1 })],
