@@ -204,6 +204,27 @@ describe('a request', () => {
     expect((await session.context()).blocks.at(-1)).toMatchObject({ section: 'window', from: ['v'] })
   })
 
+  it.each<[string, object]>([
+    ['context: tools must be a list', { tools: 'find' }],
+    ['context: onPending', { onPending: 'wait' }],
+    ['context: tail must be', { tail: 7 }],
+    ['context: tail[1] must be an object', { tail: [{ name: 'now', text: '' }, 7] }],
+    ['context: tail[0].name must be', { tail: [{ name: 'a b', text: '' }] }],
+    ['context: tail[0].name must be', { tail: [{ name: '', text: '' }] }],
+    ['context: tail[0].name must be', { tail: [{ name: 'a'.repeat(65), text: '' }] }],
+    ['context: tail[0].name must be', { tail: [{ name: 7, text: '' }] }],
+    ['context: tail[0].text must be', { tail: [{ name: 'now', text: 7 }] }],
+    ['context: tail[0].other is no option', { tail: [{ name: 'now', text: '', other: 1 }] }],
+    ['context: limits', { limits: 7 }],
+    ['context: other is no option', { other: 1 }],
+    ['context: options must be an object', 7 as never],
+  ])('is not made where its options are wrong: %s', async (message, options) => {
+    await expect(open(mapStore()).context(options)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      message: expect.stringContaining(message),
+    })
+  })
+
   it('says by what counts were multiplied only where they were', async () => {
     const factor = { now: 1 }
     const counter = { ...utf8Bound, calibration: () => factor.now }
