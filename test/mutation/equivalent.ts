@@ -111,6 +111,46 @@ export const equivalents: readonly Equivalent[] = [
     "result.status === 'accepted' && (!repeated || isRepeated(result)) ? [result.seq] : [],",
     [["result.status === 'accepted'", 'true', 'Where any was refused, this is not reached.']],
   ),
+  ...of('context/blocks.ts', 'this.#kept.set(row, kept)', [['this.#kept.set(row, kept)', '', CACHE]]),
+  ...of(
+    'context/epoch.ts',
+    'if (this.#unchanged?.id === id && this.#unchanged.origin === origin) return false',
+    [['this.#unchanged?.id === id && this.#unchanged.origin === origin', 'false', CACHE]],
+  ),
+  ...of('context/gaps.ts', "const first = entries.find(({ kind }) => kind === 'message') ?? entries.at(-1)", [
+    ['1', '(0)', 'Between entries without any message there is none either.'],
+    ['1', '(2)', 'Between entries without any message there is none either.'],
+  ]),
+  ...of('context/plan.ts', "throw new Error('unreachable: the last attempt returns or throws')", [
+    ["'unreachable: the last attempt returns or throws'", "''", TYPE],
+  ]),
+  ...of(
+    'context/receipt.ts',
+    'if (from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0) {',
+    [
+      ['0', '(-1)', SHORT_CUT],
+      ['1', '(0)', SHORT_CUT],
+    ],
+  ),
+  ...of('context/view.ts', '#seq = 0', [
+    ['0', '(1)', 'It is set before it is read.'],
+    ['0', '(-1)', 'It is set before it is read.'],
+  ]),
+  ...of(
+    'context/window.ts',
+    'return unit ? this.#shelf.unit(unit, shown, index === this.units.length - 1).tokens : 0',
+    [
+      [
+        'index === this.units.length - 1',
+        '(index) !== (this.units.length - 1)',
+        'A tail takes as many tokens.',
+      ],
+      ['this.units.length - 1', '(this.units.length) + (1)', 'A tail takes as many tokens.'],
+    ],
+  ),
+  ...of('log/writer.ts', "const opens = messages[0]?.role === 'user'", [
+    ['messages[0]?.role', 'messages[0].role', TYPE],
+  ]),
 ]
 
 function of(

@@ -3,11 +3,13 @@ import type { ToolSpec } from '../../src/index.ts'
 import {
   checkTools,
   createHead,
+  type Head,
   headKey,
   headValue,
   sectionsIn,
   sourcesOf,
 } from '../../src/kernel/context/head.ts'
+import { Measure } from '../../src/kernel/context/measure.ts'
 import type { HeadPart, Section } from '../../src/kernel/feature.ts'
 import type { Policy } from '../../src/kernel/policy.ts'
 import { hashJson } from '../../src/kernel/text/hash.ts'
@@ -75,6 +77,32 @@ describe('what a request begins with', () => {
     expect(headValue(more)).toEqual(more)
     expect(createHead(policy, more).hash).toBe(hashJson(headValue(more)))
     expect(headKey('abc')).toBe('head/abc')
+  })
+
+  it('is made once for the same texts and parts, and is another one for others', () => {
+    const measure = new Measure(policy, 1, () => 0)
+    const parts = (source: string) => ({ facts: part([], [source]) })
+    const texts = { system: 'a', memory: 'b', tools, parts: parts('f1') }
+    const head = measure.head(texts)
+    expect(measure.head({ ...texts, parts: { ...texts.parts } })).toBe(head)
+    const others = [
+      { ...texts, system: 'c' },
+      { ...texts, memory: 'c' },
+      { ...texts, tools: '' },
+      { ...texts, trust: 'tool' as const },
+      { ...texts, summary: 's' },
+      { ...texts, parts: parts('f2') },
+    ].map((other) => measure.head(other).hash)
+    expect(new Set([head.hash, ...others]).size).toBe(7)
+  })
+
+  it('is counted as the policy counts, times what a provider reported', () => {
+    const head = (calibration: number) =>
+      new Measure(policy, calibration, () => 0).head({ system: 'a'.repeat(100), memory: '', tools: '' })
+    expect(head(1.5).tokens.system).toBe(Math.ceil(head(1).tokens.system * 1.5))
+    const measure = new Measure({ ...policy, cap: 1_000, margin: 10 }, 1, () => 0)
+    const tokens = { system: 1, memory: 20, tools: 300, framing: 4 }
+    expect(measure.room({ tokens } as Head)).toBe(1_000 - 10 - 325)
   })
 
   it('goes with its summary and with whatever its features show', () => {
