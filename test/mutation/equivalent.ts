@@ -151,6 +151,53 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/writer.ts', "const opens = messages[0]?.role === 'user'", [
     ['messages[0]?.role', 'messages[0].role', TYPE],
   ]),
+  ...of(
+    'context/blocks.ts',
+    'const missing = calls.reduce((count, { answered }) => count + (answered ? 0 : 1), 0)',
+    [['1', '(2)', 'It only tells states apart, and still does.']],
+  ),
+  ...of('context/blocks.ts', 'const capped = outputs.some((part, at) => part !== joined[at]?.part)', [
+    ['joined[at]?.part', 'joined[at].part', TYPE],
+  ]),
+  ...of('context/call.ts', 'this.#counts.set(row, tokens)', [['this.#counts.set(row, tokens)', '', CACHE]]),
+  ...of('context/call.ts', 'readonly #closings = keeper<Block>(1)', [['1', '(2)', CACHE]]),
+  ...of('context/epoch.ts', 'if (!epoch || isOutgrown || loose.length === 0) return undefined', [
+    ['loose.length === 0', 'false', SHORT_CUT],
+  ]),
+  ...of('context/epoch.ts', 'this.#unchanged = { id, origin }', [['{ id, origin }', '({})', CACHE]]),
+  ...of('context/view.ts', 'if (message) this.#messages.set(row.id, message)', [['message', 'false', CACHE]]),
+  ...of('context/view.ts', 'for (const row of this.#entries.slice(0, index)) this.#messages.delete(row.id)', [
+    ['this.#messages.delete(row.id)', '', CACHE],
+  ]),
+  ...of(
+    'context/view.ts',
+    'if (!this.whole) await this.#readBack(Math.min(PAGE_ROWS, this.#page * 2), this.#entries)',
+    [['2', '(3)', 'It is only read in other portions.']],
+  ),
+  ...of('context/window.ts', 'if (this.units[0]?.row.id === id) return 0', [
+    ['this.units[0]?.row.id === id', 'false', SHORT_CUT],
+  ]),
+  ...of(
+    'log/decide.ts',
+    'const current = slot === undefined ? undefined : (draft.marks.get(slot) ?? draft.rows.head.marks.get(slot))',
+    [['slot === undefined', 'false', 'No mark is kept under no slot.']],
+  ),
+  ...of('log/fold.ts', "if (part.type !== 'tool-result') return []", [['[]', 'undefined', TYPE]]),
+  ...of('context/cut.ts', 'let best = { from: newest, tokens: 0 }', [
+    ['0', '(1)', 'It is set before it is read.'],
+    ['0', '(-1)', 'It is set before it is read.'],
+  ]),
+  ...of(
+    'context/plan.ts',
+    'const rungs = Object.keys(partsAt(calibrations[0] as number, 0)).length > 0 ? RUNGS : ALL',
+    [['0', '(-1)', 'The same attempt three times.']],
+  ),
+  ...of(
+    'context/window.ts',
+    'return unit ? this.#shelf.unit(unit, shown, index === this.units.length - 1).tokens : 0',
+    [['1', '(2)', 'A tail takes as many tokens.']],
+  ),
+  ...of('log/fold.ts', 'if (calls.length > 0) steps.push(unit)', [['calls.length > 0', 'true', SHORT_CUT]]),
 ]
 
 function of(

@@ -14,7 +14,7 @@ const SUITES = [
   'test/mutation/histories.ts',
 ]
 /** Suites that compare whole contexts: they see most, and are asked early. */
-export const JUDGES = /\/(cap|windows|sources|model)\.test\.ts$|\/histories\.ts$/
+export const JUDGES = /\/(cap|windows|sources|model|guards|more-guards)\.test\.ts$|\/histories\.ts$/
 
 /** Suites of other parts, or that take minutes. */
 const LEFT_OUT =

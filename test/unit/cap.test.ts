@@ -104,6 +104,13 @@ describe('a capped output', () => {
     }
   })
 
+  it('has a list whole that is just as long as its shape allows', () => {
+    const list = Array.from({ length: 40 }, (_, id) => `${id} ${'n'.repeat(60)}`)
+    const text = JSON.stringify({ list, text: 'word '.repeat(1_000) })
+    const shown = capOutput(text, 4_500 + 2_000, (all) => all.length, '#2')
+    expect((JSON.parse(shown.split('\n')[0] ?? '') as { list: unknown }).list).toEqual(list)
+  })
+
   it('is what it always was: what contexts hold must not change without a new version of how they are shown', () => {
     const table = Array.from({ length: 60 }, (_, id) => ({
       id,

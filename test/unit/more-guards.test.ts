@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type Context,
   countMessage,
+  type LogRow,
   type Message,
   type MessageInput,
   mapStore,
@@ -192,6 +193,34 @@ describe('a context', () => {
   })
 })
 
+describe('no context', () => {
+  it('is given that breaks a law, in development', async () => {
+    const inner = mapStore()
+    await open(inner).append([user('u'), answer('a'), user('v')])
+    const without = (rows: readonly LogRow[]) => rows.filter(({ id }) => id !== 'a')
+    // It has lost a message that it counts.
+    const store = changedStore(inner, (scope) => ({
+      entries: async (query) => {
+        const { rows, more } = await scope.entries(query)
+        return { rows: without(rows), more }
+      },
+    }))
+    expect(shown(await open(store).context({ preview: true }))).toEqual(['u', 'v'])
+    await expect(open(store, { development: true }).context({ preview: true })).rejects.toMatchObject({
+      code: 'ERR_LAW_BROKEN',
+    })
+  })
+
+  it('is given without room, and the error says what the floor is', async () => {
+    const session = open(mapStore(), { budget: 300 })
+    await session.append(user('u', 'x'.repeat(400)))
+    await expect(session.context()).rejects.toMatchObject({
+      code: 'ERR_BUDGET_TOO_SMALL',
+      message: 'context: the floor of 407 tokens is above the cap of 300',
+    })
+  })
+})
+
 describe('a request', () => {
   it('that would end in an answer, or hold nothing, ends in a word of ours, by its own rule', async () => {
     const session = open(mapStore())
@@ -261,6 +290,17 @@ describe('a message', () => {
     })
   })
 
+  it('has an error only among its results, and a label that there is', async () => {
+    const session = open(mapStore())
+    const text = { type: 'text', text: 'a', isError: true } as never
+    const { messages } = await session.append([{ id: 'u', role: 'user', content: [text] }, calls('c', 'a')])
+    expect(messages[0]?.content).toEqual([{ type: 'text', text: 'a' }])
+    await expect(session.append({ ...user('v'), trust: 'nobody' as never })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      message: 'append: message.trust must be one of web, tool, import, assistant, user, system',
+    })
+  })
+
   it('of a user may hold no part at all, and one of a tool may not', async () => {
     const session = open(mapStore())
     await session.append({ id: 'u', role: 'user', content: [] })
@@ -268,6 +308,10 @@ describe('a message', () => {
   })
 
   it('before which history is asked for must show', async () => {
+    await expect(open(mapStore()).history({ before: 7 as never })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      message: expect.stringContaining('history: before'),
+    })
     await expect(open(mapStore()).history({ before: 'gone' })).rejects.toMatchObject({
       code: 'ERR_NOT_FOUND',
       message: 'history: gone does not show in this session',

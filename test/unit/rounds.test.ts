@@ -55,6 +55,11 @@ describe('messages that are written together', () => {
       ['v', 'b'],
     ])
     expect(parted(whole(pair), 'u', [['c2', 'old']])).toEqual([['old', 'r']])
+    const both: [string, string][] = [
+      ['c2', 'newer'],
+      ['c1', 'older'],
+    ]
+    expect(parted(whole(pair), 'u', both)).toEqual([['older', 'r']])
     expect(parted(whole(pair), 'u', [['other', 'old']])).toEqual([['u', 'r']])
   })
 

@@ -6,6 +6,7 @@ import { firstNeeded, Layout, NOTHING, type Window } from '../../src/kernel/cont
 import { countMessage } from '../../src/kernel/count.ts'
 import { messageIn } from '../../src/kernel/log/bodies.ts'
 import { addedLate, fold, grow, messagesOf, pendingCalls } from '../../src/kernel/log/fold.ts'
+import { sealMessage } from '../../src/kernel/log/message.ts'
 import { hashText } from '../../src/kernel/text/hash.ts'
 import { type Case, caseOf } from './support/windows.ts'
 
@@ -96,6 +97,30 @@ describe('windows of random conversations', () => {
           expect(layout.indexOf(unit.row.id, rows)).toBe(index)
       }
     }
+  })
+
+  it('show the newest unit whole, also where it is the only one', async () => {
+    const { policy } = caseOf(1)
+    const sealed = { role: 'assistant', createdAt: 0, trust: 'assistant' } as const
+    const body = sealMessage({
+      ...sealed,
+      id: 'a',
+      content: [
+        { type: 'reasoning', text: 'thought', signature: 's' },
+        { type: 'text', text: 'said' },
+      ],
+    })
+    const rows = [
+      { seq: 1, place: 0, kind: 'message', id: 'a', opId: 'a', ordinal: 1, round: 'a', body },
+    ] as const
+    const { units } = fold(rows)
+    const layout = new Layout(units, shelfOf({ ...caseOf(1), policy }))
+    expect(
+      layout
+        .newest()
+        .blocks.at(-1)
+        ?.parts.map(({ type }) => type),
+    ).toEqual(['reasoning', 'text'])
   })
 
   it('are nothing where there is nothing', () => {
