@@ -106,8 +106,8 @@ describe('a capped output', () => {
 
   it('has a list whole that is just as long as its shape allows', () => {
     const list = Array.from({ length: 40 }, (_, id) => `${id} ${'n'.repeat(60)}`)
-    const text = JSON.stringify({ list, text: 'word '.repeat(1_000) })
-    const shown = capOutput(text, 4_500 + 2_000, (all) => all.length, '#2')
+    const text = JSON.stringify({ list, text: 'word '.repeat(2_000) })
+    const shown = capOutput(text, 8_000, (all) => all.length, '#2')
     expect((JSON.parse(shown.split('\n')[0] ?? '') as { list: unknown }).list).toEqual(list)
   })
 
