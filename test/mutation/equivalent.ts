@@ -198,6 +198,30 @@ export const equivalents: readonly Equivalent[] = [
     [['1', '(2)', 'A tail takes as many tokens.']],
   ),
   ...of('log/fold.ts', 'if (calls.length > 0) steps.push(unit)', [['calls.length > 0', 'true', SHORT_CUT]]),
+  ...of('context/blocks.ts', 'ways.set(shown, made)', [['ways.set(shown, made)', '', CACHE]]),
+  ...of('context/blocks.ts', 'return callId(row.id, call?.index ?? 0)', [
+    ['0', '(1)', TYPE],
+    ['0', '(-1)', TYPE],
+  ]),
+  ...of('context/epoch.ts', 'if (emptied.length === 0) return false', [
+    ['emptied.length === 0', 'false', SHORT_CUT],
+  ]),
+  ...of('context/epoch.ts', 'if (this.#inOrder === origin) return false', [
+    ['false', 'undefined', ONLY_TRUTH],
+  ]),
+  ...of('context/lane.ts', "const entry = units.at(-1)?.row.id ?? ''", [["''", "'mutant'", TYPE]]),
+  ...of('context/plan.ts', 'const within = covering && cover?.within(covering, view, layout)', [
+    ['cover?.within(covering, view, layout)', 'cover.within(covering, view, layout)', TYPE],
+  ]),
+  ...of('context/view.ts', 'if (message) this.#messages.set(row.id, message)', [
+    ['this.#messages.set(row.id, message)', '', CACHE],
+  ]),
+  ...of('log/fold.ts', 'if (calls.length > 0) steps.push(unit)', [['0', '(-1)', SHORT_CUT]]),
+  ...of(
+    'log/history.ts',
+    'return results.reduce((sum, result) => sum + (result.row.body?.length ?? 0), row.body?.length ?? 0)',
+    [['0', '(1)', TYPE]],
+  ),
 ]
 
 function of(
