@@ -301,6 +301,14 @@ describe('a message', () => {
     })
   })
 
+  it.each<[string, object]>([
+    ['append: message.content must be a list of tool results', { role: 'tool', content: 'a' }],
+    ['append: message.content must be a string or a list of parts', { role: 'user', content: 7 }],
+    ['append: message.content[0].id must be at most 1024 bytes', calls('c', 'x'.repeat(1_025))],
+  ])('is refused with its reason: %s', async (message, input) => {
+    await expect(open(mapStore()).append(input as never)).rejects.toMatchObject({ message })
+  })
+
   it('of a user may hold no part at all, and one of a tool may not', async () => {
     const session = open(mapStore())
     await session.append({ id: 'u', role: 'user', content: [] })
