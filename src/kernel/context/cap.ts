@@ -88,7 +88,6 @@ function cutText(
     } else {
       limit = length
       length = Math.max(Math.floor((length * max * FILLED) / used), Math.ceil((bestLength + length) / 2) - 1)
-      if (length >= limit) length = limit - 1
     }
   }
   return best

@@ -161,7 +161,7 @@ export class View implements Slice {
       if (!this.#opened.has(id)) this.#opened.set(id, (await readEntry(this.#parts.store, id))?.ordinal ?? 0)
     const found = [...rounds].flatMap((id) => this.#opened.get(id) ?? []).filter((ordinal) => ordinal > after)
     const first = Math.min(...found)
-    while (found.length > 0 && !this.whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()
+    while (!this.whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()
     return found.length > 0
   }
 
