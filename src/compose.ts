@@ -1,5 +1,6 @@
 import type { Feature } from './kernel/feature.ts'
 import type { NoFeatures, SessionBase } from './ports/memory.ts'
+import type { AppendOptions, ContextOptions } from './ports/session.ts'
 
 type Names<Use extends readonly Feature[]> = Use[number]['name']
 type ShapeOf<F> = F extends Feature<string, infer S> ? S : never
@@ -38,12 +39,14 @@ type Lacks<Use extends readonly Feature[]> = Use[number] extends infer F
     : never
   : never
 
+type Reserved = keyof SessionBase | keyof ContextOptions | keyof AppendOptions | 'messages' | 'then'
+
 /** Why features cannot be in use together; never: they can. */
 export type Fault<Use extends readonly Feature[]> =
   string extends Names<Use>
     ? never
     : [Twice<Use>] extends [never]
-      ? [Extract<Names<Use>, keyof SessionBase>] extends [never]
+      ? [Extract<Names<Use>, Reserved>] extends [never]
         ? Lacks<Use>
-        : `a feature cannot be named ${Extract<Names<Use>, keyof SessionBase>}`
+        : `a feature cannot be named ${Extract<Names<Use>, Reserved>}`
       : `${Twice<Use>}() is in use twice`

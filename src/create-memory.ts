@@ -3,6 +3,7 @@ import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
+import { checkOptions, invalid } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
@@ -20,6 +21,9 @@ export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 
   /** Fresh ids. Default UUIDv7. */
   readonly newId?: () => string
 }
+
+const OPTIONS = ['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut']
+const OF_HOST = ['clock', 'newId', 'development']
 
 /** Options of `createMemory` with what is in use. What cannot be in use together is a compile error that says why. */
 export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = MemoryOptions & {
@@ -45,13 +49,17 @@ export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = 
 export function createMemory<const Use extends readonly Feature[] = readonly []>(
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
+  checkOptions('createMemory', 'options', options, [...OPTIONS, ...OF_HOST])
   const {
     counter = defaultCounter,
     clock = webHost.now,
     newId = webHost.newId,
-    development,
+    development = false,
     ...rest
   } = options
+  for (const [name, value] of Object.entries({ clock, newId }))
+    if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
+  if (typeof development !== 'boolean') throw invalid('createMemory', 'development', 'must be true or false')
   return createKernel({
     ...(rest as unknown as KernelOptions),
     counter,

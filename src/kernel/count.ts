@@ -89,7 +89,8 @@ export function countTools(counter: Counter, tools: readonly ToolSpec[] | undefi
 
 /** What the request costs beside messages and tools. */
 export function perRequest(counter: Counter): number {
-  return counter.perRequest ?? PER_REQUEST
+  const { perRequest = PER_REQUEST } = counter
+  return checkCount(`counter ${counter.id}`, 'its perRequest', perRequest)
 }
 
 function countPart(part: Part, count: (text: string) => number): number {

@@ -21,10 +21,20 @@ import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
 const OPERATION = 'createMemory'
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
+const PARTS = [
+  ...['name', 'shape', 'needs', 'lane', 'derive', 'registers', 'provides', 'memory', 'user', 'open'],
+]
 const OWN = ['store', 'system', 'counter', 'host', 'use', 'onCut', 'laws']
 const OPTIONS = [...OWN, 'budget', 'window', 'toolOutput']
-/** What a session has without any feature. */
-const RESERVED = ['sessionId', 'append', 'commit', 'context', 'history', 'subscribe', 'getSnapshot', 'close']
+/** A word: what a session has under the name, and options of `commit` and `context`. */
+const NAME = /^[A-Za-z][\w-]{0,63}$/
+/** What a session, options of its calls, their outcomes and the settings of a lane have without any feature. */
+const RESERVED = [
+  ...['sessionId', 'append', 'commit', 'context', 'history', 'subscribe', 'getSnapshot', 'close', 'then'],
+  ...['messages', 'opId', 'round', 'repeated', 'mismatch'],
+  ...['tools', 'tail', 'preview', 'onPending', 'limits', 'newEpoch'],
+  ...['cap', 'reserved', 'margin', 'first', 'old', 'protect', 'max', 'keep', 'sliding', 'counter', 'v'],
+]
 
 export interface KernelOptions extends PolicyOptions {
   /** Where everything is kept, for example `mapStore()`. */
@@ -98,11 +108,18 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
 
 /** Features in the order of their names, in which they act. @throws ERR_INVALID_ARGUMENT */
 function checkUse(use: readonly Feature[]): readonly Feature[] {
-  const isList = Array.isArray(use) && use.every((feature: Feature) => typeof feature?.name === 'string')
-  if (!isList) throw invalid(OPERATION, 'use', 'must be a list of features')
+  if (!Array.isArray(use)) throw invalid(OPERATION, 'use', 'must be a list of features')
+  for (const feature of use as readonly unknown[]) {
+    if (typeof feature === 'function')
+      throw invalid(OPERATION, 'use', `has ${feature.name}, which is to be called: ${feature.name}()`)
+    if (typeof (feature as Feature | null)?.name !== 'string')
+      throw invalid(OPERATION, 'use', 'must be a list of features')
+    checkOptions(OPERATION, 'use', feature, PARTS)
+  }
   const names = use.map(({ name }) => name)
   for (const [index, { name, needs = [] }] of use.entries()) {
-    if (RESERVED.includes(name)) throw invalid(OPERATION, 'use', `has a feature that cannot be named ${name}`)
+    if (RESERVED.includes(name) || name in {} || !NAME.test(name))
+      throw invalid(OPERATION, 'use', `has a feature that cannot be named ${name}`)
     if (names.indexOf(name) < index) throw invalid(OPERATION, 'use', `has ${name}() twice`)
     const missing = needs.find((other: string) => !names.includes(other))
     if (missing !== undefined)

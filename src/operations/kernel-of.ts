@@ -5,12 +5,12 @@ import type { Memory, SessionBase } from '../ports/memory.ts'
 
 /** What an operation needs of a session. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
 export function kernelOf(operation: string, session: SessionBase): KernelSession {
-  return inside(operation, 'session', session)
+  return inside(operation, 'session', session, 'sessionId')
 }
 
 /** What an operation needs of a memory. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
 export function memoryOf(operation: string, memory: Memory): KernelMemory {
-  return inside(operation, 'memory', memory)
+  return inside(operation, 'memory', memory, 'host')
 }
 
 /** What a feature provides for an operation. @throws ERR_NOT_CONFIGURED: the feature is not in use */
@@ -28,8 +28,15 @@ export function need<Value>(
   )
 }
 
-function inside<Kernel>(operation: string, argument: string, given: unknown): Kernel {
+function inside<Kernel extends object>(
+  operation: string,
+  argument: string,
+  given: unknown,
+  has: keyof Kernel,
+): Kernel {
   const kernel = (given as { readonly [KERNEL]?: Kernel } | null | undefined)?.[KERNEL]
-  if (kernel === undefined) throw invalid(operation, argument, `must be a ${argument} of this library`)
+  // A memory stands where a session is due, or the other way round.
+  if (kernel === undefined || !(has in kernel))
+    throw invalid(operation, argument, `must be a ${argument} of this library`)
   return kernel
 }

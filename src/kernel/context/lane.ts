@@ -22,7 +22,7 @@ import { keeper } from './keeper.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
-import { type CurrentEpoch, View } from './view.ts'
+import { type CurrentEpoch, View, type ViewParts } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
 /** How often an epoch is tried, against other writers, before the context is returned unsaved. */
@@ -75,7 +75,12 @@ export class Lane {
     this.store = store
     this.policy = policy
     const { lane, cap } = policy
-    this.view = new View({ store, lane, cap, also: async (...read) => this.cover?.refresh(...read) })
+    const also: ViewParts['also'] = async (reads, view, isReloaded) => {
+      // What the head holds of features may be forgotten since.
+      if (isReloaded) this.#read = undefined
+      await this.cover?.refresh(reads, view, isReloaded)
+    }
+    this.view = new View({ store, lane, cap, also })
     this.cover = cover?.(this)
     this.calls = new Calls({ ...parts, cover: this.cover })
     this.#judge = new Judge(this)

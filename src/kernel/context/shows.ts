@@ -1,5 +1,6 @@
 import type { Counter } from '../../ports/counter.ts'
 import type { HeadPart, ReadAsk, Rung, ShowPart, TailAsk, TailPart } from '../feature.ts'
+import { invalid } from '../text/json.ts'
 import { type Failure, failure } from './failure.ts'
 import type { HeadParts } from './head.ts'
 import { type Keeper, keeper } from './keeper.ts'
@@ -82,7 +83,7 @@ export class Shows {
     return joined(
       shown.map((one) => {
         const { name, show, read } = one
-        const since = () => show.since?.(parts[name], read?.state, count)
+        const since = () => checked(name, show.since?.(parts[name], read?.state, count))
         const by = [name, parts[name], read?.state, calibration]
         return read && orElse(one, undefined, () => this.#since(by, since))
       }),
@@ -95,7 +96,7 @@ export class Shows {
     const made = this.#shows.map(async ({ name, show }) => {
       if (!show.tail) return undefined
       try {
-        return await show.tail({ ...ask, given: options[name] })
+        return checked(name, await show.tail({ ...ask, given: options[name] }))
       } catch (error) {
         failed.push(failure(name, error))
         return undefined
@@ -115,7 +116,11 @@ export class Shows {
 
   #head({ name, show, read }: Shown, calibration: number, rung: Rung): HeadPart | undefined {
     const { count } = this.#counterAt(calibration)
-    const head = () => show.head?.(read?.state, { count, rung })
+    const head = () => {
+      const made = checked(name, show.head?.(read?.state, { count, rung }))
+      // As it will be read back from the store.
+      return made && (JSON.parse(JSON.stringify(made)) as HeadPart)
+    }
     return this.#heads([name, read?.state, calibration, rung], head)
   }
 }
@@ -128,6 +133,12 @@ function orElse<Value>({ note }: Shown, otherwise: Value, make: () => Value): Va
     note(error)
     return otherwise
   }
+}
+
+/** @throws ERR_INVALID_ARGUMENT: it has no sections */
+function checked<Part extends TailPart>(name: string, part: Part | undefined): Part | undefined {
+  if (part === undefined || Array.isArray(part.sections)) return part
+  throw invalid(`feature ${name}`, 'what it shows', 'must have a list of sections')
 }
 
 /** Parts of a tail as one, in the order of their sections. */

@@ -3,7 +3,7 @@ import type { Message } from '../../ports/message.ts'
 import type { HistoryOptions } from '../../ports/session.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
-import { checkCount, checkId } from '../text/json.ts'
+import { checkCount, checkId, checkOptions } from '../text/json.ts'
 import { findOpener } from './entries.ts'
 import { fold, messagesOf, type Unit } from './fold.ts'
 
@@ -19,6 +19,7 @@ const ROWS_A_ROUND = 4
  * Limit: of what was added late to older rounds, only what came within 512 entries after `before` is found.
  */
 export async function readHistory(store: ScopeStore, options: HistoryOptions): Promise<readonly Message[]> {
+  checkOptions('history', 'options', options, ['before', 'rounds', 'messages', 'characters'])
   const { before } = options
   if (before !== undefined) checkId('history', 'before', before)
   const most = (name: 'rounds' | 'messages' | 'characters'): number =>

@@ -122,8 +122,8 @@ export class Writer {
       const appends = await this.#appends(draft)
       const parts = await this.#prepare(draft, given)
       const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...further]
-      if (this.#seq === undefined) await this.#session.register()
       const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, memory.use)))
+      if (this.#seq === undefined) await this.#session.register()
       const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
       const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)
       if (repeated || results.every(({ status }) => status === 'accepted')) {
