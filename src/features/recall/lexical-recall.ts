@@ -59,16 +59,7 @@ export interface Recall {
 }
 
 /**
- * Recall by words: BM25 over each message alone and within its neighbours, the same ranking on every store. Give it to `createMemory`.
- *
- * @example
- * ```ts
- * import { createMemory, lexicalRecall } from 'plimsoll'
- * import { englishStemmer } from 'plimsoll/stemmer'
- *
- * const memory = createMemory({ store, budget: 16_000, recall: lexicalRecall({ stemmer: englishStemmer }) })
- * const found = await memory.session({ userId: 'ada', sessionId: 'trip' }).recall('Which seat did she want?')
- * ```
+ * Recall by words: BM25 over each message alone and within its neighbours, the same ranking on every store.
  */
 export function lexicalRecall({ stemmer, embed }: LexicalRecallOptions = {}): Recall {
   const id = `${VERSION}/${stemmer?.id ?? ''}`
