@@ -46,7 +46,7 @@ export interface Feature<Name extends string = string, S extends Shape = Shape> 
   readonly name: Name
   readonly shape?: S
   readonly needs?: readonly string[]
-  /** Settings that change bytes. They enter the lane's hash under the name, as does that there is a `show` or a `cover`. */
+  /** Settings that change bytes. They enter the lane's hash under the name, as does that there is an `open`. */
   lane?(policy: Pick<Policy, 'cap'>): Json
   /** A field of each message's derived column. Contract: pure and synchronous; also run over rows that come without one. */
   derive?(message: Message): readonly [field: string, value: Json]

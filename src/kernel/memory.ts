@@ -28,12 +28,11 @@ const OWN = ['store', 'system', 'counter', 'host', 'use', 'onCut', 'laws']
 const OPTIONS = [...OWN, 'budget', 'window', 'toolOutput']
 /** A word: what a session has under the name, and options of `commit` and `context`. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/
-/** What a session, options of its calls, their outcomes and the settings of a lane have without any feature. */
+/** What a session, options of its calls and their outcomes have without any feature. */
 const RESERVED = [
   ...['sessionId', 'append', 'commit', 'context', 'history', 'subscribe', 'getSnapshot', 'close', 'then'],
   ...['messages', 'opId', 'round', 'repeated', 'mismatch'],
   ...['tools', 'tail', 'preview', 'onPending', 'limits', 'newEpoch'],
-  ...['cap', 'reserved', 'margin', 'first', 'old', 'protect', 'max', 'keep', 'sliding', 'counter', 'v'],
 ]
 
 export interface KernelOptions extends PolicyOptions {
@@ -62,8 +61,9 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
     throw invalid(OPERATION, 'onCut', 'must be a function')
   const use = checkUse(given)
   const lanes = (cap: number) => {
-    const settings = use.map((feature) => [feature.name, feature.lane?.({ cap }) as Json] as const)
-    return Object.fromEntries(settings.filter(([, lane]) => lane !== undefined))
+    // Whatever has a part in a session may show something; so that it is there is a setting too.
+    const shown = use.filter(({ open, lane }) => open ?? lane)
+    return Object.fromEntries(shown.map(({ name, lane }) => [name, (lane?.({ cap }) ?? null) as Json]))
   }
   const policy = createPolicy(limits, counter, lanes)
   const limited = (other: Limits): Policy => createPolicy({ ...limits, ...other }, counter, lanes, 'context')

@@ -38,7 +38,7 @@ export interface Policy {
 /**
  * Completes and checks an app's options.
  *
- * @param lanes what features add to the lane, by the cap
+ * @param lanes what features add to the lane, by their names, for the cap
  * @throws ERR_INVALID_ARGUMENT
  */
 export function createPolicy(
@@ -69,7 +69,9 @@ export function createPolicy(
     ...limits(operation, window),
   }
   const id = checkId(operation, 'counter.id', counter.id)
-  const lane = hashJson({ ...settings, ...lanes(cap), counter: id, v: RENDER_VERSION })
+  const use = lanes(cap)
+  const shown = Object.keys(use).length > 0 && { use }
+  const lane = hashJson({ ...settings, ...shown, counter: id, v: RENDER_VERSION })
   return { ...settings, counter, lane: lane.slice(0, 16) }
 }
 

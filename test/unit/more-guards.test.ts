@@ -388,6 +388,6 @@ describe('a lane', () => {
     expect(lane).toBe(name(RENDER_VERSION))
     expect(lane).not.toBe(name(RENDER_VERSION + 1))
     // So are the settings of features.
-    expect(sized({ newsTokens: 7 }).lane).toBe(name(RENDER_VERSION, { facts: { newsTokens: 7 } }))
+    expect(sized({ newsTokens: 7 }).lane).toBe(name(RENDER_VERSION, { use: { facts: { newsTokens: 7 } } }))
   })
 })

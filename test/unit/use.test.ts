@@ -28,7 +28,7 @@ describe('what is given to createMemory', () => {
     ['a clock that is no function', { clock: 5 }, 'clock must be a function'],
     ['newId that is no function', { newId: 'x' }, 'newId must be a function'],
     ['development that is a text', { development: 'yes' }, 'development must be true or false'],
-    ...['then', 'messages', 'tools', 'repeated', 'cap', 'v', '__proto__', 'toString', 'a b', ''].map(
+    ...['then', 'messages', 'tools', 'repeated', '__proto__', 'toString', 'a b', ''].map(
       (name) => [`a feature named ${name}`, { use: [{ name }] }, 'cannot be named'] as const,
     ),
   ]
