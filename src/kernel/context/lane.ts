@@ -262,10 +262,7 @@ export class Lane {
     return register && (valueIn(register) as HeadTexts | undefined)
   }
 
-  /**
-   * What the head of an epoch holds of features. Undefined where it is gone, or was never there, as
-   * an import may leave it out: the epoch holds if what shows now is the same.
-   */
+  /** What the head of an epoch holds of features. Undefined where it is gone: then the epoch holds if the same shows now. */
   async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts | undefined> {
     if (!epoch?.mark.remembers) return {}
     const { head } = epoch.mark
