@@ -3,7 +3,7 @@ import { checkOptions, checkText, invalid } from '../text/json.ts'
 import { checkTools } from './head.ts'
 
 /** What labels a section of the tail. */
-const SECTION_NAME = /^[\w-]{1,64}$/
+export const SECTION_NAME = /^[\w-]{1,64}$/
 
 /** @param features those that take something. @throws ERR_INVALID_ARGUMENT */
 export function checkContextOptions(options: ContextOptions, features: readonly string[]): void {

@@ -1,6 +1,8 @@
 import type { Counter } from '../../ports/counter.ts'
-import type { HeadPart, ReadAsk, Rung, ShowPart, TailAsk, TailPart } from '../feature.ts'
+import type { HeadPart, ReadAsk, Rung, Section, ShowPart, TailAsk, TailPart } from '../feature.ts'
+import { lowerTrust } from '../log/message.ts'
 import { invalid } from '../text/json.ts'
+import { SECTION_NAME } from './context-options.ts'
 import { type Failure, failure } from './failure.ts'
 import type { HeadParts } from './head.ts'
 import { type Keeper, keeper } from './keeper.ts'
@@ -135,10 +137,18 @@ function orElse<Value>({ note }: Shown, otherwise: Value, make: () => Value): Va
   }
 }
 
-/** @throws ERR_INVALID_ARGUMENT: it has no sections */
+/** @throws ERR_INVALID_ARGUMENT: it has no sections, or one that must not show */
 function checked<Part extends TailPart>(name: string, part: Part | undefined): Part | undefined {
-  if (part === undefined || Array.isArray(part.sections)) return part
-  throw invalid(`feature ${name}`, 'what it shows', 'must have a list of sections')
+  if (part === undefined) return part
+  const fault = (reason: string) => invalid(`feature ${name}`, 'what it shows', reason)
+  if (!Array.isArray(part.sections)) throw fault('must have a list of sections')
+  for (const section of part.sections as readonly Section[]) {
+    if (!SECTION_NAME.test(section.name)) throw fault(`has a section named ${section.name}`)
+    // Instructions are the app's and the user's own.
+    if (section.in === 'system' && lowerTrust(section.trust, 'user') !== 'user')
+      throw fault(`has a section of the system text with trust ${section.trust}`)
+  }
+  return part
 }
 
 /** Parts of a tail as one, in the order of their sections. */
