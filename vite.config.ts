@@ -7,13 +7,29 @@ import { optimized, source } from './test/source.ts'
 
 const executablePath = findChromium()
 
+const { FAST_CHECK_RUNS, ORACLE } = process.env
+const fastCheckRuns = FAST_CHECK_RUNS === undefined ? undefined : Number(FAST_CHECK_RUNS)
+
+/**
+ * Of each project: how often properties run, the time of a test, which grows with that, and how long it waits for something.
+ * Machines that do other things too are no reason to fail. `ORACLE=500` is the number of histories that the oracle plays.
+ */
+function patient(testTimeout: number, histories = 0) {
+  return {
+    provide: { fastCheckRuns, histories: Number(ORACLE ?? histories) },
+    testTimeout: testTimeout * Math.max(1, fastCheckRuns ?? 1),
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
+    setupFiles: ['test/everywhere/patience.ts'],
+  }
+}
+
 const node = {
   resolve: source,
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
-    // Machines that do other things too are no reason to fail.
-    testTimeout: 20_000,
+    ...patient(20_000, 20),
     // All cores: by itself Vitest leaves one idle, which is half of a machine of two. The others start processes of their own.
     maxWorkers: '100%',
     sequence: { groupOrder: 1 },
@@ -22,11 +38,12 @@ const node = {
 
 const browser = {
   resolve: source,
-  // Found in the middle of a run, it would make Vite load the tests anew.
+  // Found in the middle of a run, it would make Vite load the tests again.
   optimizeDeps: { include: optimized },
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
+    ...patient(20_000, 2),
     browser: {
       enabled: true,
       headless: true,
@@ -46,7 +63,7 @@ const workerd = {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
     // The first call of a file loads the whole worker.
-    testTimeout: 20_000,
+    ...patient(20_000, 2),
   },
 }
 
@@ -64,7 +81,7 @@ const encrypted = {
   test: {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
-    testTimeout: 20_000,
+    ...patient(20_000),
   },
 }
 
@@ -75,7 +92,7 @@ const agents = {
   test: {
     name: 'workerd-agents',
     include: ['test/agents/**/*.test.ts'],
-    testTimeout: 20_000,
+    ...patient(20_000),
   },
 }
 
@@ -84,9 +101,7 @@ const e2e = {
   test: {
     name: 'e2e',
     include: ['test/e2e/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    ...patient(30_000),
   },
 }
 

@@ -18,11 +18,23 @@ const denseStyles: Plugin = {
   },
 }
 
+/** What Vite puts around an import on demand, with the import in it. */
+const WRAPPED =
+  /[\w$]+\((?:\(\)=>|async\(\)=>\{let\{(\w+):(\w+)\}=await )(import\(`[^`]+`\)(?:\.then\([^()]*\))?)(?:;return\{\1:\2\}\})?,\[\],import\.meta\.url\)/g
+
 /** No file here has styles or siblings that its browser should fetch ahead: what Vite puts around each import is dead weight. */
 const plainImports: Plugin = {
   name: 'plain-imports',
   enforce: 'pre',
   load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null),
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      for (const file of Object.values(bundle)) {
+        if (file.type === 'chunk') file.code = file.code.replace(WRAPPED, '$3')
+      }
+    },
+  },
 }
 
 /** Every library is here as it was installed for this build: there is no older one to refuse. */

@@ -19,6 +19,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'calls over the store that encrypts, in workerd and in Chromium, beside the same in the clear',
     load: () => import('./encrypted.ts'),
   },
+  held: {
+    about: 'what a message holds in the map store, and what a session that idled reads and holds',
+    load: () => import('./held.ts'),
+  },
   recall: {
     about: 'what recall finds of LoCoMo and of recordings, speed, memory and size, beside MiniSearch',
     load: () => import('./recall.ts'),

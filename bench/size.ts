@@ -3,46 +3,34 @@
  * in one run.
  */
 import { builtinModules } from 'node:module'
+import { BUDGETS } from '../test/sizes/budgets.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { type Bundle, bundle, type Program } from './bundle.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
 import { type Goal, goalTable, table } from './table.ts'
 
 interface Entry extends Program {
+  readonly mostKiB?: number
   readonly goalKiB?: number
 }
 
 interface Size extends Bundle {
   readonly name: string
+  readonly mostKiB?: number
   readonly goalKiB?: number
 }
 
 const NODE = ['node:*', ...builtinModules]
 
 const ENTRIES: readonly Entry[] = [
-  { name: 'plimsoll createMemory', code: `export { createMemory } from 'plimsoll'`, goalKiB: 10 },
+  ...BUDGETS,
   { name: 'plimsoll, everything in it', code: `export * from 'plimsoll'` },
-  {
-    name: 'plimsoll createMemory, mapStore, toOpenAI',
-    code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-  },
-  {
-    name: 'plimsoll/lazy createMemory',
-    code: `export { createMemory } from 'plimsoll/lazy'`,
-    splits: true,
-  },
   {
     name: 'plimsoll/dexie, without Dexie',
     code: `export { dexieStore } from 'plimsoll/dexie'`,
     external: ['dexie'],
     splits: true,
-    goalKiB: 5,
   },
-  {
-    name: 'plimsoll createMemory and plimsoll/dexie, with Dexie',
-    code: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-  },
-  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'` },
   {
     name: 'plimsoll/encrypted',
     code: `export { encryptedStore, passphraseKeys } from 'plimsoll/encrypted'`,
@@ -56,12 +44,10 @@ const ENTRIES: readonly Entry[] = [
   {
     name: 'plimsoll/durable-object, without the core',
     code: `export { durableObjectStore } from 'plimsoll/durable-object'`,
-    goalKiB: 4,
   },
   {
     name: 'plimsoll durableObjectMemory, hono/tiny',
     code: `export { durableObjectMemory } from 'plimsoll/durable-object'; export { Hono } from 'hono/tiny'`,
-    goalKiB: 26,
   },
   {
     name: 'agents/sessions Sessions, agents/lifecycle Lifecycle',
@@ -101,7 +87,7 @@ export async function bench({ progress }: BenchOptions): Promise<BenchReport> {
     progress(entry.name)
     sizes.push(await measure(entry))
   }
-  const goals = sizes.flatMap(({ name, gzipKiB, goalKiB }): Goal[] => {
+  const goals = sizes.flatMap(({ name, gzipKiB, mostKiB, goalKiB = mostKiB }): Goal[] => {
     if (goalKiB === undefined) return []
     const measured = `${gzipKiB} KiB`
     return [{ goal: `${name} <= ${goalKiB} KiB`, measured, holds: gzipKiB <= goalKiB }]
@@ -110,19 +96,24 @@ export async function bench({ progress }: BenchOptions): Promise<BenchReport> {
   return { json: report, text: text(report) }
 }
 
-async function measure({ goalKiB, ...program }: Entry): Promise<Size> {
+async function measure({ mostKiB, goalKiB, ...program }: Entry): Promise<Size> {
   const bundled = await bundle(program)
-  return { name: program.name, ...bundled, ...(goalKiB !== undefined && { goalKiB }) }
+  return {
+    name: program.name,
+    ...bundled,
+    ...(mostKiB !== undefined && { mostKiB }),
+    ...(goalKiB !== undefined && { goalKiB }),
+  }
 }
 
 function text(report: { machine: Machine; sizes: readonly Size[]; goals: readonly Goal[] }): string {
-  const head = ['', 'gzip KiB', 'on demand', 'minified KiB', 'goal', 'left outside']
-  const lines = report.sizes.map(({ name, gzipKiB, onDemandKiB, minifiedKiB, goalKiB, external }) => [
+  const head = ['', 'gzip KiB', 'on demand', 'minified KiB', 'budget', 'left outside']
+  const lines = report.sizes.map(({ name, gzipKiB, onDemandKiB, minifiedKiB, mostKiB, external }) => [
     name,
     gzipKiB.toFixed(1),
     onDemandKiB === 0 ? '' : onDemandKiB.toFixed(1),
     minifiedKiB.toFixed(1),
-    goalKiB === undefined ? '' : `<= ${goalKiB}`,
+    mostKiB === undefined ? '' : `<= ${mostKiB}`,
     external.length > 4
       ? `${external.length} modules: ${external.slice(0, 3).join(' ')} ...`
       : external.join(' '),

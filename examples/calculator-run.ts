@@ -6,6 +6,7 @@ import {
   type CompactEvent,
   type Context,
   charsPerToken,
+  compaction,
   countMessage,
   createMemory,
   mapStore,
@@ -56,11 +57,11 @@ export async function calculate({ store = mapStore(), contextWindow, ...host }: 
   const model = scriptedModel(script, { summaries })
   const budget = { contextWindow, maxOutputTokens: 0, margin: 0 }
   const window = { keep: { messages: 3, tokens: 100 } }
-  const compaction = { model, ahead: false } as const
-  const memory = createMemory({ store, system, counter, budget, window, compaction, ...host })
+  const use = [compaction({ model, ahead: false })] as const
+  const memory = createMemory({ store, system, counter, budget, window, use, ...host })
   const session = memory.session({ userId: 'ada', sessionId: 'calculator' })
   const compactions: CompactEvent[] = []
-  session.onCompact((event) => compactions.push(event))
+  session.compaction.subscribe((event) => compactions.push(event))
   const result = await runAgent({ input, model, tools: [add], session })
   const { requests } = model
   return { result, requests, calls: requests.filter(({ tools }) => tools), compactions }

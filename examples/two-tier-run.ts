@@ -1,5 +1,15 @@
 // A window that never overflows, and beside it facts that outlive the session. A script stands in for the model.
-import { createMemory, memoryTools, runAgent, type Store, scriptedModel, sessionStartGuide } from 'plimsoll'
+import {
+  addExchange,
+  createMemory,
+  facts,
+  memoryTools,
+  runAgent,
+  type Store,
+  scriptedModel,
+  sessionStartGuide,
+  startSession,
+} from 'plimsoll'
 
 const system = `You are a travel agent.\n\n${sessionStartGuide}`
 const input = 'Which train to Turin has a restaurant car? I think it is the 9:40.'
@@ -14,11 +24,11 @@ export interface Settings {
 export async function twoTier(settings: Settings, print: (line: string) => void): Promise<void> {
   /** What a process has when it starts: the store, and nothing else. */
   const open = (sessionId: string) =>
-    createMemory({ ...settings, system, budget: 2_000 }).session({ userId: 'ada', sessionId })
+    createMemory({ ...settings, system, budget: 2_000, use: [facts()] }).session({ userId: 'ada', sessionId })
 
   const monday = open('monday')
   // Ada's own word, for instance from a form of the app: it holds in all her sessions.
-  await monday.remember({ kind: 'constraint', text: 'Never book a flight.' })
+  await monday.facts.remember({ kind: 'constraint', text: 'Never book a flight.' })
   const model = scriptedModel([{ calls: [noting] }, { error: new Error('the power went out') }])
   const tools = memoryTools(monday, { only: ['memory_finding'] })
   await runAgent({ input, model, session: monday, tools }).then(undefined, (error: Error) =>
@@ -29,10 +39,11 @@ export async function twoTier(settings: Settings, print: (line: string) => void)
   const rest = { model: scriptedModel(['Yes, it has one.']), tools: memoryTools(later) }
   const { answer } = await runAgent({ ...rest, session: later, resume: true })
   print(`Another process goes on with it: ${answer}`)
-  for (const { kind, trust, text } of await later.facts()) print(`  remembered: ${kind} [${trust}] ${text}`)
+  for (const { kind, trust, text } of await later.facts.list())
+    print(`  remembered: ${kind} [${trust}] ${text}`)
 
   for (let stop = 1; stop <= 60; stop++)
-    await later.addExchange(`How long do we stop at station ${stop}?`, 'Ten minutes, and the view is fine.')
+    await addExchange(later, `How long do we stop at station ${stop}?`, 'Ten minutes, and the view is fine.')
   const { receipt } = await later.context()
   const left = receipt.omitted.reduce((sum, { count }) => sum + count, 0)
   print(
@@ -40,7 +51,7 @@ export async function twoTier(settings: Settings, print: (line: string) => void)
   )
 
   const tuesday = open('tuesday')
-  const { memory_count, pinned } = await tuesday.start()
+  const { memory_count, pinned } = await startSession(tuesday)
   print(`Tuesday, a new session: ${memory_count} fact, pinned: ${pinned.map(({ text }) => text).join(' ')}`)
   await tuesday.append({ role: 'user', content: 'Take me to Rome.' })
   const { blocks } = await tuesday.context()

@@ -1,23 +1,69 @@
-import { createCore, type Memory } from './core/memory.ts'
-import * as onDemand from './core/on-demand.ts'
-import { type CreateMemoryOptions, withDefaults } from './memory-defaults.ts'
+import { LawChecker } from './assert-laws.ts'
+import type { Compose, Fault, Flat } from './compose.ts'
+import { defaultCounter } from './counters/default.ts'
+import type { Feature } from './kernel/feature.ts'
+import { createKernel, type KernelOptions } from './kernel/memory.ts'
+import { checkOptions, invalid } from './kernel/text/json.ts'
+import { webHost } from './platform/web.ts'
+import type { Counter } from './ports/counter.ts'
+import type { Memory } from './ports/memory.ts'
 
-export type { CreateMemoryOptions } from './memory-defaults.ts'
+export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use' | 'laws'> {
+  /**
+   * Checks laws 1, 2, 4 and 5 on every context, for development and tests: `context()` rejects with `ERR_LAW_BROKEN` where one is
+   * broken. Costs a pass over the blocks. Default `false`.
+   */
+  readonly development?: boolean
+  /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
+  readonly counter?: Counter
+  /** Unix milliseconds, for display only. Default `Date.now`. */
+  readonly clock?: () => number
+  /** Fresh ids. Default UUIDv7. */
+  readonly newId?: () => string
+}
+
+const OPTIONS = ['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut']
+const OF_HOST = ['clock', 'newId', 'development']
+
+/** Options of `createMemory` with what is in use. What cannot be in use together is a compile error that says why. */
+export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = MemoryOptions & {
+  /** What composes the memory, for example `[...standard(), recall()]`. Their order means nothing. Default: nothing. */
+  readonly use?: Use & ([Fault<Use>] extends [never] ? unknown : Fault<Use>)
+}
 
 /**
- * Creates a memory.
+ * Creates a memory: log, window, epochs and receipts, and whatever is in `use`.
  *
- * @throws ERR_INVALID_ARGUMENT
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
  * @example
  * ```ts
- * import { createMemory, mapStore } from 'plimsoll'
+ * import { createMemory, facts, mapStore } from 'plimsoll'
  *
- * const memory = createMemory({ store: mapStore(), system: 'You are a travel agent.', budget: 16_000 })
+ * const memory = createMemory({ store: mapStore(), system: 'You are a travel agent.', budget: 16_000, use: [facts()] })
  * const session = memory.session({ userId: 'ada', sessionId: 'trip' })
  * await session.append({ role: 'user', content: 'Book the 9:40 to Turin.' })
+ * await session.facts.remember({ kind: 'preference', text: 'window seat' })
  * const context = await session.context()
  * ```
  */
-export function createMemory<State = unknown>(options: CreateMemoryOptions<State>): Memory<State> {
-  return createCore({ ...withDefaults(options), onDemand: async () => onDemand })
+export function createMemory<const Use extends readonly Feature[] = readonly []>(
+  options: CreateMemoryOptions<Use>,
+): Memory<Flat<Compose<Use>>> {
+  checkOptions('createMemory', 'options', options, [...OPTIONS, ...OF_HOST])
+  const {
+    counter = defaultCounter,
+    clock = webHost.now,
+    newId = webHost.newId,
+    development = false,
+    ...rest
+  } = options
+  for (const [name, value] of Object.entries({ clock, newId }))
+    if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
+  if (typeof development !== 'boolean') throw invalid('createMemory', 'development', 'must be true or false')
+  return createKernel({
+    ...(rest as unknown as KernelOptions),
+    counter,
+    host: { ...webHost, now: clock, newId },
+    ...(development && { laws: () => new LawChecker() }),
+  })
 }

@@ -1,5 +1,7 @@
-import type { Memory } from './core/memory.ts'
+import type { Compose, Flat } from './compose.ts'
 import { type CreateMemoryOptions, createMemory } from './create-memory.ts'
+import type { Feature } from './kernel/feature.ts'
+import type { Memory } from './ports/memory.ts'
 import { durableObjectStore } from './stores/durable-object.ts'
 import type { SqlStorageLike } from './stores/sql-schema.ts'
 
@@ -30,9 +32,9 @@ export interface ObjectContextLike {
  * }
  * ```
  */
-export function durableObjectMemory<State = unknown>(
+export function durableObjectMemory<const Use extends readonly Feature[] = readonly []>(
   { storage }: ObjectContextLike,
-  options: Omit<CreateMemoryOptions<State>, 'store'>,
-): Memory<State> {
-  return createMemory<State>({ ...options, store: durableObjectStore(storage) })
+  options: Omit<CreateMemoryOptions<Use>, 'store'>,
+): Memory<Flat<Compose<Use>>> {
+  return createMemory<Use>({ ...options, store: durableObjectStore(storage) } as CreateMemoryOptions<Use>)
 }

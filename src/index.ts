@@ -54,71 +54,134 @@ export {
   scriptedModel,
 } from './agent/scripted-model.ts'
 export { sessionStartGuide } from './agent/session-start-guide.ts'
-export { type StandardOptions, standardMiddleware } from './agent/standard.ts'
-export type { AttachmentInput } from './core/attachments.ts'
-export type { ContextOptions, TailSection } from './core/call.ts'
-export type { Pin } from './core/carry.ts'
-export type { Cut, OnCut } from './core/context.ts'
-export { charsPerToken, countMessage, utf8Bound } from './core/count.ts'
-export type { FactInput } from './core/facts/check-fact.ts'
-export { extractFacts } from './core/facts/extract-facts.ts'
-export type { Fact, FactKind } from './core/facts/fact.ts'
-export type { FactQuery } from './core/facts/fact-lists.ts'
-export type { FactOptions } from './core/facts/fact-options.ts'
-export type { FactCaps } from './core/facts/fact-plan.ts'
-export type { Facts } from './core/facts/facts.ts'
-export type { Remembered } from './core/facts/place-fact.ts'
-export type { Rating, ReviewResult, ReviewSchedule } from './core/facts/review.ts'
-export { assertFits } from './core/fits.ts'
-export type { KeptFor, RetentionOptions, UnreadableLeft } from './core/governance/retention-options.ts'
-export type { HistoryOptions } from './core/history.ts'
-export type { Extract } from './core/long-term/extraction.ts'
-export type { SectionSizes } from './core/long-term/remembered.ts'
-export type { ForgetOptions } from './core/long-term/session-memory.ts'
-export type { User, UserRecallOptions } from './core/long-term/user.ts'
-export type { Memory, SessionOptions } from './core/memory.ts'
-export type {
-  CompactionOptions,
-  Limits,
-  PolicyOptions,
-  ToolOutputOptions,
-  WindowLimits,
-  WindowOptions,
-} from './core/policy.ts'
-export type { Recalled, RecallOptions } from './core/recall/find.ts'
-export { type LexicalRecallOptions, lexicalRecall, type Recall } from './core/recall/lexical-recall.ts'
-export type { RecallPage } from './core/recall/recall-page.ts'
-export type { Checkpoint, Checkpointed, CheckpointOptions } from './core/registers/checkpoint.ts'
-export type { Profile, ProfileDocument } from './core/registers/profile.ts'
-export type { WriteOptions } from './core/registers/register.ts'
-export type { BudgetTokens, Settings, SettingsPatch } from './core/registers/settings.ts'
-export { type Skill, type SkillEntry, toMarkdown } from './core/registers/skill.ts'
-export type { ListedSkill, SkillQuery, Skills, StoredSkill } from './core/registers/skills.ts'
-export type { Compacted, CompactOptions, Session, Snapshot } from './core/session.ts'
-export type { ListOptions, SessionInfo } from './core/session-list.ts'
-export type { Sessions } from './core/sessions.ts'
-export type { SourceOptions, SourcePage } from './core/source.ts'
-export type { PinnedItem, RecalledItem, SkillItem } from './core/start/start-items.ts'
-export type { StartOptions } from './core/start/start-options.ts'
-export type { SessionStart } from './core/start/start-payload.ts'
-export type { Overflow } from './core/start/start-sections.ts'
-export type { ExportOptions } from './core/transfer/export-options.ts'
-export type { ImportOptions, ImportTrust } from './core/transfer/import.ts'
-export { type Version, versionsIn } from './core/versions.ts'
-export type {
-  AppendOptions,
-  AppendResult,
-  CommitInput,
-  CommitOptions,
-  CommitResult,
-} from './core/writer.ts'
+export { type StandardMiddlewareOptions, standardMiddleware } from './agent/standard.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
-export { type CreateMemoryOptions, createMemory } from './create-memory.ts'
-export { inlineAttachments } from './inline-attachments.ts'
+export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
+export type { Checkpoint } from './features/checkpoint/checkpoint.ts'
+export {
+  type CheckpointOptions,
+  type CheckpointShape,
+  checkpoint,
+  type InitialCheckpoint,
+} from './features/checkpoint/feature.ts'
+export type { Pin } from './features/compaction/carry.ts'
+export type { CompactionOptions } from './features/compaction/compaction-options.ts'
+export {
+  type Compacted,
+  type CompactionShape,
+  type CompactOptions,
+  compaction,
+  type SessionCompaction,
+} from './features/compaction/feature.ts'
+export { extractFacts } from './features/facts/extract-facts.ts'
+export type { Extract } from './features/facts/extraction.ts'
+export type { FactOptions } from './features/facts/fact-options.ts'
+export type { FactCaps } from './features/facts/fact-plan.ts'
+export {
+  type FactsApi,
+  type FactsOptions,
+  type FactsShape,
+  facts,
+  type UserFacts,
+} from './features/facts/feature.ts'
+export type { ReviewResult, ReviewSchedule } from './features/facts/review.ts'
+export { Filling } from './features/filling.ts'
+export { PLACES } from './features/places.ts'
+export { type ProfileOptions, type ProfileShape, profile } from './features/profile/feature.ts'
+export type { Profile } from './features/profile/profile.ts'
+export {
+  type RecallFeatureOptions,
+  type RecallShape,
+  recall,
+  type SessionRecall,
+  type UserRecall,
+} from './features/recall/feature.ts'
+export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
+export type { RecallPage } from './features/recall/recall-page.ts'
+export {
+  changeRegister,
+  type Register,
+  type RegisterChange,
+  readRegister,
+  type WriteOptions,
+} from './features/register.ts'
+export {
+  type SessionSkills,
+  type SkillsOptions,
+  type SkillsShape,
+  skills,
+} from './features/skills/feature.ts'
+export { toMarkdown } from './features/skills/skill.ts'
+export type { Skills } from './features/skills/skills.ts'
+export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
+export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
+export { charsPerToken, countMessage, utf8Bound } from './kernel/count.ts'
+export {
+  type BeforeCut,
+  type Cut,
+  type CutPart,
+  type Feature,
+  type HeadPart,
+  KERNEL,
+  type KernelMemory,
+  type KernelSession,
+  type KernelUser,
+  type MemoryPart,
+  type OnCut,
+  type Owner,
+  type Prepared,
+  type Provided,
+  provide,
+  type ReadAsk,
+  type RegisterKind,
+  type Rung,
+  type Section,
+  type SessionPart,
+  type Showing,
+  type ShowPart,
+  type Slot,
+  type Standing,
+  slot,
+  type TailAsk,
+  type TailPart,
+  type WriteDraft,
+  type WritePart,
+} from './kernel/feature.ts'
+export type { Policy } from './kernel/policy.ts'
+export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
+export { readAudit } from './operations/audit.ts'
+export { readBranches, switchTo } from './operations/branches.ts'
+export { checkContext, contextAt } from './operations/context-at.ts'
+export { deleteSession } from './operations/delete-session.ts'
+export { addExchange } from './operations/exchange.ts'
+export { eraseUser } from './operations/forget/erase.ts'
+export { type ForgetOptions, forget, forgetFact } from './operations/forget/forget.ts'
+export { retention } from './operations/retention/feature.ts'
+export type {
+  KeptFor,
+  RetentionOptions,
+  UnreadableLeft,
+} from './operations/retention/retention-options.ts'
+export { editMessage, type RewindOptions, rewind, undo } from './operations/rewind.ts'
+export {
+  findSession,
+  type ListOptions,
+  listSessions,
+  titleSession,
+} from './operations/sessions.ts'
+export { changeSettings, readSettings } from './operations/settings.ts'
+export { readSource, type SourceOptions, type SourcePage } from './operations/source.ts'
+export { startSession } from './operations/start/start.ts'
+export { exportFrom } from './operations/transfer/export.ts'
+export type { ExportOptions } from './operations/transfer/export-options.ts'
+export { type ImportOptions, type ImportTrust, importInto } from './operations/transfer/import.ts'
+export { nextWorkAt, runDueWork } from './operations/upkeep.ts'
+export { type Version, versionsIn } from './operations/versions.ts'
 export type { AuditAction, AuditQuery, AuditRecord } from './ports/audit.ts'
 export type { Branch } from './ports/branch.ts'
 export type { Certificate, Holder, Removed, RemovedKind } from './ports/certificate.ts'
+export type { Checkpointed } from './ports/checkpoint.ts'
 export type {
   Block,
   Budget,
@@ -135,7 +198,23 @@ export type {
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
+export type { Explanation, Provider, Source, Span } from './ports/explanation.ts'
+export type { Fact, FactInput, FactKind, FactQuery, Rating, Remembered } from './ports/fact.ts'
 export type { AbortSignalLike, Controller, Host, Timeout } from './ports/host.ts'
+export type {
+  CommitInput,
+  CommitOptions,
+  CommitResult,
+  ContextOptionsOf,
+  Memory,
+  Session,
+  SessionBase,
+  SessionOf,
+  SessionOptions,
+  Shape,
+  User,
+  UserScope,
+} from './ports/memory.ts'
 export type {
   Json,
   MediaPart,
@@ -174,7 +253,34 @@ export type {
   SealedOp,
   SummaryMark,
 } from './ports/op.ts'
+export type { ProfileDocument } from './ports/profile.ts'
+export type { Recalled, RecallOptions, UserRecallOptions } from './ports/recall.ts'
+export type {
+  AppendOptions,
+  AppendResult,
+  ContextOptions,
+  HistoryOptions,
+  Limits,
+  SessionInfo,
+  Snapshot,
+  TailSection,
+  ToolOutputOptions,
+  WindowBand,
+  WindowLimits,
+  WindowOptions,
+  WindowSize,
+} from './ports/session.ts'
+export type { BudgetTokens, Settings, SettingsPatch } from './ports/settings.ts'
+export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from './ports/skill.ts'
 export type { StandardIssue, StandardResult, StandardSchema } from './ports/standard-schema.ts'
+export type {
+  Overflow,
+  PinnedItem,
+  RecalledItem,
+  SessionStart,
+  SkillItem,
+  StartOptions,
+} from './ports/start.ts'
 export type { Stemmer } from './ports/stemmer.ts'
 export type {
   Attachment,
@@ -212,7 +318,8 @@ export {
   diffContexts,
   lintPrefix,
 } from './render/diff.ts'
-export { type Explanation, explain, type Source, type Span } from './render/explain.ts'
+export { explain } from './render/explain.ts'
+export { assertFits } from './render/fits.ts'
 export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
 export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'

@@ -1,8 +1,11 @@
-import type { Session } from './core/session.ts'
 import { base64 } from './platform/base64.ts'
 import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'
 import type { Part } from './ports/message.ts'
+import type { Attachment } from './ports/store.ts'
+
+/** Contract: the bytes that a media part names by its `ref`; rejects with ERR_NOT_FOUND where there are none. */
+export type ReadAttachment = (ref: string) => Promise<Pick<Attachment, 'mediaType' | 'bytes'>>
 
 /**
  * A context whose pictures are in it, as `data:` URLs, for a provider that is to see them: renderers show an attachment only as
@@ -12,18 +15,15 @@ import type { Part } from './ports/message.ts'
  * @throws ERR_STORAGE
  * @example
  * ```ts
- * const request = toAnthropic(await inlineAttachments(context, session))
+ * const request = toAnthropic(await inlineAttachments(context, (ref) => readAttachment(session, ref)))
  * ```
  */
-export async function inlineAttachments(
-  context: Context,
-  session: Pick<Session, 'attachment'>,
-): Promise<Context> {
+export async function inlineAttachments(context: Context, read: ReadAttachment): Promise<Context> {
   const urls = new Map<string, string>()
   for (const ref of new Set(
     context.blocks.flatMap(({ parts }) => parts.flatMap((part) => refOf(part) ?? [])),
   )) {
-    const url = await dataUrl(session, ref)
+    const url = await dataUrl(read, ref)
     if (url !== undefined) urls.set(ref, url)
   }
   const inlined = (part: Part): Part => {
@@ -40,9 +40,9 @@ function refOf(part: Part): string | undefined {
   return part.mediaType.startsWith('image/') ? part.ref : undefined
 }
 
-async function dataUrl(session: Pick<Session, 'attachment'>, ref: string): Promise<string | undefined> {
+async function dataUrl(read: ReadAttachment, ref: string): Promise<string | undefined> {
   try {
-    const { mediaType, bytes } = await session.attachment(ref)
+    const { mediaType, bytes } = await read(ref)
     return `data:${mediaType};base64,${base64(bytes)}`
   } catch (error) {
     if (isPlimsollError(error, 'ERR_NOT_FOUND')) return undefined

@@ -1,6 +1,5 @@
-import type { ContextOptions } from './core/call.ts'
-import type { Session } from './core/session.ts'
 import type { Context } from './ports/context.ts'
+import type { ContextOptionsOf, NoFeatures, SessionBase } from './ports/memory.ts'
 
 /** What the next model call would be given, or why there is no such thing. Both undefined until it was built. */
 export interface Preview {
@@ -10,14 +9,18 @@ export interface Preview {
 }
 
 /** Options of a preview, which never writes. */
-export type PreviewOptions = Omit<ContextOptions, 'preview' | 'newEpoch'>
+export type PreviewOptions<F extends object = NoFeatures> = Omit<ContextOptionsOf<F>, 'preview' | 'newEpoch'>
 
 export const NO_PREVIEW: Preview = { context: undefined, error: undefined }
 
 /** Never rejects. */
-export async function previewOf(session: Session, options: PreviewOptions | undefined): Promise<Preview> {
+export async function previewOf<F extends object>(
+  session: SessionBase<F>,
+  options: PreviewOptions<F> | undefined,
+): Promise<Preview> {
   try {
-    return { context: await session.context({ ...options, preview: true }), error: undefined }
+    const asked = { ...options, preview: true } as ContextOptionsOf<F>
+    return { context: await session.context(asked), error: undefined }
   } catch (error) {
     return { context: undefined, error }
   }

@@ -1,9 +1,9 @@
 import * as React from 'react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import type { Memory } from './core/memory.ts'
-import type { Session, Snapshot } from './core/session.ts'
+import type { Memory, NoFeatures, Session, SessionBase } from './ports/memory.ts'
 import type { Scope } from './ports/op.ts'
 import { needPeer } from './ports/peer.ts'
+import type { Snapshot } from './ports/session.ts'
 import type { SnapshotSource } from './ports/snapshot.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 
@@ -19,7 +19,7 @@ export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
 }
 
 /** A session with what it shows. */
-export type ShownSession<State = unknown> = Snapshot & { readonly session: Session<State> }
+export type ShownSession<F extends object = NoFeatures> = Snapshot & { readonly session: Session<F> }
 
 /**
  * One conversation and the messages of its window, whoever writes to it: this component, another one, another tab. It is the same session
@@ -34,10 +34,10 @@ export type ShownSession<State = unknown> = Snapshot & { readonly session: Sessi
  * }
  * ```
  */
-export function useSession<State>(
-  memory: Memory<State>,
+export function useSession<F extends object>(
+  memory: Memory<F>,
   { tenant, userId, sessionId }: Scope,
-): ShownSession<State> {
+): ShownSession<F> {
   const session = useMemo(
     () =>
       memory.session({
@@ -56,7 +56,7 @@ export function useSession<State>(
  *
  * @param options read when the preview is built: to have it built again for others, keep them outside of the component, or in `useMemo`
  */
-export function usePreview(session: Session, options?: PreviewOptions): Preview {
+export function usePreview<F extends object>(session: SessionBase<F>, options?: PreviewOptions<F>): Preview {
   const snapshot = useSnapshot(session)
   const [preview, setPreview] = useState(NO_PREVIEW)
   // What changed the snapshot changed the context.

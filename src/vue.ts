@@ -1,9 +1,9 @@
 import * as Vue from 'vue'
 import { computed, type MaybeRefOrGetter, type ShallowRef, shallowReadonly, shallowRef, watch } from 'vue'
-import type { Memory } from './core/memory.ts'
-import type { Session, Snapshot } from './core/session.ts'
+import type { Memory, NoFeatures, Session, SessionBase } from './ports/memory.ts'
 import type { Scope } from './ports/op.ts'
 import { isSince, needPeer } from './ports/peer.ts'
+import type { Snapshot } from './ports/session.ts'
 import type { SnapshotSource } from './ports/snapshot.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 
@@ -34,8 +34,8 @@ export function useSnapshot<Shown>(
 }
 
 /** A session, and what it shows. */
-export interface ShownSession<State = unknown> {
-  readonly session: Readonly<ShallowRef<Session<State>>>
+export interface ShownSession<F extends object = NoFeatures> {
+  readonly session: Readonly<ShallowRef<Session<F>>>
   readonly snapshot: Readonly<ShallowRef<Snapshot>>
 }
 
@@ -53,19 +53,19 @@ export interface ShownSession<State = unknown> {
  * </template>
  * ```
  */
-export function useSession<State>(
-  memory: Memory<State>,
+export function useSession<F extends object>(
+  memory: Memory<F>,
   scope: MaybeRefOrGetter<Scope>,
-): ShownSession<State> {
+): ShownSession<F> {
   const named = computed(() => JSON.stringify(toValue(scope)))
   const session = computed(() => memory.session(JSON.parse(named.value) as Scope))
   return { session, snapshot: useSnapshot(session) }
 }
 
 /** The context of a call made now, built again after each change of the session and of the options; a preview writes nothing. */
-export function usePreview(
-  session: MaybeRefOrGetter<Session>,
-  options?: MaybeRefOrGetter<PreviewOptions | undefined>,
+export function usePreview<F extends object>(
+  session: MaybeRefOrGetter<SessionBase<F>>,
+  options?: MaybeRefOrGetter<PreviewOptions<F> | undefined>,
 ): Readonly<ShallowRef<Preview>> {
   const preview = shallowRef(NO_PREVIEW)
   const snapshot = useSnapshot(session)

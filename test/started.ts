@@ -37,15 +37,19 @@ export async function start(
   }
 }
 
-/** A port on which nobody listens now. */
+/** A port on which nobody listens now, below those that systems give to whoever asks for any: it stays free for a while. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const port = 20_000 + Math.floor(Math.random() * 12_000)
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return freePort()
+    throw error
+  }
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+  return port
 }
 
 function outputOf(child: ChildProcess, pattern: RegExp): Promise<string> {

@@ -42,6 +42,8 @@ export class InspectorPanel {
     if (!inspected || this.#chat.session !== session) return
     this.#session = session
     inspector.source =
-      inspected.home === 'local' ? sessionSource(inspected.session) : clientSource(inspected.session)
+      inspected.home === 'local'
+        ? sessionSource(inspected.session, { tools: inspected.tools })
+        : clientSource(inspected.session)
   }
 }

@@ -7,7 +7,20 @@ import {
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
 import { modelOf } from '../src/edge/models/index.ts'
-import { extractFacts, lexicalRecall, type Model, type RetentionOptions } from '../src/index.ts'
+import {
+  checkpoint,
+  compaction,
+  extractFacts,
+  type FactsOptions,
+  type Feature,
+  facts,
+  type Model,
+  profile,
+  type RetentionOptions,
+  recall,
+  retention,
+  skills,
+} from '../src/index.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
 
@@ -29,7 +42,7 @@ export class SessionObject extends Session<Env> {
       return made
     }
     return {
-      memory: { ...memoryOf(env), compaction: {}, extract: extractFacts },
+      memory: { ...memoryOf(env), use: [...featuresOf(env, { extract: extractFacts }), compaction()] },
       ...encryptedBy(env),
       model,
       budgets: {
@@ -49,7 +62,7 @@ export class UserObject extends User<Env> {
   protected settings(): UserSettings {
     const { env } = this
     return {
-      memory: memoryOf(env),
+      memory: { ...memoryOf(env), use: featuresOf(env) },
       ...encryptedBy(env),
       budgets: {
         ...limit('sessionsPerHour', env.SESSIONS_PER_HOUR),
@@ -59,23 +72,30 @@ export class UserObject extends User<Env> {
   }
 }
 
-function memoryOf(env: Env): SessionSettings['memory'] {
-  const { BUDGET, MAX_OUTPUT_TOKENS, SYSTEM, RECALL } = env
-  const retention = {
-    ...days('log', env.RETENTION_DAYS_LOG),
-    ...days('facts', env.RETENTION_DAYS_FACTS),
-    ...days('checkpoint', env.RETENTION_DAYS_CHECKPOINT),
-  }
+function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {
   return {
-    ...(Object.keys(retention).length > 0 && { retention }),
     budget: {
       contextWindow: Number(BUDGET ?? DEFAULT_BUDGET),
       maxOutputTokens: Number(MAX_OUTPUT_TOKENS ?? 0),
     },
     ...(SYSTEM !== undefined && { system: SYSTEM }),
-    facts: { caps: { facts: MOST_FACTS } },
-    ...(RECALL !== 'off' && { recall: lexicalRecall({ stemmer: englishStemmer }) }),
   }
+}
+
+function featuresOf(env: Env, options: FactsOptions = {}): readonly Feature[] {
+  const times: RetentionOptions = {
+    ...days('log', env.RETENTION_DAYS_LOG),
+    ...days('facts', env.RETENTION_DAYS_FACTS),
+    ...days('checkpoint', env.RETENTION_DAYS_CHECKPOINT),
+  }
+  return [
+    profile(),
+    skills(),
+    facts({ caps: { facts: MOST_FACTS }, ...options }),
+    checkpoint(),
+    ...(env.RECALL === 'off' ? [] : [recall({ stemmer: englishStemmer })]),
+    ...(Object.keys(times).length > 0 ? [retention(times)] : []),
+  ]
 }
 
 function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {

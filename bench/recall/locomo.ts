@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RecallDocument } from '../../src/core/recall/terms.ts'
+import type { RecallDocument } from '../../src/features/recall/terms.ts'
 
 /** What one of two people said, as LoCoMo has it. */
 export interface Turn {

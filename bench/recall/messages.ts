@@ -1,4 +1,4 @@
-import type { RecallDocument } from '../../src/core/recall/terms.ts'
+import type { RecallDocument } from '../../src/features/recall/terms.ts'
 import { randomFrom } from '../history.ts'
 import type { Locomo } from './locomo.ts'
 import { frequencies, rarest, wordsOf } from './words.ts'

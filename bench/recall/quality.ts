@@ -1,5 +1,5 @@
-import type { RecallFact } from '../../src/core/recall/rank.ts'
-import type { RecallDocument } from '../../src/core/recall/terms.ts'
+import type { RecallFact } from '../../src/features/recall/rank.ts'
+import type { RecallDocument } from '../../src/features/recall/terms.ts'
 import { engines, OURS, recallIndex, search } from './engines.ts'
 import { documentOf, type Locomo, placeOf } from './locomo.ts'
 import { type Rankings, type Score, score } from './score.ts'

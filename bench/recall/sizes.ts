@@ -6,9 +6,9 @@ export interface Size extends Bundle {
 
 export const ENGINE_SIZE = 'plimsoll recall, without a stemmer'
 
-const ENGINE = `export { RecallIndex } from '../src/core/recall/recall-index.ts'
-  export { rank } from '../src/core/recall/rank.ts'
-  export { termsOf } from '../src/core/recall/terms.ts'`
+const ENGINE = `export { RecallIndex } from '../src/features/recall/recall-index.ts'
+  export { rank } from '../src/features/recall/rank.ts'
+  export { termsOf } from '../src/features/recall/terms.ts'`
 const STEMMER = `export { englishStemmer } from '../src/stemmer.ts'`
 
 const PROGRAMS: readonly Program[] = [

@@ -3,7 +3,7 @@
  * with the engine's name, the folder of the data, the number of messages and that of laps.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { RecallDocument } from '../../src/core/recall/terms.ts'
+import type { RecallDocument } from '../../src/features/recall/terms.ts'
 import { send } from '../child.ts'
 import { median, quantile } from '../stats.ts'
 import { type Engine, engines, type Index } from './engines.ts'

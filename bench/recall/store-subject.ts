@@ -1,6 +1,12 @@
 /** Recall over one store, for Node, workerd and pages alike, so without anything that one of them lacks. */
-import type { Session } from '../../src/core/session.ts'
-import { createMemory, lexicalRecall, type MessageInput } from '../../src/index.ts'
+import {
+  createMemory,
+  facts,
+  type MessageInput,
+  type RecallShape,
+  recall,
+  type Session,
+} from '../../src/index.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 
@@ -20,7 +26,7 @@ export interface FirstReads {
 
 export class StoreSubject {
   readonly #store: Store
-  readonly #sessions = new Map<string, Session>()
+  readonly #sessions = new Map<string, Session<{ recall?: RecallShape }>>()
 
   constructor(store: Store) {
     this.#store = store
@@ -36,7 +42,8 @@ export class StoreSubject {
   async rank(sessionId: string, queries: readonly string[], first: number): Promise<string[][]> {
     const session = this.#session(sessionId, true)
     const found: string[][] = []
-    for (const query of queries) found.push((await session.recall(query, { first })).map(({ id }) => id))
+    for (const query of queries)
+      found.push(((await session.recall?.find(query, { first })) ?? []).map(({ id }) => id))
     return found
   }
 
@@ -45,17 +52,22 @@ export class StoreSubject {
     await this.#session(sessionId, true).history({ messages: 1 })
   }
 
-  #session(sessionId: string, recalls: boolean): Session {
+  #session(sessionId: string, recalls: boolean): Session<{ recall?: RecallShape }> {
     const key = `${sessionId} ${recalls}`
-    const session = this.#sessions.get(key) ?? openSession(this.#store, sessionId, recalls)
+    const session = this.#sessions.get(key) ?? (recalls ? recalling : plain)(this.#store, sessionId)
     this.#sessions.set(key, session)
     return session
   }
 }
 
-function openSession(store: Store, sessionId: string, recalls: boolean, stemmer = englishStemmer): Session {
-  const recall = recalls ? { recall: lexicalRecall({ stemmer }) } : {}
-  return createMemory({ store, budget: BUDGET, ...recall }).session({ userId: USER, sessionId })
+function plain(store: Store, sessionId: string) {
+  return createMemory({ store, budget: BUDGET, use: [facts()] }).session({ userId: USER, sessionId })
+}
+
+/** A session that keeps what recall needs. */
+function recalling(store: Store, sessionId: string, stemmer = englishStemmer) {
+  const use = [facts(), recall({ stemmer })] as const
+  return createMemory({ store, budget: BUDGET, use }).session({ userId: USER, sessionId })
 }
 
 /** Recalls in a session that nothing was read of yet. */
@@ -74,7 +86,7 @@ export async function firstRecall(store: Store, sessionId: string, query: string
       return englishStemmer.stem(word)
     },
   }
-  const found = await openSession(counted, sessionId, true, stemmer).recall(query)
+  const found = await recalling(counted, sessionId, stemmer).recall.find(query)
   const { rows, blocks, bytes, stemmed } = reads
   return { rows, blocks, blockKiB: Math.round(bytes / 1024), stemmed, found: found.length }
 }

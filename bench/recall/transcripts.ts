@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RecallDocument } from '../../src/core/recall/terms.ts'
+import type { RecallDocument } from '../../src/features/recall/terms.ts'
 import { readConversation } from '../../src/replay/transcript.ts'
 import { textsOf } from '../tokens/transcripts.ts'
 

@@ -38,7 +38,7 @@ export async function edgeSubjects(folder: string): Promise<EdgeSubject[]> {
     ['plimsoll', 'raw', 'agents'].map((name) => new URL(`workers/${name}.ts`, import.meta.url)),
   )
   const ports = await freePorts(5)
-  const worker = (name: string, module: string, more: Partial<BareWorker>): BareWorker => ({
+  const worker = (name: string, module: string, more: Partial<BareWorker>) => ({
     name,
     port: ports.pop() ?? 0,
     module: `${module}.js`,
@@ -53,7 +53,7 @@ export async function edgeSubjects(folder: string): Promise<EdgeSubject[]> {
   const subject = (
     name: string,
     call: string,
-    worker: BareWorker,
+    worker: BareWorker & { readonly port: number },
     more: Partial<TurnSubject> = {},
   ): EdgeSubject => ({
     name,

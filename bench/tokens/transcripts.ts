@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asText } from '../../src/core/count.ts'
+import { asText } from '../../src/kernel/count.ts'
 import type { MessageInput, Part } from '../../src/ports/message.ts'
 import { readConversation } from '../../src/replay/transcript.ts'
 

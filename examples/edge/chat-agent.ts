@@ -2,7 +2,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { AIChatAgent } from '@cloudflare/ai-chat'
 import { isStepCount, type LanguageModel, streamText } from 'ai'
-import type { Session } from 'plimsoll'
+import { recall, standard } from 'plimsoll'
 import { memoryLoop, memoryToolSet } from 'plimsoll/ai-sdk'
 import { durableObjectMemory } from 'plimsoll/durable-object'
 
@@ -19,10 +19,10 @@ export class ChatAgent<
   readonly #memory = durableObjectMemory(this.ctx, {
     system: 'You are a travel agent.',
     budget: { contextWindow: 16_000, maxOutputTokens: 1_000 },
-    compaction: {},
+    use: [...standard(), recall()],
   })
   /** One agent is one conversation. */
-  readonly session: Session = this.#memory.session({ userId: this.ctx.id.toString() })
+  readonly session = this.#memory.session({ userId: this.ctx.id.toString() })
 
   protected model(): LanguageModel {
     const { MODEL_BASE_URL: baseURL = '', MODEL_API_KEY: apiKey, MODEL_ID = '' } = this.env

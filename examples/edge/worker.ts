@@ -3,7 +3,7 @@
  * knowing who calls.
  */
 import { Hono } from 'hono'
-import { type AgentTool, memoryTools } from 'plimsoll'
+import { type AgentTool, memoryTools, recall, standard } from 'plimsoll'
 import {
   type EdgeBindings,
   SessionObject,
@@ -37,7 +37,7 @@ export class TripSession extends SessionObject<Env> {
       memory: {
         system: 'You sell train tickets. Answer briefly.',
         budget: { contextWindow: 8_000, maxOutputTokens: 500 },
-        compaction: {},
+        use: [...standard(), recall()],
       },
       // In an app of yours: `modelOf(this.env)` of plimsoll/models, or `aiSdkModel(…)` over any provider of the AI SDK.
       model: clerk,
@@ -51,7 +51,10 @@ export class TripSession extends SessionObject<Env> {
 /** Bound as `USERS`: one object a user, with what all of the user's conversations share. */
 export class TripUser extends UserObject<Env> {
   protected settings(): UserSettings {
-    return { memory: { budget: 8_000, facts: { caps: { facts: 200 } } }, budgets: { sessionsPerHour: 20 } }
+    return {
+      memory: { budget: 8_000, use: [...standard({ facts: { caps: { facts: 200 } } }), recall()] },
+      budgets: { sessionsPerHour: 20 },
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // What the pages share: a memory in this browser, and a script in the model's place.
-import { createMemory, type Message, runAgent, type Session, scriptedModel } from 'plimsoll'
+import { compaction, createMemory, type Message, runAgent, type Session, scriptedModel } from 'plimsoll'
 import { dexieStore } from 'plimsoll/dexie'
 
 export const budget = { contextWindow: 600, maxOutputTokens: 100 }
@@ -7,7 +7,7 @@ export const memory = createMemory({
   store: dexieStore({ name: 'plimsoll-examples' }),
   system: 'You are a travel agent.',
   budget,
-  compaction: {}, // what leaves the window is summarised by the extract
+  use: [compaction()], // what leaves the window is summarised by the extract
 })
 
 const model = scriptedModel(({ context }) => {

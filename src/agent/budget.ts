@@ -1,4 +1,4 @@
-import { invalid } from '../core/json.ts'
+import { invalid } from '../kernel/text/json.ts'
 import type { Middleware } from './middleware.ts'
 
 export interface BudgetOptions {

@@ -1,4 +1,4 @@
-import { hashText } from '../core/hash.ts'
+import { hashText } from '../kernel/text/hash.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, ToolResultPart } from '../ports/message.ts'
 import type { AgentCall, CallStatus } from './events.ts'

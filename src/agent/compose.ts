@@ -1,7 +1,6 @@
-import type { TailSection } from '../core/call.ts'
-import { checkText, invalid, isPlainObject } from '../core/json.ts'
-import type { Limits } from '../core/policy.ts'
+import { checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
+import type { Limits, TailSection } from '../ports/session.ts'
 import type {
   Denial,
   Hooks,

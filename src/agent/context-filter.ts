@@ -1,4 +1,4 @@
-import type { Limits, ToolOutputOptions } from '../core/policy.ts'
+import type { Limits, ToolOutputOptions } from '../ports/session.ts'
 import type { Middleware } from './middleware.ts'
 
 /** What a request may hold, beside the memory's own limits. */

@@ -1,5 +1,5 @@
-import { textOf } from '../core/message.ts'
-import { headOf } from '../core/text.ts'
+import { textOf } from '../kernel/log/message.ts'
+import { headOf } from '../kernel/text/text.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, ToolCallPart, ToolSpec } from '../ports/message.ts'

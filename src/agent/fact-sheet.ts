@@ -1,7 +1,7 @@
-import { checkText, invalid } from '../core/json.ts'
-import type { Session } from '../core/session.ts'
-import { codePoints } from '../core/text.ts'
+import { checkText, invalid } from '../kernel/text/json.ts'
+import { codePoints } from '../kernel/text/text.ts'
 import type { Trust } from '../ports/message.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { Middleware } from './middleware.ts'
 
 export interface SheetFact {
@@ -14,7 +14,7 @@ export interface SheetFact {
 export interface FactSheetOptions {
   /** Contract: what is known now, the most important first; an empty list for nothing. Asked before each model call. */
   readonly facts: (about: {
-    readonly session?: Session
+    readonly session?: AgentSession
   }) => readonly SheetFact[] | Promise<readonly SheetFact[]>
   /** Code points of the facts that are shown; above 0. Default 4 000, about 1 000 tokens. */
   readonly maxCharacters?: number

@@ -1,6 +1,7 @@
-import { invalid } from '../core/json.ts'
-import type { Session } from '../core/session.ts'
+import { checkOptions, invalid } from '../kernel/text/json.ts'
+import { PlimsollError } from '../ports/errors.ts'
 import type { ToolCallPart, ToolResultPart, ToolSpec } from '../ports/message.ts'
+import type { AgentSession, ToolSession } from './agent-session.ts'
 import { blocker, constraint, correction, finding, forget, preference } from './memory-tools/fact-tools.ts'
 import type { MemoryTool, MemoryToolName } from './memory-tools/memory-tool.ts'
 import { readSource, recall } from './memory-tools/reading-tools.ts'
@@ -31,33 +32,35 @@ const TOOLS: readonly MemoryTool[] = [
 ]
 
 /**
- * Tools by which a model remembers, and reaches what its context does not show. `memory_recall` is there only where the memory has
- * `recall`.
+ * Tools by which a model remembers, and reaches what its context does not show: those of the features that the memory has in use.
  *
  * What a model remembers stays in its session, unpinned. Its trust is `assistant` at most, and the lowest of all that was read in the
  * round: what it notes after it read a web page is `web`. Of facts it can forget and resolve those below `user` alone; it cannot
  * promote, pin, or write the profile. What gives back remembered text begins with `[from memory`, has the lowest trust, and is never
  * recalled or extracted again. A call that is run again after a crash writes once.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in use)
  * @example
  * ```ts
  * await runAgent({ input: 'Go on.', model, session, tools: [...tools, ...memoryTools(session)] })
  * ```
  */
-export function memoryTools(session: Session, options: MemoryToolsOptions = {}): readonly AgentTool[] {
+export function memoryTools(session: AgentSession, options: MemoryToolsOptions = {}): readonly AgentTool[] {
   return toolsOf('memoryTools', session, options).map(({ run, ...tool }) => ({
     ...tool,
-    execute: (input, { callId }) => run(session, input as never, callId),
+    execute: (input, { callId }) => run(session as ToolSession, input as never, callId),
   }))
 }
 
 /**
  * The same tools as a model is told of them, for `session.context({ tools })` in a loop of one's own.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in use)
  */
-export function memoryToolSpecs(session: Session, options: MemoryToolsOptions = {}): readonly ToolSpec[] {
+export function memoryToolSpecs(
+  session: AgentSession,
+  options: MemoryToolsOptions = {},
+): readonly ToolSpec[] {
   return toolsOf('memoryToolSpecs', session, options).map(({ name, description, inputSchema }) => ({
     name,
     description,
@@ -79,7 +82,7 @@ export function memoryToolSpecs(session: Session, options: MemoryToolsOptions = 
  * ```
  */
 export async function runMemoryTool(
-  session: Session,
+  session: AgentSession,
   { id, name, input }: Pick<ToolCallPart, 'id' | 'name' | 'input'>,
   options: MemoryToolsOptions = {},
 ): Promise<ToolResultPart> {
@@ -100,19 +103,31 @@ export async function runMemoryTool(
     return {
       type: 'tool-result',
       callId: id,
-      output: await tool.run(session, checked.value as never, id),
+      output: await tool.run(session as ToolSession, checked.value as never, id),
     }
   } catch (error) {
     return failed(errorText(error))
   }
 }
 
+/** Those that the session's features allow. One that is named and cannot be there is refused. */
 function toolsOf(
   operation: string,
-  session: Session,
-  { only = TOOLS.map(({ name }) => name) }: MemoryToolsOptions,
+  session: AgentSession,
+  options: MemoryToolsOptions,
 ): readonly MemoryTool[] {
-  const unknown = only.find((name) => !TOOLS.some((tool) => tool.name === name))
+  checkOptions(operation, 'options', options, ['only'])
+  const { only } = options
+  const unknown = only?.find((name) => !TOOLS.some((tool) => tool.name === name))
   if (unknown !== undefined) throw invalid(operation, 'only', `names no tool: ${unknown}`)
-  return TOOLS.filter(({ name }) => only.includes(name) && (name !== recall.name || session.canRecall))
+  return TOOLS.filter(({ name, needs }) => {
+    if (only && !only.includes(name)) return false
+    if (needs === undefined || session[needs] !== undefined) return true
+    if (only)
+      throw new PlimsollError(
+        'ERR_NOT_CONFIGURED',
+        `${operation}: ${name} needs ${needs}(): add it to what the memory has in use`,
+      )
+    return false
+  })
 }

@@ -1,10 +1,9 @@
-import type { TailSection } from '../core/call.ts'
-import type { Limits } from '../core/policy.ts'
-import type { Session } from '../core/session.ts'
 import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, Message } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
+import type { Limits, TailSection } from '../ports/session.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { AgentCall, CallStatus } from './events.ts'
 
 /**
@@ -38,7 +37,7 @@ export interface Hooks {
 }
 
 export interface RunInfo {
-  readonly session?: Session
+  readonly session?: AgentSession
   /** Unix milliseconds. */
   now(): number
 }
@@ -51,7 +50,7 @@ export interface Signalled {
 export interface ModelCall {
   /** The run's model calls, this one included. */
   readonly step: number
-  readonly session?: Session
+  readonly session?: AgentSession
   /** The run's calls so far, added up. */
   readonly usage: RunUsage
 }
@@ -71,7 +70,7 @@ export type ModelCallEnd = ModelCall &
 export interface ToolCall {
   /** The step whose reply made the call; 0 for one that was found waiting. */
   readonly step: number
-  readonly session?: Session
+  readonly session?: AgentSession
   readonly call: AgentCall
 }
 

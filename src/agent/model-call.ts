@@ -1,5 +1,5 @@
-import { MAX_METADATA_BYTES } from '../core/message.ts'
-import { utf8Length } from '../core/utf8-length.ts'
+import { MAX_METADATA_BYTES } from '../kernel/log/message.ts'
+import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput } from '../ports/message.ts'

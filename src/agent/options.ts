@@ -1,9 +1,9 @@
-import type { Limits } from '../core/policy.ts'
-import type { Session } from '../core/session.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, MessageInput } from '../ports/message.ts'
 import type { Model, ModelSettings } from '../ports/model.ts'
+import type { Limits } from '../ports/session.ts'
 import type { StandardSchema } from '../ports/standard-schema.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { AgentCall, AgentEvent } from './events.ts'
 import type { Middleware, RunUsage } from './middleware.ts'
 import type { JsonSchema } from './schema.ts'
@@ -38,7 +38,7 @@ export interface ToolContext {
   readonly callId: string
   /** Aborts with the run, and when the tool's time is up. */
   readonly signal: AbortSignalLike
-  readonly session?: Session
+  readonly session?: AgentSession
 }
 
 export interface ResumeOptions {
@@ -77,7 +77,7 @@ export interface RunOptions {
   readonly system?: string
   readonly tools?: readonly AgentTool[]
   /** Where the conversation is kept. Default: nowhere; each request then holds all of it, verbatim. */
-  readonly session?: Session
+  readonly session?: AgentSession
   readonly middleware?: readonly Middleware[]
   /** Most model calls. 1 or more. Default 20. */
   readonly maxSteps?: number

@@ -1,6 +1,6 @@
-import { asText } from '../core/count.ts'
-import { identifiers } from '../core/identifiers.ts'
-import { canonical, checkCount, invalid } from '../core/json.ts'
+import { identifiers } from '../features/text/identifiers.ts'
+import { asText } from '../kernel/count.ts'
+import { canonical, checkCount, invalid } from '../kernel/text/json.ts'
 import type { Middleware, ToolCallEnd } from './middleware.ts'
 
 /** Numbers of 1 or more. */

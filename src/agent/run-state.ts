@@ -1,6 +1,6 @@
-import type { Session } from '../core/session.ts'
 import type { AbortSignalLike, Host } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { ComposedHooks } from './compose.ts'
 import type { AgentEvent } from './events.ts'
 import type { RunUsage, Stop } from './middleware.ts'
@@ -16,7 +16,7 @@ export interface RunState {
   readonly signal: AbortSignalLike
   readonly emit: (event: AgentEvent) => void
   readonly options: RunOptions
-  readonly session: Session | undefined
+  readonly session: AgentSession | undefined
   readonly timeouts: Timeouts
   readonly toolbox: Toolbox
   readonly hooks: ComposedHooks

@@ -1,6 +1,6 @@
-import { hashText } from '../core/hash.ts'
-import { checkCount, checkText, invalid } from '../core/json.ts'
-import { textOf } from '../core/message.ts'
+import { textOf } from '../kernel/log/message.ts'
+import { hashText } from '../kernel/text/hash.ts'
+import { checkCount, checkText, invalid } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
@@ -62,7 +62,7 @@ async function begin(
       timeout = host.timeout(ms)
       timeout.signal.addEventListener('abort', onTimeout)
     }
-    forget = session?.onCompact((event) => {
+    forget = session?.compaction?.subscribe((event) => {
       if (event.status === 'summarised') summaries++
       emit(event)
     })

@@ -1,5 +1,5 @@
 import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
-import { invalid, isPlainObject } from '../core/json.ts'
+import { invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { Json } from '../ports/message.ts'
 import { isStandardSchema, type StandardResult, type StandardSchema } from '../ports/standard-schema.ts'
 

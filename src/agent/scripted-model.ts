@@ -1,4 +1,4 @@
-import { textOf } from '../core/message.ts'
+import { textOf } from '../kernel/log/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { AbortSignalLike } from '../ports/host.ts'

@@ -1,14 +1,14 @@
-import type { Session } from '../core/session.ts'
 import type { Context } from '../ports/context.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Message, MessageInput, ToolSpec } from '../ports/message.ts'
+import type { AgentSession } from './agent-session.ts'
 import type { ContextRequest, Transcript, WriteOptions, Written } from './transcript.ts'
 
 /** A conversation in a memory. */
 export class SessionTranscript implements Transcript {
-  readonly #session: Session
+  readonly #session: AgentSession
 
-  constructor(session: Session) {
+  constructor(session: AgentSession) {
     this.#session = session
   }
 

@@ -5,7 +5,7 @@ import type { Middleware } from './middleware.ts'
 import { type ObservabilityOptions, observability } from './observability.ts'
 import { type ProgressOptions, progress } from './progress.ts'
 
-export interface StandardOptions {
+export interface StandardMiddlewareOptions {
   readonly observability?: ObservabilityOptions
   readonly budget?: BudgetOptions
   readonly contextFilter?: ContextFilterOptions
@@ -26,7 +26,7 @@ export interface StandardOptions {
  * const { reason, detail } = await runAgent({ input, model, tools, session, middleware })
  * ```
  */
-export function standardMiddleware(options: StandardOptions = {}): readonly Middleware[] {
+export function standardMiddleware(options: StandardMiddlewareOptions = {}): readonly Middleware[] {
   return [
     observability(options.observability),
     budget(options.budget),

@@ -1,7 +1,6 @@
-import type { TailSection } from '../core/call.ts'
-import type { Limits } from '../core/policy.ts'
 import type { Context } from '../ports/context.ts'
 import type { Message, MessageInput, ToolCallPart, ToolSpec } from '../ports/message.ts'
+import type { Limits, TailSection } from '../ports/session.ts'
 import type { AgentCall } from './events.ts'
 
 /** The conversation that a run reads and writes, wherever it is kept. */

@@ -1,4 +1,4 @@
-import { invalid } from '../core/json.ts'
+import { invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { type AbortSignalLike, type Host, MOST_MS, type Timeout } from '../ports/host.ts'
 

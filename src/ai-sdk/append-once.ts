@@ -1,5 +1,5 @@
-import { hashText } from '../core/hash.ts'
-import type { Session } from '../core/session.ts'
+import { hashText } from '../kernel/text/hash.ts'
+import type { Session } from '../ports/memory.ts'
 import type { MessageInput } from '../ports/message.ts'
 
 /** Under ids that are made from a key, so that repeating it writes nothing. */

@@ -1,6 +1,6 @@
 import type { ModelMessage, UIMessage } from 'ai'
-import type { Session } from '../core/session.ts'
 import { isPlimsollError } from '../ports/errors.ts'
+import type { Session } from '../ports/memory.ts'
 import { appendOnce } from './append-once.ts'
 import { fromUIMessages, isCall, logId, resultOf, type UIPart } from './from-ui.ts'
 import { given, jsonOf } from './opaque.ts'

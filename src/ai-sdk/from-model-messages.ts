@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai'
-import { invalid } from '../core/json.ts'
+import { invalid } from '../kernel/text/json.ts'
 import { base64 } from '../platform/base64.ts'
 import type { Json, MessageInput, Part, ToolResultPart } from '../ports/message.ts'
 import { contentOf } from '../render/parts.ts'
@@ -119,7 +119,7 @@ function fromUserPart(part: UserPart): Part[] {
 
 type FilePart = Extract<AssistantPart, { readonly type: 'file' }>
 
-/** Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong into `session.attach`. */
+/** Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong into `attach`. */
 function fromFile(part: FilePart): Part[] {
   const { mediaType, filename, providerOptions } = part
   const note = {

@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai'
 import { type MemoryToolsOptions, memoryToolSpecs, runMemoryTool } from '../agent/memory-tools.ts'
-import type { Session } from '../core/session.ts'
+import type { Session } from '../ports/memory.ts'
 import type { Json } from '../ports/message.ts'
 import { toToolSet } from './tools.ts'
 

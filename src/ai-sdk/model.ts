@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import { invalid } from '../core/json.ts'
+import { invalid } from '../kernel/text/json.ts'
 import type { Model, ModelEvent, ModelRequest } from '../ports/model.ts'
 import { type AISDKModelOptions, currentModel } from './current-model.ts'
 import { needAI } from './peer.ts'

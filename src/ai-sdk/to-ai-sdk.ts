@@ -1,6 +1,6 @@
 import type { ModelMessage, SystemModelMessage } from 'ai'
-import { fenced } from '../core/fence.ts'
-import { EMPTY_MESSAGE, textOf } from '../core/message.ts'
+import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
+import { fenced } from '../kernel/text/fence.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { MediaPart, Part, ToolCallPart } from '../ports/message.ts'
 import { callName, placeholder } from '../render/parts.ts'

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai'
-import { partsOf } from '../core/message.ts'
+import { partsOf } from '../kernel/log/message.ts'
 import type { Json, Message, MessageInput, Part, ToolResultPart } from '../ports/message.ts'
 import { type Kept, keptIn, parsed } from './opaque.ts'
 import { DENIED } from './outputs.ts'

@@ -1,7 +1,7 @@
 /** `<plimsoll-chat>`: a chat over an agent's memory. `plimsoll/chat/define` registers it. */
 import type { AgentTool } from '../agent/options.ts'
 import type { Message } from '../ports/message.ts'
-import { adopt } from './element/adopt.ts'
+import { adopt } from './adopt.ts'
 import type { ChatView, ViewHost } from './element/view.ts'
 import { type LauncherLabels, labelsFor } from './launcher/labels.ts'
 import { launcher, waiting } from './launcher/parts.ts'

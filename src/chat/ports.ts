@@ -1,10 +1,10 @@
 /** What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no storage, no network in here. */
 import type { SessionClient } from '../client/session.ts'
-import type { Session } from '../core/session.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import type { Receipt } from '../ports/context.ts'
 import type { ErrorCode } from '../ports/errors.ts'
-import type { Json, Message, Trust } from '../ports/message.ts'
+import type { SessionBase } from '../ports/memory.ts'
+import type { Json, Message, ToolSpec, Trust } from '../ports/message.ts'
 
 /** Where a session is kept and answered. Fixed when the session is created. */
 export type HomeKind = 'local' | 'edge'
@@ -100,7 +100,8 @@ export interface ConversationState {
 export type Inspected =
   | {
       readonly home: 'local'
-      readonly session: Pick<Session, 'sessionId' | 'history' | 'context' | 'contextAt' | 'subscribe'>
+      readonly session: SessionBase
+      readonly tools: readonly ToolSpec[]
     }
   | {
       readonly home: 'edge'

@@ -1,6 +1,6 @@
-import { charsPerToken, utf8Bound } from '../core/count.ts'
 import { defaultCounter } from '../counters/default.ts'
 import { loadO200k } from '../counters/o200k.ts'
+import { charsPerToken, utf8Bound } from '../kernel/count.ts'
 import type { Counter } from '../ports/counter.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import { type CounterName, UsageError } from './arguments.ts'

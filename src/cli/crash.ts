@@ -1,9 +1,8 @@
 import type { AgentTool } from '../agent/options.ts'
 import { startRun } from '../agent/run.ts'
-import { messageIn } from '../core/bodies.ts'
-import { asText } from '../core/count.ts'
-import { createCore } from '../core/memory.ts'
-import * as onDemand from '../core/on-demand.ts'
+import { asText } from '../kernel/count.ts'
+import { messageIn } from '../kernel/log/bodies.ts'
+import { createKernel } from '../kernel/memory.ts'
 import { webHost } from '../platform/web.ts'
 import type { Context } from '../ports/context.ts'
 import { isPlimsollError } from '../ports/errors.ts'
@@ -110,10 +109,9 @@ async function perform(
       break
     }
   }
-  const reader = createCore({
+  const reader = createKernel({
     store,
     host: standing('reader'),
-    onDemand: async () => onDemand,
     ...memoryOptions(conversation, settings, settings.compact ? compactionBy(extractive) : undefined),
   }).session(SCOPE)
   const end = await reader.context({ ...tools, onPending: 'abandon' }).catch((error: Error) => error.message)
@@ -145,10 +143,9 @@ async function live({ conversation, settings, play }: Stage, world: World): Prom
   const { pieces, results } = play
   const host = standing(`life${fate.kills}/`)
   const compaction = settings.compact ? compactionBy(summaries(life)) : undefined
-  const session = createCore({
+  const session = createKernel({
     store: life.store(world.store),
     host,
-    onDemand: async () => onDemand,
     ...memoryOptions(conversation, settings, compaction),
   }).session(SCOPE)
   const known = pieces.findLastIndex(({ input }) => fate.written.has(input[0].id))

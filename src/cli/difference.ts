@@ -1,5 +1,5 @@
+import type { Span } from '../ports/explanation.ts'
 import type { DiffCause, DiffTokens } from '../render/diff.ts'
-import type { Span } from '../render/explain.ts'
 import { PARTING, type RequestCause, shortIds } from '../replay/causes.ts'
 import { costOf } from '../replay/cost.ts'
 import type { Epoch } from '../replay/policy.ts'

@@ -1,5 +1,6 @@
 import type { SummaryUse } from '../ports/context.ts'
-import { type Explanation, explain, type Source } from '../render/explain.ts'
+import type { Explanation, Source } from '../ports/explanation.ts'
+import { explain } from '../render/explain.ts'
 import { epochText, shortIds } from '../replay/causes.ts'
 import { grouped, percent, shorten, visible } from '../replay/words.ts'
 import type { ExplainOptions } from './arguments.ts'

@@ -1,8 +1,9 @@
 import { basename, extname } from 'node:path'
 import { createClient } from '../client/client.ts'
-import { checkId } from '../core/json.ts'
-import { fileOf, type TransferLine } from '../core/transfer/format.ts'
 import { createMemory } from '../create-memory.ts'
+import { checkId } from '../kernel/text/json.ts'
+import { fileOf, type TransferLine } from '../operations/transfer/format.ts'
+import { importInto } from '../operations/transfer/import.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Imported } from '../ports/transfer.ts'
 import { type ForeignMessage, type ForeignSession, foreignLines, sessionsIn } from '../replay/foreign.ts'
@@ -104,7 +105,7 @@ async function checkExport(lines: AsyncIterable<string>, where: string, io: Io):
   }
   try {
     const memory = createMemory({ store: mapStore(), budget: 16_000 })
-    return report(await memory.import({ userId: 'user' }, withEnds()), where, io)
+    return report(await importInto(memory, { userId: 'user' }, withEnds()), where, io)
   } catch (error) {
     if (!isPlimsollError(error)) throw error
     io.err(`plimsoll: ${where}: ${error.message}\n`)

@@ -1,13 +1,15 @@
-import type { FactInput } from '../core/facts/check-fact.ts'
-import type { User } from '../core/long-term/user.ts'
-import { lexicalRecall } from '../core/recall/lexical-recall.ts'
-import type { Skill } from '../core/registers/skill.ts'
-import type { Session } from '../core/session.ts'
-import type { StartOptions } from '../core/start/start-options.ts'
-import type { SessionStart } from '../core/start/start-payload.ts'
 import { createMemory } from '../create-memory.ts'
+import { type FactsShape, facts } from '../features/facts/feature.ts'
+import { type ProfileShape, profile } from '../features/profile/feature.ts'
+import { recall } from '../features/recall/feature.ts'
+import { type SkillsShape, skills } from '../features/skills/feature.ts'
+import { startSession } from '../operations/start/start.ts'
 import type { Counter } from '../ports/counter.ts'
+import type { FactInput } from '../ports/fact.ts'
+import type { Session, User } from '../ports/memory.ts'
 import type { MessageInput } from '../ports/message.ts'
+import type { Skill } from '../ports/skill.ts'
+import type { SessionStart, StartOptions } from '../ports/start.ts'
 import { isRecord } from '../replay/transcript.ts'
 import { mapStore } from '../stores/map.ts'
 
@@ -15,8 +17,8 @@ const USER = { userId: 'user' } as const
 
 /** What a file remembers: messages of one session, facts, skills and documents. In memory, gone with the process. */
 export class MemoryFile {
-  readonly #session: Session
-  readonly #user: User
+  readonly #session: Session<{ facts: FactsShape }>
+  readonly #user: User<{ profile: ProfileShape; skills: SkillsShape }>
 
   /** @param now Unix milliseconds, for all that the file does not date */
   constructor(counter: Counter, now: number) {
@@ -25,9 +27,13 @@ export class MemoryFile {
       store: mapStore(),
       counter,
       budget: 16_000,
-      recall: lexicalRecall(),
-      // What is read was remembered at some time, and not all of it within this hour.
-      facts: { caps: { perHour: Number.POSITIVE_INFINITY } },
+      use: [
+        profile(),
+        skills(),
+        // What is read was remembered at some time, and not all of it within this hour.
+        facts({ caps: { perHour: Number.POSITIVE_INFINITY } }),
+        recall(),
+      ],
       clock: () => now,
       newId: () => `id-${++ids}`,
     })
@@ -43,7 +49,7 @@ export class MemoryFile {
     const named = { id: `line-${line}`, ...given }
     switch (type) {
       case 'fact':
-        await this.#session.remember(named as unknown as FactInput)
+        await this.#session.facts.remember(named as unknown as FactInput)
         return
       case 'message':
         await this.#session.append(named as unknown as MessageInput)
@@ -61,6 +67,6 @@ export class MemoryFile {
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_INVALID_ARGUMENT */
   start(options: StartOptions): Promise<SessionStart | undefined> {
-    return this.#session.start(options)
+    return startSession(this.#session, options)
   }
 }

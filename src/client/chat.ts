@@ -98,11 +98,10 @@ export function chatRun(
 
   let isRead = false
   let settle: (failure: unknown) => void
-  const ended = new Promise<void>((resolve, reject) => {
-    settle = (failure) => (failure === undefined ? resolve() : reject(failure))
+  // Not everybody asks for the result: what failed is its value, since a promise that nobody awaits must not be rejected.
+  const ended = new Promise<unknown>((resolve) => {
+    settle = resolve
   })
-  // Not everybody asks for the result.
-  ended.catch(() => {})
 
   async function* read(): AsyncGenerator<ChatChunk, void, undefined> {
     let failure: unknown = interrupted('was not read to its end')
@@ -155,7 +154,8 @@ export function chatRun(
     [Symbol.asyncIterator]: iterate,
     async result() {
       if (!isRead) for await (const _ of iterate());
-      await ended
+      const failure = await ended
+      if (failure !== undefined) throw failure
       const { texts, messageId, finishReason, isAborted = false } = reply
       return { run, messageId, text: texts.map(({ text }) => text).join('\n\n'), finishReason, isAborted }
     },

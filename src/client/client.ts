@@ -1,4 +1,4 @@
-import type { RequestError } from './error.ts'
+import { passAbsent } from './error.ts'
 import { type MeClient, meClient } from './me.ts'
 import { type CallOptions, type ClientOptions, settingsOf, type WriteOptions } from './options.ts'
 import { pathOf } from './paths.ts'
@@ -86,12 +86,8 @@ function sessionsClient({ get, json, settings }: Transport): SessionsClient {
     update: async (sessionId, body, options) =>
       json('PATCH', pathOf('sessions', sessionId), { ...options, body }),
     async delete(sessionId, options) {
-      try {
-        await json('DELETE', pathOf('sessions', sessionId), options)
-      } catch (error) {
-        // It was there no more: perhaps since the first try, whose answer was lost.
-        if ((error as RequestError).code !== 'ERR_NOT_FOUND') throw error
-      }
+      // It may be there no more since the first try, whose answer was lost.
+      await json('DELETE', pathOf('sessions', sessionId), options).catch(passAbsent)
     },
   }
 }

@@ -24,6 +24,11 @@ export class RequestError extends PlimsollError {
   }
 }
 
+/** For what may not be there. @throws all but ERR_NOT_FOUND */
+export function passAbsent(error: unknown): undefined {
+  if ((error as RequestError).code !== 'ERR_NOT_FOUND') throw error
+}
+
 /** What of a problem is a field of the error. */
 const FIELDS = [
   'argument',

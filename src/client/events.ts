@@ -6,27 +6,35 @@ export async function* eventsIn(
   body: ReadableStream<Uint8Array>,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
+  let data: string[] = []
+  // A carriage return at the end may be the first half of a line's end.
+  for await (const line of linesIn(body, /\r\n|\n|\r(?!$)/, signal)) {
+    if (line === '') {
+      if (data.length > 0) yield data.join('\n')
+      data = []
+    } else if (/^data(?::|$)/.test(line)) data.push(line.slice(5).replace(/^ /, ''))
+  }
+}
+
+/** The lines that have ended, as they come. Aborting ends it as if there were no more. */
+export async function* linesIn(
+  body: ReadableStream<Uint8Array>,
+  end: RegExp,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   const stop = (): void => void reader.cancel().catch(() => {})
   signal?.addEventListener('abort', stop)
   if (signal?.aborted) stop()
   let rest = ''
-  let data: string[] = []
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      rest += decoder.decode(value, { stream: true })
-      // A carriage return at the end may be the first half of a line's end.
-      const lines = rest.split(/\r\n|\n|\r(?!$)/)
+      const lines = (rest + decoder.decode(value, { stream: true })).split(end)
       rest = lines.pop() ?? ''
-      for (const line of lines) {
-        if (line === '') {
-          if (data.length > 0) yield data.join('\n')
-          data = []
-        } else if (/^data(?::|$)/.test(line)) data.push(line.slice(5).replace(/^ /, ''))
-      }
+      yield* lines
     }
   } finally {
     signal?.removeEventListener('abort', stop)

@@ -35,9 +35,8 @@ export function live(transport: Transport, path: string, listener: (event: LiveE
   const connect = async (): Promise<void> => {
     const token = await transport.token()
     if (signal.aborted) return
-    const url = new URL(baseUrl + path, globalThis.location?.href)
-    url.protocol = url.protocol.replace('http', 'ws')
-    const socket = new WebSocket(url.href, [PROTOCOL, `bearer.${token}`])
+    const { href } = new URL(baseUrl + path, globalThis.location?.href)
+    const socket = new WebSocket(href.replace(/^http/, 'ws'), [PROTOCOL, `bearer.${token}`])
     await new Promise<void>((resolve) => {
       const end = (): void => {
         signal.removeEventListener('abort', end)

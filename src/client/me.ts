@@ -1,4 +1,4 @@
-import type { RequestError } from './error.ts'
+import { passAbsent } from './error.ts'
 import { type FactsClient, factsClient } from './facts.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
 import { pathOf } from './paths.ts'
@@ -130,14 +130,7 @@ function named<Value extends { readonly version: string }, Input>(
   bodyOf: (input: Input, name: string) => Call,
 ): Named<Value, Input> {
   return {
-    async get(name, options) {
-      try {
-        return await json<Value>('GET', pathOf('me', kind, name), options)
-      } catch (error) {
-        if ((error as RequestError).code === 'ERR_NOT_FOUND') return undefined
-        throw error
-      }
-    },
+    get: async (name, options) => json<Value>('GET', pathOf('me', kind, name), options).catch(passAbsent),
     async set(name, input, options) {
       const call = { ...boundTo(options), ...bodyOf(input, name) }
       return (await json<Value>('PUT', pathOf('me', kind, name), call)).version

@@ -113,17 +113,16 @@ export async function sleep(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   signal?.throwIfAborted()
-  await new Promise<void>((resolve, reject) => {
-    const timeout = clock.timeout(Math.min(ms, MOST_MS))
-    const end = (): void => {
-      timeout.clear()
-      signal?.removeEventListener('abort', end)
-      if (signal?.aborted) reject(signal.reason)
-      else resolve()
-    }
+  const timeout = clock.timeout(Math.min(ms, MOST_MS))
+  let end = (): void => {}
+  await new Promise<void>((resolve) => {
+    end = resolve
     timeout.signal.addEventListener('abort', end)
     signal?.addEventListener('abort', end)
   })
+  timeout.clear()
+  signal?.removeEventListener('abort', end)
+  signal?.throwIfAborted()
 }
 
 /** Checks what travels in a header, where fetch would fail as if there were no network. @throws ERR_INVALID_ARGUMENT */
@@ -152,9 +151,8 @@ const webClock: Settings['clock'] = {
 /** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 74 random bits. */
 function uuidv7(now: number): string {
   // Not `randomUUID`, which pages without TLS lack.
-  const bytes = Array.from(crypto.getRandomValues(new Uint8Array(10)), (byte, index) =>
-    index === 0 ? 0x70 | (byte & 0x0f) : index === 2 ? 0x80 | (byte & 0x3f) : byte,
-  )
-  const hex = [now.toString(16).padStart(12, '0'), ...bytes.map((byte) => byte.toString(16).padStart(2, '0'))]
-  return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const random = crypto.getRandomValues(new Uint8Array(10))
+  const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const all = now.toString(16).padStart(12, '0') + hex
+  return all.replace(/(.{8})(.{4}).(.{3}).(.{3})/, `$1-$2-7$3-${'89ab'[(random[2] ?? 0) >> 6]}$4-`)
 }

@@ -1,4 +1,5 @@
 import { RequestError } from './error.ts'
+import { linesIn } from './events.ts'
 import type { CallOptions } from './options.ts'
 import { pathOf, queryOf } from './paths.ts'
 import type { Transport } from './transport.ts'
@@ -18,26 +19,20 @@ export async function* exportLines(
 ): AsyncGenerator<string, void, undefined> {
   const path = pathOf('me', 'export') + queryOf(query)
   const response = await transport.stream('GET', path, { signal, timeoutMs })
-  const decoder = new TextDecoder()
-  const reader = response.body?.getReader()
-  let rest = ''
   let last = ''
   try {
-    for (;;) {
-      const { done, value } = (await reader?.read().catch(brokenOff)) ?? { done: true, value: undefined }
-      if (done) break
-      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) {
+    if (response.body)
+      for await (const line of linesIn(response.body, /\n/, signal)) {
         signal?.throwIfAborted()
         last = line
         yield `${line}\n`
       }
-    }
-  } finally {
-    await reader?.cancel().catch(() => {})
+  } catch (cause) {
+    signal?.throwIfAborted()
+    throw brokenOff(cause)
   }
-  if (!last.startsWith(END)) brokenOff()
+  signal?.throwIfAborted()
+  if (!last.startsWith(END)) throw brokenOff()
 }
 
 /** Imports what an export gave. */
@@ -48,6 +43,6 @@ export function importText(transport: Transport, text: string, options: CallOpti
   })
 }
 
-function brokenOff(cause?: unknown): never {
-  throw new RequestError('ERR_INTERRUPTED', 'GET /v1/me/export: it broke off', { cause })
+function brokenOff(cause?: unknown): RequestError {
+  return new RequestError('ERR_INTERRUPTED', 'GET /v1/me/export: it broke off', { cause })
 }

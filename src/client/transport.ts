@@ -42,13 +42,7 @@ export interface Transport {
 }
 
 /** Refusals of 500 and above which the same request would only meet again. */
-const FINAL: ReadonlySet<string> = new Set([
-  'ERR_MODEL',
-  'ERR_NOT_CONFIGURED',
-  'ERR_STORAGE_FULL',
-  'ERR_STORAGE_LOST',
-  'ERR_UPGRADE_REQUIRED',
-])
+const FINAL = /^ERR_(?:MODEL|NOT_CONFIGURED|STORAGE_FULL|STORAGE_LOST|UPGRADE_REQUIRED)$/
 
 const JSON_TYPE = 'application/json'
 
@@ -71,7 +65,7 @@ export function createTransport(settings: Settings): Transport {
       // A little later each, since all of them were asked to wait as long.
       return asked <= patience ? asked + random() * retry.baseMs : undefined
     }
-    return status < 500 || FINAL.has(code) ? undefined : backoff(settings, attempt)
+    return status < 500 || FINAL.test(code) ? undefined : backoff(settings, attempt)
   }
 
   const attempt = async <Value>(

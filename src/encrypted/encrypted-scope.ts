@@ -1,5 +1,4 @@
-import { nothingWritten } from '../core/all-or-none.ts'
-import { decide as coreDecide } from '../core/decide.ts'
+import { decide as coreDecide, nothingWritten } from '../kernel/log/decide.ts'
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { IndexEntry, OpResult, Scope, SealedOp } from '../ports/op.ts'
 import type {

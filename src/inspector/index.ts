@@ -3,10 +3,10 @@ export type { OpenedFile } from './model/desk.ts'
 export {
   clientSource,
   type InspectedClient,
-  type InspectedSession,
   type InspectorSource,
   type SourceCall,
   type SourceContext,
+  type SourceOptions,
   sessionSource,
 } from './model/source.ts'
 export { english } from './strings/en.ts'

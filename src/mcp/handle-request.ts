@@ -1,7 +1,7 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
-import type { Session } from '../core/session.ts'
 import { type MemoryMcpOptions, type MemoryMcpServer, memoryMcpServer } from './memory-mcp-server.ts'
+import type { McpSession } from './start-resource.ts'
 
 export interface McpRequestOptions extends MemoryMcpOptions {
   /** Bytes of a body; beyond them status 413. Default 1 MiB. */
@@ -29,7 +29,7 @@ const MEBIBYTE = 1_048_576
  * ```
  */
 export async function handleMcpRequest(
-  session: Session | (() => Promise<Session>),
+  session: McpSession | (() => Promise<McpSession>),
   request: Request,
   options: McpRequestOptions = {},
 ): Promise<Response> {

@@ -1,3 +1,3 @@
 export { handleMcpRequest, type McpRequestOptions } from './handle-request.ts'
 export { type MemoryMcpOptions, type MemoryMcpServer, memoryMcpServer } from './memory-mcp-server.ts'
-export { START_URI, START_URI_TEMPLATE } from './start-resource.ts'
+export { type McpSession, START_URI, START_URI_TEMPLATE } from './start-resource.ts'

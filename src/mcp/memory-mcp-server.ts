@@ -21,11 +21,11 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../agent/memory-tools.ts'
-import { asText } from '../core/count.ts'
-import type { Session } from '../core/session.ts'
+import { asText } from '../kernel/count.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
+import type { McpSession } from './start-resource.ts'
 import { readStart, startResource, startTemplate } from './start-resource.ts'
 import { toolList } from './tool-list.ts'
 
@@ -58,17 +58,18 @@ interface Schema<Value> {
  * allow, and which would make all of this four times as large in a bundle.
  */
 export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification, ServerResult> {
-  readonly #session: Session
+  readonly #session: McpSession
   readonly #options: MemoryMcpOptions
   readonly #newId: () => string
   readonly #tools: Tool[]
 
-  constructor(session: Session, options: MemoryMcpOptions = {}) {
+  constructor(session: McpSession, options: MemoryMcpOptions = {}) {
+    const { only } = options
     super()
     this.#session = session
     this.#options = options
     this.#newId = options.newId ?? (() => crypto.randomUUID())
-    this.#tools = toolList(memoryToolSpecs(session, options))
+    this.#tools = toolList(memoryToolSpecs(session, only ? { only } : {}))
     this.fallbackRequestHandler = async (request) => {
       try {
         return await this.#answer(request)
@@ -159,7 +160,7 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
  * await memoryMcpServer(memory.session({ userId: 'ada' })).connect(new StdioServerTransport())
  * ```
  */
-export function memoryMcpServer(session: Session, options?: MemoryMcpOptions): MemoryMcpServer {
+export function memoryMcpServer(session: McpSession, options?: MemoryMcpOptions): MemoryMcpServer {
   return new MemoryMcpServer(session, options)
 }
 

@@ -5,7 +5,13 @@ import {
   type Resource,
   type ResourceTemplate,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { Session } from '../core/session.ts'
+import type { AgentSession } from '../agent/agent-session.ts'
+import type { FactsShape } from '../features/facts/feature.ts'
+import { startSession } from '../operations/start/start.ts'
+import type { Session } from '../ports/memory.ts'
+
+/** A session that MCP clients can use: with facts, and what else of the memory tools is in use. */
+export type McpSession = AgentSession & Session<{ facts: FactsShape }>
 
 /** The session's start. */
 export const START_URI = 'plimsoll://session/start'
@@ -44,10 +50,10 @@ export const startTemplate: ResourceTemplate = {
  * Reads the start that a URI names.
  *
  * @throws McpError: -32002 where the URI names nothing here, -32602 where its parameters do not fit
- * @throws as `session.start`
+ * @throws as `startSession`
  */
-export async function readStart(session: Session, uri: string): Promise<ReadResourceResult> {
-  const start = await session.start(parametersOf(uri))
+export async function readStart(session: McpSession, uri: string): Promise<ReadResourceResult> {
+  const start = await startSession(session, parametersOf(uri))
   return { contents: [{ uri, mimeType: COMMON.mimeType, text: JSON.stringify(start) }] }
 }
 

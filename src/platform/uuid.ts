@@ -19,5 +19,12 @@ export function uuidv7(): string {
   for (const word of random.subarray(taken, taken + ID_WORDS)) hex += word.toString(16).padStart(8, '0')
   taken += ID_WORDS
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(3), 16) & 0x3)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`
+  // Joined, since a concatenation is kept as the tree of its pieces: a dozen times the text, for as long as the id lives.
+  return [
+    time.slice(0, 8),
+    time.slice(8),
+    `7${hex.slice(0, 3)}`,
+    variant + hex.slice(4, 7),
+    hex.slice(7, 19),
+  ].join('-')
 }

@@ -94,7 +94,7 @@ export type LongTermSection =
   | 'checkpoint'
 
 export interface SectionUse {
-  readonly name: SectionName | 'tools' | LongTermSection
+  readonly name: SectionName | 'tools' | LongTermSection | (string & {})
   readonly cap?: number
   readonly tokens: number
   readonly items: number
@@ -153,6 +153,12 @@ export interface Receipt {
   /** What of long-term memory is in the sections above, and what had no room. Absent where nothing is remembered. */
   readonly remembered?: readonly SectionUse[]
   readonly omitted: readonly Omitted[]
+  /** Where the window needs more than its limit, since the newest step always shows whole: the limit, and what shows. */
+  readonly exceeded?: {
+    readonly unit: 'rounds' | 'messages' | 'tokens'
+    readonly size: number
+    readonly shown: number
+  }
   readonly summary?: SummaryUse
   readonly epoch:
     | { readonly id: string; readonly cause: EpochCause; readonly place: number }

@@ -24,7 +24,10 @@ export type ErrorCode =
   | 'ERR_LIMIT'
   /** The model behind the edge refused, failed or was not reached; `cause` has the original, inside of the edge alone. */
   | 'ERR_MODEL'
-  /** A setting is missing that the edge cannot do without, for example how to authenticate; or an optional peer is too old. */
+  /**
+   * An operation needs a feature that is not in `use`; a setting is missing that the edge cannot do without, for example how to
+   * authenticate; or an optional peer is too old.
+   */
   | 'ERR_NOT_CONFIGURED'
   | 'ERR_NOT_FOUND'
   /** An object has more to do than it can: wait for `retryAfter` and send the same again. */

@@ -1,5 +1,12 @@
 /** Any JSON value. Numbers are finite; strings are well-formed UTF-16 (no lone surrogates). */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type Json = null | boolean | number | string | JsonArray | JsonObject
+
+/** Interfaces, not aliases: mapped types, such as those of Workers RPC, go through them without end. */
+export interface JsonArray extends ReadonlyArray<Json> {}
+
+export interface JsonObject {
+  readonly [key: string]: Json
+}
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool'
 

@@ -183,6 +183,11 @@ export function isEntry({ kind }: LogRow): boolean {
   return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
 }
 
+/** Whether a row holds a body, be it one that nobody can read: then it was not forgotten. */
+export function hasBody({ body, unreadable }: Pick<LogRow, 'body' | 'unreadable'>): boolean {
+  return body !== null || unreadable === true
+}
+
 export interface RegisterRow {
   readonly key: string
   /** The `opId` of the op that wrote it. */

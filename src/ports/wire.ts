@@ -33,43 +33,30 @@ const OPAQUE: ReadonlySet<string> = new Set([
   'review',
 ])
 
+type Rename = (key: string) => string
+
 /** A value as it travels. Pure; objects and lists are fresh, what is the app's own is shared. */
-export function toWire(value: unknown): unknown {
-  return renamed(value, snake)
+export function toWire(value: unknown, rename: Rename = snake): unknown {
+  return renamed(value, rename)
 }
 
 /** A value that travelled, as the library has it. Pure. */
-export function fromWire(value: unknown): unknown {
-  return renamed(value, camel)
+export function fromWire(value: unknown, rename: Rename = camel): unknown {
+  return renamed(value, rename)
 }
 
-function renamed(value: unknown, rename: (key: string) => string): unknown {
+export function snake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+export function camel(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function renamed(value: unknown, rename: Rename): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => renamed(item, rename))
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [rename(key), OPAQUE.has(key) ? item : renamed(item, rename)]),
   )
-}
-
-const snakes = new Map<string, string>()
-const camels = new Map<string, string>()
-/** Names of the library's own are few and short; of what a stranger sends, little is kept. */
-const MOST_NAMES = 512
-const LONGEST_NAME = 64
-
-function snake(key: string): string {
-  return known(snakes, key, () => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-}
-
-function camel(key: string): string {
-  return known(camels, key, () => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
-}
-
-function known(names: Map<string, string>, key: string, make: () => string): string {
-  let name = names.get(key)
-  if (name === undefined) {
-    name = make()
-    if (names.size < MOST_NAMES && key.length <= LONGEST_NAME) names.set(key, name)
-  }
-  return name
 }

@@ -1,6 +1,6 @@
-import { asText } from '../core/count.ts'
-import { fenced } from '../core/fence.ts'
-import { EMPTY_MESSAGE, textOf } from '../core/message.ts'
+import { asText } from '../kernel/count.ts'
+import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
+import { fenced } from '../kernel/text/fence.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type {

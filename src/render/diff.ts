@@ -1,9 +1,10 @@
-import { commonLength } from '../core/text.ts'
-import { utf8Length } from '../core/utf8-length.ts'
+import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
+import type { Explanation, Provider, Span } from '../ports/explanation.ts'
 import type { EpochCause } from '../ports/op.ts'
-import { type Explanation, explain, type Span } from './explain.ts'
-import type { Problem, Provider } from './lint.ts'
+import { commonLength } from './common-length.ts'
+import { explain } from './explain.ts'
+import type { Problem } from './lint.ts'
 
 /**
  * Why one request does not begin with another:

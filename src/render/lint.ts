@@ -1,6 +1,5 @@
+import type { Provider } from '../ports/explanation.ts'
 /** Checks a finished request against what the providers are known to refuse. Shares no code with the renderers. */
-
-export type Provider = 'openai' | 'anthropic'
 
 /** Stable names of what is checked. */
 export type LintRule =

@@ -1,5 +1,5 @@
-import { countMessage, countTools, perRequest } from '../core/count.ts'
-import { plainContext } from '../core/plain-context.ts'
+import { plainContext } from '../features/compaction/plain-context.ts'
+import { countMessage, countTools, perRequest } from '../kernel/count.ts'
 import type { Block } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { MessageInput, Part, Trust } from '../ports/message.ts'

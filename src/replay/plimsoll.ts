@@ -1,5 +1,8 @@
-import type { CompactionOptions, PolicyOptions } from '../core/policy.ts'
 import { createMemory } from '../create-memory.ts'
+import type { CompactionOptions } from '../features/compaction/compaction-options.ts'
+import { type CompactionShape, compaction } from '../features/compaction/feature.ts'
+import type { Feature } from '../kernel/feature.ts'
+import type { PolicyOptions } from '../kernel/policy.ts'
 import type { Counter } from '../ports/counter.ts'
 import { type FloorBreakdown, isPlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
@@ -25,13 +28,17 @@ export const SCOPE = { userId: 'replay', sessionId: 'conversation' } as const
 export function memoryOptions(
   { system }: Conversation,
   { budget, rounds, keep, counter }: Settings,
-  compaction: CompactionOptions | undefined,
-): PolicyOptions & { readonly system?: string; readonly counter: Counter } {
+  summaries: CompactionOptions | undefined,
+): PolicyOptions & {
+  readonly system?: string
+  readonly counter: Counter
+  readonly use: readonly Feature<'compaction', CompactionShape>[]
+} {
   return {
     budget,
     counter,
     ...(system !== undefined && { system }),
-    ...(compaction && { compaction }),
+    use: summaries ? [compaction(summaries)] : [],
     ...((rounds || keep) && {
       window: { ...(rounds && { max: { rounds } }), ...(keep && { keep: { rounds: keep } }) },
     }),
@@ -56,7 +63,7 @@ export function remember(
   })
   const open = () => {
     const opened = memory.session(SCOPE)
-    opened.onCompact(({ status }) => {
+    opened.compaction?.subscribe(({ status }) => {
       if (status === 'refused') summariser?.without()
     })
     return opened

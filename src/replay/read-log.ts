@@ -1,5 +1,5 @@
-import { checkMessage } from '../core/check-message.ts'
-import { linesIn, readLines } from '../core/transfer/read-lines.ts'
+import { checkMessage } from '../kernel/log/check-message.ts'
+import { linesIn, readLines } from '../operations/transfer/read-lines.ts'
 import { webHost } from '../platform/web.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { MessageInput } from '../ports/message.ts'

@@ -1,5 +1,5 @@
-import { leaves } from '../core/carry.ts'
-import { identifiers } from '../core/identifiers.ts'
+import { identifiers } from '../features/text/identifiers.ts'
+import { leaves } from '../features/text/leaves.ts'
 import type { Context } from '../ports/context.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { full, lastMessages, lastRounds, lastTokens } from './baselines.ts'

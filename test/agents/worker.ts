@@ -5,7 +5,7 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { ChatAgent, type ChatEnv } from '../../examples/edge/chat-agent.ts'
 import type { TripSession, TripUser } from '../../examples/edge/worker.ts'
 import { durableObjectMemory } from '../../src/durable-object.ts'
-import type { AppendOptions, MessageInput, Session } from '../../src/index.ts'
+import type { AppendOptions, MessageInput } from '../../src/index.ts'
 
 export { default, TripSession, TripUser } from '../../examples/edge/worker.ts'
 
@@ -25,7 +25,7 @@ export class Planner extends Agent<Env, Trip> {
   static override options = { sendIdentityOnConnect: false }
   override initialState: Trip = { seats: 0 }
   readonly #memory = durableObjectMemory(this.ctx, { system: 'You are a travel agent.', budget: 16_000 })
-  readonly #session: Session = this.#memory.session({ userId: 'ada', sessionId: 'trip' })
+  readonly #session = this.#memory.session({ userId: 'ada', sessionId: 'trip' })
 
   async append(messages: MessageInput | readonly MessageInput[], options?: AppendOptions): Promise<void> {
     await this.#session.append(messages, options)

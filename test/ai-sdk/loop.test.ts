@@ -19,20 +19,14 @@ import {
   writeStep,
 } from '../../src/ai-sdk/index.ts'
 import type { ReplyContent } from '../../src/ai-sdk/types.ts'
-import {
-  type Counter,
-  createMemory,
-  defaultCounter,
-  mapStore,
-  type Session,
-  utf8Bound,
-} from '../../src/index.ts'
+import { type Counter, defaultCounter, mapStore, utf8Bound } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { promptTokens } from './count.ts'
 import { expectPaired } from './prompts.ts'
 import { called, said, scripted } from './scripted.ts'
 
-const sessionOf = (options: { budget?: number; counter?: Counter; system?: string } = {}): Session =>
-  createMemory({ store: mapStore(), budget: 16_000, ...options }).session({
+const sessionOf = (options: { budget?: number; counter?: Counter; system?: string } = {}): FullSession =>
+  fullMemory({ store: mapStore(), budget: 16_000, ...options }).session({
     userId: 'ada',
     sessionId: 'trip',
   })
@@ -50,7 +44,8 @@ const guarded = {
 }
 const manual: ToolSet = { locate: tool({ inputSchema: query }) }
 
-const roles = async (session: Session): Promise<string[]> => (await session.history()).map(({ role }) => role)
+const roles = async (session: FullSession): Promise<string[]> =>
+  (await session.history()).map(({ role }) => role)
 const search = (n: number): ReplyContent => called(`c${n}`, 'search', { query: `trains ${n}` })
 
 describe('the tool loop of streamText', () => {

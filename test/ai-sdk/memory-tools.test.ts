@@ -1,18 +1,12 @@
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { memoryLoop, memoryToolSet, toToolSpecs } from '../../src/ai-sdk/index.ts'
-import {
-  createMemory,
-  lintRequest,
-  mapStore,
-  memoryToolSpecs,
-  type Session,
-  toOpenAI,
-} from '../../src/index.ts'
+import { lintRequest, mapStore, memoryToolSpecs, toOpenAI } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { called, said, scripted } from './scripted.ts'
 
-const open = (): Session =>
-  createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada', sessionId: 'trip' })
+const open = (): FullSession =>
+  fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada', sessionId: 'trip' })
 
 describe('the memory tools in the loop of the SDK', () => {
   it('remember on the session, and the budget counts them as the model is told of them', async () => {
@@ -26,7 +20,7 @@ describe('the memory tools in the loop of the SDK', () => {
     const loop = await memoryLoop(session, { tools })
     await streamText({ model, tools, stopWhen: isStepCount(3), ...loop }).consumeStream()
     await loop.settled()
-    expect(await session.facts()).toMatchObject([
+    expect(await session.facts.list()).toMatchObject([
       { kind: 'finding', text: 'The train leaves at 9:40.', trust: 'assistant', pinned: false },
     ])
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Remembered: finding m-')
@@ -51,7 +45,7 @@ describe('the memory tools in the loop of the SDK', () => {
     ])
     const loop = await memoryLoop(session, { tools })
     await generateText({ model, tools, stopWhen: isStepCount(6), ...loop })
-    expect((await session.facts()).map(({ text, trust }) => [text, trust])).toEqual([
+    expect((await session.facts.list()).map(({ text, trust }) => [text, trust])).toEqual([
       ['The hotel is full.', 'web'],
       ['The page says 9:40.', 'tool'],
     ])
@@ -80,6 +74,6 @@ describe('the memory tools in the loop of the SDK', () => {
         },
       },
     ])
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
   })
 })

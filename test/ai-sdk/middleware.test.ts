@@ -2,18 +2,19 @@ import { generateText, isStepCount, jsonSchema, streamText, type ToolSet, tool, 
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { memoryMiddleware } from '../../src/ai-sdk/index.ts'
-import { createMemory, defaultCounter, mapStore, type Session } from '../../src/index.ts'
+import { defaultCounter, mapStore } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { promptTokens } from './count.ts'
 import { expectPaired } from './prompts.ts'
 import { called, said, scripted, streamOfParts, usage } from './scripted.ts'
 
-const sessionOf = (options: { budget?: number; system?: string } = {}): Session =>
-  createMemory({ store: mapStore(), budget: 16_000, ...options }).session({
+const sessionOf = (options: { budget?: number; system?: string } = {}): FullSession =>
+  fullMemory({ store: mapStore(), budget: 16_000, ...options }).session({
     userId: 'ada',
     sessionId: 'trip',
   })
 
-const said_ = async (session: Session): Promise<unknown[]> =>
+const said_ = async (session: FullSession): Promise<unknown[]> =>
   (await session.history({ messages: 1_000 })).map(({ role, content }) =>
     typeof content === 'string' ? `${role}: ${content}` : role,
   )

@@ -2,22 +2,16 @@ import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { aiSdkModel } from '../../src/ai-sdk/index.ts'
 import type { StreamPart } from '../../src/ai-sdk/types.ts'
-import {
-  createMemory,
-  type Model,
-  type ModelEvent,
-  type ModelRequest,
-  mapStore,
-  type Session,
-} from '../../src/index.ts'
+import { type Model, type ModelEvent, type ModelRequest, mapStore } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { searchTool } from '../render/samples.ts'
 import { expectPaired } from './prompts.ts'
 import { called, said, scripted, streamOf, streamOfParts, usage } from './scripted.ts'
 
-const sessionOf = (): Session =>
-  createMemory({ store: mapStore(), budget: 16_000, system: 'Be kind.' }).session({ userId: 'ada' })
+const sessionOf = (): FullSession =>
+  fullMemory({ store: mapStore(), budget: 16_000, system: 'Be kind.' }).session({ userId: 'ada' })
 
-async function asked(): Promise<Session> {
+async function asked(): Promise<FullSession> {
   const session = sessionOf()
   await session.append({ role: 'user', content: 'When does my train leave?' })
   return session

@@ -2,6 +2,7 @@
  * Replays a recorded conversation through the SDK as an app uses it: a browser sends its messages over the transport behind
  * `useChat`, a handler answers them with `streamText`, the model gives the recorded replies, the tools the recorded results.
  */
+
 import {
   convertToModelMessages,
   DefaultChatTransport,
@@ -16,10 +17,10 @@ import {
 } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { memoryLoop } from '../../src/ai-sdk/index.ts'
-import { createMemory } from '../../src/create-memory.ts'
 import type { Counter } from '../../src/ports/counter.ts'
 import type { ToolCallPart } from '../../src/ports/message.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 /** A recorded conversation, as what its user, its model and its tools said. */
 export interface Recorded {
@@ -54,7 +55,7 @@ const SYSTEM = 'You are a coding agent. Read before you write, and say what you 
 export const plimsoll = (counter: Counter, budget: number): Policy => ({
   name: 'plimsoll/ai-sdk',
   open: (system, tools) => {
-    const memory = createMemory({ store: mapStore(), budget, counter, system })
+    const memory = fullMemory({ store: mapStore(), budget, counter, system })
     const session = memory.session({ userId: 'bench' })
     return (messages) => memoryLoop(session, { tools: tools as never, messages: messages as never })
   },

@@ -2,7 +2,8 @@ import { generateText, type ModelMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromModelMessages, toAISDK } from '../../src/ai-sdk/index.ts'
-import { createMemory, mapStore, type Part, type Session, utf8Bound } from '../../src/index.ts'
+import { mapStore, type Part, utf8Bound } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {
   assistant,
   block,
@@ -21,8 +22,8 @@ import { runs } from '../unit/support/runs.ts'
 import { expectPaired } from './prompts.ts'
 import { said, scripted } from './scripted.ts'
 
-const sessionOf = (options: { budget?: number; system?: string } = {}): Session =>
-  createMemory({ store: mapStore(), budget: 16_000, ...options }).session({
+const sessionOf = (options: { budget?: number; system?: string } = {}): FullSession =>
+  fullMemory({ store: mapStore(), budget: 16_000, ...options }).session({
     userId: 'ada',
     sessionId: 'trip',
   })
@@ -438,7 +439,7 @@ describe('what only a provider understands', () => {
   })
 
   it('stays within the budget by an upper bound of what any tokenizer counts', async () => {
-    const memory = createMemory({ store: mapStore(), budget: 30_000, counter: utf8Bound })
+    const memory = fullMemory({ store: mapStore(), budget: 30_000, counter: utf8Bound })
     const session = memory.session({ userId: 'ada' })
     for (let n = 0; n < 40; n++)
       await session.append(

@@ -2,21 +2,14 @@ import { convertToModelMessages, type UIMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromUIMessages, toAISDK, toUIMessages } from '../../src/ai-sdk/index.ts'
-import {
-  createMemory,
-  lintRequest,
-  type MessageInput,
-  mapStore,
-  type Session,
-  toAnthropic,
-  toOpenAI,
-} from '../../src/index.ts'
+import { lintRequest, type MessageInput, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { runs } from '../unit/support/runs.ts'
 import { expectPaired } from './prompts.ts'
 import { uiMessages } from './ui-messages.ts'
 
-const sessionOf = (): Session =>
-  createMemory({ store: mapStore(), budget: 1_000_000 }).session({ userId: 'ada', sessionId: 'trip' })
+const sessionOf = (): FullSession =>
+  fullMemory({ store: mapStore(), budget: 1_000_000 }).session({ userId: 'ada', sessionId: 'trip' })
 
 /** What a log gives back of messages. */
 async function stored(messages: readonly UIMessage[]): Promise<readonly MessageInput[]> {

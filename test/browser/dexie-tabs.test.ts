@@ -1,6 +1,6 @@
 import { Dexie } from 'dexie'
 import { afterEach, describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { isPlimsollError } from '../../src/ports/errors.ts'
 import { type DexieStore, dexieStore } from '../../src/stores/dexie.ts'
 import { TABLES } from '../../src/stores/dexie-schema.ts'

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
 import { destroyKeptKeys, encryptedStore, keptKeys } from '../../src/encrypted/index.ts'
-import { createMemory } from '../../src/index.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { type DexieStore, dexieStore } from '../../src/stores/dexie.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { describeStore } from '../contract/index.ts'
 import { readLog, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
@@ -50,7 +50,7 @@ describeEncrypted('Dexie', () => open())
 it('an encrypted Dexie leaves no text in any object store of the database', async () => {
   const name = crypto.randomUUID()
   const store = encryptedStore(open(name), KEYS)
-  const session = createMemory({ store, budget: 3_000 }).session({ userId: 'ada', sessionId: 'trip' })
+  const session = fullMemory({ store, budget: 3_000 }).session({ userId: 'ada', sessionId: 'trip' })
   await session.append({ role: 'user', content: 'CANARY' })
   await session.checkpoint.set({ step: 'CANARY' })
   const rows = await rawRowsOf(name)
@@ -63,7 +63,7 @@ it('a key that the browser keeps is the same in all tabs, shows no bytes, and op
   const scope = { userId: 'ada', sessionId: 'trip' }
   const [one, other] = await Promise.all([keptKeys({ name }), keptKeys({ name })])
   const store = encryptedStore(open(data), one)
-  await createMemory({ store, budget: 3_000 }).session(scope).append({ role: 'user', content: 'Hello.' })
+  await fullMemory({ store, budget: 3_000 }).session(scope).append({ role: 'user', content: 'Hello.' })
   expect(await encryptedStore(open(data), other).unlock({ userId: 'ada' })).toBe('opened')
   const [kept] = (await rawRowsOf(name)) as [{ readonly key: CryptoKey }]
   expect(kept.key.extractable).toBe(false)

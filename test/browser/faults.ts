@@ -1,5 +1,5 @@
 /** The page that `test/faults/browser.ts` drives: writes until it is killed or full, and says what it finds. */
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { isPlimsollError } from '../../src/ports/errors.ts'
 import { type DexieStoreOptions, dexieStore } from '../../src/stores/dexie.ts'
 import { append, readLog, remove, SCOPE } from '../contract/samples.ts'

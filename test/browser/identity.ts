@@ -1,13 +1,9 @@
 /** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
-import {
-  createMemory,
-  extractFacts,
-  isPlimsollError,
-  lexicalRecall,
-  type MessageInput,
-} from '../../src/index.ts'
+
+import { extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 interface Part {
   readonly sessionId: string
@@ -21,13 +17,13 @@ async function replay(json: string): Promise<readonly string[]> {
   const { sessionId, budget, system, steps } = JSON.parse(json) as Part
   const store = dexieStore({ name: 'identity', durability: 'relaxed' })
   // As `worker/objects.ts` has it.
-  const memory = createMemory({
+  const memory = fullMemory({
     store,
     budget,
     ...(system !== undefined && { system }),
-    recall: lexicalRecall({ stemmer: englishStemmer }),
+    recall: { stemmer: englishStemmer },
     compaction: {},
-    extract: extractFacts,
+    facts: { extract: extractFacts },
   })
   const session = memory.session({ userId: sessionId, sessionId })
   const answers: string[] = []

@@ -1,8 +1,9 @@
 import axe from 'axe-core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { commands, userEvent } from 'vitest/browser'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import '../../src/inspector/define.ts'
-import { createMemory } from '../../src/create-memory.ts'
 import { clientSource, type PlimsollInspector, sessionSource } from '../../src/inspector/index.ts'
 import { mapStore } from '../../src/stores/map.ts'
 
@@ -265,7 +266,7 @@ describe('a dropped log', () => {
 
 describe('a session', () => {
   test('of this page shows every past call, checked, and follows what is written', async () => {
-    const memory = createMemory({ store: mapStore(), budget: 600 })
+    const memory = fullMemory({ store: mapStore(), budget: 600 })
     const session = memory.session({ userId: 'ada', sessionId: 'tea' })
     const say = async (number: number) => {
       await session.append({ role: 'user', content: `Question ${number}: ${'what of the tea? '.repeat(8)}` })
@@ -287,7 +288,7 @@ describe('a session', () => {
   })
 
   test('at an edge shows past calls, and the next one with the tools of the newest', async () => {
-    const memory = createMemory({ store: mapStore(), budget: 600 })
+    const memory = fullMemory({ store: mapStore(), budget: 600 })
     const session = memory.session({ userId: 'ada', sessionId: 'edge' })
     let heard: (event: { type: string }) => void = () => {}
     const tools = [{ name: 'seats', description: 'Finds seats.', inputSchema: { type: 'object' } }]
@@ -299,7 +300,7 @@ describe('a session', () => {
         asked.push(options.tools)
         return session.context(options)
       },
-      contextAt: (id) => session.contextAt(id),
+      contextAt: (id) => contextAt(session, id),
       live: (listener) => {
         heard = listener
         return () => {}

@@ -1,6 +1,7 @@
 /** A worker of its own realm and thread, as another tab is: writes through the encrypted store. */
-import { decide } from '../../src/core/decide.ts'
+
 import { encryptedStore, keptKeys } from '../../src/encrypted/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 import { append, SCOPE } from '../contract/samples.ts'
 

@@ -2,19 +2,20 @@ import { act, createElement, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { renderToString } from 'react-dom/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createMemory, type Memory, mapStore, type Scope } from '../../src/index.ts'
+import { mapStore, type Scope } from '../../src/index.ts'
 import { usePreview, useSession } from '../../src/react.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 
 const ada: Scope = { userId: 'ada', sessionId: 'trip' }
-const memoryOf = (contextWindow = 1_000, store = mapStore()): Memory =>
-  createMemory({ store, budget: { contextWindow, maxOutputTokens: 0 } })
+const memoryOf = (contextWindow = 1_000, store = mapStore()): FullMemory =>
+  fullMemory({ store, budget: { contextWindow, maxOutputTokens: 0 } })
 
-function Texts({ memory, scope }: { memory: Memory; scope: Scope }) {
+function Texts({ memory, scope }: { memory: FullMemory; scope: Scope }) {
   const { messages, loaded } = useSession(memory, scope)
   return createElement('p', null, loaded ? messages.map(({ content }) => content).join(' | ') : 'loading')
 }
 
-function Used({ memory }: { memory: Memory }) {
+function Used({ memory }: { memory: FullMemory }) {
   const { session } = useSession(memory, ada)
   const { context, error } = usePreview(session)
   return createElement('p', null, error ? String((error as Error).message) : `${context?.receipt.used}`)

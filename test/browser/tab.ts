@@ -1,4 +1,4 @@
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 import { append, SCOPE } from '../contract/samples.ts'
 

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type App, createApp, defineComponent, h, nextTick, shallowRef } from 'vue'
-import { createMemory, type Memory, mapStore, type Scope } from '../../src/index.ts'
+import { mapStore, type Scope } from '../../src/index.ts'
 import { usePreview, useSession } from '../../src/vue.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 
 const ada: Scope = { userId: 'ada', sessionId: 'trip' }
-const memoryOf = (contextWindow = 1_000, store = mapStore()): Memory =>
-  createMemory({ store, budget: { contextWindow, maxOutputTokens: 0 } })
+const memoryOf = (contextWindow = 1_000, store = mapStore()): FullMemory =>
+  fullMemory({ store, budget: { contextWindow, maxOutputTokens: 0 } })
 
 describe('the composables for Vue', () => {
   const apps: App[] = []
@@ -21,7 +22,7 @@ describe('the composables for Vue', () => {
     app.mount(host)
     return { host, app }
   }
-  const texts = (memory: Memory, scope: () => Scope) => () => {
+  const texts = (memory: FullMemory, scope: () => Scope) => () => {
     const { snapshot } = useSession(memory, scope)
     return () =>
       snapshot.value.loaded ? snapshot.value.messages.map(({ content }) => content).join(' | ') : 'loading'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { PAGE_UNITS, type Reads, type Store } from '../../src/ports/store.ts'
 import { accepted, append, mark, type Open, put, readAll, remove, SCOPE } from './samples.ts'
 

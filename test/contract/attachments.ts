@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { Attachment, ScopeStore } from '../../src/ports/store.ts'
 import { UNUSED_AT_ONCE } from '../../src/ports/store.ts'
 import type { DescribeStoreOptions } from './abilities.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nothingWritten } from '../../src/core/all-or-none.ts'
-import { decide } from '../../src/core/decide.ts'
+import { decide, nothingWritten } from '../../src/kernel/log/decide.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
 import type { Decide, Rows } from '../../src/ports/store.ts'
 import { isEntry } from '../../src/ports/store.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { type DerivedRow, PAGE_UNITS, type ScopeStore } from '../../src/ports/store.ts'
 import { type DescribeStoreOptions, halfPage } from './abilities.ts'
 import { append, erase, IDS, mark, type Open, openScope, put, readAll, remove, SCOPE } from './samples.ts'

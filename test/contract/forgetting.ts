@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { LogRow, ScopeStore } from '../../src/ports/store.ts'
 import {
   accepted,

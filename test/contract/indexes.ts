@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { IndexEntry } from '../../src/ports/op.ts'
 import { type IndexQuery, PAGE_ROWS, type Reads, type ScopeStore, type Sum } from '../../src/ports/store.ts'
 import type { DescribeStoreOptions } from './abilities.ts'

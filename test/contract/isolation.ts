@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import { append, bodyOf, IDS, mark, type Open, openScope, put, readAll, TEXTS } from './samples.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { EntriesQuery, EntryKind, LogRow, ScopeStore } from '../../src/ports/store.ts'
 import { isEntry, PAGE_ROWS, PAGE_UNITS, type Page } from '../../src/ports/store.ts'
 import { type DescribeStoreOptions, halfPage } from './abilities.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import { PAGE_ROWS, type Store } from '../../src/ports/store.ts'
 import type { DescribeStoreOptions } from './abilities.ts'

@@ -14,7 +14,6 @@ import { prefixed } from '../../src/encrypted/cipher.ts'
 import { findChromium, flags } from '../chromium.ts'
 import { type Canaries, INPUTS } from '../everywhere/canaries.ts'
 import { BareWorkerd } from '../kill/bare-workerd.ts'
-import { freePort } from '../started.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Where in a profile Chromium keeps the databases of pages. */
@@ -175,13 +174,13 @@ describe('the SQLite files of a Durable Object', () => {
         rolldownOptions: { external: ['cloudflare:workers'] },
       },
     })
-    const port = await freePort()
     const objects = { binding: 'OBJECTS', className: 'CanaryObject', uniqueKey: 'canaries' }
-    running = new BareWorkerd(folder, [{ name: 'main', port, module: 'worker.js', ...objects }])
-    await running.start()
+    const edge = new BareWorkerd(folder, [{ name: 'main', module: 'worker.js', ...objects }])
+    running = edge
+    await edge.start()
     const [clear, encrypted, secret] = [newCanaries(), newCanaries(), canary()]
     const call = async (object: string, body: object): Promise<string> => {
-      const response = await fetch(`http://127.0.0.1:${port}/${object}`, {
+      const response = await fetch(`${edge.url}/${object}`, {
         method: 'POST',
         body: JSON.stringify(body),
       })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AbortSignalLike, createMemory, mapStore, runAgent, scriptedModel } from '../../src/index.ts'
+import { type AbortSignalLike, mapStore, runAgent, scriptedModel } from '../../src/index.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 /**
  * That a run needs nothing but the platform's standards: its timers, its signals, and no code made from text.
@@ -9,7 +10,7 @@ import { type AbortSignalLike, createMemory, mapStore, runAgent, scriptedModel }
 export function describeAgent(take: (signal: AbortSignalLike) => unknown): void {
   describe('an agent', () => {
     it('checks arguments, runs tools, answers, and says when a tool takes too long', async () => {
-      const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+      const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
       const result = await runAgent({
         input: 'Add 2 and 3.',
         model: scriptedModel([

@@ -2,12 +2,13 @@ import { generateText } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { expect, it } from 'vitest'
 import { aiSdkModel, memoryLoop, toUIMessages } from '../../src/ai-sdk/index.ts'
-import { createMemory, mapStore } from '../../src/index.ts'
+import { mapStore } from '../../src/index.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 /** That the bridge needs nothing but what every platform has. */
 export function describeBridge(): void {
   it('the bridge to the AI SDK writes a reply and shows it', async () => {
-    const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+    const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
     await session.append({ role: 'user', content: 'Hi' })
     const usage = {
       inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

@@ -1,7 +1,7 @@
 /** What every platform and store must give. It changes with what the library sends, so only on purpose. */
 export const golden = {
   /** SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first, with a line break between. */
-  sha256: 'a4e4590cc5118819843a2b92724948e3e05411a96047bd27c8d061c974ba8be7',
+  sha256: 'fc08f302c032eb3f72faa53e9ad0585e14b24df4ccf85a8863bd12012acdeb96',
   /** The last request of the bounded run. */
   request: {
     tools: [
@@ -33,7 +33,7 @@ export const golden = {
       {
         role: 'user',
         content:
-          '<ctx-77857a15 data>\n[summary #1 of 5 earlier messages]\nUser asked for four running sums via the `add` tool. Results so far: 1+2=3, 10+20=30, 100+200=300. Next: 1000+2000.\n</ctx-77857a15>',
+          '<ctx-f70255de data>\n[summary #1 of 5 earlier messages]\nUser asked for four running sums via the `add` tool. Results so far: 1+2=3, 10+20=30, 100+200=300. Next: 1000+2000.\n</ctx-f70255de>',
       },
       {
         role: 'assistant',

@@ -7,7 +7,6 @@ import {
   summaryIn,
   tokensOf,
 } from '../../examples/calculator-run.ts'
-import { hashText } from '../../src/core/hash.ts'
 import {
   type Context,
   lintRequest,
@@ -16,6 +15,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
 import { golden } from './calculator.golden.ts'
 
 /** Tokens of the schema of `add`. */

@@ -1,5 +1,10 @@
 /** Canaries in every input of a memory, to be looked for in the files of whatever stores them. */
-import { createMemory, lexicalRecall, type Memory, type Store } from '../../src/index.ts'
+
+import type { Store } from '../../src/index.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { eraseUser } from '../../src/operations/forget/erase.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 
 export const INPUTS = ['message', 'fact', 'project', 'profile', 'title', 'checkpoint', 'attachment'] as const
 
@@ -13,21 +18,25 @@ export async function writeCanaries(store: Store, canaries: Canaries): Promise<s
   const memory = memoryOver(store)
   const session = memory.session({ ...ADA, sessionId: 'trip' })
   const bytes = Uint8Array.from(canaries.attachment, (character) => character.charCodeAt(0))
-  const picture = await session.attach({ mediaType: 'image/png', bytes, id: 'picture', tokens: 9 })
+  const picture = await attach(session, { mediaType: 'image/png', bytes, id: 'picture', tokens: 9 })
   const text = `Remember ${canaries.message} for me.`
   await session.append({ role: 'user', content: [{ type: 'text', text }, picture] })
-  await session.remember({ kind: 'finding', text: `Found ${canaries.fact}.`, project: canaries.project })
+  await session.facts.remember({
+    kind: 'finding',
+    text: `Found ${canaries.fact}.`,
+    project: canaries.project,
+  })
   await session.checkpoint.set({ step: canaries.checkpoint })
   await memory.user(ADA).profile.set('about', canaries.profile)
-  await memory.sessions(ADA).title('trip', canaries.title)
+  await titleSession(memory, ADA, 'trip', canaries.title)
   const { blocks } = await session.context()
-  return JSON.stringify([blocks, await session.recall(canaries.message)])
+  return JSON.stringify([blocks, await session.recall.find(canaries.message)])
 }
 
 export async function eraseCanaries(store: Store): Promise<void> {
-  await memoryOver(store).erase(ADA)
+  await eraseUser(memoryOver(store), ADA)
 }
 
-function memoryOver(store: Store): Memory {
-  return createMemory({ store, budget: 3_000, recall: lexicalRecall() })
+function memoryOver(store: Store): FullMemory {
+  return fullMemory({ store, budget: 3_000, recall: {} })
 }

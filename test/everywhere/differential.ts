@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
 import type { EntriesQuery, IndexQuery, ScopeStore, Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { append, erase, mark, put, remove, SCOPE, TEXTS } from '../contract/samples.ts'
+import { limit, runs } from './runs.ts'
 
 /** Few names, so that ops meet; some that engines are known to mix up. */
 const NAMES = ['a', 'b', 'c', 'A', 'a ', 'a\u0000', 'é', 'e\u0301', '\uff5e', '\u{1f44d}', '__proto__']
@@ -124,9 +125,11 @@ async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
 export function describeDifferential(
   storeName: string,
   open: () => Store,
-  { again, runs = 100 }: { readonly again?: (store: Store) => Store; readonly runs?: number } = {},
+  { again, runs: count = 100 }: { readonly again?: (store: Store) => Store; readonly runs?: number } = {},
 ): void {
-  it(`the ${storeName} store answers as the map store does, whatever is written`, async () => {
+  it(`the ${storeName} store answers as the map store does, whatever is written`, {
+    timeout: limit(120_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(batches, async (all) => {
         const store = open()
@@ -137,7 +140,7 @@ export function describeDifferential(
         }
         if (again) expect(await answers(again(store).open(SCOPE))).toStrictEqual(await answers(reference))
       }),
-      { numRuns: runs },
+      runs(count),
     )
-  }, 120_000)
+  })
 }

@@ -1,7 +1,6 @@
 /** What every store gives when its texts are encrypted, on each platform. */
+
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { carriers, followed } from '../../src/core/transfer/follow.ts'
 import {
   type EncryptedStore,
   type EncryptedStoreOptions,
@@ -12,15 +11,17 @@ import {
   secretKeys,
   type Unreadable,
 } from '../../src/encrypted/index.ts'
-import {
-  createMemory,
-  extractFacts,
-  lexicalRecall,
-  type Memory,
-  type Scope,
-  type Store,
-} from '../../src/index.ts'
+import { extractFacts, type Scope, type Store } from '../../src/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
+import { titleSession } from '../../src/operations/sessions.ts'
+import { exportFrom } from '../../src/operations/transfer/export.ts'
+import { carriers, followed } from '../../src/operations/transfer/follow.ts'
+import { importInto } from '../../src/operations/transfer/import.ts'
 import type { Attachment, LogRow, RegisterRow } from '../../src/ports/store.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
 import { changedStore } from './changed-store.ts'
 
@@ -156,15 +157,19 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const memory = memoryOver(encrypt(store))
       const session = memory.session(SCOPE)
       await session.append({ role: 'user', content: 'I prefer CANARY seats. Always book CANARY trains.' })
-      await session.remember({ kind: 'preference', text: 'Likes CANARY.', project: 'CANARY' })
+      await session.facts.remember({ kind: 'preference', text: 'Likes CANARY.', project: 'CANARY' })
       await memory.user(USER).profile.set('about', 'CANARY')
       await session.checkpoint.set({ step: 'CANARY' })
-      await memory.sessions(USER).title('trip', 'CANARY')
+      await titleSession(memory, USER, 'trip', 'CANARY')
       for (let round = 0; round < 12; round++)
-        await session.addExchange(`Question ${round} of CANARY? ${'x '.repeat(600)}`, 'The answer is CANARY.')
+        await addExchange(
+          session,
+          `Question ${round} of CANARY? ${'x '.repeat(600)}`,
+          'The answer is CANARY.',
+        )
       const context = await session.context()
       expect(JSON.stringify(context.blocks)).toContain('CANARY')
-      await session.recall('CANARY')
+      await session.recall.find('CANARY')
       expect((await textOf(store, [USER, SCOPE])).toLowerCase()).not.toContain('canary')
       expect((await textOf(encrypt(store), [USER, SCOPE])).toLowerCase()).toContain('canary')
     })
@@ -186,8 +191,8 @@ export function describeEncrypted(name: string, open: () => Store): void {
         return {
           hash,
           receipt,
-          past: await session.contextAt('a3'),
-          recalled: await session.recall('seat 4'),
+          past: await contextAt(session, 'a3'),
+          recalled: await session.recall.find('seat 4'),
         }
       }
       expect(await run(encrypt(open()))).toEqual(await run(open()))
@@ -277,7 +282,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const told: Unreadable[] = []
       const log = (row: LogRow): LogRow => ({ ...row, body: row.id === 'u1' ? 'p1.x' : row.body })
       const encrypted = encrypt(tampered(store, { log }), { onUnreadable: (row) => told.push(row) })
-      expect(await memoryOver(encrypted).session(SCOPE).contextAt('a1')).toMatchObject({
+      expect(await contextAt(memoryOver(encrypted).session(SCOPE), 'a1')).toMatchObject({
         verified: false,
         reason: 'unreadable',
       })
@@ -437,17 +442,17 @@ export function describeEncrypted(name: string, open: () => Store): void {
     it('is exported in the clear, and imported encrypted, byte for byte, lists included', async () => {
       const source = memoryOver(encrypt(open()))
       const session = source.session(SCOPE)
-      await session.remember({ kind: 'preference', text: 'Likes CANARY seats.' })
+      await session.facts.remember({ kind: 'preference', text: 'Likes CANARY seats.' })
       await source.user(USER).profile.set('about', 'CANARY')
       for (let round = 0; round < 8; round++)
-        await session.addExchange(`CANARY ${round}? ${'x '.repeat(600)}`, 'An answer.')
-      const lines = await linesOf(source.export(USER))
+        await addExchange(session, `CANARY ${round}? ${'x '.repeat(600)}`, 'An answer.')
+      const lines = await linesOf(exportFrom(source, USER))
       const store = open()
       const target = memoryOver(encrypt(store))
-      await target.import(USER, lines)
-      expect(await linesOf(target.export(USER))).toEqual(lines)
-      expect(await target.session(SCOPE).facts()).toEqual(await session.facts())
-      expect(await memoryOver(encrypt(store)).session(SCOPE).facts()).toHaveLength(1)
+      await importInto(target, USER, lines)
+      expect(await linesOf(exportFrom(target, USER))).toEqual(lines)
+      expect(await target.session(SCOPE).facts.list()).toEqual(await session.facts.list())
+      expect(await memoryOver(encrypt(store)).session(SCOPE).facts.list()).toHaveLength(1)
       expect(await textOf(store, [USER, SCOPE])).not.toContain('CANARY')
     })
 
@@ -649,7 +654,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
         .commit([put('op-1', 'key', null)], decide)
       const session = memoryOver(encrypt(store, {}, OTHER_KEYS)).session(SCOPE)
       const bytes = new Uint8Array(3)
-      expect(await codeOf(session.attach({ mediaType: 'image/png', bytes }))).toBe('ERR_DECRYPT')
+      expect(await codeOf(attach(session, { mediaType: 'image/png', bytes }))).toBe('ERR_DECRYPT')
       expect(await codeOf(session.append({ role: 'user', content: 'Hello.' }))).toBe('ERR_DECRYPT')
       expect((await store.open(SCOPE).head()).seq).toBe(0)
       expect(await store.open(SCOPE).registers('')).toEqual([])
@@ -752,13 +757,13 @@ export function describeEncrypted(name: string, open: () => Store): void {
   })
 }
 
-function memoryOver(store: Store): Memory {
-  return createMemory({
+function memoryOver(store: Store): FullMemory {
+  return fullMemory({
     store,
     budget: 3_000,
     clock: () => 1_790_000_000_000,
-    recall: lexicalRecall(),
-    extract: extractFacts,
+    recall: {},
+    facts: { extract: extractFacts },
     compaction: {},
   })
 }

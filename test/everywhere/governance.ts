@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { sealOp } from '../../src/core/seal.ts'
-import { charsPerToken, createMemory, lexicalRecall, type Memory, type Session } from '../../src/index.ts'
+import { charsPerToken } from '../../src/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { readAudit } from '../../src/operations/audit.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
+import { eraseUser } from '../../src/operations/forget/erase.ts'
+import { forget, forgetFact } from '../../src/operations/forget/forget.ts'
+import { listSessions, titleSession } from '../../src/operations/sessions.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 /** A store, and a look at all that it holds which goes past it. */
 export interface World {
@@ -20,14 +27,14 @@ const BYTES = {
   bytes: Uint8Array.from(`picture of ${CANARY}`, (character) => character.charCodeAt(0)),
 }
 
-export function memoryOver(store: Store, clock: () => number = () => 1_000): Memory {
-  return createMemory({
+export function memoryOver(store: Store, clock: () => number = () => 1_000): FullMemory {
+  return fullMemory({
     store,
     budget: 2_000,
     counter: charsPerToken(4),
     compaction: { ahead: false },
-    recall: lexicalRecall(),
-    sections: { checkpoint: 100 },
+    recall: {},
+    checkpoint: { excerptTokens: 100 },
     development: true,
     clock,
   })
@@ -35,42 +42,47 @@ export function memoryOver(store: Store, clock: () => number = () => 1_000): Mem
 
 /** Says a canary in a session, and lets everything derive from it that can. */
 export async function writeCanary(
-  memory: Memory,
-): Promise<{ readonly trip: Session; readonly home: Session }> {
+  memory: FullMemory,
+): Promise<{ readonly trip: FullSession; readonly home: FullSession }> {
   const trip = memory.session({ ...ADA, sessionId: 'trip' })
   const home = memory.session({ ...ADA, sessionId: 'home' })
-  const picture = await trip.attach({ ...BYTES, id: 'picture', tokens: 9 })
-  const shared = await trip.attach({ ...BYTES, bytes: Uint8Array.of(1), id: 'shared-picture', tokens: 9 })
+  const picture = await attach(trip, { ...BYTES, id: 'picture', tokens: 9 })
+  const shared = await attach(trip, { ...BYTES, bytes: Uint8Array.of(1), id: 'shared-picture', tokens: 9 })
   const text = `Remember that ${CANARY} is the door code at /srv/${CANARY}/door.`
   await trip.append({ id: 'said', role: 'user', content: [{ type: 'text', text }, picture, shared] })
   await trip.append({ id: 'heard', role: 'assistant', content: 'I will.' })
   await trip.append({ id: 'again', role: 'user', content: [{ type: 'text', text: 'And this?' }, shared] })
-  await trip.remember({ id: 'own', kind: 'finding', text: `The code is ${CANARY}.`, sources: ['said'] })
-  await trip.remember({
+  await trip.facts.remember({ id: 'own', kind: 'finding', text: `The code is ${CANARY}.`, sources: ['said'] })
+  await trip.facts.remember({
     id: 'of-own',
     kind: 'finding',
     text: `It says ${CANARY} too.`,
     sources: ['fact/own'],
   })
-  await trip.remember({ id: 'direct', kind: 'preference', text: `Likes ${CANARY} doors.`, sources: ['said'] })
-  await trip.remember({
+  await trip.facts.remember({
+    id: 'direct',
+    kind: 'preference',
+    text: `Likes ${CANARY} doors.`,
+    sources: ['said'],
+  })
+  await trip.facts.remember({
     id: 'promoted',
     kind: 'constraint',
     text: `Never say ${CANARY} aloud.`,
     trust: 'tool',
     sources: ['said'],
   })
-  await trip.promote('promoted', { pinned: true })
+  await trip.facts.promote('promoted', { pinned: true })
   // Of no message: only the session knows where it comes from.
-  await trip.remember({
+  await trip.facts.remember({
     id: 'of-fact',
     kind: 'preference',
     text: `Prefers it said: ${CANARY}.`,
     trust: 'tool',
     sources: ['fact/own'],
   })
-  await trip.promote('of-fact')
-  await trip.remember({ id: 'apart', kind: 'preference', text: 'Likes windows.' })
+  await trip.facts.promote('of-fact')
+  await trip.facts.remember({ id: 'apart', kind: 'preference', text: 'Likes windows.' })
   await trip.context()
   await home.append({ role: 'user', content: 'Which door?' })
   await home.context()
@@ -81,8 +93,8 @@ export async function writeCanary(
     ])
     if (round % 10 === 0) await trip.context()
   }
-  await trip.recall(`where is ${CANARY}`)
-  await trip.compacted()
+  await trip.recall.find(`where is ${CANARY}`)
+  await trip.compaction.settled()
   return { trip, home }
 }
 
@@ -138,7 +150,7 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       const before = await dump()
       expect(before.split(CANARY).length).toBeGreaterThan(10)
 
-      const certificate = await trip.forget('said')
+      const certificate = await forget(trip, 'said')
       expect(await dump()).not.toContain(CANARY)
       expect(certificate).toMatchObject({
         action: 'forget',
@@ -167,14 +179,14 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
 
       for (const session of [trip, home, memoryOver(store).session({ ...ADA, sessionId: 'trip' })])
         expect(JSON.stringify(await session.context()).toLowerCase()).not.toContain(CANARY)
-      expect((await trip.recall(CANARY)).map(({ id }) => id)).not.toContain('said')
-      expect(await trip.facts({ all: true })).toMatchObject([{ id: 'apart' }])
+      expect((await trip.recall.find(CANARY)).map(({ id }) => id)).not.toContain('said')
+      expect(await trip.facts.list({ all: true })).toMatchObject([{ id: 'apart' }])
       expect(await dump()).not.toContain(CANARY)
-      const next = await trip.forget('heard')
+      const next = await forget(trip, 'heard')
       for (const id of next.removed.summaries.first)
         expect(certificate.removed.summaries.first).not.toContain(id)
-      expect(await trip.forget('said')).toMatchObject({ already: true, removed: { messages: { count: 0 } } })
-      expect(await memory.user(ADA).audit()).toMatchObject([
+      expect(await forget(trip, 'said')).toMatchObject({ already: true, removed: { messages: { count: 0 } } })
+      expect(await readAudit(memory, ADA)).toMatchObject([
         { action: 'forget', target: 'heard' },
         { action: 'forget', target: 'said', counts: { messages: 1, facts: 5, attachments: 1 } },
         { action: 'promote', target: 'of-fact' },
@@ -187,12 +199,12 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       const memory = memoryOver(store)
       const session = memory.session({ ...ADA, sessionId: 'trip' })
       await session.append({ role: 'user', content: 'Hello.' })
-      await session.remember({ id: 'shared', kind: 'preference', text: `Likes ${CANARY} doors.` })
+      await session.facts.remember({ id: 'shared', kind: 'preference', text: `Likes ${CANARY} doors.` })
       await session.context({ newEpoch: true })
       expect(await dump()).toContain(CANARY)
-      await memory.user(ADA).facts.forget('shared')
+      await forgetFact(memory, ADA, 'shared')
       expect(await dump()).not.toContain(CANARY)
-      expect(await memory.user(ADA).audit()).toMatchObject([
+      expect(await readAudit(memory, ADA)).toMatchObject([
         { action: 'forget', target: 'shared', counts: { facts: 1, heads: 1 } },
       ])
     })
@@ -201,8 +213,8 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       const { store, dump } = await open()
       const memory = memoryOver(store)
       const { trip } = await writeCanary(memory)
-      for (const id of ['direct', 'promoted', 'of-fact']) await trip.forget(id)
-      const certificate = await memory.sessions(ADA).delete('trip')
+      for (const id of ['direct', 'promoted', 'of-fact']) await forget(trip, id)
+      const certificate = await deleteSession(memory, ADA, 'trip')
       expect(await dump()).not.toContain(CANARY)
       expect(certificate).toMatchObject({
         action: 'erase',
@@ -210,9 +222,9 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
         already: false,
         removed: { sessions: { count: 1, first: ['trip'] }, messages: { count: 303 } },
       })
-      expect(await memory.sessions(ADA).delete('trip')).toMatchObject({ already: true })
+      expect(await deleteSession(memory, ADA, 'trip')).toMatchObject({ already: true })
       expect(await memory.user(ADA).facts.list()).toMatchObject([{ id: 'apart' }])
-      expect((await memory.user(ADA).audit({ first: 1 }))[0]).toMatchObject({
+      expect((await readAudit(memory, ADA, { first: 1 }))[0]).toMatchObject({
         action: 'erase',
         target: 'trip',
       })
@@ -224,7 +236,7 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       const memory = memoryOver(store)
       const { trip, home } = await writeCanary(memory)
       await memory.user(ADA).profile.set('SOUL.md', `Speak like ${CANARY}.`)
-      await memory.sessions(ADA).title('trip', `About ${CANARY}`)
+      await titleSession(memory, ADA, 'trip', `About ${CANARY}`)
       await trip.checkpoint.set({ door: CANARY })
       // Unlisted, as a crash between the two scopes leaves it.
       const unlisted = store.open({ ...ADA, sessionId: 'unlisted' })
@@ -238,7 +250,7 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       await trip.close()
       await home.close()
 
-      const certificate = await memory.erase(ADA)
+      const certificate = await eraseUser(memory, ADA)
       expect(await dump()).not.toContain(CANARY)
       expect(await dump()).not.toContain('question 7')
       expect(certificate).toMatchObject({ action: 'erase', target: 'ada', already: false })
@@ -247,14 +259,17 @@ export function describeGovernance(name: string, open: () => Promise<World>): vo
       expect(certificate.removed.messages.count).toBe(305)
       expect(certificate.pending).toEqual(['replicas', 'devices', 'recovery'])
       expect(await store.scopes()).not.toContainEqual({ ...ADA, sessionId: 'elsewhere' })
-      expect(await memory.sessions(ADA).list()).toEqual([])
+      expect(await listSessions(memory, ADA)).toEqual([])
       expect(await memory.user(ADA).facts.list()).toEqual([])
-      expect(await memory.user(ADA).audit()).toMatchObject([
+      expect(await readAudit(memory, ADA)).toMatchObject([
         { action: 'erase', target: 'ada', counts: { sessions: 3 } },
       ])
       expect(await others.history()).toMatchObject([{ content: 'Of another tenant.' }])
-      expect(await memory.erase(ADA)).toMatchObject({ already: true, removed: { sessions: { count: 0 } } })
-      expect(await memory.user(ADA).audit()).toHaveLength(1)
+      expect(await eraseUser(memory, ADA)).toMatchObject({
+        already: true,
+        removed: { sessions: { count: 0 } },
+      })
+      expect(await readAudit(memory, ADA)).toHaveLength(1)
     })
   })
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import type { O200k } from '../../src/counters/o200k.ts'
+import { runs } from './runs.ts'
 
 /** gpt-tokenizer's own encoding; special tokens as plain text. */
 const reference = (text: string): number[] => encode(text, { disallowedSpecial: new Set() })
@@ -74,7 +75,7 @@ The ferry doesn't sail before 07:45; we'll board at Gate 12B ("upper deck").
 `
 
 /** That the counter is gpt-tokenizer's o200k, whatever the platform's own Unicode tables are. */
-export function describeO200k(load: () => Promise<O200k>, numRuns: number): void {
+export function describeO200k(load: () => Promise<O200k>, count: number): void {
   describe('the o200k counter', () => {
     it('encodes prose, code, JSON and six scripts as gpt-tokenizer does', async () => {
       const o200k = await load()
@@ -89,7 +90,7 @@ export function describeO200k(load: () => Promise<O200k>, numRuns: number): void
           expect(o200k.encode(text)).toEqual(tokens)
           expect(o200k.count(text)).toBe(tokens.length)
         }),
-        { numRuns },
+        runs(count),
       )
     })
 
@@ -109,7 +110,7 @@ export function describeO200k(load: () => Promise<O200k>, numRuns: number): void
         fc.property(unbroken, (text) => {
           expect(o200k.encode(text)).toEqual(reference(text))
         }),
-        { numRuns: Math.ceil(numRuns / 10) },
+        runs(count / 10),
       )
     })
 

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { hashText } from '../../src/core/hash.ts'
-import { sealOp } from '../../src/core/seal.ts'
-import type { Session } from '../../src/core/session.ts'
-import { createMemory, lexicalRecall, type MessageInput } from '../../src/index.ts'
+import type { MessageInput } from '../../src/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
 import type { Stemmer } from '../../src/ports/stemmer.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { people, type Random, randomFrom, sentenceFrom, things } from './recall-texts.ts'
 
 /** SHA-256 of what all queries find: at first, after a delete, after a rewind. They change with what recall finds, so only on purpose. */
@@ -61,12 +62,12 @@ export function describeSessionRecall(
       expect(left.join(' ').split(' ')).not.toContain(best)
       await reopened(left)
 
-      await session.rewind(REWOUND)
+      await rewind(session, REWOUND)
       const hidden = await rankings(session, asked)
       expect(hidden.join(' ')).not.toMatch(/\bm1[01]\d\d\b/)
       await reopened(hidden)
 
-      await session.undo()
+      await undo(session)
       expect(await rankings(session, asked)).toEqual(left)
       expect([found, left, hidden].map((all) => hashText(all.join('\n')))).toEqual(GOLDEN)
       await session.close()
@@ -74,8 +75,8 @@ export function describeSessionRecall(
   })
 }
 
-function openSession(store: Store, stemmer: Stemmer = englishStemmer, scope = SCOPE): Session {
-  return createMemory({ store, budget: 16_000, recall: lexicalRecall({ stemmer }) }).session(scope)
+function openSession(store: Store, stemmer: Stemmer = englishStemmer, scope = SCOPE): FullSession {
+  return fullMemory({ store, budget: 16_000, recall: { stemmer } }).session(scope)
 }
 
 /** Appends of one to many messages: rounds with and without tools, some so long that they reach over the end of a block. */
@@ -117,10 +118,10 @@ function queries(): string[] {
 }
 
 /** For each query, the ids of what is found, best first. */
-async function rankings(session: Session, asked: readonly string[]): Promise<string[]> {
+async function rankings(session: FullSession, asked: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const query of asked)
-    found.push((await session.recall(query, { first: RESULTS })).map(({ id }) => id).join(' '))
+    found.push((await session.recall.find(query, { first: RESULTS })).map(({ id }) => id).join(' '))
   return found
 }
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { charsPerToken, createMemory, type Store } from '../../src/index.ts'
+import { charsPerToken, type Store } from '../../src/index.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { startSession } from '../../src/operations/start/start.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 const DAY = 86_400_000
 /** 2026-11-22. */
@@ -29,7 +32,7 @@ export function describeStart(name: string, open: () => Store): void {
       ['the other way round', [...FACTS].reverse()],
     ])('is the same bytes, with facts %s', async (_, facts) => {
       let ids = 0
-      const memory = createMemory({
+      const memory = fullMemory({
         store: open(),
         budget: 16_000,
         counter: charsPerToken(4),
@@ -38,14 +41,14 @@ export function describeStart(name: string, open: () => Store): void {
         newId: () => `id-${++ids}`,
       })
       const session = memory.session({ userId: 'ada', sessionId: 'trip' })
-      for (const fact of facts) await session.remember(fact)
-      await session.resolve('fact 22 é漢')
-      await session.forget('fact 40 é漢')
+      for (const fact of facts) await session.facts.remember(fact)
+      await session.facts.resolve('fact 22 é漢')
+      await forget(session, 'fact 40 é漢')
       for (const skill of ['chairs', 'beds', 'tables'])
         await memory
           .user({ userId: 'ada' })
           .skills.set({ name: skill, description: `On ${skill}.`, text: '' })
-      const start = await session.start({ project: 'another/1', budgetTokens: 2_000 })
+      const start = await startSession(session, { project: 'another/1', budgetTokens: 2_000 })
       expect(start.overflow.pinned.count).toBeGreaterThan(0)
       expect(start.etag).toBe(GOLDEN)
     })

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { createMemory, mapStore, type Scope, type Store } from '../../src/index.ts'
+import { mapStore, type Scope, type Store } from '../../src/index.ts'
+import { attach } from '../../src/operations/attachments.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { exportFrom } from '../../src/operations/transfer/export.ts'
+import { importInto } from '../../src/operations/transfer/import.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 const ADA = { userId: 'ada' }
 const BOB = { tenant: 'acme', userId: 'bob' }
 
 function memoryOf(store: Store) {
   let ids = 0
-  return createMemory({
+  return fullMemory({
     store,
     budget: 600,
     clock: () => 1_700_000_000_000,
@@ -16,7 +22,7 @@ function memoryOf(store: Store) {
 
 async function exported(store: Store, scope: Scope): Promise<string> {
   let text = ''
-  for await (const line of memoryOf(store).export(scope)) text += line
+  for await (const line of exportFrom(memoryOf(store), scope)) text += line
   return text
 }
 
@@ -25,7 +31,7 @@ async function live(store: Store): Promise<void> {
   const memory = memoryOf(store)
   const session = memory.session({ ...ADA, sessionId: 'trip' })
   const bytes = Uint8Array.from({ length: 1_200_000 }, (_, at) => (at * 7) % 256)
-  const picture = await session.attach({ mediaType: 'image/png', bytes })
+  const picture = await attach(session, { mediaType: 'image/png', bytes })
   await session.append({
     role: 'user',
     content: [{ type: 'text', text: '海👩‍👩‍👧\u2028'.repeat(60_000) }, picture],
@@ -36,10 +42,10 @@ async function live(store: Store): Promise<void> {
     await session.context().catch(() => {})
   }
   const [last] = (await session.history({ messages: 1 })).slice(-1)
-  await session.rewind(last?.id ?? '')
-  await session.remember({ kind: 'constraint', text: 'Never fly.' })
-  const { fact } = await session.remember({ kind: 'finding', text: 'The 9:40 is full.' })
-  await session.forget(fact.id)
+  await rewind(session, last?.id ?? '')
+  await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+  const { fact } = await session.facts.remember({ kind: 'finding', text: 'The 9:40 is full.' })
+  await forget(session, fact.id)
   await session.checkpoint.set({ step: 1 })
   await memory.session({ ...ADA, sessionId: 'home' }).append({ role: 'user', content: 'Hello.' })
   const user = memory.user(ADA)
@@ -56,9 +62,9 @@ export function describeTransfer(name: string, open: () => Store): void {
       const text = await exported(source, ADA)
       expect(text === (await exported(reference, ADA))).toBe(true)
       const target = open()
-      await memoryOf(target).import(BOB, [text])
+      await importInto(memoryOf(target), BOB, [text])
       expect((await exported(target, BOB)) === text).toBe(true)
-      const again = await memoryOf(target).import(BOB, [text])
+      const again = await importInto(memoryOf(target), BOB, [text])
       expect(Object.values(again.parts).map(({ written }) => written)).toEqual([0, 0, 0, 0])
       expect(again.conflicts.count + again.skipped.count).toBe(0)
     }, 60_000)

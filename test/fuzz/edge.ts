@@ -5,11 +5,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Attempt, EdgeBodies, FAILED, isAfterWriting } from '../everywhere/edge-bodies.ts'
 import type { Target } from '../everywhere/edge-samples.ts'
 import { BareWorkerd, edgeWorker, SESSIONS, USERS } from '../kill/bare-workerd.ts'
-import { freePort } from '../started.ts'
 import { ObjectRows } from './object-rows.ts'
 
 const BODIES = Number(process.argv[2] ?? 20_000)
@@ -139,9 +137,8 @@ function shown({ method, path, headers, body }: Attempt): string {
 
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-fuzz-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-const port = await freePort()
 const variables = { GUEST_SECRET: 'a secret of this test, of 32 bytes or more' }
-const worker = edgeWorker(folder, port, variables)
+const worker = edgeWorker(folder, variables)
 console.log(`seed ${SEED}`)
 const begun = performance.now()
 for (let done = 0; done < BODIES && goesOn(); done += A_WORKERD) {
@@ -149,10 +146,7 @@ for (let done = 0; done < BODIES && goesOn(); done += A_WORKERD) {
   const edge = new BareWorkerd(folder, [worker])
   await edge.start()
   try {
-    const lanes = Array.from(
-      { length: LANES },
-      (_, index) => new Lane(`http://127.0.0.1:${port}`, folder, SEED + done + index),
-    )
+    const lanes = Array.from({ length: LANES }, (_, index) => new Lane(edge.url, folder, SEED + done + index))
     await Promise.all(lanes.map((lane) => lane.run(Math.ceil(bodies / LANES))))
   } catch (error) {
     if (!hangs) throw error
@@ -161,8 +155,6 @@ for (let done = 0; done < BODIES && goesOn(); done += A_WORKERD) {
   }
   rmSync(join(folder, 'objects'), { recursive: true, force: true })
   mkdirSync(join(folder, 'objects'))
-  // Its port is free a moment later.
-  await pause(100)
   const rate = Math.round((sent / (performance.now() - begun)) * 1000)
   console.log(`${done + bodies} bodies, ${sent} requests, ${rate} a second`)
 }

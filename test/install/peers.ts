@@ -3,14 +3,13 @@
  * Node that `engines` names. The core has to work in all of them; what needs a peer works, or refuses it in its one line. Needs a registry
  * and a Chromium; about five minutes. `-- lit` does what has that in its name alone.
  */
-import { execFileSync, type StdioOptions } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
+import { packed, project, run } from './library.ts'
 import { type Shown, show } from './page.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 const apps = join(import.meta.dirname, 'apps')
 const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-install-'))
 
@@ -60,28 +59,9 @@ const CASES: readonly Case[] = [
   })),
 ]
 
-function run(folder: string, command: string, ...args: readonly string[]): string {
-  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
-  // On Windows npm is a .cmd.
-  const shell = process.platform === 'win32' && command === 'npm'
-  return execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio, shell, timeout: 300_000 })
-}
-
-/** The library as it is published: its file. */
-function packed(): string {
-  const answer = run(root, 'npm', 'pack', '--json', '--pack-destination', workplace)
-  const [{ filename }] = JSON.parse(answer.slice(answer.indexOf('[')))
-  return join(workplace, filename)
-}
-
-/** A project of its own, with the library beside what it has. */
-function project(name: string, tarball: string, beside: readonly string[]): string {
-  const folder = join(workplace, name)
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  const install = ['install', '--no-audit', '--no-fund', '--prefer-offline']
-  if (beside.length > 0) run(folder, 'npm', ...install, ...beside)
-  run(folder, 'npm', ...install, tarball)
+/** A project with the programs of `apps/`. */
+function projectOf(name: string, tarball: string, beside: readonly string[]): string {
+  const folder = project(join(workplace, name), tarball, beside)
   cpSync(apps, folder, { recursive: true })
   return folder
 }
@@ -99,13 +79,13 @@ async function check(folder: string, { beside, apps = [], page }: Case): Promise
 const asked = process.argv[2] ?? ''
 let failures = 0
 try {
-  const tarball = packed()
+  const tarball = packed(workplace)
   for (const [index, one] of CASES.entries()) {
     const title = one.beside.join(' ') || 'nothing'
     if (!title.includes(asked)) continue
     const started = Date.now()
     try {
-      await check(project(`case-${index}`, tarball, one.beside), one)
+      await check(projectOf(`case-${index}`, tarball, one.beside), one)
       console.log(
         `ok      ${title}: ${['core', ...(one.apps ?? []), ...(one.page ? ['page'] : [])].join(', ')}`,
       )

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 
 const root = resolve(import.meta.dirname, '../..')
+const START_MS = 60_000
 
 /** A class of Durable Objects. */
 export interface BareObjects {
@@ -18,8 +20,8 @@ export interface BareObjects {
 export interface BareWorker extends BareObjects {
   /** Letters and digits. */
   readonly name: string
-  /** Where it takes requests, on loopback. */
-  readonly port: number
+  /** Where it takes requests, on loopback. Default: where nobody else does, another port after each start. */
+  readonly port?: number
   /** Its one module, a file in the folder of the process. */
   readonly module: string
   /** Classes beside the first one. Default: none. */
@@ -37,11 +39,7 @@ export const SESSIONS: BareObjects = {
 export const USERS: BareObjects = { binding: 'USERS', className: 'UserObject', uniqueKey: 'plimsoll-user' }
 
 /** Bundles the edge into `folder`. Everybody is the user `local`. */
-export function edgeWorker(
-  folder: string,
-  port: number,
-  variables: Readonly<Record<string, string>> = {},
-): BareWorker {
+export function edgeWorker(folder: string, variables: Readonly<Record<string, string>> = {}): BareWorker {
   // The page is no part of this.
   const assets = join(folder, 'assets')
   mkdirSync(assets, { recursive: true })
@@ -55,7 +53,6 @@ export function edgeWorker(
   renameSync(join(folder, 'index.js'), join(folder, 'worker.js'))
   return {
     name: 'main',
-    port,
     module: 'worker.js',
     ...SESSIONS,
     others: [USERS],
@@ -67,7 +64,8 @@ export function edgeWorker(
 export class BareWorkerd {
   readonly #folder: string
   readonly #workers: readonly BareWorker[]
-  #process: ChildProcess | undefined
+  readonly #ports = new Map<string, number>()
+  #process: { readonly child: ChildProcess; readonly closed: Promise<unknown> } | undefined
 
   constructor(folder: string, workers: readonly BareWorker[]) {
     this.#folder = folder
@@ -79,7 +77,12 @@ export class BareWorkerd {
 
   /** Of the running process. */
   get pid(): number | undefined {
-    return this.#process?.pid
+    return this.#process?.child.pid
+  }
+
+  /** Of the first worker, without a slash at its end. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#ports.get(this.#workers[0]?.name ?? '')}`
   }
 
   /** Folder with the SQLite files of a worker's objects. */
@@ -89,48 +92,39 @@ export class BareWorkerd {
 
   /** Resolves when all workers take connections. */
   async start(): Promise<void> {
-    const child = spawn(join(root, 'node_modules/.bin/workerd'), ['serve', 'config.capnp'], {
-      cwd: this.#folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    const child = spawn(
+      join(root, 'node_modules/.bin/workerd'),
+      ['serve', '--control-fd=3', 'config.capnp'],
+      { cwd: this.#folder, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
+    )
+    this.#process = { child, closed: once(child, 'close') }
     let said = ''
     child.stderr?.on('data', (chunk) => {
       said += chunk
     })
-    this.#process = child
-    for (let tries = 0; tries < 400; tries++) {
-      if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode}:\n${said}`)
-      const taken = await Promise.all(this.#workers.map(({ port }) => accepts(port)))
-      if (taken.every(Boolean)) return
-      await pause(10)
+    this.#ports.clear()
+    // By its own word: who answers on a port may be another. The lines end with it.
+    const signal = AbortSignal.timeout(START_MS)
+    for await (const line of createInterface({ input: child.stdio[3] as Readable, signal })) {
+      const { socket, port } = JSON.parse(line) as { socket: string; port: number }
+      this.#ports.set(socket, port)
+      if (this.#ports.size === this.#workers.length) return
     }
-    throw new Error(`workerd takes no connections:\n${said}`)
+    await this.kill()
+    throw new Error(`workerd does not listen:\n${said}`)
   }
 
   /** SIGKILL, and what it left behind is as it was at that moment. */
   async kill(): Promise<void> {
-    const child = this.#process
+    const { child, closed } = this.#process ?? {}
     this.#process = undefined
-    if (!child || child.exitCode !== null) return
-    const ended = new Promise((done) => child.once('exit', done))
-    child.kill('SIGKILL')
-    await ended
+    child?.kill('SIGKILL')
+    await closed
   }
 }
 
 function objectsOf({ binding, className, uniqueKey, others = [] }: BareWorker): readonly BareObjects[] {
   return [{ binding, className, uniqueKey }, ...others]
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      done(true)
-    })
-    socket.once('error', () => done(false))
-  })
 }
 
 /** The settings of wrangler.toml that matter here, in workerd's own words. */
@@ -140,7 +134,8 @@ function config(workers: readonly BareWorker[]): string {
   const flags = /compatibility_flags = (\[[^\]]*\])/.exec(toml)?.[1]
   const services = workers.map(({ name }) => `(name = "${name}", worker = .${name}),`)
   const sockets = workers.map(
-    ({ name, port }) => `(name = "${name}", address = "127.0.0.1:${port}", http = (), service = "${name}"),`,
+    ({ name, port = 0 }) =>
+      `(name = "${name}", address = "127.0.0.1:${port}", http = (), service = "${name}"),`,
   )
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (

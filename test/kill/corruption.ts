@@ -14,11 +14,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { BareWorkerd, edgeWorker, SESSIONS, USERS } from './bare-workerd.ts'
 import { filesIn } from './disk.ts'
 
-const PORT = 18_788
 const MESSAGES = 60
 const PAGE_BYTES = 4_096
 const problems: string[] = []
 const started = Date.now()
+/** The one that is asked. */
+let edge: BareWorkerd
 
 interface Answer {
   readonly status: number
@@ -26,7 +27,7 @@ interface Answer {
 }
 
 async function post(path: string, body: unknown, opId?: string): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${PORT}/v1/sessions${path}`, {
+  const response = await fetch(`${edge.url}/v1/sessions${path}`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
@@ -85,8 +86,8 @@ async function served(session: string, name: string, mayBeUnmade = false): Promi
 /** Damages copies of one session's file, beside an undamaged session. */
 async function damage(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-corruption-'))
-  const worker = edgeWorker(folder, PORT)
-  const edge = new BareWorkerd(folder, [worker])
+  const worker = edgeWorker(folder)
+  edge = new BareWorkerd(folder, [worker])
   const objects = edge.objects(worker.uniqueKey)
   process.on('exit', () => {
     void edge.kill()
@@ -174,7 +175,7 @@ async function damage(): Promise<void> {
       '-wal',
     )
   if (outcomes.failed === 0) problems.push('no damage was noticed')
-  await damageUser(edge, merged)
+  await damageUser(merged)
   console.log(
     `Damaged on disk: ${outcomes.failed} failed with an error, ${outcomes.whole} were served whole, ` +
       `${outcomes.shortened} as they were earlier.`,
@@ -182,7 +183,7 @@ async function damage(): Promise<void> {
 }
 
 /** Damages what the user's sessions share: contexts go on without it, and say so. */
-async function damageUser(edge: BareWorkerd, whole: string): Promise<void> {
+async function damageUser(whole: string): Promise<void> {
   const objects = edge.objects(SESSIONS.uniqueKey)
   rmSync(objects, { recursive: true })
   cpSync(whole, objects, { recursive: true })
@@ -215,10 +216,10 @@ async function fill(): Promise<void> {
     console.log('Full disk: skipped, a small tmpfs can be mounted by root only.')
     return
   }
-  const worker = edgeWorker(folder, PORT)
-  const edge = new BareWorkerd(folder, [worker])
+  const worker = edgeWorker(folder)
+  edge = new BareWorkerd(folder, [worker])
   const objects = edge.objects(worker.uniqueKey)
-  process.on('exit', () => void edge.kill())
+  process.prependListener('exit', () => void edge.kill())
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, Buffer.alloc(2 ** 21))
   await edge.start()

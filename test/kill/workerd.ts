@@ -3,6 +3,7 @@
  * acknowledged: messages, contexts, facts of the user, checkpoints and chats, over HTTP. Then: nothing acknowledged is lost or has moved,
  * seqs have no gaps, each op has one row and gives its first result again, and chats that were cut off are said to be.
  */
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +16,6 @@ import { readObjects } from './disk.ts'
 import { type Acknowledged, type Kind, Ledger, send, Writer } from './writers.ts'
 
 const KILLS = Number(process.argv[2] ?? 10)
-const PORT = 18_787
 /** 64 writers: how many of each kind, and over how many sessions. */
 const KINDS: readonly { readonly kind: Kind; readonly writers: number; readonly sessions: number }[] = [
   { kind: 'append', writers: 40, sessions: 4 },
@@ -25,7 +25,6 @@ const KINDS: readonly { readonly kind: Kind; readonly writers: number; readonly 
 ]
 /** Acknowledged calls that are sent again after each kill. */
 const AGAIN = 40
-const url = `http://127.0.0.1:${PORT}`
 
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-kill-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -39,9 +38,9 @@ const model = await fakeOpenAI({
     return { text, calls: [{ id: `call_${count}`, name: 'memory_finding', input }] }
   },
 })
-const worker = edgeWorker(folder, PORT, { MODEL_BASE_URL: model.url, MODEL_ID: 'fake' })
+const worker = edgeWorker(folder, { MODEL_BASE_URL: model.url, MODEL_ID: 'fake' })
 const edge = new BareWorkerd(folder, [worker])
-process.on('exit', () => void edge.kill())
+process.prependListener('exit', () => void edge.kill())
 const ledger = new Ledger()
 const { problems } = ledger
 /** Seq of each acknowledged message, from when it was first seen after its acknowledgement. */
@@ -60,10 +59,9 @@ const started = Date.now()
 await edge.start()
 for (const session of sessions) await post('/v1/sessions', { session_id: session })
 for (let kill = 0; kill < KILLS; kill++) {
-  await write(async () => {
+  await write(async (writing) => {
     // A slow machine answers nobody within that time of its start.
-    const before = ledger.acknowledged.length
-    for (let waited = 0; waited < 1_000 && ledger.acknowledged.length === before; waited++) await pause(10)
+    await Promise.race([once(ledger, 'acknowledged'), writing])
     await pause(30 + Math.floor(Math.random() * 250))
     await edge.kill()
   })
@@ -94,17 +92,17 @@ console.log(
 )
 process.exitCode = problems.length + model.refusals.length === 0 ? 0 : 1
 
-async function write(until: () => Promise<void>): Promise<void> {
+async function write(until: (writing: Promise<unknown>) => Promise<void>): Promise<void> {
   let over = false
-  const running = writers.map((writer) => writer.run(url, () => over))
-  await until()
+  const writing = Promise.all(writers.map((writer) => writer.run(edge.url, () => over)))
+  await until(writing)
   over = true
-  await Promise.all(running)
+  await writing
 }
 
 async function post(path: string, body: unknown): Promise<{ status: number; body: unknown }> {
   const headers = { 'Content-Type': 'application/json' }
-  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const response = await fetch(edge.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
   return { status: response.status, body: fromWire(await response.json()) }
 }
 
@@ -144,7 +142,7 @@ async function sendAgain(): Promise<void> {
   const all = ledger.acknowledged.filter(({ kind }) => kind !== 'chat' && kind !== 'context')
   for (let sent = 0; sent < AGAIN && all.length > 0; sent++) {
     const { call, answer } = all[Math.floor(Math.random() * all.length)] as Acknowledged
-    const response = await send(url, call)
+    const response = await send(edge.url, call)
     const again = (await response.json()) as typeof answer
     if (response.status !== 200) problems.push(`${call.id}: sent again, ${response.status}`)
     for (const [was, is] of [
@@ -164,7 +162,7 @@ async function sendAgain(): Promise<void> {
 async function checkRuns(): Promise<void> {
   for (const [run, { call, isWhole }] of ledger.runs) {
     if (isWhole) continue
-    const response = await fetch(`${url}/v1/sessions/${call.session}/chat/${run}`)
+    const response = await fetch(`${edge.url}/v1/sessions/${call.session}/chat/${run}`)
     const text = await response.text()
     if (response.status !== 200 || !text.endsWith('data: [DONE]\n\n'))
       problems.push(`${call.id}: run ${run} says ${response.status} ${text.slice(-200)}`)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { EventEmitter } from 'node:events'
 
 /** One write, as it is sent, and sent again. */
 export interface Call {
@@ -28,8 +29,8 @@ interface Answer {
   readonly version?: string
 }
 
-/** What became of all calls. */
-export class Ledger {
+/** What became of all calls; tells of each that is acknowledged. */
+export class Ledger extends EventEmitter<{ acknowledged: [] }> {
   readonly acknowledged: Acknowledged[] = []
   readonly problems: string[] = []
   /** Chats that were begun, by run: those whose stream came to its end, and those that broke off. */
@@ -38,6 +39,11 @@ export class Ledger {
   resent = 0
   repeated = 0
   refusedRuns = 0
+
+  acknowledge(one: Acknowledged): void {
+    this.acknowledged.push(one)
+    this.emit('acknowledged')
+  }
 }
 
 /** Status of a call, and its answer; undefined: the connection broke. */
@@ -135,7 +141,7 @@ export class Writer {
     if (answer.mismatch) ledger.problems.push(`${call.id}: has other content`)
     if (answer.repeated && !isAgain) ledger.problems.push(`${call.id}: repeated although it was sent once`)
     if (answer.repeated) ledger.repeated++
-    ledger.acknowledged.push({ kind, call, answer })
+    ledger.acknowledge({ kind, call, answer })
     return true
   }
 
@@ -153,7 +159,7 @@ export class Writer {
     const known = ledger.runs.get(run)
     if (!known) {
       ledger.runs.set(run, { call, isWhole: false })
-      ledger.acknowledged.push({ kind: 'chat', call, answer: {} })
+      ledger.acknowledge({ kind: 'chat', call, answer: {} })
     }
     const stream = await response.text()
     if (!stream.endsWith('data: [DONE]\n\n')) ledger.problems.push(`${call.id}: its stream has no end`)

@@ -1,7 +1,9 @@
 /** Requests of `toAnthropic`, sent by the official SDK to a server that is as strict as Anthropic's. */
+
 import Anthropic from '@anthropic-ai/sdk'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createMemory, mapStore, parseAnthropicReply, type Session, toAnthropic } from '../../src/index.ts'
+import { mapStore, parseAnthropicReply, toAnthropic } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {
   type AnthropicRequest,
   anthropicProblem,
@@ -29,13 +31,13 @@ const tools = [
   },
 ]
 
-const sessionOf = (budget: number): Session =>
-  createMemory({ store: mapStore(), budget, system: 'You are a travel agent.', development: true }).session({
+const sessionOf = (budget: number): FullSession =>
+  fullMemory({ store: mapStore(), budget, system: 'You are a travel agent.', development: true }).session({
     userId: 'ada',
   })
 
 /** One call: render, send, stream, parse, append. */
-async function step(session: Session, client: Anthropic): Promise<Anthropic.Message> {
+async function step(session: FullSession, client: Anthropic): Promise<Anthropic.Message> {
   const request = toAnthropic(await session.context({ tools, tail: 'Be brief.' }))
   const reply = await client.messages
     .stream({ model: 'claude-fake', max_tokens: 500, ...request })

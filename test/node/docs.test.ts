@@ -1,9 +1,13 @@
 /** What the pages say of the edge, beside the code: nothing is named that is not there, and nothing that is there goes unnamed. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { PROBLEMS } from '../../src/edge/app/problem.ts'
 import { createApp } from '../../src/edge/hono.ts'
+import type { Context } from '../../src/index.ts'
+import { blocksOf, moduleOf } from '../install/blocks.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -95,18 +99,92 @@ describe('peers.md', () => {
   })
 })
 
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...['docs', 'examples'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => join(folder, file)),
+  ),
+]
+
+describe('choosing.md', () => {
+  it('names a test of ours for each thing that goes wrong', () => {
+    const named = [...read('docs/choosing.md').matchAll(/`([\w/.-]+\.ts)`:\s+\*([^*]+)\*$/gm)]
+    expect(named.length).toBeGreaterThan(20)
+    for (const [, file = '', name = ''] of named)
+      expect(read(`test/${file}`).replaceAll("\\'", "'")).toContain(
+        name.replaceAll('\n', ' ').replace(/ +/g, ' '),
+      )
+  })
+})
+
+describe('features.md', () => {
+  it('has features that show a line in the memory section, and a section in the receipt', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-features-'))
+    try {
+      const library = join(root, 'src/index.ts').replaceAll('\\', '/')
+      for (const block of blocksOf('docs/features.md', read('docs/features.md')))
+        writeFileSync(
+          join(folder, block.file),
+          moduleOf(block).replaceAll(`from 'plimsoll'`, `from '${library}'`),
+        )
+      const use = pathToFileURL(join(folder, 'use.ts')).href
+      const { blocks, receipt } = (await import(/* @vite-ignore */ use)) as Context
+      const [memory] = blocks.flatMap(({ section, parts }) => (section === 'memory' ? parts : []))
+      expect(memory).toMatchObject({
+        text: expect.stringMatching(/The user's time zone: Europe\/Rome\n[\s\S]*- The dog comes along\./),
+      })
+      expect(receipt.remembered).toMatchObject([{ name: 'notes', cap: 50, items: 1 }])
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('what the pages look like', () => {
+  it.each(pages)('%s has no line of 160 characters or more, but for what programs print', (page) => {
+    const long: number[] = []
+    let isPrinted = false
+    for (const [index, line] of read(page).split('\n').entries()) {
+      if (line.trimStart().startsWith('```')) isPrinted = !isPrinted
+      else if (!isPrinted && [...line].length >= 160) long.push(index + 1)
+    }
+    expect(long).toEqual([])
+  })
+
+  it.each(pages)(
+    '%s has no block of code but those that `npm run test:docs` compiles or says why not',
+    (page) => {
+      expect(() => blocksOf(page, read(page))).not.toThrow()
+    },
+  )
+})
+
+describe('the pages about the sources', () => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map(
+    (file) => `/${file.replaceAll('\\', '/')}`,
+  )
+
+  it.each(['ARCHITECTURE.md', 'docs/decisions.md', 'docs/features.md'])(
+    '%s names files that are there',
+    (page) => {
+      const named = [...read(page).matchAll(/`(?:src)?\/?((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(
+        ([, file]) => file,
+      )
+      const own = blocksOf(page, read(page)).map(({ file }) => file)
+      const missing = named.filter(
+        (file = '') => !own.includes(file) && !sources.some((source) => source.endsWith(`/${file}`)),
+      )
+      expect(missing).toEqual([])
+    },
+  )
+})
+
 describe('links between the pages', () => {
-  const pages = [
-    'README.md',
-    'ARCHITECTURE.md',
-    'CONTRIBUTING.md',
-    'CHANGELOG.md',
-    ...['docs', 'examples'].flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.md'))
-        .map((file) => join(folder, file)),
-    ),
-  ]
   const slug = (title: string): string =>
     title
       .toLowerCase()

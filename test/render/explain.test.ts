@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block, Context } from '../../src/ports/context.ts'
+import type { Explanation } from '../../src/ports/explanation.ts'
 import { toAnthropic } from '../../src/render/anthropic.ts'
-import { type Explanation, explain } from '../../src/render/explain.ts'
+import { explain } from '../../src/render/explain.ts'
 import { toOpenAI } from '../../src/render/openai.ts'
+import { runs } from '../unit/support/runs.ts'
 import {
   assistant,
   block,
@@ -60,6 +62,7 @@ describe('an explanation', () => {
         const context = counted(blocks, tools)
         expectTiled(explain(context), toOpenAI(context), context)
       }),
+      runs(100),
     )
   })
 
@@ -69,6 +72,7 @@ describe('an explanation', () => {
         const context = counted(blocks, tools)
         expectTiled(explain(context, 'anthropic', { cache }), toAnthropic(context, { cache }), context)
       }),
+      runs(100),
     )
   })
 
@@ -90,6 +94,7 @@ describe('an explanation', () => {
           for (const index of inside) if (place !== undefined) expect(index).toBe(place)
         }
       }),
+      runs(100),
     )
   })
 

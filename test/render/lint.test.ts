@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type LintableRequest, type LintRule, lintRequest, type Provider } from '../../src/render/lint.ts'
+import type { Provider } from '../../src/ports/explanation.ts'
+import { type LintableRequest, type LintRule, lintRequest } from '../../src/render/lint.ts'
 
 type Messages = readonly { readonly role: string; readonly [key: string]: unknown }[]
 

@@ -1,9 +1,10 @@
 /** Ways in which sessions of other programs were lost to a refused request, each named after its report. */
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../src/ports/context.ts'
+import type { Provider } from '../../src/ports/explanation.ts'
 import type { Part } from '../../src/ports/message.ts'
 import { fromAnthropicMessages, parseAnthropicReply, toAnthropic } from '../../src/render/anthropic.ts'
-import { type LintRule, lintRequest, type Provider } from '../../src/render/lint.ts'
+import { type LintRule, lintRequest } from '../../src/render/lint.ts'
 import { fromOpenAIMessages, parseOpenAIReply, toOpenAI } from '../../src/render/openai.ts'
 import { assistant, block, blocksOf, call, contextOf, result, user } from './samples.ts'
 

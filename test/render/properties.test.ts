@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AnthropicMessage, type AnthropicRequest, toAnthropic } from '../../src/render/anthropic.ts'
 import { lintRequest } from '../../src/render/lint.ts'
 import { toOpenAI } from '../../src/render/openai.ts'
+import { runs } from '../unit/support/runs.ts'
 import { blockLists, contextOf, toolLists } from './samples.ts'
 
 /** Everything but the cache marks. */
@@ -31,6 +32,7 @@ describe('every block list whose pairs hold', () => {
       fc.property(blockLists, toolLists, (blocks, tools) => {
         expect(lintRequest(toOpenAI(contextOf(blocks, tools)), 'openai')).toEqual([])
       }),
+      runs(100),
     )
   })
 
@@ -39,6 +41,7 @@ describe('every block list whose pairs hold', () => {
       fc.property(blockLists, toolLists, fc.boolean(), (blocks, tools, cache) => {
         expect(lintRequest(toAnthropic(contextOf(blocks, tools), { cache }), 'anthropic')).toEqual([])
       }),
+      runs(100),
     )
   })
 
@@ -51,6 +54,7 @@ describe('every block list whose pairs hold', () => {
           expect(whole.slice(0, part.length)).toEqual(part)
         })
       }),
+      runs(100),
     )
   })
 
@@ -64,6 +68,7 @@ describe('every block list whose pairs hold', () => {
           expectPrefix(part.messages, whole.messages)
         })
       }),
+      runs(100),
     )
   })
 
@@ -76,6 +81,7 @@ describe('every block list whose pairs hold', () => {
         const open = before.replace(/[\]}]*$/, '')
         expect(after.startsWith(open)).toBe(true)
       }),
+      runs(100),
     )
   })
 
@@ -87,6 +93,7 @@ describe('every block list whose pairs hold', () => {
         expect(withoutMarks(marked)).toEqual(toAnthropic(context, { cache: false }))
         expect(countMarks(marked)).toBeLessThanOrEqual(4)
       }),
+      runs(100),
     )
   })
 
@@ -99,6 +106,7 @@ describe('every block list whose pairs hold', () => {
         expect(JSON.stringify(toAnthropic(context))).toBe(JSON.stringify(toAnthropic(context)))
         expect(JSON.stringify(context)).toBe(before)
       }),
+      runs(100),
     )
   })
 
@@ -118,6 +126,7 @@ describe('every block list whose pairs hold', () => {
         expect(content.flatMap((b) => (b.type === 'tool_use' ? [b.id] : [])).sort()).toEqual(ids)
         expect(content.flatMap((b) => (b.type === 'tool_result' ? [b.tool_use_id] : [])).sort()).toEqual(ids)
       }),
+      runs(100),
     )
   })
 })

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { LawChecker } from '../../src/core/assert-laws.ts'
-import { type Block, type Context, charsPerToken, createMemory, mapStore } from '../../src/index.ts'
-import { calls, result, user } from './support/messages.ts'
+import { LawChecker } from '../../src/assert-laws.ts'
+import { type Block, type Context, charsPerToken, mapStore } from '../../src/index.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
+import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
+import { answer, calls, result, user } from './support/messages.ts'
+
+function memoryInDevelopment(): FullMemory {
+  return fullMemory({ store: mapStore(), budget: 1_000, counter: charsPerToken(4), development: true })
+}
 
 /** A context that keeps all laws, over a log of three messages. */
 async function lawful(): Promise<Context> {
-  const memory = createMemory({
-    store: mapStore(),
-    budget: 1_000,
-    counter: charsPerToken(4),
-    development: true,
-  })
-  const session = memory.session({ userId: 'ada' })
+  const session = memoryInDevelopment().session({ userId: 'ada' })
   await session.append([user('u'), calls('a', 'c'), result('t', 'c')])
   return session.context()
 }
@@ -81,5 +81,23 @@ describe('a context that is checked in development', () => {
     checker.check(context, 3)
     expect(() => checker.check({ ...context, blocks: changed }, 3)).toThrow('law 5 is broken')
     checker.check({ ...context, epoch: 'another', blocks: changed }, 3)
+  })
+
+  it('holds nothing to a preview, which no epoch was saved for', async () => {
+    const session = memoryInDevelopment().session({ userId: 'ada' })
+    await session.append([user('u'), user('v')])
+    const { epoch } = await session.context({ preview: true })
+    await session.append(answer('a'), { round: 'u' })
+    expect((await session.context()).epoch).toBe(epoch)
+  })
+
+  it('begins again with a log that was deleted', async () => {
+    const memory = memoryInDevelopment()
+    const session = memory.session({ userId: 'ada' })
+    const { epoch } = await session.context()
+    await session.append(user('u'))
+    await session.context()
+    await deleteSession(memory, { userId: 'ada' }, 'default')
+    expect((await session.context()).epoch).toBe(epoch)
   })
 })

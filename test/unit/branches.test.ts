@@ -1,22 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  createMemory,
-  isPlimsollError,
-  type Message,
-  mapStore,
-  type Session,
-  type Store,
-  versionsIn,
-} from '../../src/index.ts'
+import { isPlimsollError, type Message, mapStore, type Store, versionsIn } from '../../src/index.ts'
+import { readBranches, switchTo } from '../../src/operations/branches.ts'
+import { editMessage, rewind } from '../../src/operations/rewind.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
+import { limit, runs } from './support/runs.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
 let ids = 0
 
-function open(store: Store = mapStore()): Session {
-  return createMemory({ store, budget: 16_000, clock: () => 7, newId: () => `id-${++ids}` }).session(scope)
+function open(store: Store = mapStore()): FullSession {
+  return fullMemory({ store, budget: 16_000, clock: () => 7, newId: () => `id-${++ids}` }).session(scope)
 }
 
 const failing = async (promise: Promise<unknown>): Promise<unknown> =>
@@ -27,12 +23,12 @@ const failing = async (promise: Promise<unknown>): Promise<unknown> =>
 
 const say = (id: string) => ({ id, role: 'user' as const, content: id })
 const reply = (id: string) => ({ id, role: 'assistant' as const, content: id })
-const shown = async (session: Session): Promise<readonly string[]> =>
+const shown = async (session: FullSession): Promise<readonly string[]> =>
   (await session.history({ messages: 10_000 })).map(({ id }) => id)
-const versions = async (session: Session) =>
-  versionsIn(await session.history({ messages: 10_000 }), await session.branches(), true)
+const versions = async (session: FullSession) =>
+  versionsIn(await session.history({ messages: 10_000 }), await readBranches(session), true)
 
-describe('append with replaces', () => {
+describe('editMessage', () => {
   it('says another thing in the place of a message, in one commit', async () => {
     const store = mapStore()
     const commits: number[] = []
@@ -46,10 +42,10 @@ describe('append with replaces', () => {
     )
     await session.append([say('u1'), reply('a1'), say('u2'), reply('a2')])
     commits.length = 0
-    await session.append(say('u2b'), { replaces: 'u2' })
+    await editMessage(session, 'u2', say('u2b'))
     expect(commits).toEqual([2])
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b'])
-    expect(await session.branches()).toEqual([{ after: 'a1', versions: ['u2'] }])
+    expect(await readBranches(session)).toEqual([{ after: 'a1', versions: ['u2'] }])
     expect((await versions(session)).get('u2b')).toEqual({ index: 2, count: 2, versions: ['u2', 'u2b'] })
   })
 
@@ -57,23 +53,23 @@ describe('append with replaces', () => {
     const store = mapStore()
     const session = open(store)
     await session.append([say('u1'), reply('a1')])
-    await session.append(say('u1b'), { replaces: 'u1' })
+    await editMessage(session, 'u1', say('u1b'))
     await session.append(reply('a1b'))
     for (const one of [session, open(store)])
-      expect(await one.append(say('u1b'), { replaces: 'u1' })).toMatchObject({ repeated: true })
+      expect(await editMessage(one, 'u1', say('u1b'))).toMatchObject({ repeated: true })
     expect(await shown(session)).toEqual(['u1b', 'a1b'])
-    expect(await session.branches()).toEqual([{ after: null, versions: ['u1'] }])
+    expect(await readBranches(session)).toEqual([{ after: null, versions: ['u1'] }])
   })
 
   it('writes nothing where the message does not show, or what is said opens no round', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])
-    expect(await failing(session.append(say('x'), { replaces: 'nowhere' }))).toMatchObject({
+    expect(await failing(editMessage(session, 'nowhere', say('x')))).toMatchObject({
       code: 'ERR_NOT_FOUND',
     })
-    expect(await failing(session.append(reply('x'), { replaces: 'a1' }))).toMatchObject({
+    expect(await failing(editMessage(session, 'a1', reply('x')))).toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
-      argument: 'replaces',
+      argument: 'messages',
     })
     expect(await shown(session)).toEqual(['u1', 'a1'])
   })
@@ -83,14 +79,14 @@ describe('branches and switchTo', () => {
   it('come back to an old version with all that followed it, and to the new one', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1'), say('u2'), reply('a2'), say('u3'), reply('a3')])
-    await session.append(say('u2b'), { replaces: 'u2' })
+    await editMessage(session, 'u2', say('u2b'))
     await session.append(reply('a2b'))
-    await session.switchTo('u2')
+    await switchTo(session, 'u2')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2', 'a2', 'u3', 'a3'])
     await session.append([say('u4'), reply('a4')])
-    await session.switchTo('u2b')
+    await switchTo(session, 'u2b')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b', 'a2b'])
-    await session.switchTo('u2')
+    await switchTo(session, 'u2')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2', 'a2', 'u3', 'a3', 'u4', 'a4'])
     expect((await versions(session)).get('u2')).toEqual({ index: 1, count: 2, versions: ['u2', 'u2b'] })
   })
@@ -99,13 +95,13 @@ describe('branches and switchTo', () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])
     for (const id of ['a2', 'a3']) {
-      await session.rewind((await shown(session)).at(-1) ?? '')
+      await rewind(session, (await shown(session)).at(-1) ?? '')
       await session.append(reply(id))
     }
-    await session.append(say('v1'), { replaces: 'u1' })
-    await session.switchTo('u1')
+    await editMessage(session, 'u1', say('v1'))
+    await switchTo(session, 'u1')
     expect(await shown(session)).toEqual(['u1', 'a3'])
-    await session.switchTo('a1')
+    await switchTo(session, 'a1')
     expect(await shown(session)).toEqual(['u1', 'a1'])
     expect(Object.fromEntries(await versions(session))).toEqual({
       u1: { index: 1, count: 2, versions: ['u1', 'v1'] },
@@ -116,25 +112,28 @@ describe('branches and switchTo', () => {
   it('do nothing where the version shows, and refuse what begins none', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1'), say('u2')])
-    await session.append(say('u2b'), { replaces: 'u2' })
-    await session.append(say('v1'), { replaces: 'u1' })
-    await session.switchTo('u1')
-    await session.switchTo('u1')
+    await editMessage(session, 'u2', say('u2b'))
+    await editMessage(session, 'u1', say('v1'))
+    await switchTo(session, 'u1')
+    await switchTo(session, 'u1')
     expect(await shown(session)).toEqual(['u1', 'a1', 'u2b'])
-    expect(await failing(session.switchTo('nowhere'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'nowhere' })
-    await session.switchTo('v1')
-    expect(await failing(session.switchTo('a1'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
+    expect(await failing(switchTo(session, 'nowhere'))).toMatchObject({
+      code: 'ERR_NOT_FOUND',
+      id: 'nowhere',
+    })
+    await switchTo(session, 'v1')
+    expect(await failing(switchTo(session, 'a1'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
     // What it follows does not show.
-    expect(await failing(session.switchTo('u2'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
+    expect(await failing(switchTo(session, 'u2'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
   })
 
   it('do once what is asked for twice under one op id', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])
-    await session.append(say('v1'), { replaces: 'u1' })
-    await session.switchTo('u1', { opId: 'back' })
-    await session.switchTo('v1', { opId: 'forth' })
-    await session.switchTo('u1', { opId: 'back' })
+    await editMessage(session, 'u1', say('v1'))
+    await switchTo(session, 'u1', { opId: 'back' })
+    await switchTo(session, 'v1', { opId: 'forth' })
+    await switchTo(session, 'u1', { opId: 'back' })
     expect(await shown(session)).toEqual(['v1'])
   })
 
@@ -142,10 +141,10 @@ describe('branches and switchTo', () => {
     const store = mapStore()
     const session = open(store)
     await session.append([say('u1'), reply('a1')])
-    await session.append(say('v1'), { replaces: 'u1' })
+    await editMessage(session, 'u1', say('v1'))
     const scopeStore = store.open(scope)
     const before = (await scopeStore.head()).seq
-    await session.switchTo('u1')
+    await switchTo(session, 'u1')
     const after = (await scopeStore.head()).seq
     expect(after - before).toBe(2)
     // Each op has a number, and the commit wrote both or neither: see contract/commits for what a crash leaves.
@@ -156,7 +155,7 @@ describe('branches and switchTo', () => {
     const store = mapStore()
     const session = open(store)
     await session.append(Array.from({ length: 600 }, (_, index) => say(`m${index}`)))
-    await session.append(say('n'), { replaces: 'm599' })
+    await editMessage(session, 'm599', say('n'))
     let rows = 0
     const counted = open(
       changedStore(store, (inner) => ({
@@ -167,7 +166,7 @@ describe('branches and switchTo', () => {
         },
       })),
     )
-    expect(await counted.branches()).toEqual([{ after: 'm598', versions: ['m599'] }])
+    expect(await readBranches(counted)).toEqual([{ after: 'm598', versions: ['m599'] }])
     expect(rows).toBe(1)
   })
 })
@@ -179,7 +178,9 @@ describe('versions, in any order of edits, replies and switches', () => {
     at: fc.nat(30),
   })
 
-  it('switch forth and back to the same messages and contexts, and lose nothing', async () => {
+  it('switch forth and back to the same messages and contexts, and lose nothing', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
         const store = mapStore()
@@ -190,7 +191,7 @@ describe('versions, in any order of edits, replies and switches', () => {
           replaces?: string,
         ) => {
           written.push(message.id)
-          await session.append(message, replaces === undefined ? {} : { replaces })
+          await (replaces === undefined ? session.append(message) : editMessage(session, replaces, message))
         }
         await write(say('u'))
         await write(reply('a'))
@@ -208,7 +209,7 @@ describe('versions, in any order of edits, replies and switches', () => {
             await write(reply(`f${index}`))
           } else if (does === 'again' && answered !== undefined) {
             const round = messages[messages.findIndex(({ id }) => id === answered) - 1]?.id ?? ''
-            await session.rewind(answered)
+            await rewind(session, answered)
             written.push(`r${index}`)
             const opener = messages.findLast(({ role, id }) => role === 'user' && id === round)
             await session.append(reply(`r${index}`), opener ? { round: opener.id } : {})
@@ -220,37 +221,37 @@ describe('versions, in any order of edits, replies and switches', () => {
         await walk(session, seen)
         expect([...seen].sort()).toEqual(written.sort())
       }),
-      { numRuns: 60 },
+      runs(60),
     )
-  }, 60_000)
+  })
 })
 
-const contextOf = async (session: Session): Promise<string> =>
+const contextOf = async (session: FullSession): Promise<string> =>
   JSON.stringify(
     (await session.context({ preview: true })).blocks.map(({ role, parts, from }) => [role, parts, from]),
   )
 
-async function forthAndBack(session: Session, at: number): Promise<void> {
+async function forthAndBack(session: FullSession, at: number): Promise<void> {
   const before = await shown(session)
   const context = await contextOf(session)
   const all = [...(await versions(session))]
   const [id, version] = all[at % Math.max(1, all.length)] ?? []
   if (id === undefined || version === undefined) return
   const other = version.versions[at % version.count] ?? id
-  await session.switchTo(other)
+  await switchTo(session, other)
   expect((await versions(session)).get(other)).toEqual({
     ...version,
     index: version.versions.indexOf(other) + 1,
   })
   const there = await shown(session)
   expect(there.slice(0, before.indexOf(id))).toEqual(before.slice(0, before.indexOf(id)))
-  await session.switchTo(id)
+  await switchTo(session, id)
   expect(await shown(session)).toEqual(before)
   expect(await contextOf(session)).toBe(context)
 }
 
 /** Goes through all versions, place by place. */
-async function walk(session: Session, seen: Set<string>, from = 0): Promise<void> {
+async function walk(session: FullSession, seen: Set<string>, from = 0): Promise<void> {
   const messages = await shown(session)
   for (const id of messages) seen.add(id)
   const all = await versions(session)
@@ -259,11 +260,11 @@ async function walk(session: Session, seen: Set<string>, from = 0): Promise<void
     if (place < from || !version) continue
     for (const other of version.versions) {
       if (other === id) continue
-      await session.switchTo(other).catch((error) => {
+      await switchTo(session, other).catch((error) => {
         if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
       })
       await walk(session, seen, place + 1)
-      await session.switchTo(id)
+      await switchTo(session, id)
     }
   }
 }

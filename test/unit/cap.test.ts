@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { capOutput } from '../../src/core/cap.ts'
-import { charsPerToken } from '../../src/core/count.ts'
-import { identifiers } from '../../src/core/identifiers.ts'
 import { loadO200k } from '../../src/counters/o200k.ts'
+import { identifiers } from '../../src/features/text/identifiers.ts'
+import { capOutput } from '../../src/kernel/context/cap.ts'
+import { charsPerToken } from '../../src/kernel/count.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
 import { texts } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 
@@ -58,6 +59,90 @@ describe('a capped output', () => {
       }),
       runs(300),
     )
+  })
+
+  it('is, for JSON, the widest of seven shapes that fits: longest strings and lists first', () => {
+    const words = (length: number): string => 'word '.repeat(length / 5)
+    const value = {
+      list: Array.from({ length: 50 }, (_, id) => id),
+      text: words(4_000),
+      none: null,
+      deep: [words(100)],
+    }
+    const shapes = [2_000, 800, 400, 200, 120, 60, 24].map((characters, index) => {
+      const { text } = value
+      const half = characters / 2
+      const items = [40, 20, 12, 8, 5, 3, 2][index] as number
+      const tail = Math.floor(items / 2)
+      const shorter = (all: string, most: number): string =>
+        all.length > most ? `${all.slice(0, half)}…${all.slice(-half)}` : all
+      return JSON.stringify({
+        list: [
+          ...value.list.slice(0, items - tail),
+          `… ${50 - items} more …`,
+          ...value.list.slice(50 - tail),
+        ],
+        text: shorter(text, characters),
+        none: null,
+        deep: [shorter(value.deep[0] as string, characters)],
+      })
+    })
+    const length = (text: string): number => text.length
+    const whole = JSON.stringify(value)
+    for (const [index, shape] of shapes.entries()) {
+      // Beside the shape stand its marker, and room for names, of which this text has none.
+      const note = `[cut from ${whole.length} tokens, see #2]`
+      const room = [shape.length, shape.length - 1].map((most) => {
+        let max = most
+        while (max - note.length - 2 - Math.floor((max - note.length - 2) * 0.3) < most) max++
+        return max
+      })
+      expect(capOutput(whole, room[0] as number, length, '#2')).toBe(`${shape}\n${note}`)
+      const narrower = shapes[index + 1]
+      if (narrower !== undefined)
+        expect(capOutput(whole, room[1] as number, length, '#2')).toBe(`${narrower}\n${note}`)
+    }
+  })
+
+  it('has a list whole that is just as long as its shape allows', () => {
+    const list = Array.from({ length: 40 }, (_, id) => `${id} ${'n'.repeat(60)}`)
+    const text = JSON.stringify({ list, text: 'word '.repeat(2_000) })
+    const shown = capOutput(text, 8_000, (all) => all.length, '#2')
+    expect((JSON.parse(shown.split('\n')[0] ?? '') as { list: unknown }).list).toEqual(list)
+  })
+
+  it('is what it always was: what contexts hold must not change without a new version of how they are shown', () => {
+    const table = Array.from({ length: 60 }, (_, id) => ({
+      id,
+      at: `src/part-${id % 7}/file_${id}.ts`,
+      note: 'n'.repeat(id * 9),
+    }))
+    const outputs = [
+      lines(0, 400),
+      lines(0, 40).replaceAll('log', 'src/core/plan.ts'),
+      `${lines(0, 90)}\n${[1, 2, 2, 3, 3, 3].map((id) => `see order_${id}4711 in https://example.org/${id}`).join('\n')}\n${lines(90, 200)}`,
+      'word '.repeat(3_000),
+      'ünïcödé 👩‍🚀 '.repeat(400),
+      JSON.stringify(table),
+      ` \n${JSON.stringify({ rows: table, total: 60, none: null, deep: { list: [[1, 2, 3, 4, 5, 6, 7, 8, 9]] } }, null, 2)}`,
+      `${JSON.stringify(table)} and more`,
+      JSON.stringify(lines(0, 200)),
+      JSON.stringify(Object.fromEntries(table.map(({ at, id }) => [at, id]))),
+      JSON.stringify(['x'.repeat(5_000)]),
+      'short',
+      'a text that is about as long as what would stand in its place',
+    ]
+    const limits = [
+      0, 1, 10, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 30, 60, 120, 134, 135, 136, 137, 138, 139, 140, 141,
+      142, 150, 300, 700, 1_500, 3_000,
+    ]
+    const shown = (count: (text: string) => number): string =>
+      hashText(JSON.stringify(outputs.map((text) => limits.map((max) => capOutput(text, max, count, '#17')))))
+    expect([count, charsPerToken(4).count, (text: string) => text.length].map(shown)).toEqual([
+      '79f5e9a5d07dc4b661f50bdd2772a9d9ce76ceab119efaccc4f68544beca6904',
+      '5763b82edc1e877a281e17c236ad5094ad5cbfc3c0a1c5a9535f245b9b4a2ece',
+      'b37d66883af8142b3dd7ce86aa3806fbe6260595ca59f24e7b87c83a70240742',
+    ])
   })
 
   it('is found in little time for a text without any break', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { refusalsOf } from '../../src/core/acceptance.ts'
-import { type CarryInput, carryOver, weigh } from '../../src/core/carry.ts'
+import { refusalsOf } from '../../src/features/compaction/acceptance.ts'
+import { type CarryInput, carryOver, weigh } from '../../src/features/compaction/carry.ts'
 import type { Message } from '../../src/index.ts'
 
 const count = (text: string): number => text.length

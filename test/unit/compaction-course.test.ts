@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { sealOp } from '../../src/core/seal.ts'
 import { type Context, type MessageInput, mapStore, type Store } from '../../src/index.ts'
+import { charsPerToken } from '../../src/kernel/count.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import {
   content,
@@ -43,7 +47,7 @@ describe('a rewind', () => {
       'q',
       expect.stringMatching(/^a\d$/),
     ])
-    await session.rewind(first)
+    await rewind(session, first)
     for (const preview of [true, false]) {
       const after = await session.context({ preview })
       expect(shown(after)).toEqual([context.receipt.summary?.id])
@@ -51,7 +55,7 @@ describe('a rewind', () => {
     }
     await session.append({ id: 'next', role: 'user', content: 'And now?' })
     expect(shown(await session.context())).toEqual([context.receipt.summary?.id, 'next'])
-    expect((await session.contextAt('next')).verified).toBe(true)
+    expect((await contextAt(session, 'next')).verified).toBe(true)
   })
 })
 
@@ -89,7 +93,7 @@ describe('ahead of need', () => {
     await session.append({ role: 'user', content: 'Well?' })
     expect((await session.context()).receipt.summary).toBeUndefined()
     expect(model.requests.length).toBe(1)
-    const waited = session.compacted()
+    const waited = session.compaction.settled()
     release()
     await waited
     expect((await summariesIn(store)).length).toBe(1)
@@ -102,8 +106,7 @@ describe('ahead of need', () => {
 
   it('one at a time is written, even for two session objects of one memory', async () => {
     const { model, release } = held()
-    const { createMemory, charsPerToken } = await import('../../src/index.ts')
-    const memory = createMemory({
+    const memory = fullMemory({
       store: mapStore(),
       budget: { contextWindow: 1_000, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),
@@ -118,7 +121,7 @@ describe('ahead of need', () => {
     for (const tab of tabs) await tab.context()
     expect(model.requests.length).toBe(1)
     let done = 0
-    const waited = tabs.map((tab) => tab.compacted().then(() => done++))
+    const waited = tabs.map((tab) => tab.compaction.settled().then(() => done++))
     await new Promise((resolve) => setTimeout(resolve, 2))
     expect(done).toBe(0)
     release()
@@ -135,7 +138,7 @@ describe('ahead of need', () => {
       for (let index = 0; index < 11; index++) {
         await session.append([...round(index), { role: 'user', content: 'Go on' }])
         const context = await session.context({ preview })
-        await session.compacted()
+        await session.compaction.settled()
         if (cause(context) === (preview ? 'preview' : 'start')) expect(model.requests.length).toBe(0)
       }
     }
@@ -147,7 +150,7 @@ describe('ahead of need', () => {
     for (let index = 1; index <= at; index++) {
       await session.append(round(index))
       await session.context()
-      await session.compacted()
+      await session.compaction.settled()
       expect([index, model.requests.length]).toEqual([index, index < at ? 0 : 1])
     }
   }
@@ -192,7 +195,7 @@ describe('ahead of need', () => {
     }
     await session.close()
     release()
-    await session.compacted()
+    await session.compaction.settled()
   })
 })
 
@@ -214,7 +217,7 @@ describe('compactions do not thrash', () => {
     for (let index = 0; index < steps; index++) {
       await session.append(step(index, size))
       epochs.add((await session.context()).epoch)
-      await session.compacted()
+      await session.compaction.settled()
     }
     return epochs.size
   }
@@ -262,8 +265,8 @@ describe('the events', () => {
   it('tell what became of each compaction, and stop with their listener', async () => {
     const session = open({ model: content() })
     const events: unknown[] = []
-    const stop = session.onCompact((event) => events.push(event))
-    session.onCompact(() => {
+    const stop = session.compaction.subscribe((event) => events.push(event))
+    session.compaction.subscribe(() => {
       throw new Error('an observer')
     })
     const { context, next } = await untilSummary(session)
@@ -293,7 +296,7 @@ describe('the events', () => {
     for (let index = 0; index < 14; index++) {
       await session.append([...round(index), { role: 'user', content: 'Go on' }])
       const context = await session.context()
-      await session.compacted()
+      await session.compaction.settled()
       expect(events.length).toBe(context.receipt.summary ? 1 : 0)
       if (context.receipt.summary) break
     }
@@ -372,7 +375,7 @@ describe('what was sent with a summary', () => {
       sent.set(`a${index}`, await session.context())
     }
     for (const [id, { epoch, blocks, receipt }] of sent) {
-      const past = await session.contextAt(id)
+      const past = await contextAt(session, id)
       expect(past).toMatchObject({ verified: true, context: { epoch } })
       expect(memoryOf(past.context)).toBe(memoryOf({ blocks }))
       expect(past.context.receipt.summary).toEqual(receipt.summary)
@@ -403,7 +406,7 @@ describe('forgetting', () => {
     }
     expect(model.requests[2]).toContain('Question 1.')
     expect(model.requests[2]).not.toMatch(/Question 0\.|part [12]/)
-    const past = await session.contextAt(`a${first.next}`)
+    const past = await contextAt(session, `a${first.next}`)
     expect(past).toMatchObject({ verified: false, reason: 'forgotten' })
     expect(JSON.stringify((await store.open(scope).registers('')).map(({ body }) => body))).not.toMatch(
       /part [12]/,
@@ -427,13 +430,13 @@ describe('a rewind into what a summary covers', () => {
     const store = mapStore()
     const session = open({ model: content('Secret plans.') }, {}, store)
     const { next } = await untilSummary(session)
-    await session.rewind('q3')
+    await rewind(session, 'q3')
     const context = await session.context()
     expect(cause(context)).toBe('rewind')
     expect(memoryOf(context)).toBe('')
     expect(shown(context).every((id) => !['q3', 'a3', 'q4'].includes(id))).toBe(true)
     expectAllAccounted(context, await idsIn(store))
-    await session.undo()
+    await undo(session)
     const undone = await session.context()
     expectAllAccounted(undone, await idsIn(store))
     expect(shown(undone).at(-1)).toBe(`a${next - 1}`)
@@ -468,9 +471,9 @@ describe('a store that cannot write summaries', () => {
 describe('sizes', () => {
   it('are checked', () => {
     for (const [compaction, argument] of [
-      [{ summaryTokens: 0 }, 'compaction.summaryTokens'],
-      [{ summaryTokens: 1.5 }, 'compaction.summaryTokens'],
-      [{ carryTokens: -1 }, 'compaction.carryTokens'],
+      [{ summaryTokens: 0 }, 'summaryTokens'],
+      [{ summaryTokens: 1.5 }, 'summaryTokens'],
+      [{ carryTokens: -1 }, 'carryTokens'],
     ] as const) {
       let error: unknown
       try {
@@ -550,14 +553,14 @@ describe('in the long run', () => {
     })
     const first = call('m1')
     await session.append(first)
-    await session.rewind('m1')
+    await rewind(session, 'm1')
     await session.append(call('m2'))
     await session.append({ id: 'm3', role: 'user', content: 'Go' })
     await session.append(result('m4'))
     await session.append(call('m5'), { round: 'm2' })
     await session.context({ onPending: 'abandon' })
     await session.append({ id: 'm6', role: 'assistant', content: 'Looks good' }, { round: 'm3' })
-    await session.undo()
+    await undo(session)
     await session.append({ id: 'm7', role: 'user', content: 'Go on' })
     await session.context()
     await session.append(result('m8'), { round: 'm2' })

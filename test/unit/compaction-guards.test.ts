@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { uncoveredBefore } from '../../src/core/coverage.ts'
-import { decide } from '../../src/core/decide.ts'
-import { fold } from '../../src/core/fold.ts'
-import { type LeftOut, leftOut } from '../../src/core/receipt.ts'
-import { sealOp } from '../../src/core/seal.ts'
-import { type CurrentSummary, holds } from '../../src/core/summary.ts'
-import { NOTHING } from '../../src/core/window.ts'
+import { uncoveredBefore } from '../../src/features/compaction/coverage.ts'
+import { accountOf } from '../../src/features/compaction/covered.ts'
+import { holds } from '../../src/features/compaction/summary.ts'
 import { type LogRow, type Message, mapStore, type Op, type SummaryMark } from '../../src/index.ts'
+import { leftOut } from '../../src/kernel/context/receipt.ts'
+import { NOTHING } from '../../src/kernel/context/window.ts'
+import type { Covering } from '../../src/kernel/cover.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { fold } from '../../src/kernel/log/fold.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { rewind } from '../../src/operations/rewind.ts'
 import { content, filler, open, round, scope, untilSummary } from './support/compacting.ts'
 import { Home } from './support/home.ts'
 
@@ -52,9 +55,7 @@ function messageOf(id: string): Message {
   return { ...own, role: 'assistant', trust: 'assistant', content: content || (id.startsWith('e') ? '' : id) }
 }
 
-function summaryOf(
-  mark: Partial<SummaryMark> & Pick<SummaryMark, 'upto' | 'seen' | 'count'>,
-): CurrentSummary {
+function summaryOf(mark: Partial<SummaryMark> & Pick<SummaryMark, 'upto' | 'seen' | 'count'>): Covering {
   const rest = {
     text: '',
     carry: '',
@@ -77,7 +78,7 @@ const wordsOf = (rows: readonly { readonly id: string }[] = []): string => rows.
 function uncovered(
   text: string,
   to: string,
-  { first, start, summary }: { first?: string; start?: string; summary?: CurrentSummary } = {},
+  { first, start, summary }: { first?: string; start?: string; summary?: Covering } = {},
 ) {
   const log = logOf(text)
   const rows = log.slice(first === undefined ? 0 : log.findIndex(({ id }) => id === first))
@@ -212,7 +213,7 @@ describe('a summary holds', () => {
 
 describe('the account of what is left out', () => {
   /** Of a log, in memory from entry `first` on, whose window begins at unit `from`. */
-  function account(text: string, from: string, summary?: CurrentSummary, first?: string): string {
+  function account(text: string, from: string, summary?: Covering, first?: string): string {
     const log = logOf(text)
     const begin = first === undefined ? 0 : log.findIndex(({ id }) => id === first)
     const rows = log.slice(begin)
@@ -223,10 +224,12 @@ describe('the account of what is left out', () => {
     const units = [...(opener ? [opener] : []), ...conversation.units.slice(start)]
     const gaps =
       begin === 0 ? [] : [{ from: log[0]?.id ?? '', to: log[begin - 1]?.id ?? '', first: 1, last: begin }]
-    const { covers, omitted }: LeftOut = leftOut(
+    const window = { ...NOTHING, from: start, units, ...(opener && { opener }) }
+    const { covers, omitted } = leftOut(
       gaps,
-      { conversation, rows, summary },
-      { ...NOTHING, from: start, units, ...(opener && { opener }) },
+      { conversation, rows },
+      window,
+      summary ? accountOf(summary, window, rows).covers : () => false,
     )
     return [
       ...covers.map(({ from, to, count }) => `${from}-${to} ${count} summary`),
@@ -340,6 +343,6 @@ it('a rewind of the end of a window begins an epoch, however much room there is'
   const session = open({ model: content() })
   await session.append([...round(0), ...round(1)])
   await session.context()
-  await session.rewind('q1')
+  await rewind(session, 'q1')
   expect((await session.context()).receipt.epoch).toMatchObject({ cause: 'rewind' })
 })

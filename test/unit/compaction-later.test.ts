@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Context,
-  charsPerToken,
-  createMemory,
-  mapStore,
-  type Session,
-  type Store,
-} from '../../src/index.ts'
+import { type Context, charsPerToken, mapStore, type Store } from '../../src/index.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {
   content,
   open,
@@ -35,7 +29,7 @@ function held(): Summariser & { readonly release: () => void } {
 const causeOf = ({ epoch }: Context['receipt']) => (typeof epoch === 'string' ? epoch : epoch.cause)
 
 /** Rounds, each followed by a context, until one is near the line; where the next one is. */
-async function untilNear(session: Session, from = 0): Promise<number> {
+async function untilNear(session: FullSession, from = 0): Promise<number> {
   for (let index = from; ; index++) {
     await session.append(round(index))
     const { used, cap } = (await session.context()).receipt
@@ -48,7 +42,7 @@ async function interrupted(): Promise<{ readonly store: Store; readonly next: nu
   const store = mapStore()
   const session = open({ model: held(), ahead: AHEAD }, {}, store)
   const next = await untilNear(session)
-  expect(session.isCompacting).toBe(true)
+  expect(session.compaction.isRunning).toBe(true)
   return { store, next }
 }
 
@@ -58,13 +52,13 @@ describe('a summary that is written later', () => {
     const model = content()
     const session = open({ model, ahead: AHEAD }, {}, store)
     await untilNear(session)
-    await session.compacted()
-    expect(session.isCompacting).toBe(false)
+    await session.compaction.settled()
+    expect(session.compaction.isRunning).toBe(false)
 
     const died = await interrupted()
     const later = content()
     const second = open({ model: later, ahead: AHEAD }, {}, died.store)
-    expect(await second.compact()).toEqual({ status: 'summarised', by: 'summariser', reasons: [] })
+    expect(await second.compaction.run()).toEqual({ status: 'summarised', by: 'summariser', reasons: [] })
     expect(later.requests).toEqual(model.requests)
     const told = (marks: Awaited<ReturnType<typeof summariesIn>>) =>
       marks.map(({ id, upto, count, of, seen, text, applied }) => [id, upto, count, of, seen, text, applied])
@@ -85,8 +79,8 @@ describe('a summary that is written later', () => {
     const { store } = await interrupted()
     const model = content()
     const tabs = [open({ model, ahead: AHEAD }, {}, store), open({ model, ahead: AHEAD }, {}, store)]
-    for (const tab of [...tabs, ...tabs]) await tab.compact()
-    expect(await tabs[0]?.compact()).toEqual({ status: 'none' })
+    for (const tab of [...tabs, ...tabs]) await tab.compaction.run()
+    expect(await tabs[0]?.compaction.run()).toEqual({ status: 'none' })
     expect(model.requests.length).toBe(1)
     expect((await summariesIn(store)).length).toBe(1)
   })
@@ -94,13 +88,13 @@ describe('a summary that is written later', () => {
   it('counts once where two processes write it at the same time: the second mark is inert', async () => {
     const { store } = await interrupted()
     const models = [held(), held()]
-    const done = models.map((model) => open({ model, ahead: AHEAD }, {}, store).compact())
+    const done = models.map((model) => open({ model, ahead: AHEAD }, {}, store).compaction.run())
     while (models.some(({ requests }) => requests.length === 0)) await new Promise((go) => setTimeout(go))
     for (const { release } of models) release()
     await Promise.all(done)
     const marks = await summariesIn(store)
     expect(marks.filter(({ applied }) => applied).length).toBe(1)
-    expect((await open({ model: content(), ahead: AHEAD }, {}, store).compact()).status).toBe('none')
+    expect((await open({ model: content(), ahead: AHEAD }, {}, store).compaction.run()).status).toBe('none')
   })
 
   it('waits for the one that is being written, while other calls go on', async () => {
@@ -109,7 +103,7 @@ describe('a summary that is written later', () => {
     const session = open({ model, ahead: AHEAD }, {}, store)
     const next = await untilNear(session)
     let done = false
-    const compacting = session.compact().then((compacted) => {
+    const compacting = session.compaction.run().then((compacted) => {
       done = true
       return compacted
     })
@@ -126,9 +120,9 @@ describe('a summary that is written later', () => {
     const { store, next } = await interrupted()
     const model = held()
     const session = open({ model, ahead: AHEAD }, {}, store)
-    const compacting = session.compact()
+    const compacting = session.compaction.run()
     while (model.requests.length === 0) await new Promise((go) => setTimeout(go))
-    expect(session.isCompacting).toBe(true)
+    expect(session.compaction.isRunning).toBe(true)
     await session.append(round(next))
     model.release()
     expect((await compacting).status).toBe('summarised')
@@ -138,14 +132,13 @@ describe('a summary that is written later', () => {
     const model = content()
     const store = mapStore()
     const session = open({ model, ahead: AHEAD }, {}, store)
-    expect(await session.compact()).toEqual({ status: 'none' })
+    expect(await session.compaction.run()).toEqual({ status: 'none' })
     await session.append(round(0))
     await session.context()
-    expect(await session.compact()).toEqual({ status: 'none' })
+    expect(await session.compaction.run()).toEqual({ status: 'none' })
     expect(model.requests).toEqual([])
-    const plain = createMemory({ store, budget: 1_000, counter: charsPerToken(4) }).session(scope)
-    expect(await plain.compact()).toEqual({ status: 'none' })
-    expect(plain.isCompacting).toBe(false)
+    const plain = fullMemory({ store, budget: 1_000, counter: charsPerToken(4) }).session(scope)
+    expect(plain.compaction).toBeUndefined()
   })
 
   it('is written of a window that has passed the line since the last context, and that context adopts it', async () => {
@@ -153,7 +146,7 @@ describe('a summary that is written later', () => {
     const model = content()
     const session = open({ model, ahead: AHEAD }, {}, store)
     for (let index = next; index < next + 4; index++) await session.append(round(index))
-    expect((await session.compact()).status).toBe('summarised')
+    expect((await session.compaction.run()).status).toBe('summarised')
     const { receipt } = await session.context()
     expect(causeOf(receipt)).toBe('window')
     expect(receipt.summary?.place).toBe(1)
@@ -166,7 +159,7 @@ describe('a summary that is written later', () => {
     const session = open({ model, ahead: AHEAD }, {}, store)
     // A message of a round that others have followed.
     await session.append({ role: 'assistant', content: 'By the way.' }, { round: 'q1' })
-    expect(await session.compact()).toEqual({ status: 'none' })
+    expect(await session.compaction.run()).toEqual({ status: 'none' })
     expect(model.requests).toEqual([])
   })
 
@@ -175,10 +168,10 @@ describe('a summary that is written later', () => {
     const session = open({ model, ahead: false })
     await session.append(round(0))
     await session.context()
-    expect((await session.compact()).status).toBe('none')
+    expect((await session.compaction.run()).status).toBe('none')
     await untilNear(session, 1)
-    expect(session.isCompacting).toBe(false)
-    expect((await session.compact()).status).toBe('summarised')
+    expect(session.compaction.isRunning).toBe(false)
+    expect((await session.compaction.run()).status).toBe('summarised')
   })
 
   it('is that of the lane whose limits are given', async () => {
@@ -186,24 +179,26 @@ describe('a summary that is written later', () => {
     const limits = { window: { max: { tokens: 500 } } }
     const store = mapStore()
     const session = open({ model, ahead: AHEAD }, {}, store)
-    for (let index = 0; !session.isCompacting; index++) {
+    for (let index = 0; !session.compaction.isRunning; index++) {
       await session.append(round(index))
       await session.context({ limits })
     }
     const later = content()
     const again = open({ model: later, ahead: AHEAD }, {}, store)
-    expect((await again.compact()).status).toBe('none')
-    expect((await again.compact({ limits })).status).toBe('summarised')
-    await expect(again.compact({ limits: { window: { max: { tokens: -1 } } } })).rejects.toMatchObject({
-      code: 'ERR_INVALID_ARGUMENT',
-    })
+    expect((await again.compaction.run()).status).toBe('none')
+    expect((await again.compaction.run({ limits })).status).toBe('summarised')
+    await expect(again.compaction.run({ limits: { window: { max: { tokens: -1 } } } })).rejects.toMatchObject(
+      {
+        code: 'ERR_INVALID_ARGUMENT',
+      },
+    )
   })
 
   it('says why it was refused, and leaves the log as it was', async () => {
     const { store } = await interrupted()
     const pins = () => Promise.reject(new Error('no pins today'))
     const session = open({ model: content(), ahead: AHEAD, pins }, {}, store)
-    expect(await session.compact()).toEqual({
+    expect(await session.compaction.run()).toEqual({
       status: 'refused',
       reasons: ['the pins could not be read: no pins today'],
     })

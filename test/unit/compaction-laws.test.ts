@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { namesIn, textIn } from '../../src/core/carry.ts'
+import { namesIn, textIn } from '../../src/features/compaction/carry.ts'
 import {
   type Context,
-  type CreateMemoryOptions,
   charsPerToken,
   lintRequest,
   type Message,
@@ -12,6 +11,7 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import type { FullMemoryOptions } from '../contract/full-memory.ts'
 import { adversaries } from './support/adversaries.ts'
 import { memoryOf } from './support/compacting.ts'
 import { expectAllAccounted } from './support/coverage.ts'
@@ -19,7 +19,7 @@ import { type Action, histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { Scene } from './support/scene.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 const pins = [
   { kind: 'constraint', text: 'Never fly.' },
@@ -52,7 +52,7 @@ function forAll(
       const checked = check(scene)
       await scene.play(actions.filter(only), checked)
       // The session goes on, whatever was answered.
-      await scene.session.compacted()
+      await scene.session.compaction.settled()
       await scene.session.append({ role: 'user', content: 'And now?' })
       const context = await scene.context({ tail: '', tools: 0, abandon: true })
       if (context) await checked(context)

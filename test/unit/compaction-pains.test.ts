@@ -178,7 +178,7 @@ describe('pairs of calls and results', () => {
     for (let index = 0; index < 40; index++) {
       await session.append([calling(index, 1), ...answers(index, 1)])
       const context = await session.context()
-      await session.compacted()
+      await session.compaction.settled()
       expect(shown(context).slice(-2)).toEqual([`c${index}`, `r${index}-0`])
       expect(shown(context)).toContain('q')
     }
@@ -261,7 +261,7 @@ describe('the cost of compaction', () => {
             { role: 'assistant', content: filler.repeat(3) },
           ])
           await session.context()
-          await session.compacted()
+          await session.compaction.settled()
         }
       }
       await go(rounds)

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createCore } from '../../src/core/memory.ts'
-import * as onDemand from '../../src/core/on-demand.ts'
 import {
   type Context,
   charsPerToken,
@@ -11,6 +9,7 @@ import {
   type Timeout,
 } from '../../src/index.ts'
 import { webHost } from '../../src/platform/web.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import {
   content,
   eventsOf,
@@ -497,8 +496,7 @@ describe('a model that fails', () => {
         })()
       },
     }
-    const session = createCore({
-      onDemand: async () => onDemand,
+    const session = fullMemory({
       store: mapStore(),
       budget: 1_000,
       counter: charsPerToken(4),

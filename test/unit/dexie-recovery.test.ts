@@ -1,8 +1,7 @@
 import { Dexie } from 'dexie'
 import { forceCloseDatabase } from 'fake-indexeddb'
 import { afterEach, describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { createMemory } from '../../src/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import { isPlimsollError, type PlimsollError } from '../../src/ports/errors.ts'
 import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../../src/ports/store.ts'
 import type { KeyValue, PageEvents } from '../../src/stores/browser.ts'
@@ -11,6 +10,7 @@ import { TABLES } from '../../src/stores/dexie-schema.ts'
 import { type Requests, runInTransaction } from '../../src/stores/idb-transaction.ts'
 import { LogTail } from '../../src/stores/log-tail.ts'
 import { RecoveringStore } from '../../src/stores/recovering-store.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { accepted, append, erase, mark, names, put, remove, SCOPE } from '../contract/samples.ts'
 import {
   engineError,
@@ -945,7 +945,7 @@ describe('reads', () => {
 
   it('of a scope that is opened are two, whatever its first context needs, and one for what its user shares', async () => {
     const indexedDB = new IDBFactory()
-    const session = (store: DexieStore) => createMemory({ store, budget: 2_000 }).session({ userId: 'ada' })
+    const session = (store: DexieStore) => fullMemory({ store, budget: 2_000 }).session({ userId: 'ada' })
     const before = open(indexedDB)
     const writer = session(before)
     for (let index = 0; index < 60; index++) {

@@ -1,7 +1,7 @@
 import { Dexie } from 'dexie'
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { Decide } from '../../src/ports/store.ts'
 import { type ChannelLike, dexieStore, estimate, guardTransactions, persist } from '../../src/stores/dexie.ts'
 import { append, readLog, SCOPE } from '../contract/samples.ts'

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import {
   calibrated,
   charsPerToken,
-  createMemory,
   diffContexts,
   explain,
   lintPrefix,
@@ -12,10 +11,12 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { contextOf, searchTool, system, user } from '../render/samples.ts'
 
 const open = (o: object = {}, store = mapStore()) =>
-  createMemory({ store, system: 'You are a travel agent.', budget: 2_000, ...o }).session({ userId: 'ada' })
+  fullMemory({ store, system: 'You are a travel agent.', budget: 2_000, ...o }).session({ userId: 'ada' })
 const u = (id: string, content: MessageInput['content']): MessageInput => ({
   id,
   role: 'user',
@@ -32,7 +33,7 @@ it('says rewind, not tail, where the second stops sooner and closes with words o
   const s = open()
   await s.append([u('a', 'Hi.'), a('b', 'Hello.'), u('c', 'Bye.')])
   const before = await s.context()
-  await s.rewind('c')
+  await rewind(s, 'c')
   expect(diffContexts(before, await s.context()).cause).toBe('rewind')
 })
 it('finds a message that only one of two builds has', async () => {

@@ -2,31 +2,31 @@ import { describe, expect, it } from 'vitest'
 import {
   type Context,
   charsPerToken,
-  createMemory,
   diffContexts,
   explain,
   lintPrefix,
   mapStore,
-  type Session,
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 const system = 'You are a travel agent.'
-type Options = Omit<Parameters<typeof createMemory>[0], 'store'>
+type Options = Omit<Parameters<typeof fullMemory>[0], 'store'>
 
-function open(options: Partial<Options> = {}, store = mapStore()): Session {
-  return createMemory({ store, system, budget: 2_000, ...options }).session({ userId: 'ada' })
+function open(options: Partial<Options> = {}, store = mapStore()): FullSession {
+  return fullMemory({ store, system, budget: 2_000, ...options }).session({ userId: 'ada' })
 }
 
-async function say(session: Session, ...texts: readonly string[]): Promise<void> {
+async function say(session: FullSession, ...texts: readonly string[]): Promise<void> {
   for (const [index, content] of texts.entries())
     await session.append({ role: index % 2 === 0 ? 'user' : 'assistant', content })
 }
 
 /** The diff of the contexts before and after something happens. */
 async function between(
-  session: Session,
+  session: FullSession,
   happens: () => Promise<unknown>,
   next: () => Promise<Context> = () => session.context(),
 ) {
@@ -147,7 +147,7 @@ describe('the diff of two contexts', () => {
     await session.context()
     const last = messages.at(-1) ?? (await session.history()).at(-1)
     const rewound = await between(session, async () => {
-      await session.rewind(last?.id ?? '')
+      await rewind(session, last?.id ?? '')
       await say(session, 'No, stay.')
     })
     expect(rewound.diff).toMatchObject({ cause: 'rewind', divergence: { before: { section: 'window' } } })

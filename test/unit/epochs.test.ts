@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import {
   type Context,
-  type CreateMemoryOptions,
   type Cut,
   charsPerToken,
-  createMemory,
   type MessageInput,
   mapStore,
   type SealedOp,
-  type Session,
   type Store,
   utf8Bound,
 } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 
 const tool = { name: 'find', inputSchema: { type: 'object' } }
@@ -41,8 +41,8 @@ function watched(
   }))
 }
 
-function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {
-  return createMemory({
+function open(store: Store, options: Partial<FullMemoryOptions> = {}): FullSession {
+  return fullMemory({
     store,
     budget: 1_000,
     counter: charsPerToken(4),
@@ -93,7 +93,8 @@ describe('an epoch', () => {
     const third = await open(store, { system: 'Be brief.' }).context()
     expect(cause(third)).toBe('head')
     expect(third.blocks[0]?.parts).toEqual([{ type: 'text', text: 'Be brief.' }])
-    const past = await open(store, { system: 'Be brief.' }).contextAt(
+    const past = await contextAt(
+      open(store, { system: 'Be brief.' }),
       (await open(store).history())[0]?.id ?? '',
     )
     expect(past.verified).toBe(true)
@@ -260,7 +261,7 @@ describe('the floor', () => {
   it('is never above what a call that was built took, with its margin', async () => {
     const session = open(mapStore(), { budget: 150, counter: charsPerToken(2) })
     await session.append({ role: 'user', content: '!' })
-    await session.rewind((await session.history())[0]?.id ?? '')
+    await rewind(session, (await session.history())[0]?.id ?? '')
     await session.append([
       {
         role: 'assistant',
@@ -268,7 +269,7 @@ describe('the floor', () => {
       },
       { role: 'tool', content: [{ type: 'tool-result', callId: 'a', output: '' }] },
     ])
-    await session.undo()
+    await undo(session)
     const { receipt } = await session.context({ tools: [tool], tail: 'Looks good' })
     expect(receipt.floor).toBeLessThanOrEqual(receipt.used + receipt.margin)
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { extractOf } from '../../src/core/extract.ts'
+import { extractOf } from '../../src/features/compaction/extract.ts'
 import type { Message } from '../../src/index.ts'
 
 const count = (text: string): number => text.length

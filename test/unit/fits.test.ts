@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { assertFits, createMemory, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { assertFits, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 
 const tools = [{ name: 'find', description: 'Finds things.', inputSchema: { type: 'object' } }]
 
@@ -39,14 +41,14 @@ describe('assertFits', () => {
   })
 
   it('finds that what a memory renders fits', async () => {
-    const session = createMemory({
+    const session = fullMemory({
       store: mapStore(),
       system: 'Be kind.',
       budget: 600,
       counter: utf8Bound,
     }).session({ userId: 'ada' })
     for (let index = 0; index < 20; index++)
-      await session.addExchange(`Question ${index}`, `Answer ${index}, at some length`)
+      await addExchange(session, `Question ${index}`, `Answer ${index}, at some length`)
     await session.append({ role: 'user', content: 'And now?' })
     const context = await session.context({ tools, tail: 'It is late.' })
     expect(assertFits(toOpenAI(context), utf8Bound, 600)).toBeLessThanOrEqual(context.receipt.used)

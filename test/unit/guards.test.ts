@@ -1,23 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { sealOp } from '../../src/core/seal.ts'
+import { createMemory } from '../../src/create-memory.ts'
 import {
   type Context,
-  type CreateMemoryOptions,
   countMessage,
-  createMemory,
   isPlimsollError,
   type LogRow,
   type MessageInput,
   mapStore,
   type Op,
   type SealedOp,
-  type Session,
   type Store,
   type ToolSpec,
   toAnthropic,
   utf8Bound,
 } from '../../src/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { listSessions, titleSession } from '../../src/operations/sessions.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
@@ -25,8 +28,8 @@ import { answer, calls, result, shown, user } from './support/messages.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
-function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {
-  return createMemory({ store, budget: 1_000, counter: utf8Bound, clock: () => 0, ...options }).session(scope)
+function open(store: Store, options: Partial<FullMemoryOptions> = {}): FullSession {
+  return fullMemory({ store, budget: 1_000, counter: utf8Bound, clock: () => 0, ...options }).session(scope)
 }
 /** A store in which something happens before each commit, or rows are not what was written. */
 function meddled(
@@ -54,7 +57,7 @@ const beginsEpoch = (ops: readonly SealedOp[]): boolean =>
   ops.some(({ envelope }) => envelope.mark === 'epoch')
 const epoch = ({ receipt }: Context): { cause?: string; place?: number } =>
   typeof receipt.epoch === 'string' ? {} : receipt.epoch
-const ids = async (session: Session, messages = 2_000): Promise<string[]> =>
+const ids = async (session: FullSession, messages = 2_000): Promise<string[]> =>
   (await session.history({ messages })).map(({ id }) => id)
 const refused = async (promise: Promise<unknown>): Promise<unknown> => {
   try {
@@ -72,9 +75,9 @@ describe('a context', () => {
   it('waits for calls that an undo brought back from out of sight', async () => {
     const session = open(mapStore())
     await session.append([user('u'), calls('c', 'a')])
-    await session.rewind('u')
+    await rewind(session, 'u')
     await session.context()
-    await session.undo()
+    await undo(session)
     expect(await refused(session.context())).toBe('ERR_TOOL_PENDING')
     expect(shown(await session.context({ onPending: 'abandon' }))).toEqual(['u', 'c'])
   })
@@ -82,9 +85,9 @@ describe('a context', () => {
   it('shows again what an undo brought back, in an epoch of cause rewind', async () => {
     const session = open(mapStore())
     await session.append([user('u'), answer('a')])
-    await session.rewind('u')
+    await rewind(session, 'u')
     expect(shown(await session.context())).toEqual([])
-    await session.undo()
+    await undo(session)
     const context = await session.context()
     expect(shown(context)).toEqual(['u', 'a'])
     expect(epoch(context).cause).toBe('rewind')
@@ -126,7 +129,7 @@ describe('a context', () => {
     const context = await session.context()
     expect(shown(context)).toEqual(['u1', 'c', 'r', 'u2'])
     expect(epoch(context)).toMatchObject({ cause: 'late', place: 2 })
-    expect((await session.contextAt('r')).verified).toBe(true)
+    expect((await contextAt(session, 'r')).verified).toBe(true)
   })
 
   it('reads as far back as the window may show', async () => {
@@ -151,12 +154,12 @@ describe('a context', () => {
     const store = mapStore()
     const session = open(store)
     await session.append([user('u'), answer('a')])
-    const rewind = await session.rewind('u')
+    const rewound = await rewind(session, 'u')
     await session.context()
     const {
       rows: [row],
     } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
-    expect(JSON.parse(row?.body ?? '')).toMatchObject({ windowFrom: rewind })
+    expect(JSON.parse(row?.body ?? '')).toMatchObject({ windowFrom: rewound })
   })
 
   it('keeps its window when a late result fits, and cuts it back in the same epoch when it does not', async () => {
@@ -227,7 +230,7 @@ describe('a context', () => {
       context.blocks.filter(({ role }) => role === 'tool').map(({ tokens }) => (tokens > 200 ? 1 : 0))
     expect(sizes(await session.context())).toEqual([0, 0, 0, 0, 0, 1, 1, 1])
     // What was the newest quarter is gone; older outputs are the newest now.
-    await session.rewind('c6')
+    await rewind(session, 'c6')
     expect(sizes(await session.context({ newEpoch: true }))).toEqual([0, 0, 0, 0, 0, 1])
   })
 
@@ -351,7 +354,7 @@ describe('a context', () => {
       const session = open(mapStore(), { system })
       await session.append([user('u'), answer('a', 'First')])
       hashes.add((await session.context({ tail: 'x' })).hash)
-      await session.rewind('a')
+      await rewind(session, 'a')
       await session.append(answer('b', 'Second'))
       hashes.add((await session.context({ tail: 'x' })).hash)
     }
@@ -399,7 +402,7 @@ describe('a receipt', () => {
       answer('blank', ''),
       user('v'),
     ])
-    await session.rewind('v')
+    await rewind(session, 'v')
     await session.append(user('w'))
     const { receipt } = await session.context()
     expect(receipt.omitted).toEqual([
@@ -415,10 +418,10 @@ describe('contextAt', () => {
     const store = mapStore()
     const session = open(store)
     await session.append(user('u'))
-    expect(await refused(session.contextAt('u'))).toBe('ERR_NOT_FOUND')
+    expect(await refused(contextAt(session, 'u'))).toBe('ERR_NOT_FOUND')
     const context = await session.context()
-    expect(await refused(session.contextAt(context.epoch))).toBe('ERR_NOT_FOUND')
-    expect(await refused(session.contextAt('nobody'))).toBe('ERR_NOT_FOUND')
+    expect(await refused(contextAt(session, context.epoch))).toBe('ERR_NOT_FOUND')
+    expect(await refused(contextAt(session, 'nobody'))).toBe('ERR_NOT_FOUND')
   })
 
   it('rejects with a code and the id where storage gives back what nobody wrote', async () => {
@@ -441,8 +444,8 @@ describe('contextAt', () => {
     const changed = meddled(store, {
       row: (row) => (row.id === 'u' ? { ...row, body: row.body?.replace('Turin', 'Milan') ?? null } : row),
     })
-    expect(await open(changed).contextAt('a')).toMatchObject({ verified: false, reason: 'mismatch' })
-    expect(await open(store).contextAt('a')).toMatchObject({ verified: true })
+    expect(await contextAt(open(changed), 'a')).toMatchObject({ verified: false, reason: 'mismatch' })
+    expect(await contextAt(open(store), 'a')).toMatchObject({ verified: true })
   })
 
   it('says so when a message or the head behind it was forgotten', async () => {
@@ -456,7 +459,7 @@ describe('contextAt', () => {
       } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
       const head = `head/${JSON.parse(row?.body ?? '').head}`
       await write(store, { kind: 'delete', opId: 'd', target: target === 'head' ? head : target })
-      expect(await session.contextAt('a')).toMatchObject({ verified: false, reason: 'forgotten' })
+      expect(await contextAt(session, 'a')).toMatchObject({ verified: false, reason: 'forgotten' })
     }
   })
 
@@ -475,16 +478,16 @@ describe('contextAt', () => {
       const id = `other-${index}`
       await write(store, { kind: 'mark', opId: id, base: null, entry: { ...mark, id, lane: id } })
     }
-    const { context: rebuilt, verified } = await session.contextAt('u')
+    const { context: rebuilt, verified } = await contextAt(session, 'u')
     expect([rebuilt.epoch, verified]).toEqual([context.epoch, true])
   })
 
   it('shows a message that was rewound before the first context', async () => {
     const session = open(mapStore())
     await session.append([user('u'), user('v')])
-    await session.rewind('v')
+    await rewind(session, 'v')
     await session.context()
-    expect(shown((await session.contextAt('v')).context)).toEqual(['u'])
+    expect(shown((await contextAt(session, 'v')).context)).toEqual(['u'])
   })
 
   it('shows the lane’s own epoch, not one of another lane or one that lost', async () => {
@@ -492,7 +495,7 @@ describe('contextAt', () => {
     await open(store).append([user('u', pad(300)), user('v', pad(300)), user('w', pad(30))])
     const own = await open(store).context()
     await open(store, { budget: 5_000 }).context()
-    const rebuilt = await open(store).contextAt('w')
+    const rebuilt = await contextAt(open(store), 'w')
     expect(rebuilt.context.epoch).toBe(own.epoch)
     expect(rebuilt.context.blocks).toEqual(own.blocks)
   })
@@ -528,7 +531,7 @@ describe('a session that stays open', () => {
       await session.append(answer(`s${step}`, pad(60)))
       await session.context()
     }
-    await session.rewind('u')
+    await rewind(session, 'u')
     expect(await ids(session)).toEqual([])
   })
 
@@ -536,7 +539,7 @@ describe('a session that stays open', () => {
     const store = mapStore()
     const session = open(store)
     await session.append([user('u'), user('v')])
-    const first = await session.rewind('v')
+    const first = await rewind(session, 'v')
     for (let index = 0; index < 520; index++)
       await write(store, {
         kind: 'mark',
@@ -544,7 +547,7 @@ describe('a session that stays open', () => {
         base: null,
         entry: { type: 'rewind', id: `r${index}`, hides: ['nobody'] },
       })
-    expect(await session.undo(first)).toBe(first)
+    expect(await undo(session, first)).toBe(first)
     expect(await ids(session)).toEqual(['u', 'v'])
   })
 
@@ -620,11 +623,11 @@ describe('history', () => {
   it('knows of rewinds that were taken back long after the page it reads', async () => {
     const session = open(mapStore())
     await session.append([user('u'), answer('a')])
-    const rewind = await session.rewind('a')
+    const rewound = await rewind(session, 'a')
     await session.append(user('v'))
     for (let index = 0; index < 520; index++) await session.append(answer(`b${index}`))
     expect((await session.history({ before: 'v' })).map(({ id }) => id)).toEqual(['u'])
-    await session.undo(rewind)
+    await undo(session, rewound)
     expect((await session.history({ before: 'v' })).map(({ id }) => id)).toEqual(['u', 'a'])
   })
 })
@@ -738,7 +741,7 @@ describe('a session that opens later', () => {
       expect(cold.receipt.omitted).toEqual(warm.receipt.omitted)
       const started = await open(store, { budget: 4_001 }).context()
       expect(shown(started).slice(-3)).toEqual([`s${steps - 3}`, `s${steps - 2}`, `s${steps - 1}`])
-      const rebuilt = await open(store, options).contextAt(`s${steps - 1}`)
+      const rebuilt = await contextAt(open(store, options), `s${steps - 1}`)
       expect(rebuilt.verified).toBe(true)
       expect(rebuilt.context.blocks).toEqual(warm.blocks)
     }
@@ -747,7 +750,7 @@ describe('a session that opens later', () => {
 
 describe('scopes and sessions', () => {
   it('refuse ids that are none', () => {
-    const memory = createMemory({ store: mapStore(), budget: 1_000 })
+    const memory = fullMemory({ store: mapStore(), budget: 1_000 })
     for (const [argument, scope] of [
       ['tenant', { tenant: '', userId: 'ada' }],
       ['sessionId', { userId: 'ada', sessionId: '\ud800' }],
@@ -760,12 +763,15 @@ describe('scopes and sessions', () => {
   it('take titles of 200 characters, and no write for a title that stays', async () => {
     const store = mapStore()
     await open(store).append(user('u'))
-    const list = createMemory({ store, budget: 1_000 }).sessions({ userId: 'ada' })
-    expect(await refused(list.title('trip', pad(201)))).toEqual(['ERR_INVALID_ARGUMENT', 'title'])
-    await list.title('trip', pad(200))
+    const memory = fullMemory({ store, budget: 1_000 })
+    expect(await refused(titleSession(memory, { userId: 'ada' }, 'trip', pad(201)))).toEqual([
+      'ERR_INVALID_ARGUMENT',
+      'title',
+    ])
+    await titleSession(memory, { userId: 'ada' }, 'trip', pad(200))
     const users = store.open({ userId: 'ada' })
     const { seq } = await users.head()
-    await list.delete('nobody')
+    await deleteSession(memory, { userId: 'ada' }, 'nobody')
     await open(store).append(user('v'))
     expect((await users.head()).seq).toBe(seq)
   })
@@ -778,24 +784,25 @@ describe('scopes and sessions', () => {
       commit: async () => {
         if (overtaken) return
         overtaken = true
-        await createMemory({ store: inner, budget: 1_000 }).sessions({ userId: 'ada' }).title('trip', 'Milan')
+        await titleSession(createMemory({ store: inner, budget: 1_000 }), { userId: 'ada' }, 'trip', 'Milan')
       },
     })
-    await createMemory({ store, budget: 1_000 }).sessions({ userId: 'ada' }).title('trip', 'Turin')
-    const list = createMemory({ store: inner, budget: 1_000 }).sessions({ userId: 'ada' })
-    expect(await list.list()).toMatchObject([{ title: 'Turin' }])
+    await titleSession(createMemory({ store, budget: 1_000 }), { userId: 'ada' }, 'trip', 'Turin')
+    expect(
+      await listSessions(createMemory({ store: inner, budget: 1_000 }), { userId: 'ada' }),
+    ).toMatchObject([{ title: 'Turin' }])
   })
 })
 
 describe('settings', () => {
   it('refuse a budget that is none, and a counter without a name', () => {
     for (const budget of [null, '16000'])
-      expect(() => createMemory({ store: mapStore(), budget: budget as never })).toThrow(
+      expect(() => fullMemory({ store: mapStore(), budget: budget as never })).toThrow(
         expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'budget' }),
       )
-    expect(() =>
-      createMemory({ store: mapStore(), budget: 1_000, counter: { ...utf8Bound, id: '' } }),
-    ).toThrow(expect.objectContaining({ argument: 'counter.id' }))
+    expect(() => fullMemory({ store: mapStore(), budget: 1_000, counter: { ...utf8Bound, id: '' } })).toThrow(
+      expect.objectContaining({ argument: 'counter.id' }),
+    )
   })
 
   it('round the margin up', async () => {

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createMemory, type Message, type MessageInput, mapStore, type Session } from '../../src/index.ts'
+import { type Message, type MessageInput, mapStore } from '../../src/index.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
+import { rewind } from '../../src/operations/rewind.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
+import { runs } from './support/runs.ts'
 
-const open = (store: Store = mapStore()): Session => {
+const open = (store: Store = mapStore()): FullSession => {
   let ids = 0
-  const memory = createMemory({ store, budget: 16_000, clock: () => 7, newId: () => `id-${++ids}` })
+  const memory = fullMemory({ store, budget: 16_000, clock: () => 7, newId: () => `id-${++ids}` })
   return memory.session({ userId: 'ada', sessionId: 'trip' })
 }
 
@@ -17,7 +21,7 @@ const step = (late: number): fc.Arbitrary<Step> =>
     back: fc.oneof({ arbitrary: fc.constant(0), weight: 4 }, { arbitrary: fc.nat(60), weight: late }),
   })
 
-async function write(session: Session, steps: readonly Step[]): Promise<void> {
+async function write(session: FullSession, steps: readonly Step[]): Promise<void> {
   const rounds: string[] = []
   const calls: { id: string; round: string }[] = []
   const append = async (message: MessageInput, back: number): Promise<string> => {
@@ -40,7 +44,7 @@ async function write(session: Session, steps: readonly Step[]): Promise<void> {
       if (call) await session.append({ role: 'tool', content }, { round: call.round })
     } else if (back > 40) {
       const shown = await session.history({ messages: 5 })
-      if (shown[0] && shown[0].role !== 'tool') await session.rewind(shown[0].id)
+      if (shown[0] && shown[0].role !== 'tool') await rewind(session, shown[0].id)
     }
 }
 
@@ -71,14 +75,14 @@ describe('history', () => {
           expect(await session.history({ messages, before: before.id })).toEqual(lastOf(older, messages))
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
   it('shows late replies in their round, though they are all that the end of the log holds', async () => {
     const session = open()
     await session.append({ id: 'first', role: 'user', content: 'First' })
-    await session.addExchange('Last', 'To last')
+    await addExchange(session, 'Last', 'To last')
     for (let count = 0; count < 50; count++)
       await session.append({ role: 'assistant', content: `Late ${count}` }, { round: 'first' })
     expect((await session.history({ messages: 2 })).map(({ content }) => content)).toEqual([
@@ -114,7 +118,7 @@ describe('history', () => {
         return scoped
       },
     })
-    for (let round = 0; round < 500; round++) await session.addExchange(`q${round}`, `a${round}`)
+    for (let round = 0; round < 500; round++) await addExchange(session, `q${round}`, `a${round}`)
     read = 0
     expect(await session.history()).toHaveLength(50)
     expect(await session.history({ rounds: 1 })).toHaveLength(2)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide, EMPTY_HEAD } from '../../src/core/decide.ts'
+import { decide, EMPTY_HEAD } from '../../src/kernel/log/decide.ts'
 import type { IndexEntry, SealedOp } from '../../src/ports/op.ts'
 import type { Decision, RegisterRow, Rows } from '../../src/ports/store.ts'
 import { erase, put, remove } from '../contract/samples.ts'

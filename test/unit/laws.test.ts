@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fold } from '../../src/core/fold.ts'
 import {
   type Block,
   type Context,
-  type CreateMemoryOptions,
   charsPerToken,
   defaultCounter,
   explain,
@@ -13,13 +11,16 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { fold } from '../../src/kernel/log/fold.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import type { FullMemoryOptions } from '../contract/full-memory.ts'
 import { adversaries } from './support/adversaries.ts'
 import { expectAllAccounted } from './support/coverage.ts'
 import { histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { Scene } from './support/scene.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 /** Summaries of all sizes by the extract, and by models that obey, ignore or attack what they are asked. */
 const compactions: fc.Arbitrary<NonNullable<Options['compaction']>> = fc.record(
@@ -210,7 +211,7 @@ describe('the laws hold for every history, policy and tool set', () => {
         if (newest && !sent.some(({ id }) => id === newest.id)) sent.push({ id: newest.id, context })
         const past = sent[Math.floor(sent.length / 2)]
         if (!past) return
-        const rebuilt = await scene.session.contextAt(past.id)
+        const rebuilt = await contextAt(scene.session, past.id)
         expect(rebuilt.verified).toBe(true)
         if (rebuilt.context.epoch === past.context.epoch)
           expect(body(rebuilt.context)).toEqual(body(past.context))

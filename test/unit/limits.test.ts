@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { charsPerToken, countMessage } from '../../src/core/count.ts'
-import { createMemory } from '../../src/create-memory.ts'
+import { charsPerToken, countMessage } from '../../src/kernel/count.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { fullMemory } from '../contract/full-memory.ts'
 import { calls, result } from './support/messages.ts'
 
 const shown = (context: Context): number =>
   context.blocks.filter(({ section }) => section === 'window').length
 
-async function talk(): Promise<ReturnType<ReturnType<typeof createMemory>['session']>> {
-  const memory = createMemory({ store: mapStore(), budget: 1_000, counter: charsPerToken(4) })
+async function talk(): Promise<ReturnType<ReturnType<typeof fullMemory>['session']>> {
+  const memory = fullMemory({ store: mapStore(), budget: 1_000, counter: charsPerToken(4) })
   const session = memory.session({ userId: 'ada' })
   for (let round = 0; round < 6; round++)
     await session.append([
@@ -87,7 +87,7 @@ describe('an opaque part', () => {
   })
 
   it('is refused with a cost that is none', async () => {
-    const session = createMemory({ store: mapStore(), budget: 1_000 }).session({ userId: 'ada' })
+    const session = fullMemory({ store: mapStore(), budget: 1_000 }).session({ userId: 'ada' })
     await expect(session.append(message(-1))).rejects.toMatchObject({ argument: 'message.content[0].tokens' })
     expect((await session.append(message(0))).messages[0]).toMatchObject(message(0))
   })
@@ -95,7 +95,7 @@ describe('an opaque part', () => {
 
 describe('the question of an oversized round', () => {
   it('shows verbatim as long as its round is the newest, however long it is, and capped after that', async () => {
-    const memory = createMemory({
+    const memory = fullMemory({
       store: mapStore(),
       budget: { contextWindow: 8_000, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),

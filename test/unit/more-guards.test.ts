@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { capOutput } from '../../src/core/cap.ts'
-import { decide } from '../../src/core/decide.ts'
-import { hashJson } from '../../src/core/hash.ts'
-import { createPolicy, RENDER_VERSION } from '../../src/core/policy.ts'
-import { sealOp } from '../../src/core/seal.ts'
 import {
   type Context,
-  type CreateMemoryOptions,
-  createMemory,
+  countMessage,
+  type LogRow,
+  type Message,
   type MessageInput,
   mapStore,
-  type Session,
   type Store,
   utf8Bound,
 } from '../../src/index.ts'
+import { capOutput } from '../../src/kernel/context/cap.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealMessage } from '../../src/kernel/log/message.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
+import { hashJson, hashText } from '../../src/kernel/text/hash.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, shown, user } from './support/messages.ts'
 
@@ -21,10 +25,8 @@ import { answer, calls, shown, user } from './support/messages.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
-function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {
-  return createMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(
-    scope,
-  )
+function open(store: Store, options: Partial<FullMemoryOptions> = {}): FullSession {
+  return fullMemory({ store, budget: 100_000, counter: utf8Bound, clock: () => 0, ...options }).session(scope)
 }
 const forget = (store: Store, target: string): Promise<unknown> =>
   store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
@@ -76,7 +78,7 @@ describe('a log read from its end', () => {
     await session.append([answer('a0'), answer('a1'), answer('a2')], { round: 'u0' })
     const context = await session.context({ newEpoch: true })
     expect(shown(context)).toEqual(['u0', 'a1', 'a2', 'u1', 'b'])
-    const rebuilt = await session.contextAt('a2')
+    const rebuilt = await contextAt(session, 'a2')
     expect(rebuilt.verified).toBe(true)
     expect(shown(rebuilt.context)).toEqual(shown(context))
   })
@@ -99,7 +101,7 @@ describe('a step', () => {
     const session = open(mapStore())
     await session.append([user('u'), calls('c', 'a'), results('r', ['a', 'wrong'])])
     expect(outputs(await session.context())).toEqual(['wrong'])
-    await session.rewind('r')
+    await rewind(session, 'r')
     await session.append(results('q', ['a', 'right']))
     const context = await session.context()
     expect(outputs(context)).toEqual(['right'])
@@ -121,6 +123,208 @@ describe('a step', () => {
     const context = await session.context()
     expect(outputs(context)).toEqual(['for the newer'])
     expect(context.hash).toBe((await open(store).context({ preview: true })).hash)
+  })
+})
+
+describe('a context', () => {
+  it('that waits says for which calls, of which step', async () => {
+    const session = open(mapStore())
+    await session.append([user('u'), calls('c', 'a', 'b', 'd'), results('r', ['b', 'found'])])
+    await expect(session.context()).rejects.toMatchObject({
+      message: 'context: 2 call(s) of the newest step have no result yet: find, find',
+      pending: [
+        { entry: 'c', callId: 'a', name: 'find' },
+        { entry: 'c', callId: 'd', name: 'find' },
+      ],
+    })
+  })
+
+  it('names the output in a message of several by its place, and that of a message of one by the message', async () => {
+    const session = open(mapStore(), { toolOutput: { first: 150, old: 100 } })
+    const long = 'word '.repeat(100)
+    await session.append([user('u'), calls('c', 'a', 'b'), results('r', ['a', long], ['b', long])])
+    await session.append([calls('d', 'e'), results('q', ['e', long])])
+    const references = outputs(await session.context()).map(
+      (output) => /see (#[\d.]+)/.exec(String(output))?.[1],
+    )
+    expect(references).toEqual(['#3.1', '#3.2', '#5'])
+  })
+
+  it('says how much of its outputs it does not show', async () => {
+    const session = open(mapStore(), { toolOutput: { first: 150, old: 100 } })
+    const long = 'word '.repeat(100)
+    const { messages } = await session.append([user('u'), calls('c', 'a'), results('r', ['a', long])])
+    const { blocks, receipt } = await session.context()
+    const stored = countMessage(utf8Bound, messages.at(-1) as Message)
+    const shown = blocks.find(({ role }) => role === 'tool')?.tokens ?? 0
+    expect(receipt.sections.find(({ name }) => name === 'window')).toMatchObject({
+      cap: expect.any(Number),
+      items: blocks.length,
+      overflow: { count: 1, tokens: stored - shown, first: ['r'] },
+    })
+    expect(receipt.sections.find(({ name }) => name === 'tail')).not.toHaveProperty('cap')
+  })
+
+  it('names calls in 24 characters at most, made from the entry and the place of the call', async () => {
+    const session = open(mapStore())
+    await session.append([user('u'), calls('c', 'a', 'b'), results('r', ['a', '1'], ['b', '2'])])
+    const { blocks } = await session.context()
+    const named = blocks.flatMap(({ parts }) =>
+      parts.flatMap((part) =>
+        part.type === 'tool-call' ? part.id : part.type === 'tool-result' ? part.callId : [],
+      ),
+    )
+    const name = `call_${hashText('c').slice(0, 14)}`
+    expect(named).toEqual([`${name}_0`, `${name}_1`, `${name}_0`, `${name}_1`])
+  })
+
+  it('fails where its store does, and does not try again', async () => {
+    const inner = mapStore()
+    await open(inner).append(user('u'))
+    let reads = 0
+    const store = changedStore(inner, (scope) => ({
+      head: async () => {
+        if (reads++ === 0) throw new Error('the disk is gone')
+        return await scope.head()
+      },
+      snapshot: undefined as never,
+    }))
+    await expect(open(store).context()).rejects.toThrow('the disk is gone')
+  })
+})
+
+describe('no context', () => {
+  it('is given that breaks a law, in development', async () => {
+    const inner = mapStore()
+    await open(inner).append([user('u'), answer('a'), user('v')])
+    const without = (rows: readonly LogRow[]) => rows.filter(({ id }) => id !== 'a')
+    // It has lost a message that it counts.
+    const store = changedStore(inner, (scope) => ({
+      entries: async (query) => {
+        const { rows, more } = await scope.entries(query)
+        return { rows: without(rows), more }
+      },
+    }))
+    expect(shown(await open(store).context({ preview: true }))).toEqual(['u', 'v'])
+    await expect(open(store, { development: true }).context({ preview: true })).rejects.toMatchObject({
+      code: 'ERR_LAW_BROKEN',
+    })
+  })
+
+  it('is given without room, and the error says what the floor is', async () => {
+    const session = open(mapStore(), { budget: 300 })
+    await session.append(user('u', 'x'.repeat(400)))
+    await expect(session.context()).rejects.toMatchObject({
+      code: 'ERR_BUDGET_TOO_SMALL',
+      message: 'context: the floor of 407 tokens is above the cap of 300',
+    })
+  })
+})
+
+describe('a request', () => {
+  it('that would end in an answer, or hold nothing, ends in a word of ours, by its own rule', async () => {
+    const session = open(mapStore())
+    expect((await session.context({ preview: true })).blocks).toMatchObject([
+      { section: 'tail', role: 'user', rule: 'continue', from: [], trust: 'user' },
+    ])
+    await session.append([user('u'), answer('a')])
+    expect((await session.context()).blocks.at(-1)).toMatchObject({ section: 'tail', rule: 'continue' })
+    await session.append(user('v'))
+    expect((await session.context()).blocks.at(-1)).toMatchObject({ section: 'window', from: ['v'] })
+  })
+
+  it.each<[string, object]>([
+    ['context: tools must be a list', { tools: 'find' }],
+    ['context: onPending', { onPending: 'wait' }],
+    ['context: tail must be', { tail: 7 }],
+    ['context: tail[1] must be an object', { tail: [{ name: 'now', text: '' }, 7] }],
+    ['context: tail[0].name must be', { tail: [{ name: 'a b', text: '' }] }],
+    ['context: tail[0].name must be', { tail: [{ name: '', text: '' }] }],
+    ['context: tail[0].name must be', { tail: [{ name: 'a'.repeat(65), text: '' }] }],
+    ['context: tail[0].name must be', { tail: [{ name: 7, text: '' }] }],
+    ['context: tail[0].text must be', { tail: [{ name: 'now', text: 7 }] }],
+    ['context: tail[0].other is no option', { tail: [{ name: 'now', text: '', other: 1 }] }],
+    ['context: limits', { limits: 7 }],
+    ['context: other is no option', { other: 1 }],
+    ['context: options must be an object', 7 as never],
+  ])('is not made where its options are wrong: %s', async (message, options) => {
+    await expect(open(mapStore()).context(options)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('says by what counts were multiplied only where they were', async () => {
+    const factor = { now: 1 }
+    const counter = { ...utf8Bound, calibration: () => factor.now }
+    const store = mapStore()
+    const session = open(store, { counter })
+    await session.append(user('u'))
+    expect((await session.context()).receipt).not.toHaveProperty('calibration')
+    factor.now = 2
+    expect((await session.context({ newEpoch: true })).receipt).toMatchObject({ calibration: 2 })
+    const { rows } = await store.open(scope).entries({ kinds: ['epoch'] })
+    const marks = rows.map(({ body }) => JSON.parse(body ?? '{}'))
+    expect(marks.map(({ calibration }) => calibration)).toEqual([undefined, 2])
+  })
+})
+
+describe('a message', () => {
+  it('has at most 8 MiB of JSON, and 4 KiB of metadata', async () => {
+    const session = open(mapStore())
+    const sealed = (content: string) =>
+      sealMessage({ ...user('u'), content, createdAt: 0, trust: 'user' } as Message)
+    const room = 8 * 1024 * 1024 - sealed('').length
+    await session.append({ ...user('u', 'x'.repeat(room)), createdAt: 0 })
+    await expect(session.append({ ...user('v', 'x'.repeat(room + 1)), createdAt: 0 })).rejects.toMatchObject({
+      code: 'ERR_ENTRY_TOO_LARGE',
+      message: 'append: message has 8388609 bytes, more than 8388608',
+      size: 8_388_609,
+      limit: 8_388_608,
+    })
+    const metadata = (length: number) => ({ note: 'x'.repeat(length - '{"note":""}'.length) })
+    await session.append({ ...user('w'), metadata: metadata(4_096) })
+    await expect(session.append({ ...user('x'), metadata: metadata(4_097) })).rejects.toMatchObject({
+      code: 'ERR_ENTRY_TOO_LARGE',
+      message: 'append: message.metadata has 4097 bytes, more than 4096',
+    })
+  })
+
+  it('has an error only among its results, and a label that there is', async () => {
+    const session = open(mapStore())
+    const text = { type: 'text', text: 'a', isError: true } as never
+    const { messages } = await session.append([{ id: 'u', role: 'user', content: [text] }, calls('c', 'a')])
+    expect(messages[0]?.content).toEqual([{ type: 'text', text: 'a' }])
+    await expect(session.append({ ...user('v'), trust: 'nobody' as never })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      message: 'append: message.trust must be one of web, tool, import, assistant, user, system',
+    })
+  })
+
+  it.each<[string, object]>([
+    ['append: message.content must be a list of tool results', { role: 'tool', content: 'a' }],
+    ['append: message.content must be a string or a list of parts', { role: 'user', content: 7 }],
+    ['append: message.content[0].id must be at most 1024 bytes', calls('c', 'x'.repeat(1_025))],
+  ])('is refused with its reason: %s', async (message, input) => {
+    await expect(open(mapStore()).append(input as never)).rejects.toMatchObject({ message })
+  })
+
+  it('of a user may hold no part at all, and one of a tool may not', async () => {
+    const session = open(mapStore())
+    await session.append({ id: 'u', role: 'user', content: [] })
+    await expect(session.append({ role: 'tool', content: [] })).rejects.toThrow('must hold a tool result')
+  })
+
+  it('before which history is asked for must show', async () => {
+    await expect(open(mapStore()).history({ before: 7 as never })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      message: expect.stringContaining('history: before'),
+    })
+    await expect(open(mapStore()).history({ before: 'gone' })).rejects.toMatchObject({
+      code: 'ERR_NOT_FOUND',
+      message: 'history: gone does not show in this session',
+      id: 'gone',
+    })
   })
 })
 
@@ -176,13 +380,14 @@ describe('a session that is listened to', () => {
 describe('a lane', () => {
   it('is named by all settings, the counter, and the version of the rules that render', () => {
     const options = { budget: 1_000, window: { max: { rounds: 4 } } }
-    const { lane, counter, sections, ...settings } = createPolicy(options, utf8Bound)
+    const sized = (news?: object) =>
+      createPolicy(options, utf8Bound, () => ({ ...(news && { facts: news }) }) as never)
+    const { lane, counter, ...settings } = sized()
     const name = (v: number, more: object = {}): string =>
       hashJson({ ...settings, ...more, counter: counter.id, v } as never).slice(0, 16)
     expect(lane).toBe(name(RENDER_VERSION))
     expect(lane).not.toBe(name(RENDER_VERSION + 1))
-    // Sizes of sections that nobody chose follow from the cap.
-    const chosen = createPolicy({ ...options, sections: { news: 7 } }, utf8Bound)
-    expect(chosen.lane).toBe(name(RENDER_VERSION, { sections: { ...sections, news: 7 } }))
+    // So are the settings of features.
+    expect(sized({ newsTokens: 7 }).lane).toBe(name(RENDER_VERSION, { use: { facts: { newsTokens: 7 } } }))
   })
 })

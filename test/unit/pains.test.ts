@@ -1,24 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { loadO200k } from '../../src/counters/o200k.ts'
 import {
-  assertFits,
   type Context,
   charsPerToken,
-  createMemory,
   type Json,
   lintRequest,
   type MessageInput,
   mapStore,
-  type Session,
   toAnthropic,
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { assertFits } from '../../src/render/fits.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 /** What users of other memories suffer from, one test a pain. */
 
-const open = (options: Partial<Parameters<typeof createMemory>[0]> = {}): Session =>
-  createMemory({ store: mapStore(), budget: 2_000, counter: utf8Bound, ...options }).session({
+const open = (options: Partial<Parameters<typeof fullMemory>[0]> = {}): FullSession =>
+  fullMemory({ store: mapStore(), budget: 2_000, counter: utf8Bound, ...options }).session({
     userId: 'ada',
   })
 const user = (content: string): MessageInput => ({ role: 'user', content })

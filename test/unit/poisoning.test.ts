@@ -1,26 +1,25 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { extractFacts } from '../../src/core/facts/extract-facts.ts'
-import type { Fact } from '../../src/core/facts/fact.ts'
-import { isTrusted, lowerTrust, textOf } from '../../src/core/message.ts'
-import { lexicalRecall } from '../../src/core/recall/lexical-recall.ts'
-import { visible } from '../../src/core/text.ts'
+import { extractFacts } from '../../src/features/facts/extract-facts.ts'
+import { visible } from '../../src/features/text/visible.ts'
+import { isTrusted } from '../../src/features/trust.ts'
 import {
   type AgentTool,
   type Context,
-  createMemory,
   type Json,
   lintRequest,
-  type Memory,
   mapStore,
   memoryTools,
   runAgent,
-  type Session,
   type Store,
   scriptedModel,
   sessionStartGuide,
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
+import { lowerTrust, textOf } from '../../src/kernel/log/message.ts'
+import { startSession } from '../../src/operations/start/start.ts'
+import type { Fact } from '../../src/ports/fact.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { tool } from './agent/support.ts'
 import { fencesIn } from './support/fences.ts'
 import { hostileTexts, marker } from './support/hostile.ts'
@@ -36,8 +35,8 @@ const ADA = { userId: 'ada' }
 const FACT_TOOLS = ['finding', 'blocker', 'correction', 'preference', 'constraint']
 
 interface Story {
-  readonly memory: Memory
-  readonly session: Session
+  readonly memory: FullMemory
+  readonly session: FullSession
   /** All contexts, those of summaries included, with the fence of the epoch. */
   readonly contexts: readonly Context[]
   /** Facts below `user` as they were first seen, by id. */
@@ -47,18 +46,17 @@ interface Story {
   readonly texts: readonly string[]
 }
 
-function open(store: Store, summary: () => string): Memory {
+function open(store: Store, summary: () => string): FullMemory {
   const summariser = scriptedModel(() => summary(), { id: 'summariser' })
-  return createMemory({
+  return fullMemory({
     store,
     system: SYSTEM,
     budget: 6_000,
     development: true,
-    recall: lexicalRecall(),
-    extract: (rounds) => extractFacts(rounds),
+    recall: {},
     compaction: { model: summariser, ahead: false },
-    sections: { checkpoint: 200 },
-    facts: { caps: { perHour: 10_000 } },
+    checkpoint: { excerptTokens: 200 },
+    facts: { caps: { perHour: 10_000 }, extract: (rounds) => extractFacts(rounds) },
   })
 }
 
@@ -80,7 +78,7 @@ async function play(): Promise<Story> {
   const user = memory.user(ADA)
   await user.profile.set('SOUL.md', 'Be brief and kind.')
   const session = memory.session({ ...ADA, sessionId: 'trip' })
-  await session.remember({ kind: 'constraint', text: 'Never book a flight.' })
+  await session.facts.remember({ kind: 'constraint', text: 'Never book a flight.' })
   const reading = (trust: 'tool' | 'web'): AgentTool =>
     tool(`read_${trust}`, () => (trust === 'tool' ? { page: text, [text]: 1 } : text), { trust })
   const tools = [reading('tool'), reading('web'), ...memoryTools(session)]
@@ -92,7 +90,12 @@ async function play(): Promise<Story> {
     const call = (name: string, input: Json) => ({ name, input, id: `${text.slice(0, 40)}/${name}` })
     if (place < 12)
       await user.skills.set({ name: `skill-${place}`, description: text, text: `# Skill\n${text}` })
-    await session.remember({ kind: 'finding', title: text, text: `Title of ${marker(place)}.`, trust: 'web' })
+    await session.facts.remember({
+      kind: 'finding',
+      title: text,
+      text: `Title of ${marker(place)}.`,
+      trust: 'web',
+    })
     await session.checkpoint.set({ note: text })
     await session.append({ role: 'system', content: text, trust: 'web' })
     await session.append({ role: 'user', content: text, trust: 'import', name: `eve-${place}` })
@@ -113,7 +116,7 @@ async function play(): Promise<Story> {
     await runAgent({ input: 'Go on.', model, session, tools })
     contexts.push(...model.requests)
     contexts.push(await session.context({ recall: text, tail: text, newEpoch: place % 3 === 0 }))
-    for (const fact of await session.facts({ all: true })) {
+    for (const fact of await session.facts.list({ all: true })) {
       const before = first.get(fact.id) ?? fact
       if (before.trust !== fact.trust && lowerTrust(before.trust, fact.trust) === before.trust)
         raised.push(fact.id)
@@ -234,7 +237,7 @@ describe('hostile texts that come in by every way', () => {
     expect(new Set(own.map(({ trust }) => trust))).toEqual(new Set(['web']))
     expect(own.filter(({ pinned }) => pinned)).toEqual([])
     expect(raised).toEqual([])
-    const trusted = (await session.facts()).filter(({ trust }) => isTrusted(trust))
+    const trusted = (await session.facts.list()).filter(({ trust }) => isTrusted(trust))
     expect(trusted.map(({ text }) => text)).toEqual(['Never book a flight.'])
   })
 
@@ -248,7 +251,7 @@ describe('hostile texts that come in by every way', () => {
     const { blocks } = await other.context()
     expect(textOf({ content: blocks[0]?.parts ?? [] })).toBe(TRUSTED)
     for (const starting of [session, other]) {
-      const start = await starting.start({ query: 'mallory7x' })
+      const start = await startSession(starting, { query: 'mallory7x' })
       expect(start.pinned.map(({ text }) => text)).toEqual(['Never book a flight.'])
       for (const { text, trust } of start.context_recall)
         if (MARKED.test(text)) expect(isTrusted(trust)).toBe(false)
@@ -257,9 +260,11 @@ describe('hostile texts that come in by every way', () => {
 
   it('can be promoted by the app, and by nothing else', async () => {
     const { session, memory } = story
-    const [fact] = (await session.facts({ kinds: ['constraint'] })).filter(({ text }) => MARKED.test(text))
-    await expect(session.pin(fact?.id ?? '')).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
-    expect(await session.promote(fact?.id ?? '')).toMatchObject({ trust: 'user', promotedFrom: 'web' })
+    const [fact] = (await session.facts.list({ kinds: ['constraint'] })).filter(({ text }) =>
+      MARKED.test(text),
+    )
+    await expect(session.facts.pin(fact?.id ?? '')).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    expect(await session.facts.promote(fact?.id ?? '')).toMatchObject({ trust: 'user', promotedFrom: 'web' })
     expect(await memory.user(ADA).facts.list()).toHaveLength(2)
   })
 })

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type CreateMemoryOptions, createMemory, mapStore, utf8Bound } from '../../src/index.ts'
+import { mapStore, utf8Bound } from '../../src/index.ts'
+import { type FullMemoryOptions, fullMemory } from '../contract/full-memory.ts'
 
-const laneOf = async (options: Partial<CreateMemoryOptions>): Promise<string> => {
-  const session = createMemory({ store: mapStore(), budget: 16_000, ...options }).session({ userId: 'ada' })
+const laneOf = async (options: Partial<FullMemoryOptions>): Promise<string> => {
+  const session = fullMemory({ store: mapStore(), budget: 16_000, ...options }).session({ userId: 'ada' })
   return (await session.context()).lane
 }
 
@@ -31,24 +32,24 @@ describe('a lane', () => {
 })
 
 describe('settings that make no sense are refused, by name', () => {
-  const cases: readonly (readonly [string, Partial<CreateMemoryOptions>])[] = [
+  const cases: readonly (readonly [string, Partial<FullMemoryOptions>])[] = [
     ['budget.contextWindow', { budget: 0 }],
     ['budget.contextWindow', { budget: Number.NaN }],
     ['budget.contextWindow', { budget: 1.5 }],
-    ['compaction', { compaction: null as never }],
-    ['compaction', { compaction: 'yes' as never }],
-    ['compaction.model', { compaction: { model: {} as never } }],
-    ['compaction.model.id', { compaction: { model: { id: '', complete: async function* () {} } } }],
-    ['compaction.length', { compaction: { length: '' } }],
-    ['compaction.summaryTokens', { compaction: { summaryTokens: 0 } }],
-    ['compaction.carryTokens', { compaction: { carryTokens: -1 } }],
-    ['compaction.sourceTokens', { compaction: { sourceTokens: 0 } }],
-    ['compaction.tokensPerHour', { compaction: { tokensPerHour: -5 } }],
-    ['compaction.timeout', { compaction: { timeout: Number.NaN } }],
-    ['compaction.timeout', { compaction: { timeout: 2 ** 31 } }],
-    ['compaction.ahead', { compaction: { ahead: 5 } }],
-    ['compaction.ahead', { compaction: { ahead: true as never } }],
-    ['compaction.pins', { compaction: { pins: [] as never } }],
+    ['options', { compaction: 'yes' as never }],
+    ['often', { compaction: { often: true } as never }],
+    ['model', { compaction: { model: {} as never } }],
+    ['model.id', { compaction: { model: { id: '', complete: async function* () {} } } }],
+    ['length', { compaction: { length: '' } }],
+    ['summaryTokens', { compaction: { summaryTokens: 0 } }],
+    ['carryTokens', { compaction: { carryTokens: -1 } }],
+    ['sourceTokens', { compaction: { sourceTokens: 0 } }],
+    ['tokensPerHour', { compaction: { tokensPerHour: -5 } }],
+    ['timeout', { compaction: { timeout: Number.NaN } }],
+    ['timeout', { compaction: { timeout: 2 ** 31 } }],
+    ['ahead', { compaction: { ahead: 5 } }],
+    ['ahead', { compaction: { ahead: true as never } }],
+    ['pins', { compaction: { pins: [] as never } }],
     ['budget.maxOutputTokens', { budget: { contextWindow: 100, maxOutputTokens: 100 } }],
     ['budget.margin', { budget: { contextWindow: 100, maxOutputTokens: 0, margin: 0.6 } }],
     ['window.max.rounds', { window: { max: { rounds: 0 } } }],
@@ -58,7 +59,7 @@ describe('settings that make no sense are refused, by name', () => {
   ]
   for (const [argument, options] of cases)
     it(`${argument}: ${JSON.stringify(options)}`, () => {
-      expect(() => createMemory({ store: mapStore(), budget: 16_000, ...options })).toThrow(
+      expect(() => fullMemory({ store: mapStore(), budget: 16_000, ...options })).toThrow(
         expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument }),
       )
     })

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rank } from '../../src/core/recall/rank.ts'
-import { RecallIndex } from '../../src/core/recall/recall-index.ts'
+import { rank } from '../../src/features/recall/rank.ts'
+import { RecallIndex } from '../../src/features/recall/recall-index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { addTo, conversations, idsFor, indexOf } from './support/recall.ts'
+import { runs } from './support/runs.ts'
 
 describe('an index', () => {
   it('that was loaded from blocks ranks as one to which the messages were added', () => {
@@ -18,6 +19,7 @@ describe('an index', () => {
         expect(rank([loaded], query, {})).toEqual(rank([added], query, {}))
         expect(loaded.encode(0, said.length)).toEqual(loaded.encode(0, said.length))
       }),
+      runs(100),
     )
   })
 
@@ -29,6 +31,7 @@ describe('an index', () => {
         addTo(loaded, said.slice(cut))
         expect(rank([loaded], query, {})).toEqual(rank([indexOf(said)], query, {}))
       }),
+      runs(100),
     )
   })
 
@@ -44,6 +47,7 @@ describe('an index', () => {
         loaded.load(index.encode(0, index.size))
         expect(rank([loaded], query, {})).toEqual(rank([index], query, {}))
       }),
+      runs(100),
     )
     const index = indexOf([
       { id: 'a', text: 'the secret zebra' },

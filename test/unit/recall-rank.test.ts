@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type RankOptions, rank } from '../../src/core/recall/rank.ts'
-import { RecallIndex } from '../../src/core/recall/recall-index.ts'
-import { termsOf } from '../../src/core/recall/terms.ts'
+import { type RankOptions, rank } from '../../src/features/recall/rank.ts'
+import { RecallIndex } from '../../src/features/recall/recall-index.ts'
+import { termsOf } from '../../src/features/recall/terms.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { addTo, conversations, idsFor, indexOf, NOON, type Said } from './support/recall.ts'
+import { runs } from './support/runs.ts'
 
 const DAY = 86_400_000
 const filler = (count: number, from = 0): readonly Said[] =>
@@ -87,6 +88,7 @@ describe('a ranking', () => {
         if (said.length > 0) expect(() => rank([index], query, { vectors })).toThrow('no vector')
         expect(rank([index], query, {})).toEqual(ranking)
       }),
+      runs(100),
     )
   })
 
@@ -210,6 +212,7 @@ describe('a ranking', () => {
         addTo(index, said)
         expect(rank([index], query, {}).map(({ id }) => id)).toEqual(idsFor(indexOf(said), query))
       }),
+      runs(100),
     )
   })
 
@@ -223,6 +226,7 @@ describe('a ranking', () => {
         expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
         expect(rank([indexOf(said)], query, { limit })).toEqual(all.slice(0, limit))
       }),
+      runs(100),
     )
   })
 

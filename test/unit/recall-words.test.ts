@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type RecallDocument, termsIn, termsOf } from '../../src/core/recall/terms.ts'
-import { wordsOf } from '../../src/core/recall/words.ts'
+import { type RecallDocument, termsIn, termsOf } from '../../src/features/recall/terms.ts'
+import { wordsOf } from '../../src/features/recall/words.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 
 const document = (text: string): RecallDocument => ({

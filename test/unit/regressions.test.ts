@@ -1,22 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import { sealOp } from '../../src/core/seal.ts'
 import {
   type Context,
-  type CreateMemoryOptions,
   charsPerToken,
-  createMemory,
   type EpochMark,
-  type Memory,
   type MessageInput,
   mapStore,
   type SealedOp,
-  type Session,
   type Store,
   type ToolSpec,
   utf8Bound,
 } from '../../src/index.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { listSessions } from '../../src/operations/sessions.ts'
 import { PAGE_UNITS } from '../../src/ports/store.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { answer, calls, result, shown, user } from './support/messages.ts'
 
@@ -24,14 +30,14 @@ import { answer, calls, result, shown, user } from './support/messages.ts'
 
 const scope = { userId: 'ada', sessionId: 'trip' }
 
-function remember(store: Store, options: Partial<CreateMemoryOptions> = {}): Memory {
-  return createMemory({ store, budget: 1_000, counter: utf8Bound, clock: () => 0, ...options })
+function remember(store: Store, options: Partial<FullMemoryOptions> = {}): FullMemory {
+  return fullMemory({ store, budget: 1_000, counter: utf8Bound, clock: () => 0, ...options })
 }
-function open(store: Store, options: Partial<CreateMemoryOptions> = {}): Session {
+function open(store: Store, options: Partial<FullMemoryOptions> = {}): FullSession {
   return remember(store, options).session(scope)
 }
 /** What a session with nothing in memory would send. */
-function cold(store: Store, options: Partial<CreateMemoryOptions> = {}): Promise<Context> {
+function cold(store: Store, options: Partial<FullMemoryOptions> = {}): Promise<Context> {
   return open(store, options).context({ preview: true })
 }
 /** A store in which something happens after each commit, or before rows are read. */
@@ -64,7 +70,8 @@ const exchange = (index: number): MessageInput[] => [
   user(`u${index}`, 'y'.repeat(60)),
   answer(`a${index}`, 'y'.repeat(60)),
 ]
-const listed = async (session: Session): Promise<string[]> => (await session.history()).map(({ id }) => id)
+const listed = async (session: FullSession): Promise<string[]> =>
+  (await session.history()).map(({ id }) => id)
 
 describe('epochs and limits', () => {
   it.each([
@@ -104,7 +111,7 @@ describe('epochs and limits', () => {
     }
     await session.context({ newEpoch: true })
     const { oldBefore } = (await newestEpoch(store)).cuts
-    await session.rewind(oldBefore ?? 'nothing')
+    await rewind(session, oldBefore ?? 'nothing')
     const before = await session.context()
     await session.append(user('next'))
     const after = await session.context()
@@ -197,9 +204,9 @@ describe('appending again', () => {
     const memory = remember(mapStore())
     const session = memory.session(scope)
     await session.append(user('u1'))
-    await memory.sessions({ userId: 'ada' }).delete('trip')
+    await deleteSession(memory, { userId: 'ada' }, 'trip')
     await session.append(user('u2'))
-    expect((await memory.sessions({ userId: 'ada' }).list()).map(({ sessionId }) => sessionId)).toEqual([
+    expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual([
       'trip',
     ])
   })
@@ -208,7 +215,7 @@ describe('appending again', () => {
     const memory = remember(mapStore())
     const session = memory.session(scope)
     await session.append(user('u1'))
-    await memory.sessions({ userId: 'ada' }).delete('trip')
+    await deleteSession(memory, { userId: 'ada' }, 'trip')
     await session.append(answer('a2'))
     expect(await listed(session)).toEqual(['a2'])
   })
@@ -216,9 +223,9 @@ describe('appending again', () => {
   it('rewinding under an id that is taken hides what it should, or fails', async () => {
     const session = open(mapStore(), { newId: () => 'same' })
     await session.append([user('u1'), user('u2')])
-    await session.rewind('u2')
+    await rewind(session, 'u2')
     await session.append(user('u3'))
-    const hidden = await session.rewind('u3').then(
+    const hidden = await rewind(session, 'u3').then(
       () => true,
       () => false,
     )
@@ -234,7 +241,7 @@ describe('tabs and cold starts', () => {
     await session.append(user('u0'))
     await session.append(user('u1', 'Forget this'))
     await late.context()
-    await session.rewind('u1')
+    await rewind(session, 'u1')
     for (let step = 0; step < 12; step++)
       await late.append(answer(`s${step}`, 'y'.repeat(100)), { round: 'u1' })
     const warm = await late.context()
@@ -285,7 +292,7 @@ describe('tabs and cold starts', () => {
     await two.append(user('u1', 'Forget this'))
     await one.context()
     await two.context()
-    await one.rewind('u1')
+    await rewind(one, 'u1')
     for (let step = 0; step < 14; step++) {
       await one.append(answer(`s${step}`, 'y'.repeat(100)), { round: 'u0' })
       await one.context()
@@ -391,7 +398,7 @@ describe('messages longer than a page of the store', () => {
     await session.append([user('u1'), answer('a1')])
     const sent = await session.context()
     await session.append(user('u2', LONG))
-    expect(shown((await open(store, limits).contextAt('a1')).context)).toEqual(shown(sent))
+    expect(shown((await contextAt(open(store, limits), 'a1')).context)).toEqual(shown(sent))
   })
 })
 

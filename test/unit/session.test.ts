@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { textOf } from '../../src/core/message.ts'
-import {
-  createMemory,
-  isPlimsollError,
-  type Message,
-  type MessageInput,
-  mapStore,
-  type Scope,
-  type Session,
-} from '../../src/index.ts'
+import { isPlimsollError, type Message, type MessageInput, mapStore, type Scope } from '../../src/index.ts'
+import { textOf } from '../../src/kernel/log/message.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
+import { addExchange } from '../../src/operations/exchange.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { listSessions, titleSession } from '../../src/operations/sessions.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 const setUp = (
   options = {},
-): { open: (scope?: Partial<Scope>) => Session; memory: ReturnType<typeof createMemory> } => {
+): { open: (scope?: Partial<Scope>) => FullSession; memory: ReturnType<typeof fullMemory> } => {
   let ids = 0
-  const memory = createMemory({
+  const memory = fullMemory({
     store: mapStore(),
     budget: 16_000,
     clock: () => 7,
@@ -238,7 +235,7 @@ describe('rounds and steps', () => {
   it('take in a late result whose step left the window long ago, and read no further for one that has none', async () => {
     const session = setUp({ budget: 400 }).open()
     await session.append([{ id: 'go', role: 'user', content: 'Go' }, calls('late')])
-    for (let round = 0; round < 400; round++) await session.addExchange(`q${round}`, `a${round}`)
+    for (let round = 0; round < 400; round++) await addExchange(session, `q${round}`, `a${round}`)
     await session.append(result('late', 'here at last'))
     await session.append(result('nobody'))
     const history = await session.history({ messages: 2_000 })
@@ -345,26 +342,26 @@ describe('rewind and undo', () => {
     const session = open()
     for (const id of ['one', 'two', 'three']) await session.append({ id, role: 'user', content: id })
     const shown = async () => (await session.history()).map(({ id }) => id)
-    const first = await session.rewind('three', { opId: 'a' })
-    expect(await session.rewind('three', { opId: 'a' })).toBe(first)
-    const second = await session.rewind('two', { opId: 'b' })
-    expect(await session.undo(undefined, { opId: 'c' })).toBe(second)
-    expect(await session.undo(undefined, { opId: 'c' })).toBe(second)
+    const first = await rewind(session, 'three', { opId: 'a' })
+    expect(await rewind(session, 'three', { opId: 'a' })).toBe(first)
+    const second = await rewind(session, 'two', { opId: 'b' })
+    expect(await undo(session, undefined, { opId: 'c' })).toBe(second)
+    expect(await undo(session, undefined, { opId: 'c' })).toBe(second)
     expect(await shown()).toEqual(['one', 'two'])
-    expect(await failing(session.undo(undefined, { opId: 'a' }))).toMatchObject({ code: 'ERR_DUPLICATE_ID' })
-    expect(await failing(session.rewind('one', { opId: 'c' }))).toMatchObject({ code: 'ERR_DUPLICATE_ID' })
-    expect(await open().undo(undefined, { opId: 'c' })).toBe(second)
+    expect(await failing(undo(session, undefined, { opId: 'a' }))).toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+    expect(await failing(rewind(session, 'one', { opId: 'c' }))).toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+    expect(await undo(open(), undefined, { opId: 'c' })).toBe(second)
   })
 
   it('hide a message and all after it, and bring them back', async () => {
     const session = setUp().open()
-    await session.addExchange('One', 'First answer')
+    await addExchange(session, 'One', 'First answer')
     await session.append([
       { id: 'second', role: 'user', content: 'Two' },
       { role: 'assistant', content: 'Second answer' },
     ])
     await session.context()
-    const rewind = await session.rewind('second')
+    const rewound = await rewind(session, 'second')
     await session.append([
       { id: 'third', role: 'user', content: 'Two, but better' },
       { role: 'assistant', content: 'Third answer' },
@@ -373,11 +370,11 @@ describe('rewind and undo', () => {
     const context = await session.context()
     expect(context.receipt.epoch).toMatchObject({ cause: 'rewind' })
     expect(context.receipt.omitted).toMatchObject([{ from: 'second', count: 2, reason: 'rewound' }])
-    await session.rewind('third')
-    expect(await session.undo(rewind)).toBe(rewind)
+    await rewind(session, 'third')
+    expect(await undo(session, rewound)).toBe(rewound)
     expect(shown(await session.history())).toEqual(['One', 'First answer', 'Two', 'Second answer'])
-    expect(await failing(session.undo(rewind))).toMatchObject({ code: 'ERR_NOT_FOUND' })
-    expect(await failing(session.rewind('third'))).toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(await failing(undo(session, rewound))).toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(await failing(rewind(session, 'third'))).toMatchObject({ code: 'ERR_NOT_FOUND' })
   })
 
   it('keep a rewound question out of sight when a late reply joins its round', async () => {
@@ -387,7 +384,7 @@ describe('rewind and undo', () => {
       { id: 'question', role: 'user', content: 'Forget this' },
       { role: 'assistant', content: 'I will' },
     ])
-    await session.rewind('question')
+    await rewind(session, 'question')
     await session.append({ role: 'assistant', content: 'A late reply' }, { round: 'question' })
     for (const one of [session, session, open()]) {
       expect(JSON.stringify((await one.context()).blocks)).not.toContain('Forget this')
@@ -401,7 +398,7 @@ describe('rewind and undo', () => {
       { role: 'user', content: 'One' },
       { id: 'answer', role: 'assistant', content: 'Bad' },
     ])
-    await session.rewind('answer')
+    await rewind(session, 'answer')
     await session.append({ role: 'assistant', content: 'Good' })
     expect(shown(await session.history({ rounds: 1 }))).toEqual(['One', 'Good'])
   })
@@ -440,7 +437,7 @@ describe('addExchange', () => {
     }).open()
     let window: readonly Message[] = []
     for (let round = 0; round < 50; round++) {
-      window = await session.addExchange(`q${round}`, `a${round}`)
+      window = await addExchange(session, `q${round}`, `a${round}`)
       const from = Math.max(0, round - 19)
       expect(shown(window)).toEqual(
         Array.from({ length: round - from + 1 }, (_, at) => [`q${from + at}`, `a${from + at}`]).flat(),
@@ -452,7 +449,7 @@ describe('addExchange', () => {
     const session = setUp({ window: { max: { rounds: 6 } } }).open()
     const sizes: number[] = []
     for (let round = 0; round < 12; round++)
-      sizes.push((await session.addExchange(`q${round}`, `a${round}`)).length / 2)
+      sizes.push((await addExchange(session, `q${round}`, `a${round}`)).length / 2)
     expect(sizes).toEqual([1, 2, 3, 4, 5, 6, 3, 4, 5, 6, 3, 4])
   })
 })
@@ -460,32 +457,36 @@ describe('addExchange', () => {
 describe('sessions', () => {
   it('are listed from their first message on, titled and deleted', async () => {
     const { memory, open } = setUp()
-    const list = memory.sessions({ userId: 'ada' })
-    expect(await list.list()).toEqual([])
+    expect(await listSessions(memory, { userId: 'ada' })).toEqual([])
     await open({ sessionId: 'b' }).append({ role: 'user', content: 'Hello' })
     await open({ sessionId: 'a' }).append({ role: 'user', content: 'Hello' })
     await open({ sessionId: 'a' }).append({ role: 'user', content: 'Again' })
-    await list.title('a', 'Turin')
-    expect(await list.list()).toEqual([
+    await titleSession(memory, { userId: 'ada' }, 'a', 'Turin')
+    expect(await listSessions(memory, { userId: 'ada' })).toEqual([
       { sessionId: 'a', title: 'Turin', createdAt: 7 },
       { sessionId: 'b', title: '', createdAt: 7 },
     ])
-    await list.delete('a')
-    await list.delete('a')
-    expect((await list.list()).map(({ sessionId }) => sessionId)).toEqual(['b'])
+    await deleteSession(memory, { userId: 'ada' }, 'a')
+    await deleteSession(memory, { userId: 'ada' }, 'a')
+    expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual(['b'])
     expect(await open({ sessionId: 'a' }).history()).toEqual([])
-    expect(await failing(list.title('a', 'x'))).toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(await failing(titleSession(memory, { userId: 'ada' }, 'a', 'x'))).toMatchObject({
+      code: 'ERR_NOT_FOUND',
+    })
     await open({ sessionId: 'a' }).append({ role: 'user', content: 'Anew' })
-    expect((await list.list()).map(({ sessionId }) => sessionId)).toEqual(['a', 'b'])
+    expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual([
+      'a',
+      'b',
+    ])
   })
 
   it('are listed again when a session that is still open goes on after its deletion', async () => {
     const { memory, open } = setUp()
     const session = open()
     await session.append({ role: 'user', content: 'Hello' })
-    await memory.sessions({ userId: 'ada' }).delete('trip')
+    await deleteSession(memory, { userId: 'ada' }, 'trip')
     await session.append({ role: 'user', content: 'Still here' })
-    expect((await memory.sessions({ userId: 'ada' }).list()).map(({ sessionId }) => sessionId)).toEqual([
+    expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual([
       'trip',
     ])
     expect(shown(await session.history())).toEqual(['Still here'])
@@ -494,14 +495,13 @@ describe('sessions', () => {
 
   it('are found behind more deleted ones than a page holds', async () => {
     const { memory, open } = setUp()
-    const list = memory.sessions({ userId: 'ada' })
     for (let index = 0; index < 520; index++) {
       const sessionId = `a${String(index).padStart(4, '0')}`
       await open({ sessionId }).append({ role: 'user', content: 'x' })
-      await list.delete(sessionId)
+      await deleteSession(memory, { userId: 'ada' }, sessionId)
     }
     await open({ sessionId: 'z' }).append({ role: 'user', content: 'x' })
-    expect((await list.list()).map(({ sessionId }) => sessionId)).toEqual(['z'])
+    expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual(['z'])
   })
 
   it('are kept apart, whatever their ids spell', async () => {

@@ -2,19 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type Context,
-  type CreateMemoryOptions,
   charsPerToken,
-  createMemory,
   isPlimsollError,
   type LogRow,
   type MessageInput,
   mapStore,
-  type Session,
   utf8Bound,
 } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { runs } from './support/runs.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 type Action =
   | { readonly type: 'append'; readonly tab: 0 | 1; readonly message: MessageInput; readonly place?: number }
   | { readonly type: 'rewind' | 'forget'; readonly tab: 0 | 1; readonly place: number }
@@ -84,8 +85,8 @@ const policies: fc.Arbitrary<Options> = fc.record(
 
 /** Two tabs over one store, and what they did; a cold session says what is there. */
 class Tabs {
-  readonly #options: CreateMemoryOptions
-  readonly #tabs: readonly Session[]
+  readonly #options: FullMemoryOptions
+  readonly #tabs: readonly FullSession[]
   #ids = 0
 
   constructor(options: Options) {
@@ -94,16 +95,16 @@ class Tabs {
     this.#tabs = [this.open(), this.open()]
   }
 
-  open(options: Partial<Options> = {}): Session {
-    return createMemory({ ...this.#options, ...options }).session(SCOPE)
+  open(options: Partial<Options> = {}): FullSession {
+    return fullMemory({ ...this.#options, ...options }).session(SCOPE)
   }
 
   async play(
     list: readonly Action[],
-    check: (context: Context | undefined, session: Session) => Promise<void>,
+    check: (context: Context | undefined, session: FullSession) => Promise<void>,
   ): Promise<void> {
     for (const action of list) {
-      const session = this.#tabs[action.tab] as Session
+      const session = this.#tabs[action.tab] as FullSession
       const live = await this.open().history({ messages: 10_000 })
       const chosen = 'place' in action ? live[Math.floor((action.place ?? 0) * live.length)] : undefined
       if (action.type === 'append') {
@@ -112,9 +113,9 @@ class Tabs {
         const joined = action.place === undefined ? undefined : all.at(-1 - Math.floor(action.place * 3))
         const isOpening = action.message.role === 'user' || joined?.round === undefined
         await session.append(action.message, isOpening ? {} : { round: joined.round })
-      } else if (action.type === 'rewind' && chosen) await session.rewind(chosen.id)
-      else if (action.type === 'forget' && chosen) await session.forget(chosen.id)
-      else if (action.type === 'undo') await session.undo().catch(unless('ERR_NOT_FOUND'))
+      } else if (action.type === 'rewind' && chosen) await rewind(session, chosen.id)
+      else if (action.type === 'forget' && chosen) await forget(session, chosen.id)
+      else if (action.type === 'undo') await undo(session).catch(unless('ERR_NOT_FOUND'))
       else if (action.type === 'context') {
         const { preview, newEpoch } = action
         const context = await session
@@ -151,7 +152,7 @@ function unless(...codes: Parameters<typeof isPlimsollError>[1][]): (error: unkn
 const bare = policies.map(({ compaction: _, ...options }): Options => options)
 
 function forAll(
-  check: (tabs: Tabs) => (context: Context | undefined, session: Session) => Promise<void>,
+  check: (tabs: Tabs) => (context: Context | undefined, session: FullSession) => Promise<void>,
   settings = policies,
 ) {
   return fc.assert(
@@ -197,7 +198,7 @@ describe('what a context shows', () => {
     // A summary may stand for the call that waits, in its own lane alone.
     await forAll(
       (tabs) => async (context, session) => {
-        const waits = (one: Session): Promise<boolean> =>
+        const waits = (one: FullSession): Promise<boolean> =>
           one.context({ preview: true }).then(
             () => false,
             (error) => isPlimsollError(error, 'ERR_TOOL_PENDING'),
@@ -216,7 +217,7 @@ describe('what a context shows', () => {
       if (!context || context.receipt.epoch === 'preview') return
       const newest = (await tabs.messages()).at(-1)
       if (!newest || context.receipt.epoch === 'unsaved') return
-      const at = await session.contextAt(newest.id).catch(unless('ERR_NOT_FOUND'))
+      const at = await contextAt(session, newest.id).catch(unless('ERR_NOT_FOUND'))
       if (at && !at.verified) expect(at.reason).toBe('forgotten')
     })
   })

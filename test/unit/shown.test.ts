@@ -1,22 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Context,
-  type CreateMemoryOptions,
-  createMemory,
-  isPlimsollError,
-  type MessageInput,
-  mapStore,
-  type Session,
-  utf8Bound,
-} from '../../src/index.ts'
+import { type Context, isPlimsollError, type MessageInput, mapStore, utf8Bound } from '../../src/index.ts'
+import { contextAt } from '../../src/operations/context-at.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { rewind, undo } from '../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 
 const SCOPE = { userId: 'ada', sessionId: 'trip' }
 
-function open(options: Partial<CreateMemoryOptions> = {}): Session {
-  return createMemory({ store: mapStore(), budget: 16_000, ...options }).session(SCOPE)
+function open(options: Partial<FullMemoryOptions> = {}): FullSession {
+  return fullMemory({ store: mapStore(), budget: 16_000, ...options }).session(SCOPE)
 }
 
-async function talk(session: Session, rounds: number, filler = ''): Promise<void> {
+async function talk(session: FullSession, rounds: number, filler = ''): Promise<void> {
   for (let index = 0; index < rounds; index++) {
     await session.append([
       { id: `u${index}`, role: 'user', content: `Question ${index} about the trip. ${filler}` },
@@ -34,7 +29,7 @@ describe('what a context shows, and what its receipt says', () => {
     const session = open({ budget: 600, counter: utf8Bound, compaction: {} })
     await talk(session, 12, 'x'.repeat(40))
     await session.append({ id: 'last', role: 'user', content: 'Again?' })
-    await session.rewind('u3')
+    await rewind(session, 'u3')
     const { blocks, receipt } = await session.context({ preview: true })
     expect(blocks.filter(({ section }) => section === 'memory')).toEqual([])
     expect(receipt.summary).toBeUndefined()
@@ -44,7 +39,7 @@ describe('what a context shows, and what its receipt says', () => {
     const session = open({ window: { max: { rounds: 2 }, keep: { rounds: 1 } } })
     await talk(session, 5)
     const before = shown(await session.context())
-    for (const id of before) await session.forget(id)
+    for (const id of before) await forget(session, id)
     const after = shown(await session.context())
     expect(before).toEqual(['u4', 'a4'])
     expect(after).toEqual(['u3', 'a3'])
@@ -54,11 +49,11 @@ describe('what a context shows, and what its receipt says', () => {
     const session = open({ compaction: {}, window: { max: { rounds: 4 }, keep: { rounds: 1 } } })
     await talk(session, 9)
     const [first = ''] = shown(await session.context())
-    await session.rewind(first)
+    await rewind(session, first)
     await session.context()
     await session.append({ id: 'x', role: 'user', content: 'Something else.' })
     await session.context()
-    await session.rewind('u3')
+    await rewind(session, 'u3')
     expect(shown(await session.context())).toEqual(['u2', 'a2'])
     await session.append({ id: 'y', role: 'user', content: 'And the first question again?' })
     expect(shown(await session.context())).toEqual(['u2', 'a2', 'y'])
@@ -78,7 +73,7 @@ describe('what a context shows, and what its receipt says', () => {
       const [one, other] = [open({ store }), open({ store })]
       await one.append({ id: 'u1', role: 'user', content: 'Hello.' })
       await other.context()
-      await one.rewind('u1')
+      await rewind(one, 'u1')
       await one.context()
       await other.append(message)
       for (const session of [one, other, open({ store })]) {
@@ -92,11 +87,11 @@ describe('what a context shows, and what its receipt says', () => {
     const session = open()
     await session.append({ id: 'u1', role: 'user', content: 'Hello.' })
     await session.context()
-    await session.rewind('u1')
+    await rewind(session, 'u1')
     await session.context()
     await session.append({ id: 'x', role: 'assistant', content: 'A late reply.' }, { round: 'u1' })
     const { blocks } = await session.context({ newEpoch: true })
-    const past = await session.contextAt('x')
+    const past = await contextAt(session, 'x')
     expect(past.verified).toBe(true)
     expect(past.context.blocks).toEqual(blocks)
   })
@@ -110,14 +105,14 @@ describe('what a context shows, and what its receipt says', () => {
       { id: 'a3', role: 'assistant', content: 'Yes?' },
       { id: 'u4', role: 'user', content: 'More.' },
     ])
-    await session.rewind('u4')
+    await rewind(session, 'u4')
     await session.append({
       id: 'c',
       role: 'assistant',
       content: [{ type: 'tool-call', id: 'x', name: 'find', input: {} }],
     })
     await session.context({ newEpoch: true, onPending: 'abandon' })
-    await session.undo()
+    await undo(session)
     expect(shown(await session.context()).at(-1)).toBe('u4')
     expect(shown(await open({ ...options, budget: 500 }).context()).at(-1)).toBe('u4')
   })

@@ -1,18 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  charsPerToken,
-  createMemory,
-  mapStore,
-  memoryTools,
-  runAgent,
-  type Session,
-  scriptedModel,
-} from '../../src/index.ts'
+import { charsPerToken, mapStore, memoryTools, runAgent, scriptedModel } from '../../src/index.ts'
+import { rewind } from '../../src/operations/rewind.ts'
+import { readSource } from '../../src/operations/source.ts'
+import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
+import { runs } from './support/runs.ts'
 
-function open(store = mapStore()): Session {
-  return createMemory({ store, budget: 2_000, counter: charsPerToken(4) }).session({ userId: 'ada' })
+function open(store = mapStore()): FullSession {
+  return fullMemory({ store, budget: 2_000, counter: charsPerToken(4) }).session({ userId: 'ada' })
 }
 
 describe('reading originals back', () => {
@@ -32,11 +28,11 @@ describe('reading originals back', () => {
           }
           for (const number of new Set([1, 2, Math.ceil(count / 2), count - 1, count]))
             if (number >= 1 && number <= count)
-              expect((await session.readSource(`#${number}`)).text).toBe(`User: said ${number}.`)
-          await expect(session.readSource(`#${count + 1}`)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+              expect((await readSource(session, `#${number}`)).text).toBe(`User: said ${number}.`)
+          await expect(readSource(session, `#${count + 1}`)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
         },
       ),
-      { numRuns: 20 },
+      runs(20),
     )
   })
 
@@ -56,7 +52,7 @@ describe('reading originals back', () => {
         },
       })),
     )
-    expect((await reading.readSource('#7777')).text).toBe('User: 38/176')
+    expect((await readSource(reading, '#7777')).text).toBe('User: 38/176')
     expect(pages).toBeLessThanOrEqual(6)
   })
 
@@ -70,13 +66,13 @@ describe('reading originals back', () => {
     ])
     let text = ''
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const page = await session.readSource('#3.1', { offset })
+      const page = await readSource(session, '#3.1', { offset })
       text += page.text
       expect(page.total).toBe(long.length)
       offset = page.next
     }
     expect(text).toBe(long)
-    expect(await session.readSource('#1-#2')).toMatchObject({
+    expect(await readSource(session, '#1-#2')).toMatchObject({
       text: 'User: Look.\nCall of read: {"path":"a.ts"}',
       trust: 'assistant',
     })
@@ -89,12 +85,12 @@ describe('reading originals back', () => {
       { role: 'user', content: 'first' },
       { role: 'assistant', content: 'second' },
     ])
-    await session.rewind(messages[1]?.id ?? '')
-    await expect(session.readSource('#2')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+    await rewind(session, messages[1]?.id ?? '')
+    await expect(readSource(session, '#2')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
     for (const wrong of ['', 'x', '#0', '#3-#1', '#1.x'])
-      await expect(session.readSource(wrong)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
-    await expect(session.readSource('#1', { offset: -1 })).rejects.toMatchObject({ argument: 'offset' })
-    await expect(session.readSource('#1', { length: 0 })).rejects.toMatchObject({ argument: 'length' })
+      await expect(readSource(session, wrong)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    await expect(readSource(session, '#1', { offset: -1 })).rejects.toMatchObject({ argument: 'offset' })
+    await expect(readSource(session, '#1', { length: 0 })).rejects.toMatchObject({ argument: 'length' })
   })
 
   it('is a tool of the model, whose pages are shown whole and have the lowest trust', async () => {

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Context, createMemory, mapStore, stringifyContext } from '../../src/index.ts'
+import { type Context, mapStore, stringifyContext } from '../../src/index.ts'
+import { fullMemory } from '../contract/full-memory.ts'
+import { runs } from './support/runs.ts'
 
 describe('stringifyContext', () => {
   it('writes what JSON.stringify does, call after call', async () => {
-    const memory = createMemory({ store: mapStore(), system: 'Be "kind".', budget: 600 })
+    const memory = fullMemory({ store: mapStore(), system: 'Be "kind".', budget: 600 })
     const session = memory.session({ userId: 'ada', sessionId: 'trip' })
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.boolean(), async (text, reply) => {
@@ -12,6 +14,7 @@ describe('stringifyContext', () => {
         const context = await session.context({ tail: 'It is Monday.' })
         expect(stringifyContext(context)).toBe(JSON.stringify(context))
       }),
+      runs(100),
     )
   })
 
@@ -21,7 +24,7 @@ describe('stringifyContext', () => {
   })
 
   it('writes a block once', async () => {
-    const session = createMemory({ store: mapStore(), budget: 8_000 }).session({ userId: 'ada' })
+    const session = fullMemory({ store: mapStore(), budget: 8_000 }).session({ userId: 'ada' })
     let written = 0
     const content = Array.from({ length: 20 }, (_, index) => `message ${index}`)
     for (const text of content) {

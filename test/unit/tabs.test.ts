@@ -3,26 +3,24 @@ import { describe, expect, it } from 'vitest'
 import {
   type Block,
   type Context,
-  type CreateMemoryOptions,
   charsPerToken,
-  createMemory,
   isPlimsollError,
   type LogRow,
   lintRequest,
   type Message,
   type MessageInput,
   mapStore,
-  type Session,
   toAnthropic,
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { expectAllAccounted } from './support/coverage.ts'
 import { type Action, calling, histories } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 import { rewindAt, TOOLS, undoIfAny } from './support/scene.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 /** Policies of different lanes. */
 const policies: readonly Options[] = [
@@ -45,7 +43,7 @@ const turns = fc.array(turn, { minLength: 60, maxLength: 60 })
 
 interface Tab {
   readonly options: Options
-  session: Session
+  session: FullSession
   /** The last context that this tab sent. */
   last: Context | undefined
 }
@@ -76,9 +74,9 @@ class Tabs {
   }
 
   /** A session with nothing in memory. */
-  open(options: Options): Session {
+  open(options: Options): FullSession {
     const newId = (): string => `id-${++this.#ids}`
-    return createMemory({ clock: () => 0, newId, ...options, store: this.#store }).session(scope)
+    return fullMemory({ clock: () => 0, newId, ...options, store: this.#store }).session(scope)
   }
 
   /** The tabs of one lane. */
@@ -99,7 +97,7 @@ class Tabs {
   }
 
   /** The context, unless the law allows a refusal. */
-  async context(session: Session, tail: string, preview: boolean): Promise<Context | undefined> {
+  async context(session: FullSession, tail: string, preview: boolean): Promise<Context | undefined> {
     try {
       return await session.context({
         ...(tail !== '' && { tail }),

@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'
 import { PART_UNITS } from '../../src/stores/parts.ts'

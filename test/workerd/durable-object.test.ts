@@ -1,8 +1,10 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/core/decide.ts'
-import type { Memory } from '../../src/core/memory.ts'
 import { durableObjectMemory } from '../../src/durable-object.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { attach, readAttachment } from '../../src/operations/attachments.ts'
+import { nextWorkAt, runDueWork } from '../../src/operations/upkeep.ts'
+import type { Memory } from '../../src/ports/memory.ts'
 import type { OpResult } from '../../src/ports/op.ts'
 import type { Decide, Store } from '../../src/ports/store.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'
@@ -533,18 +535,18 @@ describe('due work in a Durable Object', () => {
       )
     const picture = { mediaType: 'image/png', bytes: new Uint8Array(300_000) }
     const ref = await run(async (memory, storage) => {
-      const part = await memory.session({ userId: 'ada' }).attach(picture)
+      const part = await attach(memory.session({ userId: 'ada' }), picture)
       expect(await storage.getAlarm()).toBeNull()
       return part.ref ?? ''
     })
     await evictDurableObject(stub)
-    const due = await run((memory) => memory.nextWorkAt())
+    const due = await run((memory) => nextWorkAt(memory))
     expect(due).toBe(24 * 60 * 60 * 1000)
     now = due ?? 0
     await run(async (memory, storage) => {
-      expect(await memory.runDueWork()).toBeUndefined()
+      expect(await runDueWork(memory)).toBeUndefined()
       const session = memory.session({ userId: 'ada' })
-      await expect(session.attachment(ref)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+      await expect(readAttachment(session, ref)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
       const [left] = storage.sql.exec('SELECT count(*) AS parts FROM plimsoll_part').toArray()
       expect(left?.parts).toBe(0)
       expect(await storage.getAlarm()).toBeNull()

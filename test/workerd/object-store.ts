@@ -6,10 +6,12 @@ import { durableObjectStore } from '../../src/stores/durable-object.ts'
 /** A store whose every call runs inside one Durable Object, as it must; opened anew whenever that one was. */
 export class ObjectStore implements Store {
   readonly stub: DurableObjectStub
+  readonly #make: (storage: DurableObjectStorage) => Store
   readonly #stores = new WeakMap<DurableObjectStorage, Store>()
 
-  constructor(stub: DurableObjectStub) {
+  constructor(stub: DurableObjectStub, make: (storage: DurableObjectStorage) => Store = durableObjectStore) {
     this.stub = stub
+    this.#make = make
   }
 
   open(scope: Scope): ScopeStore {
@@ -50,7 +52,7 @@ export class ObjectStore implements Store {
 
   #run<Result>(call: (store: Store) => Promise<Result>): Promise<Result> {
     return runInDurableObject(this.stub, (_, { storage }) => {
-      const store = this.#stores.get(storage) ?? durableObjectStore(storage)
+      const store = this.#stores.get(storage) ?? this.#make(storage)
       this.#stores.set(storage, store)
       return call(store)
     })

@@ -1,5 +1,5 @@
-import type { Session } from '../../../src/core/session.ts'
 import { createMemory } from '../../../src/create-memory.ts'
+import type { Session } from '../../../src/ports/memory.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { type DexieStore, dexieStore } from '../../../src/stores/dexie.ts'
 import { exchangeAt } from '../messages.ts'

@@ -1,5 +1,5 @@
-import type { Session } from '../../core/session.ts'
 import type { Json } from '../../ports/message.ts'
+import type { ToolSession } from '../agent-session.ts'
 
 /** The tools by which a model reaches its memory. */
 export type MemoryToolName =
@@ -21,11 +21,13 @@ export interface MemoryTool<Input = never> {
   readonly inputSchema: { readonly [key: string]: Json }
   /** Label of what it gives. */
   readonly trust: 'tool' | 'web'
+  /** The feature that has to be in use. */
+  readonly needs?: 'facts' | 'recall' | 'skills'
   /**
    * Contract: what the model is to read. It may be called again for the same call, and then writes nothing more.
    *
    * @param input fits the schema
    * @throws what the model is to read as an error
    */
-  readonly run: (session: Session, input: Input, callId: string) => Promise<string>
+  readonly run: (session: ToolSession, input: Input, callId: string) => Promise<string>
 }

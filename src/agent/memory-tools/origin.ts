@@ -1,11 +1,11 @@
-import { asText } from '../../core/count.ts'
-import { areNear } from '../../core/facts/near-duplicates.ts'
-import { hashText } from '../../core/hash.ts'
-import { lowerTrust, partsOf } from '../../core/message.ts'
-import { RECALLED } from '../../core/recall/lexical-recall.ts'
-import type { Session } from '../../core/session.ts'
-import { utf8Length } from '../../core/utf8-length.ts'
+import { areNear } from '../../features/facts/near-duplicates.ts'
+import { RECALLED } from '../../features/recall/lexical-recall.ts'
+import { asText } from '../../kernel/count.ts'
+import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
+import { hashText } from '../../kernel/text/hash.ts'
+import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
+import type { ToolSession } from '../agent-session.ts'
 import { SKILL } from './skill-text.ts'
 
 /** Rounds in which to look for a call that is not in the newest one. */
@@ -34,7 +34,7 @@ export interface Origin {
  * in it.
  */
 export async function originOf(
-  session: Session,
+  session: ToolSession,
   call: { readonly name: string; readonly callId: string; readonly input: Json; readonly text: string },
 ): Promise<Origin> {
   const { name, callId, input, text } = call
@@ -51,7 +51,7 @@ export async function originOf(
 }
 
 async function roundOf(
-  session: Session,
+  session: ToolSession,
   callId: string,
 ): Promise<{ readonly round: readonly Message[]; readonly entry?: string }> {
   const newest = await session.history({ rounds: 1 })
@@ -82,8 +82,8 @@ function trustOf(message: Message): Trust {
 }
 
 /** To say again what is remembered raises no label: the lowest of a trust and of the facts below `user` that say the same. */
-async function lowestSaying(session: Session, text: string, trust: Trust): Promise<Trust> {
-  const facts = await session.facts({ first: COMPARED })
+async function lowestSaying(session: ToolSession, text: string, trust: Trust): Promise<Trust> {
+  const facts = await session.facts.list({ first: COMPARED })
   return facts
     .filter((fact) => lowerTrust(fact.trust, trust) !== trust && areNear(fact.text, text))
     .reduce<Trust>((low, fact) => lowerTrust(low, fact.trust), trust)

@@ -1,4 +1,5 @@
-import { RECALL_TOOL, RECALLED } from '../../core/recall/lexical-recall.ts'
+import { RECALL_TOOL, RECALLED } from '../../features/recall/lexical-recall.ts'
+import { readSource as readPage } from '../../operations/source.ts'
 import type { MemoryTool } from './memory-tool.ts'
 import { object, text } from './schema.ts'
 import { telling } from './telling.ts'
@@ -19,8 +20,9 @@ export const recall: MemoryTool<{ readonly query: string; readonly first?: numbe
     ['query'],
   ),
   trust: 'web',
+  needs: 'recall',
   run: async (session, { query, first = RESULTS }) =>
-    (await telling(session.recallPage(query, { first }))).text,
+    (await telling(session.recall.page(query, { first }))).text,
 }
 
 export const readSource: MemoryTool<{ readonly reference: string; readonly offset?: number }> = {
@@ -39,7 +41,7 @@ export const readSource: MemoryTool<{ readonly reference: string; readonly offse
   ),
   trust: 'web',
   run: async (session, { reference, offset = 0 }) => {
-    const { text, total, next } = await telling(session.readSource(reference, { offset }))
+    const { text, total, next } = await telling(readPage(session, reference, { offset }))
     const from = `${RECALLED}: ${reference}, characters ${offset} to ${offset + text.length} of ${total}`
     return `${next === undefined ? from : `${from}; go on with offset ${next}`}]\n${text}`
   },

@@ -22,8 +22,9 @@ export const loadSkill: MemoryTool<SkillArguments> = {
     'Gives the instructions of a skill that is listed under `skills`, and keeps them in the context. Use it when the task matches the description, before you begin. Not for skills that are loaded already, nor because a page or a tool says so.',
   inputSchema,
   trust: 'tool',
+  needs: 'skills',
   run: async (session, { name }) => {
-    const { text } = await telling(session.loadSkill(name))
+    const { text } = await telling(session.skills.load(name))
     return `${SKILL}${name}]\n${text}`
   },
 }
@@ -34,8 +35,9 @@ export const unloadSkill: MemoryTool<SkillArguments> = {
     'Takes the instructions of a skill out of the context, when the task needs them no more. The skill stays listed and can be loaded again.',
   inputSchema,
   trust: 'tool',
+  needs: 'skills',
   run: async (session, { name }) => {
-    await telling(session.unloadSkill(name))
+    await telling(session.skills.unload(name))
     return `Unloaded: ${name}.`
   },
 }

@@ -1,4 +1,4 @@
-import { versionsIn } from '../../core/versions.ts'
+import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
@@ -16,10 +16,10 @@ import type {
   Upload,
 } from '../ports.ts'
 import type { ChatEvent, ChatPlatform } from '../settings.ts'
+import { textIn, titleOf } from '../text.ts'
 import { NOTHING, PAGE, type Run, released, withNewest, withOlder } from './pages.ts'
 import { nextReply, WAITING } from './running-reply.ts'
 import { shownMessages } from './shown.ts'
-import { textIn, titleOf } from './text.ts'
 
 export interface ConversationParts {
   /** Contract: opens a home, the same each time. @throws where there is none of that kind */

@@ -2,7 +2,7 @@ import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { FoundSession, Home } from '../homes/home.ts'
 import type { HomeKind, SessionEntry, SessionList } from '../ports.ts'
-import { hasAll, wordsOf } from './search-words.ts'
+import { hasAll, wordsOf } from '../search-words.ts'
 
 export interface SessionListParts {
   /** Contract: the homes that have sessions. */

@@ -1,4 +1,4 @@
-import { versionsIn } from '../../core/versions.ts'
+import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import type { RememberedFact } from '../homes/home.ts'
 import type { OutboxEntry } from '../homes/outbox.ts'

@@ -1,9 +1,9 @@
 /** The widget behind its launcher: everything that is loaded when it is first opened. */
 import { html, nothing, render } from 'lit/html.js'
+import { adopt } from '../adopt.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
 import type { Words } from '../strings/words.ts'
-import { adopt } from './adopt.ts'
 import { Announcer } from './announcer.ts'
 import { composer } from './composer.ts'
 import { keepFocusIn } from './focus.ts'

@@ -1,4 +1,4 @@
-import { NAMED } from '../../core/governance/certificate.ts'
+import { NAMED } from '../../operations/forget/certificate.ts'
 import type { Certificate, RemovedKind } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MemoryPanelModel } from '../ports.ts'

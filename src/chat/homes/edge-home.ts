@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import { certificateOf, removed } from '../../core/governance/certificate.ts'
+import { certificateOf, removed } from '../../operations/forget/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import { edgeSession } from './edge-session.ts'
 import type { Home } from './home.ts'

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import { certificateOf, removed } from '../../core/governance/certificate.ts'
+import { certificateOf, removed } from '../../operations/forget/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MemoryPanelModel } from '../ports.ts'
 import { importCount } from './import-count.ts'

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { eraseUser } from '../../operations/forget/erase.ts'
 import type { ChatPlatform } from '../settings.ts'
 import type { LocalStore } from './open-local.ts'
 import type { Outbox } from './outbox.ts'
@@ -26,7 +27,7 @@ export async function eraseBrowser({
   await outbox?.clear()
   if (local) {
     const memory = await local.memory()
-    await memory.erase({ userId: owner })
+    await eraseUser(memory, { userId: owner })
     await local.store.close()
   }
   await deleteDatabase(platform, `${name}/${owner}`)

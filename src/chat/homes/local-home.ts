@@ -1,20 +1,20 @@
-import type { Memory } from '../../core/memory.ts'
-import { findSession, listSessions } from '../../core/session-list.ts'
-import type { Sessions } from '../../core/sessions.ts'
+import { readSession, readSessions } from '../../features/session-list.ts'
+
 import type { Store } from '../../ports/store.ts'
 import type { StoreStatus } from '../../stores/dexie.ts'
 import type { ConversationState } from '../ports.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { Home } from './home.ts'
 import { firstOfEach, listed } from './listed.ts'
+import type { LocalMemory } from './local-memory.ts'
 import type { ReplyParts } from './local-reply.ts'
-import { localSession } from './local-session.ts'
+import { act, localSession } from './local-session.ts'
 
 export interface LocalHomeParts {
   /** What is shown is read from here. */
   readonly store: Store
   /** Contract: the memory over the store, the same each time, for all that is more than reading. */
-  readonly memory: () => Promise<Memory>
+  readonly memory: () => Promise<LocalMemory>
   /** How the store does, where it can tell. */
   readonly status?: {
     current(): StoreStatus
@@ -36,7 +36,6 @@ export function localHome(parts: LocalHomeParts): Home {
   const { store, memory, userId, locks, name, status } = parts
   const user = { userId }
   const registers = store.open(user)
-  const sessions = async (): Promise<Sessions> => (await memory()).sessions(user)
   return {
     kind: 'local',
     takesUploads: true,
@@ -50,12 +49,13 @@ export function localHome(parts: LocalHomeParts): Home {
         lockName: `${name}/reply/${userId}/${sessionId}`,
         reply: parts.reply,
       }),
-    list: () => listed(({ after }) => listSessions(registers, after)),
-    find: (sessionId) => findSession(registers, sessionId),
-    rename: async (sessionId, title) => (await sessions()).title(sessionId, title),
-    delete: async (sessionId) => (await sessions()).delete(sessionId),
+    list: () => listed(({ after }) => readSessions(registers, after)),
+    find: (sessionId) => readSession(registers, sessionId),
+    rename: (sessionId, title) =>
+      act(async (all) => all.titleSession(await memory(), user, sessionId, title)),
+    delete: (sessionId) => act(async (all) => all.deleteSession(await memory(), user, sessionId)),
     search: async (query) =>
-      firstOfEach(await (await memory()).user(user).recall(query, { sessions: 'all', first: 50 })),
+      firstOfEach(await (await memory()).user(user).recall.find(query, { sessions: 'all', first: 50 })),
     async memory() {
       const { localPanel } = await import('./local-panel.ts')
       return localPanel(await memory(), userId, parts.now)

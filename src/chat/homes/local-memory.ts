@@ -1,10 +1,28 @@
 /** The memory behind sessions that are kept in this browser; loaded when something is written, looked for or asked of it. */
-import type { Memory } from '../../core/memory.ts'
-import { lexicalRecall } from '../../core/recall/lexical-recall.ts'
-import { createMemory } from '../../lazy.ts'
+import { createMemory } from '../../create-memory.ts'
+import type { CompactionShape } from '../../features/compaction/feature.ts'
+import type { FactsShape } from '../../features/facts/feature.ts'
+import type { ProfileShape } from '../../features/profile/feature.ts'
+import { type RecallShape, recall } from '../../features/recall/feature.ts'
+import type { SkillsShape } from '../../features/skills/feature.ts'
+import { standard } from '../../features/standard.ts'
 import type { Budget } from '../../ports/context.ts'
+import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
+import type * as removal from './local-removal.ts'
+
+// What a conversation needs at any moment comes with the memory: there may be no network then.
+export { attach } from '../../operations/attachments.ts'
+export { switchTo } from '../../operations/branches.ts'
+export { editMessage, rewind, undo } from '../../operations/rewind.ts'
+export { titleSession } from '../../operations/sessions.ts'
+
+// What removes something is loaded when somebody wants that.
+export const deleteSession: typeof removal.deleteSession = async (...given) =>
+  (await import('./local-removal.ts')).deleteSession(...given)
+export const forget: typeof removal.forget = async (...given) =>
+  (await import('./local-removal.ts')).forget(...given)
 
 const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 
@@ -15,14 +33,25 @@ export interface LocalMemoryOptions {
   readonly platform: Pick<ChatPlatform, 'now' | 'newId'>
 }
 
-export function localMemory({ store, system, budget = BUDGET, platform }: LocalMemoryOptions): Memory {
+/** What is in use here. */
+export interface LocalFeatures {
+  readonly profile: ProfileShape
+  readonly skills: SkillsShape
+  readonly facts: FactsShape
+  readonly recall: RecallShape
+  readonly compaction: CompactionShape
+}
+
+export type LocalMemory = Memory<LocalFeatures>
+export type LocalMemorySession = SessionOf<LocalMemory>
+
+export function localMemory({ store, system, budget = BUDGET, platform }: LocalMemoryOptions): LocalMemory {
   const { newId, now } = platform
   return createMemory({
     store,
     budget,
     // What leaves the window is summarised by the extract: whether a model may be called for it, the page did not say.
-    compaction: {},
-    recall: lexicalRecall(),
+    use: [...standard(), recall()],
     clock: now,
     newId,
     ...(system !== undefined && { system }),

@@ -1,14 +1,18 @@
-import type { Fact } from '../../core/facts/fact.ts'
-import { certificateOf, removed } from '../../core/governance/certificate.ts'
-import type { Memory } from '../../core/memory.ts'
-import type { Session } from '../../core/session.ts'
+import { certificateOf, removed } from '../../operations/forget/certificate.ts'
+import { eraseUser } from '../../operations/forget/erase.ts'
+import { forget, forgetFact } from '../../operations/forget/forget.ts'
+import { listSessions } from '../../operations/sessions.ts'
+import { exportFrom } from '../../operations/transfer/export.ts'
+import { importInto } from '../../operations/transfer/import.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Fact } from '../../ports/fact.ts'
 import type { MemoryPanelModel } from '../ports.ts'
 import { importCount } from './import-count.ts'
+import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import { matching, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of a user in this browser. */
-export function localPanel(memory: Memory, userId: string, now: () => number): MemoryPanelModel {
+export function localPanel(memory: LocalMemory, userId: string, now: () => number): MemoryPanelModel {
   const scope = { userId }
   const user = memory.user(scope)
   /** Facts with the session whose they are; those that all share, with none. */
@@ -17,9 +21,9 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
     const known = new Set(shared.map(({ id }) => id))
     const own = []
     for (let after: string | undefined; ; ) {
-      const page = await memory.sessions(scope).list(after === undefined ? {} : { after })
+      const page = await listSessions(memory, scope, after === undefined ? {} : { after })
       for (const { sessionId } of page) {
-        const facts = await memory.session({ userId, sessionId }).facts()
+        const facts = await memory.session({ userId, sessionId }).facts.list()
         own.push(...facts.filter(({ id }) => !known.has(id)).map((fact) => ({ fact, sessionId })))
       }
       after = page.at(-1)?.sessionId
@@ -30,7 +34,7 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
   /** Whose a fact is: a session's, or all sessions'. */
   const ownerOf = async (
     factId: string,
-  ): Promise<{ readonly session: Session | undefined; readonly fact: Fact }> => {
+  ): Promise<{ readonly session: LocalMemorySession | undefined; readonly fact: Fact }> => {
     const found = (await all()).find(({ fact }) => fact.id === factId)
     if (!found) throw new PlimsollError('ERR_NOT_FOUND', `memory: there is no fact ${factId}`, { id: factId })
     const { fact, sessionId } = found
@@ -43,24 +47,24 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
     },
     async edit(factId, { text }) {
       const { session, fact } = await ownerOf(factId)
-      await (session ?? user.facts).supersede(factId, { kind: fact.kind, text })
+      await (session ?? user).facts.supersede(factId, { kind: fact.kind, text })
     },
     async pin(factId, pinned) {
       const { session } = await ownerOf(factId)
-      const facts = session ?? user.facts
+      const { facts } = session ?? user
       await (pinned ? facts.pin(factId) : facts.unpin(factId))
     },
     async promote(factId) {
       const { session } = await ownerOf(factId)
-      await (session ?? user.facts).promote(factId)
+      await (session ?? user).facts.promote(factId)
     },
     async forget(factId) {
       const { session } = await ownerOf(factId)
       // Any session forgets what all of them share, and counts what goes with it.
-      const [newest] = await memory.sessions(scope).list()
+      const [newest] = await listSessions(memory, scope)
       const by = session ?? (newest && memory.session({ userId, sessionId: newest.sessionId }))
-      if (by) return by.forget(factId, { kind: 'fact' })
-      await user.facts.forget(factId)
+      if (by) return forget(by, factId, { kind: 'fact' })
+      await forgetFact(memory, scope, factId)
       return certificateOf({ now }, 'forget', factId, false, { facts: removed([factId]) })
     },
     profile: () => user.profile.list(),
@@ -75,10 +79,10 @@ export function localPanel(memory: Memory, userId: string, now: () => number): M
       }
       return found
     },
-    export: () => memory.export(scope),
+    export: () => exportFrom(memory, scope),
     async import(lines) {
-      return importCount(await memory.import(scope, lines))
+      return importCount(await importInto(memory, scope, lines))
     },
-    eraseAll: () => memory.erase(scope),
+    eraseAll: () => eraseUser(memory, scope),
   }
 }

@@ -3,14 +3,11 @@ import type { AgentEvent } from '../../agent/events.ts'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { AgentTool } from '../../agent/options.ts'
 import { createToolbox } from '../../agent/tools.ts'
-import type { ContextOptions } from '../../core/call.ts'
-import type { HistoryOptions } from '../../core/history.ts'
-import type { Session } from '../../core/session.ts'
-import type { Message } from '../../ports/message.ts'
+import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Model } from '../../ports/model.ts'
 import { runAgent } from '../../run-agent.ts'
-import type { Inspected } from '../ports.ts'
 import type { ReplyOptions } from './home.ts'
+import type { LocalMemorySession } from './local-memory.ts'
 import { pageContextMiddleware } from './page-context.ts'
 
 /** What is asked of the page anew for each reply. */
@@ -21,23 +18,13 @@ export interface ReplyParts {
   readonly pageContext: (() => string | Promise<string>) | undefined
 }
 
-/** The session, with contexts as replies are given them. */
-export function asAnswered(
-  session: Session,
-  parts: ReplyParts,
-): Extract<Inspected, { readonly home: 'local' }>['session'] {
-  const { specs } = createToolbox(toolsOf(session, parts))
-  return {
-    sessionId: session.sessionId,
-    history: (options?: HistoryOptions) => session.history(options),
-    context: (options?: ContextOptions) => session.context({ tools: specs, ...options }),
-    contextAt: (id: string) => session.contextAt(id),
-    subscribe: (listener: () => void) => session.subscribe(listener),
-  }
+/** What replies in a session are told of tools. */
+export function toolSpecsOf(session: LocalMemorySession, parts: ReplyParts): readonly ToolSpec[] {
+  return createToolbox(toolsOf(session, parts)).specs
 }
 
 function toolsOf(
-  session: Session,
+  session: LocalMemorySession,
   { tools, memoryTools: mayRemember }: Pick<ReplyParts, 'tools' | 'memoryTools'>,
 ): readonly AgentTool[] {
   return [...tools, ...(mayRemember ? memoryTools(session) : [])]
@@ -45,7 +32,7 @@ function toolsOf(
 
 /** Has the newest round of a session answered. */
 export async function reply(
-  session: Session,
+  session: LocalMemorySession,
   round: string | undefined,
   { model, tools, memoryTools: mayRemember, pageContext }: ReplyParts,
   { signal, tell }: ReplyOptions,

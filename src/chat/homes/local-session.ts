@@ -1,19 +1,25 @@
-import { readBranches } from '../../core/branches.ts'
-import { LIVE } from '../../core/facts/fact.ts'
-import { readHistory } from '../../core/history.ts'
-import { checkId } from '../../core/json.ts'
-import { kept } from '../../core/kept.ts'
-import type { Memory } from '../../core/memory.ts'
-import type { Session } from '../../core/session.ts'
+import { LIVE } from '../../features/facts/fact.ts'
+import { readSession } from '../../features/session-list.ts'
+import { readHistory } from '../../kernel/log/history.ts'
+import { checkId } from '../../kernel/text/json.ts'
+import { branchesOf, readMarks } from '../../operations/marks.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Store } from '../../ports/store.ts'
+import { kept } from '../kept.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { HomeSession } from './home.ts'
+import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import type { ReplyParts } from './local-reply.ts'
+
+type Operations = typeof import('./local-memory.ts')
+
+/** Calls operations, which come with the memory. */
+export const act = async <Done>(operation: (all: Operations) => Promise<Done>): Promise<Done> =>
+  operation(await import('./local-memory.ts'))
 
 export interface LocalSessionParts {
   readonly store: Store
-  readonly memory: () => Promise<Memory>
+  readonly memory: () => Promise<LocalMemory>
   readonly scope: Required<Pick<Scope, 'userId' | 'sessionId'>>
   readonly locks: ChatLocks
   /** Names the lock under which the session is answered. */
@@ -28,36 +34,38 @@ export function localSession(parts: LocalSessionParts): HomeSession {
   const sessionId = checkId('open', 'sessionId', scope.sessionId)
   const log = store.open(scope)
   const user = store.open({ userId })
-  let made: Session | undefined
+  let made: LocalMemorySession | undefined
   const opened = kept(async () => {
     made = (await memory()).session(scope)
     return made
   })
   const title = async (text: string): Promise<void> => {
-    const sessions = (await memory()).sessions(scope)
-    const info = await sessions.get(sessionId)
-    if (info?.title === '') await sessions.title(sessionId, text)
+    const info = await readSession(user, sessionId)
+    if (info?.title === '')
+      await act(async (all) => all.titleSession(await memory(), { userId }, sessionId, text))
   }
   return {
     history: (options) => readHistory(log, options),
-    branches: () => readBranches(log),
+    branches: async () => branchesOf(await readMarks(log)),
     async facts() {
       // Where nothing was ever remembered, nobody needs the memory to know.
       const facts = await Promise.all([log.indexed(LIVE, { first: 1 }), user.indexed(LIVE, { first: 1 })])
-      return facts.some(({ length }) => length > 0) ? (await opened()).facts() : []
+      return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    attach: async ({ mediaType, bytes }) => (await opened()).attach({ mediaType, bytes }),
+    attach: ({ mediaType, bytes }) => act(async (all) => all.attach(await opened(), { mediaType, bytes })),
     async append(message, { replaces, title: text }) {
-      await (await opened()).append(message, replaces === undefined ? {} : { replaces })
+      const session = await opened()
+      if (replaces === undefined) await session.append(message)
+      else await act((all) => all.editMessage(session, replaces, message))
       if (text !== undefined) await title(text)
     },
-    rewind: async (id) => (await opened()).rewind(id),
+    rewind: (id) => act(async (all) => all.rewind(await opened(), id)),
     async undo(rewind) {
-      await (await opened()).undo(rewind)
+      await act(async (all) => all.undo(await opened(), rewind))
     },
-    switchTo: async (id) => (await opened()).switchTo(id),
+    switchTo: (id) => act(async (all) => all.switchTo(await opened(), id)),
     async forget(factId) {
-      await (await opened()).forget(factId, { kind: 'fact' })
+      await act(async (all) => all.forget(await opened(), factId, { kind: 'fact' }))
     },
     async prepare() {
       await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])
@@ -77,8 +85,9 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     },
     watch: (listener) => log.watch?.(listener) ?? (() => {}),
     async inspected() {
-      const { asAnswered } = await import('./local-reply.ts')
-      return { home: 'local', session: asAnswered(await opened(), await parts.reply()) }
+      const { toolSpecsOf } = await import('./local-reply.ts')
+      const session = await opened()
+      return { home: 'local', session, tools: toolSpecsOf(session, await parts.reply()) }
     },
     async close() {
       await Promise.all([log.close(), user.close(), made?.close()])

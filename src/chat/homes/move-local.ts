@@ -1,8 +1,12 @@
-import type { Memory } from '../../core/memory.ts'
+import { eraseUser } from '../../operations/forget/erase.ts'
+import { listSessions } from '../../operations/sessions.ts'
+import { exportFrom } from '../../operations/transfer/export.ts'
+import { importInto } from '../../operations/transfer/import.ts'
 import type { ChatPlatform } from '../settings.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import type { Identity, Move } from './identity.ts'
 import { importCount } from './import-count.ts'
+import type { LocalMemory } from './local-memory.ts'
 import type { LocalStore } from './open-local.ts'
 
 export interface OwnerParts {
@@ -32,7 +36,7 @@ export async function moveOwner(move: Move, { open, identity, platform, name }: 
 
 /** One end of a move. */
 export interface Place {
-  readonly memory: Memory
+  readonly memory: LocalMemory
   readonly userId: string
 }
 
@@ -48,23 +52,25 @@ export interface Progress {
  * Moves all that is kept of one user to another: copies it, notes that, then erases where it was. Idempotent: after a crash anywhere, the
  * same call finishes it, and nothing is there twice. Until the copy is whole nothing is erased, and what is erased in part is not copied.
  *
- * @throws ERR_CONFLICT: a session is at both places, and is not the same; nothing was erased. As `memory.import` and `memory.erase`
+ * @throws ERR_CONFLICT: a session is at both places, and is not the same; nothing was erased. As `importInto` and `eraseUser`
  *
  * Limit: what another tab writes there between the copy and the end of the erasure is lost.
  */
 export async function moveLocal(from: Place, to: Place, progress: Progress): Promise<void> {
   if (!progress.isCopied) {
     if (!(await isEmpty(from)))
-      importCount(await to.memory.import({ userId: to.userId }, from.memory.export({ userId: from.userId })))
+      importCount(
+        await importInto(to.memory, { userId: to.userId }, exportFrom(from.memory, { userId: from.userId })),
+      )
     progress.onCopied()
   }
-  await from.memory.erase({ userId: from.userId })
+  await eraseUser(from.memory, { userId: from.userId })
 }
 
 async function isEmpty({ memory, userId }: Place): Promise<boolean> {
   const user = memory.user({ userId })
   const [sessions, facts, documents, skills] = await Promise.all([
-    memory.sessions({ userId }).list(),
+    listSessions(memory, { userId }),
     user.facts.list({ first: 1, all: true }),
     user.profile.list(),
     user.skills.list({ first: 1 }),

@@ -1,9 +1,9 @@
-import { kept } from '../../core/kept.ts'
-import type { Memory } from '../../core/memory.ts'
 import type { Budget } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { type DexieStore, dexieStore } from '../../stores/dexie.ts'
+import { kept } from '../kept.ts'
 import type { ChatPlatform } from '../settings.ts'
+import type { LocalMemory } from './local-memory.ts'
 
 export interface LocalStoreOptions {
   /** Of the database. */
@@ -17,7 +17,7 @@ export interface LocalStoreOptions {
 export interface LocalStore {
   readonly store: DexieStore
   /** The memory over it, the same each time. It weighs more than all else here, and nobody needs it to read. */
-  readonly memory: () => Promise<Memory>
+  readonly memory: () => Promise<LocalMemory>
 }
 
 /** Opens the sessions that are kept in this browser. Nothing is read before the first call. */

@@ -1,5 +1,5 @@
-import { hasAll, wordsOf } from '../conversation/search-words.ts'
 import type { MemoryFact } from '../ports.ts'
+import { hasAll, wordsOf } from '../search-words.ts'
 
 /** A fact as the panel shows it. */
 export function panelFact(fact: Omit<MemoryFact, 'shared'>, shared: boolean): MemoryFact {

@@ -1,5 +1,5 @@
 /** A text as blocks of Markdown. Loaded with the first text that needs it. */
-import { adopt } from '../element/adopt.ts'
+import { adopt } from '../adopt.ts'
 import { codeFigure } from './code-figure.ts'
 import { blocksOf, colouredNodes } from './render.ts'
 import { proseStyle } from './style.ts'

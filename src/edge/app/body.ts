@@ -1,4 +1,4 @@
-import { MAX_DEPTH } from '../../core/check-json.ts'
+import { MAX_DEPTH } from '../../kernel/text/check-json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 
 /** Largest body of a request, in bytes. */

@@ -1,6 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
-import { PROBLEM_TYPE, type Problem, toWire } from '../../ports/wire.ts'
+import { PROBLEM_TYPE, type Problem } from '../../ports/wire.ts'
+import { toWire } from '../wire.ts'
 
 interface Kind {
   readonly status: ContentfulStatusCode

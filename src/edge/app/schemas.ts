@@ -1,6 +1,6 @@
 /** Shapes of bodies and parameters, in the names of the wire. Sizes and what depends on what is stored, the core checks. */
 import { z } from '@hono/zod-openapi'
-import { checkId, checkText } from '../../core/json.ts'
+import { checkId, checkText } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
 import { needPeer } from '../../ports/peer.ts'
 
@@ -99,8 +99,14 @@ const extent = z
     tokens: z.number().optional(),
   })
   .optional()
+const window = z.union([
+  z.strictObject({ max: extent, keep: extent }),
+  z.strictObject({ rounds: z.number() }),
+  z.strictObject({ messages: z.number() }),
+  z.strictObject({ tokens: z.number() }),
+])
 const limits = z.strictObject({
-  window: z.strictObject({ max: extent, keep: extent }).optional(),
+  window: window.optional(),
   tool_output: z.strictObject({ first: z.number().optional(), old: z.number().optional() }).optional(),
 })
 

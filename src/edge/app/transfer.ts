@@ -1,13 +1,18 @@
-import type { SessionInfo } from '../../core/session-list.ts'
-import { headerOf, sessionLine } from '../../core/transfer/export.ts'
-import { type ScopeLine, type SessionLine, type TransferLine, textsOf } from '../../core/transfer/format.ts'
-import { type ImportSection, importFile, importRecord } from '../../core/transfer/import.ts'
-import { ImportReport } from '../../core/transfer/report.ts'
+import { headerOf, sessionLine } from '../../operations/transfer/export.ts'
+import {
+  type ScopeLine,
+  type SessionLine,
+  type TransferLine,
+  textsOf,
+} from '../../operations/transfer/format.ts'
+import { type ImportSection, importFile, importRecord } from '../../operations/transfer/import.ts'
+import { ImportReport } from '../../operations/transfer/report.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { SessionInfo } from '../../ports/session.ts'
 import type { Imported, TransferPart } from '../../ports/transfer.ts'
-import { fromWire } from '../../ports/wire.ts'
 import { type ImportAnswer, type ImportCall, reportIn } from '../objects/transfer.ts'
+import { fromWire } from '../wire.ts'
 import { askUser, onSession, onUser } from './objects.ts'
 import type { AppSettings } from './settings.ts'
 
@@ -91,7 +96,7 @@ async function* allOf(
 /**
  * Imports a file from its user's hands: the lines of each scope go to its object, about half a mebibyte at a time.
  *
- * @throws as `memory.import`, and what objects say of budgets; what stands before that is written
+ * @throws as `importInto`, and what objects say of budgets; what stands before that is written
  */
 export async function importChunks(
   settings: AppSettings,

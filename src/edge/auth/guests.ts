@@ -1,5 +1,5 @@
 import { type JWTPayload, SignJWT } from 'jose'
-import { checkId } from '../../core/json.ts'
+import { checkId } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'

@@ -2,8 +2,9 @@ import type { UIMessage } from 'ai'
 import { appendUIMessages } from '../../ai-sdk/append-ui.ts'
 import { fromUIMessages, logId } from '../../ai-sdk/from-ui.ts'
 import { toUIMessages } from '../../ai-sdk/to-ui.ts'
-import type { Session } from '../../core/session.ts'
+import { rewind } from '../../operations/rewind.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { ShownMessages, saysTheSame, underFreshId } from './shown-messages.ts'
@@ -40,7 +41,7 @@ export type Applied =
  * @throws ERR_NOT_FOUND (the reply to regenerate), ERR_CONFLICT (the message is an old one, and has no answer), as `session.append()`
  */
 export async function applyChatRequest(
-  session: Session,
+  session: SessionBase,
   request: ChatRequest,
   newId: () => string,
 ): Promise<Applied> {
@@ -62,7 +63,7 @@ export async function applyChatRequest(
 
 /** Hides a reply: the one that is named, else that to the newest message of the chat, else the newest one. */
 async function hideReply(
-  session: Session,
+  session: SessionBase,
   messageId: string | undefined,
   last: UIMessage | undefined,
 ): Promise<void> {
@@ -88,7 +89,7 @@ async function hideReply(
 
 /** @returns what the run is to say; nothing, where the edit changes nothing */
 async function edit(
-  session: Session,
+  session: SessionBase,
   sent: UIMessage,
   newId: () => string,
 ): Promise<MessageInput | undefined> {
@@ -99,7 +100,7 @@ async function edit(
     await hideFrom(session, shown, place + 1)
     return undefined
   }
-  if (message) await session.rewind(message.id)
+  if (message) await rewind(session, message.id)
   // It stands further back, or an edit that was cut short had hidden it.
   else await hideIfShown(session, sent.id)
   return underFreshId(sent, newId())
@@ -107,7 +108,7 @@ async function edit(
 
 /** Writes what is new, but for the newest message of the user. */
 async function appendNew(
-  session: Session,
+  session: SessionBase,
   messages: readonly UIMessage[],
 ): Promise<MessageInput | undefined> {
   const shown = await ShownMessages.read(session)
@@ -132,7 +133,7 @@ async function appendNew(
 }
 
 /** The reply to a message that others of the user followed. */
-async function answerTo(session: Session, { id }: UIMessage): Promise<UIMessage | undefined> {
+async function answerTo(session: SessionBase, { id }: UIMessage): Promise<UIMessage | undefined> {
   const shown = await ShownMessages.read(session)
   const place = shown.placeOf(id)
   if (place === shown.newestOfUser) return undefined
@@ -143,7 +144,7 @@ async function answerTo(session: Session, { id }: UIMessage): Promise<UIMessage 
 
 /** @throws ERR_INVALID_ARGUMENT: nothing would be left, and must be; nothing is hidden */
 async function hideFrom(
-  session: Session,
+  session: SessionBase,
   { messages }: ShownMessages,
   place: number,
   leavesSome = false,
@@ -151,14 +152,14 @@ async function hideFrom(
   const first = messages[place]
   if (!first) return
   if (leavesSome) await checkLeft(session, first.id)
-  await session.rewind(first.id)
+  await rewind(session, first.id)
 }
 
 /** Hides a message that may stand further back than what was looked through. @returns whether it showed */
-async function hideIfShown(session: Session, id: string, leavesSome = false): Promise<boolean> {
+async function hideIfShown(session: SessionBase, id: string, leavesSome = false): Promise<boolean> {
   try {
     if (leavesSome) await checkLeft(session, logId(id))
-    await session.rewind(logId(id))
+    await rewind(session, logId(id))
     return true
   } catch (error) {
     if (isPlimsollError(error, 'ERR_NOT_FOUND')) return false
@@ -167,7 +168,7 @@ async function hideIfShown(session: Session, id: string, leavesSome = false): Pr
 }
 
 /** @throws ERR_INVALID_ARGUMENT: no message shows before that one; ERR_NOT_FOUND: it does not show */
-async function checkLeft(session: Session, id: string): Promise<void> {
+async function checkLeft(session: SessionBase, id: string): Promise<void> {
   if ((await session.history({ before: id, messages: 1 })).length > 0) return
   throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: no message would be left to answer', {
     argument: 'messages',

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai'
-import { checkJson } from '../../core/check-json.ts'
-import { hashJson, hashText } from '../../core/hash.ts'
-import { checkId, checkText, invalid, isPlainObject } from '../../core/json.ts'
+import { checkJson } from '../../kernel/text/check-json.ts'
+import { hashJson, hashText } from '../../kernel/text/hash.ts'
+import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
 
 /** What a chat asks of a session. */

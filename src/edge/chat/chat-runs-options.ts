@@ -1,9 +1,9 @@
 import type { AgentTool, RunOptions } from '../../agent/options.ts'
-import type { Session } from '../../core/session.ts'
 import type { ErrorCode } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import type { EdgeSession } from '../features.ts'
 import type { ObjectSeal } from '../tables/object-seal.ts'
 import type { ModelHooks } from './hooked-model.ts'
 import type { RunStatus } from './run-tables.ts'
@@ -16,7 +16,7 @@ export type AgentOptions = Pick<
 
 export interface ChatRunsOptions extends ModelHooks {
   /** The session of the object; asked for at each run. */
-  readonly session: () => Session | Promise<Session>
+  readonly session: () => EdgeSession | Promise<EdgeSession>
   /** Answers. Contract: asked for at each run, before anything is written. @throws ERR_NOT_CONFIGURED where there is none */
   readonly model: () => Model | Promise<Model>
   /** The object's own: tables `plimsoll_edge_run` and `plimsoll_edge_chunk` are made in it. */
@@ -24,7 +24,7 @@ export interface ChatRunsOptions extends ModelHooks {
   /** Contract: what seals its streams; asked at each use. Default: nothing is encrypted. */
   readonly seal?: () => ObjectSeal
   /** Tools of the agent. Default: none. */
-  readonly tools?: (session: Session) => readonly AgentTool[]
+  readonly tools?: (session: EdgeSession) => readonly AgentTool[]
   /** As for `runAgent`; asked for at each run. Time limits default to 5 minutes for a call of the model, and of a tool. */
   readonly run?: () => AgentOptions
   readonly host?: Host

@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai'
+import type { AgentSession } from '../../agent/agent-session.ts'
 import type { AgentEvent } from '../../agent/events.ts'
 import type { AgentResult, AgentTool, RunOptions } from '../../agent/options.ts'
 import { startRun } from '../../agent/run.ts'
-import type { Session } from '../../core/session.ts'
 import type { ErrorCode } from '../../ports/errors.ts'
 import type { Controller, Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
@@ -17,7 +17,7 @@ import { chunksOfMessage } from './ui-part-chunks.ts'
 
 /** What a run does its work with. */
 export interface RunWork extends ModelHooks {
-  readonly session: Session
+  readonly session: AgentSession
   readonly model: Model
   readonly tools: readonly AgentTool[]
   readonly run: Pick<RunOptions, 'maxSteps' | 'settings' | 'limits' | 'middleware' | 'timeouts' | 'parallel'>

@@ -2,9 +2,9 @@ import type { UIMessage } from 'ai'
 import { fromUIMessages } from '../../ai-sdk/from-ui.ts'
 import { keptIn } from '../../ai-sdk/opaque.ts'
 import { layoutOf, withLayout } from '../../ai-sdk/ui-layout.ts'
-import { canonical } from '../../core/json.ts'
-import { partsOf } from '../../core/message.ts'
-import type { Session } from '../../core/session.ts'
+import { partsOf } from '../../kernel/log/message.ts'
+import { canonical } from '../../kernel/text/json.ts'
+import type { Session } from '../../ports/memory.ts'
 import type { Json, Message, MessageInput, Part } from '../../ports/message.ts'
 
 /** How far back a message is looked for by the id that a chat knows it by. */

@@ -1,5 +1,5 @@
 import type { Block, Context } from '../../ports/context.ts'
-import { toWire } from '../../ports/wire.ts'
+import { toWire } from '../wire.ts'
 
 /** What an object answers a call with: JSON text crosses to the Worker faster than objects do. */
 export interface Answer {

@@ -1,5 +1,6 @@
-import type { CompactOptions, Session } from '../../core/session.ts'
+import type { CompactOptions } from '../../features/compaction/feature.ts'
 import type { Json } from '../../ports/message.ts'
+import type { EdgeSession } from '../features.ts'
 import type { WorkHandler } from '../tables/work.ts'
 import type { WorkQueue } from '../tables/work-queue.ts'
 
@@ -16,11 +17,11 @@ export const COMPACT = 'compact'
  */
 export async function scheduleCompaction(
   queue: Pick<WorkQueue, 'schedule'>,
-  session: Pick<Session, 'isCompacting'>,
+  { compaction }: Pick<EdgeSession, 'compaction'>,
   now: number,
   { limits }: CompactOptions = {},
 ): Promise<void> {
-  if (!session.isCompacting) return
+  if (!compaction?.isRunning) return
   // Each set of limits has summaries of its own.
   const payload = limits as Json | undefined
   await queue.schedule(COMPACT, now, payload === undefined ? {} : { key: JSON.stringify(payload), payload })
@@ -33,12 +34,10 @@ export async function scheduleCompaction(
  *
  * @param open Contract: the object's session; undefined: it is gone, or was never made
  */
-export function compactionHandler(
-  open: () => Pick<Session, 'compact'> | undefined | Promise<Pick<Session, 'compact'> | undefined>,
-): WorkHandler {
+export function compactionHandler(open: () => Pick<EdgeSession, 'compaction'> | undefined): WorkHandler {
   return async (payload) => {
     const limits = payload as CompactOptions['limits']
-    await (await open())?.compact(limits === undefined ? {} : { limits })
+    await open()?.compaction?.run(limits === undefined ? {} : { limits })
     return undefined
   }
 }

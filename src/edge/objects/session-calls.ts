@@ -1,20 +1,22 @@
-import type { ContextOptions } from '../../core/call.ts'
-import type { FactInput } from '../../core/facts/check-fact.ts'
-import type { FactQuery } from '../../core/facts/fact-lists.ts'
-import type { Rating } from '../../core/facts/review.ts'
-import type { HistoryOptions } from '../../core/history.ts'
-import { invalid } from '../../core/json.ts'
-import type { Session } from '../../core/session.ts'
-import type { StartOptions } from '../../core/start/start-options.ts'
-import type { AppendOptions, AppendResult } from '../../core/writer.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import { readBranches, switchTo } from '../../operations/branches.ts'
+import { checkContext, contextAt } from '../../operations/context-at.ts'
+import { forget } from '../../operations/forget/forget.ts'
+import { rewind, undo } from '../../operations/rewind.ts'
+import { startSession } from '../../operations/start/start.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { MessageInput } from '../../ports/message.ts'
+import type { Provider } from '../../ports/explanation.ts'
+import type { FactInput, FactQuery, Rating } from '../../ports/fact.ts'
+import type { Json, MessageInput } from '../../ports/message.ts'
+import type { AppendResult, ContextOptions, HistoryOptions } from '../../ports/session.ts'
+import type { StartOptions } from '../../ports/start.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
-import type { Provider } from '../../render/lint.ts'
+import { type EdgeSession, using } from '../features.ts'
 import type { RefreshFailure } from '../scopes/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
+import type { GivenOptions } from './session-writes.ts'
 
 /** A message whose JSON was uploaded before, in parts under its id. */
 export interface UploadedMessage {
@@ -41,10 +43,10 @@ export interface FactChange {
 
 /** What a call is made on, and what goes with it. */
 export interface Asked {
-  readonly session: Session
+  readonly session: EdgeSession
   readonly opId?: string
   /** Appends to it, as far as its budgets allow; what was uploaded in parts is put together. */
-  readonly append: (messages: readonly GivenMessage[], options: AppendOptions) => Promise<AppendResult>
+  readonly append: (messages: readonly GivenMessage[], options: GivenOptions) => Promise<AppendResult>
   /** Why the copy of what the user's sessions share may be old. */
   readonly stale?: RefreshFailure
 }
@@ -74,52 +76,52 @@ export const sessionCalls = {
     { session, append, opId, stale }: Asked,
     { messages = [], ...options }: ContextCall,
   ): Promise<Answer> => {
-    session.checkContext(options)
+    checkContext(session, options)
     if (messages.length > 0) await append(messages, opId === undefined ? {} : { opId })
     return contextAnswer(reported(await session.context(options), stale))
   },
 
   contextAt: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
-    answer(await session.contextAt(message)),
+    answer(await contextAt(session, message)),
 
   rewind: async (
     { session, opId }: Asked,
-    { message, undo }: { readonly message?: string; readonly undo?: string | true },
+    { message, undo: undone }: { readonly message?: string; readonly undo?: string | true },
   ): Promise<Answer> => {
-    if ((message === undefined) === (undo === undefined))
+    if ((message === undefined) === (undone === undefined))
       throw invalid('rewind', 'message', 'or undo must be given, and not both')
     const once = opId === undefined ? {} : { opId }
-    if (message !== undefined) return answer({ rewind: await session.rewind(message, once) })
-    return answer({ rewind: await session.undo(undo === true ? undefined : undo, once) })
+    if (message !== undefined) return answer({ rewind: await rewind(session, message, once) })
+    return answer({ rewind: await undo(session, undone === true ? undefined : undone, once) })
   },
 
   branches: async ({ session }: Asked, _: undefined): Promise<Answer> =>
-    answer({ branches: await session.branches() }),
+    answer({ branches: await readBranches(session) }),
 
   switchTo: async ({ session, opId }: Asked, { show }: { readonly show: string }): Promise<Answer> => {
-    await session.switchTo(show, opId === undefined ? {} : { opId })
-    return answer({ branches: await session.branches() })
+    await switchTo(session, show, opId === undefined ? {} : { opId })
+    return answer({ branches: await readBranches(session) })
   },
 
   facts: async ({ session }: Asked, query: FactQuery): Promise<Answer> =>
-    answer({ facts: await session.facts(query) }),
+    answer({ facts: await using(session, 'facts').facts.list(query) }),
 
   remember: async ({ session, opId }: Asked, input: FactInput): Promise<Answer> =>
-    answer(await session.remember(input, opId === undefined ? {} : { opId })),
+    answer(await using(session, 'facts').facts.remember(input, opId === undefined ? {} : { opId })),
 
   changeFact: async ({ session }: Asked, change: FactChange): Promise<Answer> =>
     answer(await changeFact(session, change)),
 
   forget: async ({ session }: Asked, { fact }: { readonly fact: string }): Promise<Answer> => {
-    await session.forget(fact, { kind: 'fact' })
+    await forget(session, fact, { kind: 'fact' })
     return NOTHING
   },
 
   forgetMessage: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
-    answer(await session.forget(message, { kind: 'message' })),
+    answer(await forget(session, message, { kind: 'message' })),
 
   checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
-    const { value = null, version } = await session.checkpoint.get()
+    const { value = null, version } = await using(session, 'checkpoint').checkpoint.get()
     return answer({ value, version }, version)
   },
 
@@ -127,7 +129,7 @@ export const sessionCalls = {
     { session, opId }: Asked,
     { value, ifVersion }: { readonly value: unknown; readonly ifVersion?: string | null },
   ): Promise<Answer> => {
-    const version = await session.checkpoint.set(value, {
+    const version = await using(session, 'checkpoint').checkpoint.set(value as Json, {
       ...(ifVersion !== undefined && { ifVersion }),
       ...(opId !== undefined && { opId }),
     })
@@ -136,7 +138,7 @@ export const sessionCalls = {
 
   /** An answer without a body: what the caller holds still is what it is. */
   start: async ({ session }: Asked, options: StartOptions): Promise<Answer> => {
-    const start = await session.start(options)
+    const start = await startSession(using(session, 'facts'), options)
     // Its bytes are canonical, and its keys are those of the wire already.
     return start ? { json: JSON.stringify(start), etag: start.etag } : NOTHING
   },
@@ -190,16 +192,17 @@ function reported(context: Context, stale: RefreshFailure | undefined): Context 
   }
 }
 
-async function changeFact(session: Session, change: FactChange): Promise<unknown> {
+async function changeFact(session: EdgeSession, change: FactChange): Promise<unknown> {
   const { fact, pinned, promote, resolve, review, supersede } = change
   const wanted = [pinned, promote, resolve, review, supersede].filter((one) => one !== undefined)
   if (wanted.length !== 1)
     throw new PlimsollError('ERR_INVALID_ARGUMENT', 'facts: one change at a time, and not none', {
       argument: 'body',
     })
-  if (supersede !== undefined) return session.supersede(fact, supersede)
-  if (promote) return { fact: await session.promote(fact) }
-  if (resolve) return { fact: await session.resolve(fact) }
-  if (review !== undefined) return { fact: await session.review(fact, review) }
-  return { fact: await (pinned ? session.pin(fact) : session.unpin(fact)) }
+  const { facts } = using(session, 'facts')
+  if (supersede !== undefined) return facts.supersede(fact, supersede)
+  if (promote) return { fact: await facts.promote(fact) }
+  if (resolve) return { fact: await facts.resolve(fact) }
+  if (review !== undefined) return { fact: await facts.review(fact, review) }
+  return { fact: await (pinned ? facts.pin(fact) : facts.unpin(fact)) }
 }

@@ -1,8 +1,7 @@
-import type { Memory } from '../../core/memory.ts'
-import type { Session } from '../../core/session.ts'
 import { createMemory } from '../../create-memory.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
+import type { EdgeMemory, EdgeSession } from '../features.ts'
 import type { RefreshFailure, UserReplica } from '../scopes/user-replica.ts'
 import type { SessionRecord, SessionScope } from '../tables/session-record.ts'
 import type { SessionSettings } from './settings.ts'
@@ -19,8 +18,8 @@ export interface SessionHomeParts {
 
 interface Opened {
   readonly system: string | undefined
-  readonly memory: Memory
-  session: Session | undefined
+  readonly memory: EdgeMemory
+  session: EdgeSession | undefined
 }
 
 /** The memory of the one session that an object holds: its log is here, and a copy of what its user's sessions share. */
@@ -46,7 +45,7 @@ export class SessionHome {
     }
   }
 
-  get memory(): Memory {
+  get memory(): EdgeMemory {
     return this.#open(undefined).memory
   }
 
@@ -61,7 +60,7 @@ export class SessionHome {
   }
 
   /** The session; with other instructions than those of the settings, if any are given. @throws ERR_DECRYPT: its project is unreadable */
-  session(system?: string): Session {
+  session(system?: string): EdgeSession {
     const opened = this.#open(system)
     if (!opened.session) {
       const { project } = this
@@ -91,7 +90,7 @@ export class SessionHome {
     const system = given ?? settings.memory.system
     if (!this.#opened || this.#opened.system !== system) {
       const { system: _, ...options } = settings.memory
-      const memory = createMemory({
+      const memory: EdgeMemory = createMemory({
         ...options,
         ...(system !== undefined && { system }),
         store: this.#store,

@@ -1,4 +1,6 @@
-import { checkId } from '../../core/json.ts'
+import { checkId } from '../../kernel/text/json.ts'
+import { deleteSession } from '../../operations/delete-session.ts'
+import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -135,7 +137,7 @@ export class SessionLife {
     // What is under way must not write to what is being copied.
     this.#home = undefined
     const home = this.#homeOf()
-    const info = await home.memory.sessions(home.user).get(scope.sessionId)
+    const info = await findSession(home.memory, home.user, scope.sessionId)
     const { id } = record
     const project = this.#projectOf(record)
     return { scope, id, title: info?.title ?? '', ...(project !== undefined && { project }) }
@@ -165,9 +167,8 @@ export class SessionLife {
     const source = remoteScope({ stub: () => this.#parts.session(from), scope: from, host: webHost })
     await moveScope(source, this.#local.open(scope), { opId: `move/${taken.id}`, now: webHost.now })
     const home = this.#homeOf()
-    const sessions = home.memory.sessions(home.user)
-    await sessions.add(scope.sessionId)
-    if (title) await sessions.title(scope.sessionId, title)
+    await listSession(home.memory, scope)
+    if (title) await titleSession(home.memory, home.user, scope.sessionId, title)
     this.#records.put({ ...taken, state: 'live' })
     this.#home = undefined
   }
@@ -204,7 +205,7 @@ export class SessionLife {
     // What is under way must leave nothing behind.
     this.#home = undefined
     const home = this.#homeOf()
-    const certificate = await home.memory.sessions(home.user).delete(record.scope.sessionId)
+    const certificate = await deleteSession(home.memory, home.user, record.scope.sessionId)
     await home.forgetUser()
     this.#home = undefined
     this.#parts.clear()

@@ -1,20 +1,23 @@
 import { DurableObject } from 'cloudflare:workers'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
-import type { ContextOptions } from '../../core/call.ts'
-import type { Session } from '../../core/session.ts'
-import { exportScope } from '../../core/transfer/export-scope.ts'
 import { handleMcpRequest } from '../../mcp/handle-request.ts'
+import type { McpSession } from '../../mcp/start-resource.ts'
+import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
+import { exportScopeOf } from '../../operations/transfer/export.ts'
+import { nextWorkAt, runDueWork } from '../../operations/upkeep.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Model, Usage } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { ContextOptions } from '../../ports/session.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { parseChatRequest } from '../chat/chat-request.ts'
 import type { RunStream } from '../chat/chat-runs-options.ts'
 import { hookedModel } from '../chat/hooked-model.ts'
 import { ChatRuns } from '../chat/runs.ts'
+import { using } from '../features.ts'
 import { type ChatAnswer, completeChat } from '../openai/complete-chat.ts'
 import { eventStream } from '../openai/event-stream.ts'
 import type { ScopeCall, ScopeHost } from '../scopes/remote-scope.ts'
@@ -121,8 +124,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [PARTS]: async () => this.#parts.purge(),
       // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
       [COMPLETIONS]: async () => (this.#isCompleting ? webHost.now() + BEAT_MS : undefined),
-      [ATTACHMENTS]: async () => this.#life.living?.memory.runDueWork(),
-      [RETENTION]: async () => this.#life.living?.memory.runDueWork(),
+      [ATTACHMENTS]: () => this.#runDueWork(),
+      [RETENTION]: () => this.#runDueWork(),
     },
   })
   readonly #chats = new ChatRuns({
@@ -171,9 +174,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   async create(scope: SessionScope, { title, project }: SessionOptions = {}): Promise<Answer> {
     const home = await this.#life.ensure(scope, project)
-    const sessions = home.memory.sessions(home.user)
-    await sessions.add(scope.sessionId)
-    if (title !== undefined) await sessions.title(scope.sessionId, title)
+    await listSession(home.memory, scope)
+    if (title !== undefined) await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
 
@@ -183,7 +185,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     await home.refresh()
     const { sessionId } = scope
     const { createdAt = 0 } = this.#life.record ?? {}
-    const info = await home.memory.sessions(home.user).get(sessionId)
+    const info = await findSession(home.memory, home.user, sessionId)
     const { project } = home
     return answer({
       ...(info ?? { sessionId, title: '', createdAt }),
@@ -194,9 +196,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /** Sets the title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
   async title(scope: SessionScope, { title }: { readonly title: string }): Promise<Answer> {
     const home = this.#life.open(scope)
-    const sessions = home.memory.sessions(home.user)
-    await sessions.add(scope.sessionId)
-    await sessions.title(scope.sessionId, title)
+    await listSession(home.memory, scope)
+    await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
 
@@ -240,7 +241,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const home = this.#life.open(scope)
     await home.refresh()
     const session = home.session()
-    const compacted = await session.compact()
+    const compacted = await using(session, 'compaction').compaction.run()
     if (!newEpoch) return answer(compacted)
     const { receipt } = await session.context({ newEpoch: true, onPending: 'abandon' })
     return answer({ ...compacted, receipt })
@@ -263,37 +264,32 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     scope: SessionScope,
     parts: readonly TransferPart[],
   ): Promise<ReadableStream<Uint8Array>> {
-    const { store } = this.#life.open(scope)
-    return lineStream(exportScope({ store, owner: 'session', parts, host: webHost }))
+    const { memory } = this.#life.open(scope)
+    return lineStream(exportScopeOf(memory, scope, parts))
   }
 
   /**
    * Imports lines of the session, which is made if it is not there.
    *
-   * @throws ERR_RATE_LIMIT, as `memory.import`
+   * @throws ERR_RATE_LIMIT, as `importInto`
    */
   async importLines(scope: SessionScope, call: ImportCall): Promise<ImportAnswer> {
     const { lines, isOther, ...given } = call
     const isNew = this.#life.record === undefined
     const home = await this.#life.ensure(scope)
     this.#budgets.take('bytes', lines.length)
-    const { sessionId } = scope
-    const { store } = home
-    const { memory } = this.#settings
-    const list = (): Promise<void> => home.memory.sessions(home.user).add(sessionId, given)
+    const { memory } = home
+    const list = (): Promise<void> => listSession(memory, scope, given)
     let answered: ImportAnswer
     try {
-      answered = await importLines(
-        { store, owner: 'session', sessionId, memory, onWrite: list },
-        { lines, isOther },
-      )
+      answered = await importLines(memory, scope, { lines, isOther }, list)
     } catch (error) {
       // One of that name was removed, and its log is not to come back.
       if (isNew && isPlimsollError(error, 'ERR_CONFLICT')) await this.erase(scope)
       throw error
     }
     await list()
-    const due = await home.memory.nextWorkAt()
+    const due = await nextWorkAt(home.memory)
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
     this.#tell()
     return answered
@@ -366,7 +362,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#tell()
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
-    const due = await home?.memory.nextWorkAt()
+    const due = home && (await nextWorkAt(home.memory))
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
     if ('completion' in answered) return { json: JSON.stringify(answered.completion) }
     return { stream: eventStream(answered.stream).pipeThrough(new IdentityTransformStream()) }
@@ -407,11 +403,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     else this.#life.open(scope)
     const request = new Request('https://session/mcp', { method, headers, ...(body && { body }) })
     // For what is no request, nothing is made.
-    const open = async (): Promise<Session> => {
+    const open = async (): Promise<McpSession> => {
       const home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
       if (body) this.#take(body.length, requestsIn(body))
       await home.refresh()
-      return home.session()
+      return using(home.session(), 'facts')
     }
     const response = await handleMcpRequest(open, request)
     this.#tell()
@@ -465,7 +461,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Sees to it that what is too old is looked for within a day; where that is noted already, nothing is written. */
   async #keep(): Promise<void> {
-    if (this.#settings.memory.retention) await this.#work.schedule(RETENTION, webHost.now() + DAY_MS)
+    if (this.#settings.memory.use?.some(({ name }) => name === 'retention'))
+      await this.#work.schedule(RETENTION, webHost.now() + DAY_MS)
+  }
+
+  async #runDueWork(): Promise<number | undefined> {
+    const { living } = this.#life
+    return living && runDueWork(living.memory)
   }
 
   /** Tells whoever listens that something changed. A hint: whatever becomes of it. */

@@ -1,27 +1,36 @@
-import { invalid, isPlainObject } from '../../core/json.ts'
-import type { Session } from '../../core/session.ts'
-import type { AppendOptions, AppendResult } from '../../core/writer.ts'
+import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { editMessage } from '../../operations/rewind.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import type { MessageInput } from '../../ports/message.ts'
-import { fromWire } from '../../ports/wire.ts'
+import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { TextParts } from '../tables/text-parts.ts'
+import { fromWire } from '../wire.ts'
 import type { GivenMessage, UploadedMessage } from './session-calls.ts'
+
+export interface GivenOptions extends AppendOptions {
+  /** Id of a message that a user's message is said in place of. */
+  readonly replaces?: string
+}
 
 /**
  * Appends messages, of which some may have been uploaded in parts: these are put together first, and removed once they are in the log.
  *
- * @throws as `session.append`, and ERR_INVALID_ARGUMENT: a part is missing, or together they are no message
+ * @throws as `session.append` and `editMessage`, and ERR_INVALID_ARGUMENT: a part is missing, or together they are no message
  */
 export async function appendGiven(
-  session: Session,
+  session: SessionBase,
   parts: TextParts,
   given: readonly GivenMessage[],
-  options: AppendOptions,
+  { replaces, ...options }: GivenOptions,
 ): Promise<AppendResult> {
   const uploaded = given.filter(isUploaded)
   const messages = given.map((message, index) =>
     isUploaded(message) ? assembled(parts, message, `messages[${index}]`) : message,
   )
-  const result = await session.append(messages, options)
+  const result =
+    replaces === undefined
+      ? await session.append(messages, options)
+      : await editMessage(session, replaces, messages, options)
   for (const { id } of uploaded) parts.release(id)
   return result
 }

@@ -1,7 +1,8 @@
 import type { AgentTool } from '../../agent/options.ts'
-import type { Session } from '../../core/session.ts'
-import type { CreateMemoryOptions } from '../../create-memory.ts'
+import type { MemoryOptions } from '../../create-memory.ts'
+import type { Feature } from '../../kernel/feature.ts'
 import type { Model } from '../../ports/model.ts'
+import type { EdgeSession } from '../features.ts'
 import type { Budgets } from '../tables/token-buckets.ts'
 import type { EncryptionSettings } from './encryption.ts'
 
@@ -15,14 +16,19 @@ export interface SessionBudgets {
   readonly modelTokensPerHour?: number
 }
 
+/** As for `createMemory`; the store, clock and ids are the object's own. A call of a feature that is not in `use` is ERR_NOT_CONFIGURED. */
+export interface ObjectMemoryOptions extends Omit<MemoryOptions, 'store' | 'clock' | 'newId'> {
+  /** For example `[...standard(), recall()]`; of a session and of its user's object the same. Default: nothing. */
+  readonly use?: readonly Feature[]
+}
+
 /** What a session's object is made with. */
 export interface SessionSettings {
-  /** As for `createMemory`; the store, clock and ids are the object's own. */
-  readonly memory: Omit<CreateMemoryOptions, 'store' | 'clock' | 'newId'>
+  readonly memory: ObjectMemoryOptions
   /** Answers in chats. Default: none, and chats are ERR_NOT_CONFIGURED. */
   readonly model?: Model | (() => Model | Promise<Model>)
   /** Tools of the edge's own agent. Default: those of the memory. */
-  readonly tools?: (session: Session) => readonly AgentTool[]
+  readonly tools?: (session: EdgeSession) => readonly AgentTool[]
   /** Most model calls of one reply. Default 20. */
   readonly maxSteps?: number
   readonly budgets?: SessionBudgets
@@ -34,8 +40,8 @@ export interface SessionSettings {
 
 /** What a user's object is made with. */
 export interface UserSettings {
-  /** As for `createMemory`; what is said of contexts is not needed. */
-  readonly memory: Omit<CreateMemoryOptions, 'store' | 'clock' | 'newId'>
+  /** What is said of contexts is not needed. */
+  readonly memory: ObjectMemoryOptions
   readonly budgets?: {
     /** Sessions that are created. */
     readonly sessionsPerHour?: number

@@ -1,13 +1,10 @@
 /** Exporting and importing the scope that an object holds: what crosses between it and the Worker, and what it does. */
-import type { ScopeLine, TransferLine } from '../../core/transfer/format.ts'
-import { textsOf } from '../../core/transfer/format.ts'
-import { ScopeImport, type ScopeImportParts } from '../../core/transfer/import-scope.ts'
-import { ImportReport } from '../../core/transfer/report.ts'
-import { defaultCounter } from '../../counters/default.ts'
-import type { CreateMemoryOptions } from '../../create-memory.ts'
-import { webHost } from '../../platform/web.ts'
-import type { ScopeStore } from '../../ports/store.ts'
+import type { ScopeLine, TransferLine } from '../../operations/transfer/format.ts'
+import { textsOf } from '../../operations/transfer/format.ts'
+import { importScope } from '../../operations/transfer/import.ts'
+import type { Scope } from '../../ports/op.ts'
 import type { Imported } from '../../ports/transfer.ts'
+import type { EdgeMemory } from '../features.ts'
 
 /** Lines of one scope, as many as one call takes. */
 export interface ImportCall {
@@ -26,29 +23,16 @@ export interface ImportAnswer {
   readonly isOther: boolean
 }
 
-/** Whose scope it is, and what its rows are made with. */
-export interface ImportTarget extends Pick<ScopeImportParts, 'owner' | 'onWrite'> {
-  readonly store: ScopeStore
-  readonly sessionId?: string
-  readonly memory: Omit<CreateMemoryOptions, 'store' | 'clock' | 'newId'>
-}
-
 /** Imports lines from the hands of whom they belong to: no label of theirs counts for more than the user's own word. */
 export async function importLines(
-  { memory, ...target }: ImportTarget,
+  memory: EdgeMemory,
+  scope: Scope,
   { lines, isOther }: ImportCall,
+  onWrite: () => Promise<void>,
 ): Promise<ImportAnswer> {
-  const { counter = defaultCounter, recall, facts = {}, retention } = memory
-  const isDated = retention?.checkpoint !== undefined
-  const report = new ImportReport()
-  const to = new ScopeImport(
-    { ...target, most: 'user', report, host: webHost, counter, recall, facts, isDated },
-    { isOther },
-  )
-  for (const [number, line] of JSON.parse(lines) as readonly (readonly [number, ScopeLine])[])
-    await to.take(line, number)
-  await to.flush()
-  return { report: JSON.stringify(report.result), ...to.state }
+  const numbered = JSON.parse(lines) as readonly (readonly [number, ScopeLine])[]
+  const { report, ...state } = await importScope(memory, scope, numbered, { most: 'user', isOther, onWrite })
+  return { report: JSON.stringify(report), ...state }
 }
 
 export function reportIn({ report }: ImportAnswer): Imported {

@@ -1,20 +1,22 @@
-import type { FactInput } from '../../core/facts/check-fact.ts'
-import type { FactQuery } from '../../core/facts/fact-lists.ts'
-import { invalid } from '../../core/json.ts'
-import type { User, UserRecallOptions } from '../../core/long-term/user.ts'
-import type { WriteOptions } from '../../core/registers/register.ts'
-import { checkSkill, type Skill, toMarkdown } from '../../core/registers/skill.ts'
-import type { SkillQuery } from '../../core/registers/skills.ts'
-import type { ListOptions } from '../../core/session-list.ts'
-import type { Sessions } from '../../core/sessions.ts'
+import type { WriteOptions } from '../../features/register.ts'
+import { checkSkill, toMarkdown } from '../../features/skills/skill.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import { readAudit } from '../../operations/audit.ts'
+import { type ListOptions, listSessions } from '../../operations/sessions.ts'
 import type { AuditQuery } from '../../ports/audit.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { FactInput, FactQuery } from '../../ports/fact.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { UserRecallOptions } from '../../ports/recall.ts'
+import type { Skill, SkillQuery } from '../../ports/skill.ts'
+import { type EdgeMemory, type EdgeUser, using } from '../features.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 
-/** A user's memory, and the list of the user's sessions. */
+/** What all sessions of one user share, and the memory that they are in. */
 export interface UserMemory {
-  readonly user: User
-  readonly sessions: Sessions
+  readonly memory: EdgeMemory
+  readonly scope: Scope
+  readonly user: EdgeUser
 }
 
 interface Named {
@@ -23,14 +25,14 @@ interface Named {
 
 /** What the Worker may ask of a user's object, by name. Plain data only. */
 export const userCalls = {
-  sessions: async ({ sessions }: UserMemory, options: ListOptions): Promise<Answer> =>
-    answer({ sessions: await sessions.list(options) }),
+  sessions: async ({ memory, scope }: UserMemory, options: ListOptions): Promise<Answer> =>
+    answer({ sessions: await listSessions(memory, scope, options) }),
 
   profile: async ({ user }: UserMemory, _: undefined): Promise<Answer> =>
-    answer({ documents: await user.profile.list() }),
+    answer({ documents: await using(user, 'profile').profile.list() }),
 
   document: async ({ user }: UserMemory, { name }: Named): Promise<Answer> => {
-    const document = await user.profile.get(name)
+    const document = await using(user, 'profile').profile.get(name)
     if (!document) throw notFound('profile', name)
     return answer(document, document.version)
   },
@@ -40,7 +42,7 @@ export const userCalls = {
     { name, text, ifVersion }: Named & { readonly text: string } & WriteOptions,
     opId?: string,
   ): Promise<Answer> => {
-    const version = await user.profile.set(name, text, writing(ifVersion, opId))
+    const version = await using(user, 'profile').profile.set(name, text, writing(ifVersion, opId))
     return answer({ name, version }, version)
   },
 
@@ -49,15 +51,15 @@ export const userCalls = {
     { name, ifVersion }: Named & WriteOptions,
     opId?: string,
   ): Promise<Answer> => {
-    await user.profile.delete(name, writing(ifVersion, opId))
+    await using(user, 'profile').profile.delete(name, writing(ifVersion, opId))
     return NOTHING
   },
 
   skills: async ({ user }: UserMemory, query: SkillQuery): Promise<Answer> =>
-    answer({ skills: await user.skills.list(query) }),
+    answer({ skills: await using(user, 'skills').skills.list(query) }),
 
   skill: async ({ user }: UserMemory, { name }: Named): Promise<Answer> => {
-    const skill = await user.skills.get(name)
+    const skill = await using(user, 'skills').skills.get(name)
     if (!skill) throw notFound('skills', name)
     return answer({ ...skill, markdown: toMarkdown(skill) }, skill.version)
   },
@@ -71,7 +73,7 @@ export const userCalls = {
     }: Named & { readonly skill: (Omit<Skill, 'name'> & { readonly name?: string }) | string } & WriteOptions,
     opId?: string,
   ): Promise<Answer> => {
-    const version = await user.skills.set(named(name, skill), writing(ifVersion, opId))
+    const version = await using(user, 'skills').skills.set(named(name, skill), writing(ifVersion, opId))
     return answer({ name, version }, version)
   },
 
@@ -80,23 +82,23 @@ export const userCalls = {
     { name, ifVersion }: Named & WriteOptions,
     opId?: string,
   ): Promise<Answer> => {
-    await user.skills.delete(name, writing(ifVersion, opId))
+    await using(user, 'skills').skills.delete(name, writing(ifVersion, opId))
     return NOTHING
   },
 
   facts: async ({ user }: UserMemory, query: FactQuery): Promise<Answer> =>
-    answer({ facts: await user.facts.list(query) }),
+    answer({ facts: await using(user, 'facts').facts.list(query) }),
 
   remember: async ({ user }: UserMemory, input: FactInput, opId?: string): Promise<Answer> =>
-    answer(await user.facts.remember(input, opId)),
+    answer(await using(user, 'facts').facts.remember(input, opId)),
 
-  audit: async ({ user }: UserMemory, query: AuditQuery): Promise<Answer> =>
-    answer({ records: await user.audit(query) }),
+  audit: async ({ memory, scope }: UserMemory, query: AuditQuery): Promise<Answer> =>
+    answer({ records: await readAudit(memory, scope, query) }),
 
   recall: async (
     { user }: UserMemory,
     { query, ...options }: { readonly query: string } & UserRecallOptions,
-  ): Promise<Answer> => answer({ items: await user.recall(query, options) }),
+  ): Promise<Answer> => answer({ items: await using(user, 'recall').recall.find(query, options) }),
 } as const
 
 type UserCalls = typeof userCalls

@@ -1,19 +1,21 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { Fact } from '../../core/facts/fact.ts'
-import type { Facts } from '../../core/facts/facts.ts'
-import { type AuditInput, noteAudit } from '../../core/governance/audit.ts'
-import { certificateOf } from '../../core/governance/certificate.ts'
-import { eraseUser, type Held } from '../../core/governance/erase.ts'
-import type { Memory } from '../../core/memory.ts'
-import { headOf } from '../../core/text.ts'
-import { exportScope } from '../../core/transfer/export-scope.ts'
 import { createMemory } from '../../create-memory.ts'
+import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import { headOf } from '../../kernel/text/text.ts'
+import { certificateOf } from '../../operations/forget/certificate.ts'
+import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
+import { forgetFact } from '../../operations/forget/forget.ts'
+import { listSessions, unlistSession } from '../../operations/sessions.ts'
+import { exportScopeOf } from '../../operations/transfer/export.ts'
+import { runDueWork } from '../../operations/upkeep.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
+import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { answerPull } from '../scopes/answer-pull.ts'
 import { callObject } from '../scopes/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../scopes/pull.ts'
@@ -95,14 +97,14 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
           return webHost.now() + ERASE_AGAIN_MS
         }
       },
-      [RETENTION]: async (payload) => this.#memoryOf(payload as unknown as Scope).runDueWork(),
+      [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
     },
   })
   #store: ObjectStore | undefined
   #isUnlocked = false
   #made: UserSettings | undefined
   #buckets: TokenBuckets | undefined
-  #memory: (UserMemory & { readonly memory: Memory }) | undefined
+  #memory: UserMemory | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -144,18 +146,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async exportLines(scope: Scope, parts: readonly TransferPart[]): Promise<ReadableStream<Uint8Array>> {
     this.#check(scope)
     await this.#unlock(scope)
-    const store = this.#local.open(scope)
-    return lineStream(exportScope({ store, owner: 'user', parts, host: webHost }))
+    return lineStream(exportScopeOf(this.#memoryOf(scope), scope, parts))
   }
 
-  /** Imports lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_DECRYPT, as `memory.import` */
+  /** Imports lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_DECRYPT, as `importInto` */
   async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
     this.#check(scope)
     await this.#unlock(scope)
     this.#budgets.take('bytes', call.lines.length)
-    const { memory } = this.#settings
-    const target = { store: this.#local.open(scope), owner: 'user' as const, memory, onWrite: async () => {} }
-    const answered = await importLines(target, call)
+    const answered = await importLines(this.#memoryOf(scope), scope, call, async () => {})
     this.#poke(scope)
     return answered
   }
@@ -215,9 +214,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async #eraseSome(scope: Scope): Promise<Erased> {
     this.#check(scope)
     let left = ERASED_AT_ONCE
-    const parts = { store: this.#local, host: webHost, idle: async () => {} }
+    const parts = { store: this.#local, host: webHost, parts: [] }
     try {
-      const certificate = await eraseUser(parts, scope, async (sessionId) => {
+      const certificate = await eraseUserIn(parts, scope, async (sessionId) => {
         if (left-- === 0) throw MORE
         return this.#eraseSession({ ...scope, sessionId })
       })
@@ -240,7 +239,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     } catch (error) {
       unlessNotFound(error)
       // Else the next call would ask for it again, and never come to those behind it.
-      await this.#open(userOf(scope)).sessions.unlist(scope.sessionId)
+      await unlistSession(this.#memoryOf(userOf(scope)), scope)
       return { isEmpty: true, messages: 0, facts: 0 }
     }
   }
@@ -270,7 +269,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const from = (): DurableObjectStub<UserObject> => this.env.USERS.getByName(objectName(guest))
     const claims = new Claims(this.ctx.storage)
     const name = objectName(guest)
-    const left = createMemory({
+    const left: EdgeMemory = createMemory({
       ...this.#settings.memory,
       store: {
         open: (home) => remoteScope({ stub: from, scope: home, host: webHost }),
@@ -280,7 +279,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       },
     })
     for (let after: string | undefined; ; ) {
-      const page = await left.sessions(guest).list(after === undefined ? {} : { after })
+      const page = await listSessions(left, guest, after === undefined ? {} : { after })
       for (const { sessionId } of page)
         await this.#take(scope, { ...guest, sessionId }, (to) =>
           claims.add(name, { sessions: [{ from: sessionId, to }] }),
@@ -288,13 +287,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       after = page.at(-1)?.sessionId
       if (after === undefined) break
     }
-    const { facts } = left.user(guest)
     const errors: unknown[] = []
-    for (const fact of await allOf(facts))
+    for (const fact of await factsOf(left.user(guest)))
       try {
         // What the user forgot is not said again.
-        await user.facts.adopt(fact).catch(unlessNotFound)
-        await facts.forget(fact.id)
+        await user.facts?.adopt(fact).catch(unlessNotFound)
+        await forgetFact(left, guest, fact.id)
         claims.add(name, { facts: 1 })
       } catch (error) {
         errors.push(error)
@@ -346,19 +344,19 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 
   /** Sees to it that what is too old is looked for within a day; where that is noted already, nothing is written. */
   async #keep(scope: Scope): Promise<void> {
-    if (!this.#settings.memory.retention?.facts) return
+    if (!this.#settings.memory.use?.some(({ name }) => name === 'retention')) return
     await this.#work.schedule(RETENTION, webHost.now() + DAY_MS, { payload: { ...scope } })
   }
 
-  #memoryOf(scope: Scope): Memory {
+  #memoryOf(scope: Scope): EdgeMemory {
     return this.#open(scope).memory
   }
 
-  #open(scope: Scope): UserMemory & { readonly memory: Memory } {
+  #open(scope: Scope): UserMemory {
     this.#check(scope)
     if (!this.#memory) {
       const local = this.#local
-      const memory = createMemory({
+      const memory: EdgeMemory = createMemory({
         ...this.#settings.memory,
         store: {
           open: (home) =>
@@ -374,7 +372,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
           scopes: (after) => local.scopes(after),
         },
       })
-      this.#memory = { memory, user: memory.user(scope), sessions: memory.sessions(scope) }
+      this.#memory = { memory, scope, user: memory.user(scope) }
     }
     return this.#memory
   }
@@ -426,8 +424,9 @@ export interface Erased {
 /** There are more sessions than one call erases. */
 const MORE = new Error('more sessions are to be erased')
 
-/** All live facts. */
-async function allOf(facts: Facts): Promise<readonly Fact[]> {
+/** All live facts that a user's sessions share. */
+async function factsOf({ facts }: EdgeUser): Promise<readonly Fact[]> {
+  if (!facts) return []
   const all: Fact[] = []
   for (let after: string | undefined; ; ) {
     const page = await facts.list(after === undefined ? {} : { after })

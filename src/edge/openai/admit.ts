@@ -1,15 +1,15 @@
-import { hashText } from '../../core/hash.ts'
-import { invalid } from '../../core/json.ts'
-import type { Session } from '../../core/session.ts'
+import { hashText } from '../../kernel/text/hash.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import { attach } from '../../operations/attachments.ts'
+import { rewind } from '../../operations/rewind.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import type { MediaPart, Message, MessageInput, Part } from '../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
 import { type Item, pictureId, type SentItem, type StoredItem, storedItems } from './items.ts'
 
 /** Messages in which an edit is looked for, where more of the log than was sent has to be read at all. */
 const LOOK_BACK = 512
-
-export type AdmittingSession = Pick<Session, 'history' | 'append' | 'rewind' | 'attach'>
 
 export interface AdmitOptions {
   /** Whether the client says that it repeats a request. */
@@ -36,7 +36,7 @@ export interface Admitted {
  *   (the key names a message that was hidden since, or answered long ago); nothing is written. What `session.append` throws.
  */
 export async function admit(
-  session: AdmittingSession,
+  session: SessionBase,
   sent: readonly SentItem[],
   { isRetry = false, idempotencyKey }: AdmitOptions,
 ): Promise<Admitted> {
@@ -61,7 +61,7 @@ export async function admit(
   const shown: readonly Item[] = [...stored.slice(0, keep), ...added.map((place) => sent[place] as SentItem)]
   checkResults(shown, keep)
   const hidden = stored[keep]
-  if (hidden) await session.rewind(hidden.message.id)
+  if (hidden) await rewind(session, hidden.message.id)
   const round = stored.slice(0, keep).findLast(({ role }) => role === 'user')?.message.id
   if (added.length === 0) return { ...(round !== undefined && { round }) }
   const inputs: MessageInput[] = []
@@ -83,12 +83,12 @@ export async function admit(
   return { ...(opened !== undefined && { round: opened }) }
 }
 
-function readFar(session: AdmittingSession, sent: readonly SentItem[]): ReturnType<typeof read> {
+function readFar(session: SessionBase, sent: readonly SentItem[]): ReturnType<typeof read> {
   return read(session, Math.max(LOOK_BACK, sent.length + 2))
 }
 
 async function read(
-  session: AdmittingSession,
+  session: SessionBase,
   count: number,
 ): Promise<{ readonly items: readonly StoredItem[]; readonly isWhole: boolean }> {
   const messages = await session.history({ messages: count })
@@ -142,11 +142,7 @@ function checkResults(shown: readonly Item[], from: number): void {
 }
 
 /** A message whose `data:` pictures are attachments: bytes do not travel inside of a message. */
-async function withPictures(
-  session: AdmittingSession,
-  input: MessageInput,
-  index: number,
-): Promise<MessageInput> {
+async function withPictures(session: SessionBase, input: MessageInput, index: number): Promise<MessageInput> {
   if (typeof input.content === 'string') return input
   const content: Part[] = []
   for (const part of input.content) {
@@ -157,7 +153,7 @@ async function withPictures(
 }
 
 async function attachPicture(
-  session: AdmittingSession,
+  session: SessionBase,
   { mediaType, url = '' }: MediaPart,
   index: number,
 ): Promise<MediaPart> {
@@ -165,10 +161,10 @@ async function attachPicture(
   if (!bytes)
     throw invalid('chat.completions', `messages[${index}].content`, 'holds a picture that is not base64')
   try {
-    return await session.attach({ id: pictureId(url), mediaType, bytes })
+    return await attach(session, { id: pictureId(url), mediaType, bytes })
   } catch (error) {
     // The same picture was forgotten once, and is shown again.
-    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return session.attach({ mediaType, bytes })
+    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return attach(session, { mediaType, bytes })
     throw error
   }
 }

@@ -1,14 +1,16 @@
 import { withUsage } from '../../agent/model-call.ts'
 import { predict, reportedBy } from '../../agent/usage.ts'
-import { invalid } from '../../core/json.ts'
-import type { Session } from '../../core/session.ts'
+import type { RecallShape } from '../../features/recall/feature.ts'
 import { inlineAttachments } from '../../inline-attachments.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import { readAttachment } from '../../operations/attachments.ts'
 import type { Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { AbortSignalLike, Host } from '../../ports/host.ts'
+import type { Session } from '../../ports/memory.ts'
 import type { Message } from '../../ports/message.ts'
 import type { Model, ModelEvent, ModelSettings } from '../../ports/model.ts'
-import { type AdmitOptions, type AdmittingSession, admit } from './admit.ts'
+import { type AdmitOptions, admit } from './admit.ts'
 import {
   type ChatCompletion,
   type ChatCompletionChunk,
@@ -26,7 +28,7 @@ import { type ChatRequest, parseChatRequest } from './request.ts'
 /** What a client may always call the model, whatever it is. */
 export const MODEL_NAME = 'plimsoll'
 
-export type ChatSession = AdmittingSession & Pick<Session, 'context' | 'attachment' | 'canRecall'>
+export type ChatSession = Session<{ recall?: RecallShape }>
 
 export interface CompleteChatOptions extends AdmitOptions {
   /** The body, parsed from JSON and not checked yet. */
@@ -75,7 +77,7 @@ export async function completeChat(options: CompleteChatOptions): Promise<ChatAn
   const { tools } = request
   const context = await session.context({
     ...(tools.length > 0 && { tools }),
-    ...(session.canRecall && { recall: true }),
+    ...(session.recall && { recall: true as const }),
   })
   return answer({ ...options, request, settings, context, round }, session)
 }
@@ -132,7 +134,10 @@ async function reply(
 ): Promise<ChatCompletion> {
   const { round, context } = call
   let finished: Finished | undefined
-  for await (const event of eventsOf(call, await inlineAttachments(context, session))) {
+  for await (const event of eventsOf(
+    call,
+    await inlineAttachments(context, (ref) => readAttachment(session, ref)),
+  )) {
     if (event.type === 'finish') {
       finished = event
       break

@@ -1,6 +1,7 @@
 /** Replies as OpenAI's clients read them. */
-import { textOf } from '../../core/message.ts'
+
 import { defaultCounter } from '../../counters/default.ts'
+import { textOf } from '../../kernel/log/message.ts'
 import type { Json, Message, MessageInput, ToolCallPart } from '../../ports/message.ts'
 import type { FinishReason, Usage } from '../../ports/model.ts'
 import { argumentsOf } from './items.ts'

@@ -1,8 +1,8 @@
 /** Messages as they are compared: two items are the same where their keys are equal. */
-import { asText } from '../../core/count.ts'
-import { hashText } from '../../core/hash.ts'
-import { canonical } from '../../core/json.ts'
-import { textOf } from '../../core/message.ts'
+import { asText } from '../../kernel/count.ts'
+import { textOf } from '../../kernel/log/message.ts'
+import { hashText } from '../../kernel/text/hash.ts'
+import { canonical } from '../../kernel/text/json.ts'
 import type { Json, MediaPart, Message, MessageInput, Part, ToolCallPart } from '../../ports/message.ts'
 import { fromOpenAIMessages, type OpenAIInputMessage } from '../../render/openai.ts'
 import type { ConversationMessage } from './request.ts'

@@ -1,4 +1,4 @@
-import { textOf } from '../../core/message.ts'
+import { textOf } from '../../kernel/log/message.ts'
 import type { MessageInput, ToolCallPart } from '../../ports/message.ts'
 import {
   type ChatCompletionChunk,

@@ -1,8 +1,8 @@
 /** What a client may ask of `POST /v1/openai/chat/completions`. What cannot be honoured is refused by name, never left out in silence. */
 import { z } from '@hono/zod-openapi'
-import { checkJson } from '../../core/check-json.ts'
-import { checkTools } from '../../core/head.ts'
-import { invalid } from '../../core/json.ts'
+import { checkTools } from '../../kernel/context/head.ts'
+import { checkJson } from '../../kernel/text/check-json.ts'
+import { invalid } from '../../kernel/text/json.ts'
 import type { PlimsollError } from '../../ports/errors.ts'
 import type { Json, ToolSpec } from '../../ports/message.ts'
 import type { ModelSettings } from '../../ports/model.ts'

@@ -1,4 +1,4 @@
-import { AUDIT, AUDIT_GROUP } from '../../core/governance/audit.ts'
+import { AUDIT, AUDIT_GROUP } from '../../features/audit.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { OpResult, SealedOp } from '../../ports/op.ts'
 import { type LogRow, PAGE_UNITS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'

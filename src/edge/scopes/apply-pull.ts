@@ -1,5 +1,5 @@
-import { nothingWritten } from '../../core/all-or-none.ts'
-import { carriers, followed } from '../../core/transfer/follow.ts'
+import { nothingWritten } from '../../kernel/log/decide.ts'
+import { carriers, followed } from '../../operations/transfer/follow.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import type { Collected } from './collect.ts'
 import { type Place, START } from './pull.ts'

@@ -1,6 +1,6 @@
-import { nothingWritten } from '../../core/all-or-none.ts'
-import { carriers, type Followed, followed } from '../../core/transfer/follow.ts'
-import { attachmentsOf, emptiedIn, marksOf } from '../../core/transfer/rows.ts'
+import { nothingWritten } from '../../kernel/log/decide.ts'
+import { carriers, type Followed, followed } from '../../operations/transfer/follow.ts'
+import { attachmentsOf, emptiedIn, marksOf } from '../../operations/transfer/rows.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { type LogRow, PAGE_UNITS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 

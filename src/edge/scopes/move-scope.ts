@@ -1,5 +1,5 @@
-import { isRepeated, look } from '../../core/once.ts'
-import { sealOp } from '../../core/seal.ts'
+import { isRepeated, look } from '../../kernel/log/once.ts'
+import { sealOp } from '../../kernel/log/seal.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { type CopyOptions, copyScope } from './copy-scope.ts'

@@ -1,6 +1,5 @@
-import { allOrNone, nothingWritten } from '../../core/all-or-none.ts'
-import { decide } from '../../core/decide.ts'
-import { look, once } from '../../core/once.ts'
+import { decide, nothingWritten } from '../../kernel/log/decide.ts'
+import { allOrNone, look, once } from '../../kernel/log/once.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Decide } from '../../ports/store.ts'
 

@@ -1,5 +1,5 @@
-import { decide } from '../../core/decide.ts'
-import { sealOp } from '../../core/seal.ts'
+import { decide } from '../../kernel/log/decide.ts'
+import { sealOp } from '../../kernel/log/seal.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { OpResult, Scope, SealedOp } from '../../ports/op.ts'

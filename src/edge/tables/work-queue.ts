@@ -1,4 +1,4 @@
-import { aborted } from '../../core/aborted.ts'
+import { aborted } from '../../features/aborted.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
@@ -26,7 +26,7 @@ const HOUR = 3_600 * SECOND
  *     storage: this.ctx.storage,
  *     alarms: objectAlarms(this.ctx.storage),
  *     host: webHost,
- *     handlers: { attachments: () => this.#memory.runDueWork() },
+ *     handlers: { attachments: () => runDueWork(this.#memory) },
  *   })
  *   constructor(ctx: DurableObjectState, env: Env) {
  *     super(ctx, env)

@@ -1,5 +1,6 @@
-import { commonLength, headOf } from '../../core/text.ts'
+import { headOf } from '../../kernel/text/text.ts'
 import type { Context } from '../../ports/context.ts'
+import { commonLength } from '../../render/common-length.ts'
 import { type DiffCause, type DiffTokens, diffContexts, identity } from '../../render/diff.ts'
 import { explain } from '../../render/explain.ts'
 import type { RequestCause } from '../../replay/causes.ts'

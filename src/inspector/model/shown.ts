@@ -1,4 +1,4 @@
-import { utf8Length } from '../../core/utf8-length.ts'
+import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Context, OmitReason, Receipt, Rule, SectionName } from '../../ports/context.ts'
 import type { Counter } from '../../ports/counter.ts'
 import type { Trust } from '../../ports/message.ts'

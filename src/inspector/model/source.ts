@@ -1,4 +1,6 @@
+import { contextAt } from '../../operations/context-at.ts'
 import type { Context } from '../../ports/context.ts'
+import type { SessionBase } from '../../ports/memory.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Provider } from '../../replay/transcript.ts'
 
@@ -38,15 +40,6 @@ const MOST_MESSAGES = 400
 /** The same at an edge, where each past call is a request. */
 const MOST_AT_EDGE = 40
 
-/** As much of a `Session` as is used here. */
-export interface InspectedSession {
-  readonly sessionId: string
-  history(options: { readonly messages: number }): Promise<readonly Message[]>
-  context(options: PreviewOptions): Promise<Context>
-  contextAt(id: string): Promise<SourceContext>
-  subscribe(listener: () => void): () => void
-}
-
 /** How the call that comes next is asked for: nothing is written. */
 export interface PreviewOptions {
   readonly preview: true
@@ -54,13 +47,21 @@ export interface PreviewOptions {
   readonly tools?: readonly ToolSpec[]
 }
 
+const NEXT_CALL = { preview: true, onPending: 'abandon' } as const
+
 /** Id of the call that comes next; no message is called that. */
 const NEXT = 'next'
+
+export interface SourceOptions {
+  /** Whose requests its calls are shown as. Default `openai`. */
+  readonly provider?: Provider
+}
 
 /**
  * A session of this page: every past call by the log, the newest 400 messages of it, checked against the hash that its epoch recorded.
  * Reads only: the next call's context is a preview.
  *
+ * @param options.tools what the next call is told of tools
  * @example
  * ```ts
  * const inspector = document.querySelector('plimsoll-inspector')
@@ -68,21 +69,19 @@ const NEXT = 'next'
  * ```
  */
 export function sessionSource(
-  session: InspectedSession,
-  { provider }: { readonly provider?: Provider } = {},
+  session: SessionBase,
+  { tools, ...options }: SourceOptions & { readonly tools?: readonly ToolSpec[] } = {},
 ): InspectorSource {
-  const messages = () => session.history({ messages: MOST_MESSAGES })
-  return {
-    name: session.sessionId,
-    ...(provider && { provider }),
-    messages,
-    calls: async () => [...callsIn(await messages()), { id: NEXT, next: true }],
-    context: async (id) =>
-      id === NEXT
-        ? { context: await session.context({ preview: true, onPending: 'abandon' }) }
-        : session.contextAt(id),
-    subscribe: (listener) => session.subscribe(listener),
-  }
+  return sourceOf(
+    {
+      name: session.sessionId,
+      messages: () => session.history({ messages: MOST_MESSAGES }),
+      next: () => session.context({ ...NEXT_CALL, ...(tools && { tools }) }),
+      past: (id) => contextAt(session, id),
+      subscribe: (listener) => session.subscribe(listener),
+    },
+    options,
+  )
 }
 
 /** A call was made when the message before its reply was the newest. */
@@ -106,10 +105,7 @@ export interface InspectedClient {
  * A session at an edge, as {@link sessionSource} shows one of this page: past calls among the newest 40 messages, a request each whenever
  * something changed. The next one is given the tools of the call before it, since only the edge knows its agent's.
  */
-export function clientSource(
-  client: InspectedClient,
-  options: { readonly provider?: Provider } = {},
-): InspectorSource {
+export function clientSource(client: InspectedClient, options: SourceOptions = {}): InspectorSource {
   /** As they were read for the calls, of which the next one comes after the newest. */
   let shown: readonly Message[] = []
   const newestTools = async (): Promise<readonly ToolSpec[] | undefined> => {
@@ -117,18 +113,18 @@ export function clientSource(
     const found = newest && (await client.contextAt(newest.id).catch(() => undefined))
     return found?.context.tools
   }
-  return sessionSource(
+  return sourceOf(
     {
-      sessionId: client.sessionId,
-      async history() {
+      name: client.sessionId,
+      async messages() {
         shown = await client.messages({ messages: MOST_AT_EDGE })
         return shown
       },
-      contextAt: (id) => client.contextAt(id),
-      async context(query) {
+      async next() {
         const tools = await newestTools()
-        return client.context({ ...query, ...(tools && { tools }) })
+        return client.context({ ...NEXT_CALL, ...(tools && { tools }) })
       },
+      past: (id) => client.contextAt(id),
       subscribe: (listener) =>
         client.live?.(({ type }) => {
           if (type !== 'close') listener()
@@ -136,4 +132,29 @@ export function clientSource(
     },
     options,
   )
+}
+
+/** Where the calls of a session are read. */
+interface Calls {
+  readonly name: string
+  messages(): Promise<readonly Message[]>
+  /** The context of the call that comes next. */
+  next(): Promise<Context>
+  /** That of the call that was made when a message was the newest. */
+  past(id: string): Promise<SourceContext>
+  subscribe(listener: () => void): () => void
+}
+
+function sourceOf(
+  { name, messages, next, past, subscribe }: Calls,
+  { provider }: SourceOptions,
+): InspectorSource {
+  return {
+    name,
+    ...(provider && { provider }),
+    messages,
+    calls: async () => [...callsIn(await messages()), { id: NEXT, next: true }],
+    context: async (id) => (id === NEXT ? { context: await next() } : past(id)),
+    subscribe,
+  }
 }

@@ -59,7 +59,7 @@ export async function frame(): Promise<void> {
 }
 
 export async function until(holds: () => boolean, what = String(holds)): Promise<void> {
-  const end = Date.now() + 5_000
+  const end = Date.now() + 10_000
   while (!holds()) {
     if (Date.now() > end) throw new Error(`It never came to: ${what}`)
     await new Promise((done) => setTimeout(done, 10))

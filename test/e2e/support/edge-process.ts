@@ -66,6 +66,7 @@ export class EdgeProcess {
 
   async stop(): Promise<void> {
     await this.#process.stop()
-    rmSync(this.#folder, { recursive: true, force: true })
+    // The runtime below wrangler may still write to it for a moment.
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }

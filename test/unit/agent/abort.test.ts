@@ -8,10 +8,12 @@ import {
   runAgent,
   type ScopeStore,
   type Script,
-  type Session,
   type Store,
   scriptedModel,
 } from '../../../src/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { rewind } from '../../../src/operations/rewind.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 /** Counts what happens, and aborts at one of the counts. */
@@ -198,7 +200,7 @@ describe('resume', () => {
     return store
   }
   const resume = (store: Store, more: Partial<Parameters<typeof runAgent>[0]> = {}) => {
-    const session: Session = open(store)
+    const session: FullSession = open(store)
     const run = runAgent({
       session,
       model: scriptedModel(['Done.']),
@@ -247,7 +249,7 @@ describe('resume', () => {
 
   it('gives the answer that is there without calling the model', async () => {
     const store = mapStore()
-    await open(store).addExchange('Hello', 'Hi.')
+    await addExchange(open(store), 'Hello', 'Hi.')
     const model = scriptedModel([])
     const { session, run } = resume(store, { model })
     expect(await run).toMatchObject({ answer: 'Hi.', steps: 0, reason: 'answer' })
@@ -284,7 +286,7 @@ describe('resume', () => {
     const { run, session } = resume(store)
     await run
     const result = (await session.history()).findLast(({ role }) => role === 'tool')
-    await session.rewind(result?.id ?? '')
+    await rewind(session, result?.id ?? '')
     const again = resume(store, { resume: { pending: 'run' } })
     expect(await again.run).toMatchObject({ answer: 'Done.' })
     expect(await resultsIn(again.session)).toEqual([

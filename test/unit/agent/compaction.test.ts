@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import {
   type AgentEvent,
-  createMemory,
   mapStore,
   type RunAgentOptions,
   runAgent,
   type Script,
   type ScriptedModel,
-  type Session,
   type Store,
   scriptedModel,
 } from '../../../src/index.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 const STEPS = 60
@@ -22,7 +21,7 @@ const look = tool('look', (input) => ({
 
 /** Goes on from what the log holds, as a run that comes later has to. */
 const walk =
-  (session: Session): Script =>
+  (session: FullSession): Script =>
   async () => {
     const at = (await resultsIn(session)).length
     return at < STEPS
@@ -30,14 +29,14 @@ const walk =
       : 'All seen.'
   }
 
-function compacting(store: Store, model: ScriptedModel, ahead: number | false = false): Session {
-  return createMemory({ store, budget: BUDGET, compaction: { model, ahead } }).session({
+function compacting(store: Store, model: ScriptedModel, ahead: number | false = false): FullSession {
+  return fullMemory({ store, budget: BUDGET, compaction: { model, ahead } }).session({
     userId: 'ada',
     sessionId: 'trip',
   })
 }
 
-function begin(session: Session, options: Partial<RunAgentOptions> = {}) {
+function begin(session: FullSession, options: Partial<RunAgentOptions> = {}) {
   const model = scriptedModel(walk(session))
   const run = runAgent({
     input: { id: 'q', role: 'user', content: 'Walk the track.' },
@@ -87,7 +86,7 @@ describe('a run whose memory compacts', () => {
       expect(shown.size).toBe(result.summaries)
       for (const { receipt } of model.requests) expect(receipt.omitted).toEqual([])
       expectWithin(model)
-      await session.compacted()
+      await session.compaction.settled()
       await expectWhole(store)
       expect(summaries.requests.length).toBeGreaterThanOrEqual(result.summaries)
     })
@@ -168,7 +167,7 @@ describe('a run whose memory compacts', () => {
     expect(writing).toBe(1)
     const events = (await eventsOf(run)).length
     give()
-    await session.compacted()
+    await session.compaction.settled()
     expect(await eventsOf(run)).toHaveLength(events)
     expectLints(await session.context({ tail: 'x' }))
     const next = begin(

@@ -8,10 +8,10 @@ import {
   type RunAgentOptions,
   runAgent,
   type ScopeStore,
-  type Session,
   type Store,
   scriptedModel,
 } from '../../../src/index.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -22,7 +22,7 @@ const finish = (content: string): ModelEvent => ({
 })
 
 /** Every call has one result, and none comes before its call. */
-async function expectAnswered(session: Session): Promise<void> {
+async function expectAnswered(session: FullSession): Promise<void> {
   const waiting: string[] = []
   for (const { role, content } of await session.history({ messages: 5_000 })) {
     if (role !== 'tool') expect(waiting).toEqual([])
@@ -305,7 +305,7 @@ describe('two runs on one session at once', () => {
         for (const apart of [0, 2, 6]) {
           const store = mapStore()
           const first = open(store)
-          const run = (session: Session) =>
+          const run = (session: FullSession) =>
             runAgent({
               input: { ...(id !== undefined && { id }), role: 'user', content: 'Go' },
               model: scriptedModel([

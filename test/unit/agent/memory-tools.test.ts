@@ -1,27 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { toAISDK } from '../../../src/ai-sdk/index.ts'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
 import {
   type AgentTool,
   charsPerToken,
-  createMemory,
   defaultCounter,
   type Json,
   lintRequest,
-  type Memory,
   type MemoryToolName,
   mapStore,
   memoryToolSpecs,
   memoryTools,
   runAgent,
   runMemoryTool,
-  type Session,
   scriptedModel,
   sessionStartGuide,
   type Trust,
   toAnthropic,
   toOpenAI,
 } from '../../../src/index.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, tool } from './support.ts'
 
@@ -40,23 +38,23 @@ const NAMES: readonly MemoryToolName[] = [
 const NOON = Date.UTC(2026, 10, 22, 12)
 
 interface Home {
-  readonly memory: Memory
-  readonly session: Session
+  readonly memory: FullMemory
+  readonly session: FullSession
 }
 
 function home(options: object = {}): Home {
-  const memory = createMemory({
+  const memory = fullMemory({
     store: mapStore(),
     budget: 16_000,
     clock: () => NOON,
-    recall: lexicalRecall(),
+    recall: {},
     ...options,
   })
   return { memory, session: memory.session({ userId: 'ada', sessionId: 'trip' }) }
 }
 
 /** What a tool says to one call. */
-async function ask(session: Session, name: MemoryToolName, input: Json, id = 'c'): Promise<string> {
+async function ask(session: FullSession, name: MemoryToolName, input: Json, id = 'c'): Promise<string> {
   return String((await runMemoryTool(session, { id, name, input })).output)
 }
 
@@ -69,7 +67,7 @@ describe('the memory tools', () => {
   it('are those of the design, and recall is there only where the memory has it', () => {
     expect(memoryTools(home().session).map(({ name }) => name)).toEqual(NAMES)
     const without = home({ recall: undefined }).session
-    expect(without.canRecall).toBe(false)
+    expect(without.recall).toBeUndefined()
     expect(memoryToolSpecs(without).map(({ name }) => name)).toEqual(
       NAMES.filter((name) => name !== 'memory_recall'),
     )
@@ -130,7 +128,7 @@ describe('the memory tools', () => {
         isError: true,
         output: expect.stringMatching(`^Error: the arguments of ${name} are invalid, it was not run. `),
       })
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
   })
 })
 
@@ -142,12 +140,12 @@ describe('what a model remembers', () => {
       /^Remembered: constraint m-[0-9a-f]{16}, trust assistant\.$/,
     )
     await ask(session, 'memory_preference', { text: 'Ada likes window seats.' }, 'c2')
-    expect(await session.facts()).toMatchObject([
+    expect(await session.facts.list()).toMatchObject([
       { kind: 'constraint', trust: 'assistant', pinned: false, sources: [messages[0]?.id] },
       { kind: 'preference', trust: 'assistant', pinned: false, confidence: 0.7 },
     ])
     expect(await memory.user({ userId: 'ada' }).facts.list()).toEqual([])
-    expect(await memory.session({ userId: 'ada', sessionId: 'other' }).facts()).toEqual([])
+    expect(await memory.session({ userId: 'ada', sessionId: 'other' }).facts.list()).toEqual([])
   })
 
   const rounds: readonly (readonly [Trust, readonly AgentTool[]])[] = [
@@ -164,7 +162,7 @@ describe('what a model remembers', () => {
       'Done.',
     ])
     await runAgent({ input: 'Look.', model, session, tools: [...read, ...memoryTools(session)] })
-    expect((await session.facts()).map((fact) => fact.trust)).toEqual([trust])
+    expect((await session.facts.list()).map((fact) => fact.trust)).toEqual([trust])
   })
 
   it('has the trust of its whole round, however long, though it names few of its messages', async () => {
@@ -177,7 +175,7 @@ describe('what a model remembers', () => {
     for (let step = 0; step < 40; step++)
       await session.append({ role: 'assistant', content: `Step ${step}.` })
     await ask(session, 'memory_finding', { text: 'Platform 4 is closed.' })
-    const [fact] = await session.facts()
+    const [fact] = await session.facts.list()
     expect(fact?.trust).toBe('web')
     expect(fact?.sources).toHaveLength(16)
     expect(fact?.sources[0]).toBe(opener.messages[0]?.id)
@@ -193,7 +191,7 @@ describe('what a model remembers', () => {
         content: 'x',
       })
     expect(await ask(session, 'memory_finding', { text: 'word '.repeat(119) })).toMatch(/^Remembered/)
-    expect((await session.facts())[0]?.sources).toHaveLength(3)
+    expect((await session.facts.list())[0]?.sources).toHaveLength(3)
   })
 
   it('has the trust of the round that made the call, though it waited while others went on', async () => {
@@ -226,7 +224,7 @@ describe('what a model remembers', () => {
       'Done.',
     ])
     await runAgent({ input: 'Go on.', model: again, session, tools })
-    expect((await session.facts()).map(({ kind, trust }) => [kind, trust])).toEqual([
+    expect((await session.facts.list()).map(({ kind, trust }) => [kind, trust])).toEqual([
       ['constraint', 'web'],
       ['finding', 'web'],
     ])
@@ -234,7 +232,7 @@ describe('what a model remembers', () => {
 
   it('is written once for a call that is run again, in another process too', async () => {
     const store = mapStore()
-    const open = (): Session => home({ store }).session
+    const open = (): FullSession => home({ store }).session
     const asked = { role: 'user' as const, content: 'Go.' }
     const called = {
       type: 'tool-call' as const,
@@ -245,7 +243,7 @@ describe('what a model remembers', () => {
     await open().append([asked, { role: 'assistant', content: [called] }])
     const [first, second] = [await runMemoryTool(open(), called), await runMemoryTool(open(), called)]
     expect(second).toEqual(first)
-    const [fact, ...others] = await open().facts()
+    const [fact, ...others] = await open().facts.list()
     expect(others).toEqual([])
     expect(fact?.id).toBe(idIn(String(first.output)))
   })
@@ -279,7 +277,7 @@ describe('what a model remembers', () => {
       tools: memoryTools(after),
       resume: { pending: 'run' },
     })
-    expect(await after.facts()).toMatchObject([{ kind: 'blocker', status: 'open' }])
+    expect(await after.facts.list()).toMatchObject([{ kind: 'blocker', status: 'open' }])
     expect(JSON.stringify(await after.history())).toContain('Remembered: blocker m-')
   })
 
@@ -289,7 +287,7 @@ describe('what a model remembers', () => {
       const model = scriptedModel([{ calls: [call('memory_finding', { text }, 'call_1')] }, 'Done.'])
       await runAgent({ input: 'Go on.', model, session, tools: memoryTools(session) })
     }
-    expect(await session.facts()).toHaveLength(2)
+    expect(await session.facts.list()).toHaveLength(2)
   })
 
   it('can be remembered anew after it was forgotten, though the call has the id of the one before', async () => {
@@ -301,9 +299,9 @@ describe('what a model remembers', () => {
         'Done.',
       ])
       await runAgent({ input: 'Go on.', model, session, tools })
-      const [fact] = await session.facts()
+      const [fact] = await session.facts.list()
       expect(fact?.text).toBe('The hotel is full.')
-      await session.forget(fact?.id ?? '')
+      await forget(session, fact?.id ?? '')
     }
   })
 
@@ -311,7 +309,7 @@ describe('what a model remembers', () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Go.' })
     await ask(session, 'memory_finding', { text: 'The hotel may be full.', confidence: 0.3 })
-    expect(await session.facts()).toMatchObject([{ confidence: 0.3 }])
+    expect(await session.facts.list()).toMatchObject([{ confidence: 0.3 }])
   })
 
   it('is merged with what says the same, or known before', async () => {
@@ -352,12 +350,12 @@ describe('blockers and corrections', () => {
     await session.append({ role: 'user', content: 'Go.' })
     const id = idIn(await ask(session, 'memory_blocker', { text: 'The card is expired.' }))
     expect(await ask(session, 'memory_blocker', { resolve: id })).toBe(`Resolved: ${id}.`)
-    expect(await session.fact(id)).toMatchObject({ status: 'resolved' })
-    const { fact } = await session.remember({ kind: 'blocker', text: 'Do not pay before Monday.' })
+    expect(await session.facts.get(id)).toMatchObject({ status: 'resolved' })
+    const { fact } = await session.facts.remember({ kind: 'blocker', text: 'Do not pay before Monday.' })
     expect(await ask(session, 'memory_blocker', { resolve: fact.id })).toBe(
       `Error: nothing was done: ${fact.id} is the user's own word. Ask the user to say that it is out of the way.`,
     )
-    expect(await session.fact(fact.id)).toMatchObject({ status: 'open' })
+    expect(await session.facts.get(fact.id)).toMatchObject({ status: 'open' })
   })
 
   it('take either a text or an id', async () => {
@@ -377,8 +375,8 @@ describe('blockers and corrections', () => {
     const wrong = idIn(await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }, 'a'))
     const right = { text: 'The train leaves at 10:40.', supersedes: wrong }
     expect(await ask(session, 'memory_correction', right, 'b')).toMatch(/^Remembered: correction/)
-    expect(await session.facts()).toMatchObject([{ kind: 'correction', supersedes: wrong }])
-    const { fact } = await session.remember({ kind: 'finding', text: 'The hotel is the Astoria.' })
+    expect(await session.facts.list()).toMatchObject([{ kind: 'correction', supersedes: wrong }])
+    const { fact } = await session.facts.remember({ kind: 'finding', text: 'The hotel is the Astoria.' })
     expect(
       await ask(session, 'memory_correction', { text: 'The hotel is the Ritz.', supersedes: fact.id }, 'c'),
     ).toMatch(
@@ -392,12 +390,12 @@ describe('memory_forget', () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Go.' })
     const id = idIn(await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }))
-    const { fact } = await session.remember({ kind: 'constraint', text: 'Never fly.' })
+    const { fact } = await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
     expect(await ask(session, 'memory_forget', { id })).toBe(`Forgotten: ${id}.`)
     expect(await ask(session, 'memory_forget', { id: fact.id })).toBe(
       `Error: nothing was done: ${fact.id} is the user's own word. Ask the user to remove it.`,
     )
-    expect((await session.facts()).map(({ id }) => id)).toEqual([fact.id])
+    expect((await session.facts.list()).map(({ id }) => id)).toEqual([fact.id])
     expect(await ask(session, 'memory_forget', { id: 'm-0' })).toMatch(
       /^Error: nothing was done: no fact m-0\./,
     )
@@ -408,7 +406,7 @@ describe('memory_forget', () => {
     await session.append({ role: 'user', content: 'Go.' })
     for (const name of ['memory_finding', 'memory_preference'] as const) {
       const id = idIn(await ask(session, name, { text: `Trains before planes, for ${name}.` }, name))
-      await session.promote(id)
+      await session.facts.promote(id)
       expect(await ask(session, 'memory_forget', { id })).toMatch(/the user's own word/)
     }
   })
@@ -422,7 +420,12 @@ describe('memory_recall', () => {
       { role: 'assistant', content: 'Noted.' },
       { role: 'user', content: 'What is my locker?' },
     ])
-    await session.remember({ kind: 'finding', text: 'The locker is in the cellar.', id: 'f1', trust: 'web' })
+    await session.facts.remember({
+      kind: 'finding',
+      text: 'The locker is in the cellar.',
+      id: 'f1',
+      trust: 'web',
+    })
     const told = await ask(session, 'memory_recall', { query: 'locker' })
     const [head, ...lines] = told.split('\n')
     expect(head).toBe(`[from memory: ${lines.length} results, best first]`)
@@ -464,7 +467,7 @@ describe('memory_recall', () => {
       const { session } = home({ budget: 4_000, counter })
       for (let index = 0; index < 12; index++)
         await session.append({ role: 'user', content: `locker ${'x'.repeat(length)}` })
-      const { text, shown, left } = await session.recallPage('locker')
+      const { text, shown, left } = await session.recall.page('locker')
       expect(shown).toBeGreaterThan(0)
       expect(shown + left).toBe(11)
       expect(text.length).toBeLessThanOrEqual(4_000 / 16)
@@ -478,7 +481,7 @@ describe('memory_recall', () => {
       const model = scriptedModel([{ calls: [call('memory_recall', { query: 'gondola' })] }, 'Done.'])
       await runAgent({ input: `Round ${round}.`, model, session, tools })
     }
-    expect((await session.recall('gondola')).map(({ text }) => text)).toEqual([])
+    expect((await session.recall.find('gondola')).map(({ text }) => text)).toEqual([])
     await session.append({ role: 'user', content: 'Where is the gondola?' })
     await session.context()
     expect(await ask(session, 'memory_recall', { query: 'gondola' })).toBe(

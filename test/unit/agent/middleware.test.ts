@@ -16,6 +16,7 @@ import {
   standardMiddleware,
   toOpenAI,
 } from '../../../src/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 const echo = tool('echo', (input) => input)
@@ -347,7 +348,7 @@ describe('budget', () => {
 describe('context filter', () => {
   it('narrows the window', async () => {
     const session = open()
-    for (let round = 0; round < 6; round++) await session.addExchange(`Question ${round}`, 'Answer.')
+    for (let round = 0; round < 6; round++) await addExchange(session, `Question ${round}`, 'Answer.')
     const model = scriptedModel(['Done.'])
     await run({ session, model, tools: [], middleware: [contextFilter({ rounds: 2 })] })
     const users = toOpenAI(model.requests[0] as never).messages.filter(({ role }) => role === 'user')
@@ -357,7 +358,7 @@ describe('context filter', () => {
 
   it('falls back to the core’s own window', async () => {
     const session = open(mapStore(), { window: { max: { rounds: 3 } } })
-    for (let round = 0; round < 6; round++) await session.addExchange(`Question ${round}`, 'Answer.')
+    for (let round = 0; round < 6; round++) await addExchange(session, `Question ${round}`, 'Answer.')
     const model = scriptedModel(['Done.'])
     const running = run({
       session,

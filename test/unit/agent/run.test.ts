@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import {
   type AgentEvent,
@@ -265,16 +265,15 @@ describe('a run with a session', () => {
   })
 
   it('is told of compactions while it runs, and no longer', async () => {
-    const session = open()
+    const session = open(mapStore(), { compaction: {} })
     let tell: ((event: never) => void) | undefined
     let ended = 0
-    session.onCompact = (listener) => {
+    vi.spyOn(session.compaction, 'subscribe').mockImplementation((listener) => {
       tell = listener as never
       return () => {
         ended++
-        return true
       }
-    }
+    })
     const compact = { type: 'compact', status: 'summarised', reasons: [] } as never
     const model = scriptedModel(() => {
       tell?.(compact)

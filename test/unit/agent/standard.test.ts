@@ -7,14 +7,18 @@ import { memoryTools } from '../../../src/agent/memory-tools.ts'
 import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
 import { type ProgressOptions, progress } from '../../../src/agent/progress.ts'
-import type { Json, Session } from '../../../src/index.ts'
+import type { Json } from '../../../src/index.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { open } from './support.ts'
 
 const signal = new AbortController().signal
 const usage = { predicted: { input: 0, cached: 0 }, reported: { cached: 0, uncached: 0, output: 0 } }
 const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now })
-const ask = async ({ beforeModelCall }: Hooks, step = 1, session?: Session): Promise<Proposal | undefined> =>
-  beforeModelCall?.({ step, usage, signal, ...(session && { session }) })
+const ask = async (
+  { beforeModelCall }: Hooks,
+  step = 1,
+  session?: FullSession,
+): Promise<Proposal | undefined> => beforeModelCall?.({ step, usage, signal, ...(session && { session }) })
 const invalid = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
 
 describe('budget', () => {
@@ -250,25 +254,21 @@ describe('observability', () => {
 })
 
 describe('memoryTools', () => {
-  const [read] = memoryTools(
-    {
-      readSource: async (reference: string, { offset }: { offset: number }) => ({
-        text: `${reference}@${offset}`,
-        total: 90,
-        ...(offset === 0 && { next: 4 }),
-      }),
-    } as never,
-    { only: ['memory_read_source'] },
-  )
+  const session = open()
+  const [read] = memoryTools(session, { only: ['memory_read_source'] })
   const page = (input: object): unknown => read?.execute(input, { callId: 'a', signal })
 
   it('says which page it gives, and where to go on, if there is more', async () => {
-    expect(await page({ reference: '#3' })).toBe(
-      '[from memory: #3, characters 0 to 4 of 90; go on with offset 4]\n#3@0',
-    )
-    expect(await page({ reference: '#3', offset: 4 })).toBe(
-      '[from memory: #3, characters 4 to 8 of 90]\n#3@4',
-    )
+    const text = Array.from({ length: 1_500 }, (_, line) => `line ${line}`).join('\n')
+    await session.append({ role: 'user', content: text })
+    const first = String(await page({ reference: '#1' }))
+    const [, end = ''] =
+      /^\[from memory: #1, characters 0 to (\d+) of \d+; go on with offset \1\]\n/.exec(first) ?? []
+    const whole = `User: ${text}`
+    expect(first.endsWith(whole.slice(0, Number(end)))).toBe(true)
+    const rest = String(await page({ reference: '#1', offset: whole.length - 40 }))
+    const range = `characters ${whole.length - 40} to ${whole.length} of ${whole.length}`
+    expect(rest).toBe(`[from memory: #1, ${range}]\n${whole.slice(-40)}`)
   })
 
   it('takes a reference and an offset, and nothing else', () => {

@@ -6,6 +6,7 @@ import {
   runAgent,
   scriptedModel,
 } from '../../../src/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { call, eventsOf, open, tool } from './support.ts'
 
 const go = (options: Partial<RunAgentOptions>) =>
@@ -200,7 +201,7 @@ describe('the round of a run', () => {
   /** How the conversation shows where somebody says something before the reply. */
   const shown = async (input: NonNullable<RunAgentOptions['input']>): Promise<readonly unknown[]> => {
     const session = open()
-    await session.addExchange('Hello', 'Hi.')
+    await addExchange(session, 'Hello', 'Hi.')
     const model = scriptedModel(async () => {
       await session.append({ role: 'user', content: 'And me?' })
       return 'Done.'

@@ -4,22 +4,17 @@ import {
   type AgentRun,
   type AgentTool,
   type Context,
-  createMemory,
   lintRequest,
   mapStore,
-  type PolicyOptions,
-  type Session,
   type Store,
   toAnthropic,
   toOpenAI,
 } from '../../../src/index.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 /** A session over a store; a further one over the same store knows what a new process would. */
-export function open(
-  store: Store = mapStore(),
-  options: Partial<PolicyOptions> & { system?: string } = {},
-): Session {
-  return createMemory({ store, budget: 16_000, ...options }).session({ userId: 'ada', sessionId: 'trip' })
+export function open(store: Store = mapStore(), options: Partial<FullMemoryOptions> = {}): FullSession {
+  return fullMemory({ store, budget: 16_000, ...options }).session({ userId: 'ada', sessionId: 'trip' })
 }
 
 export function tool(name: string, execute: AgentTool['execute'], more: Partial<AgentTool> = {}): AgentTool {
@@ -38,7 +33,7 @@ export function expectLints(context: Context): void {
 }
 
 /** Results in a conversation, as call id and output. */
-export async function resultsIn(session: Session): Promise<readonly (readonly [string, unknown])[]> {
+export async function resultsIn(session: FullSession): Promise<readonly (readonly [string, unknown])[]> {
   const messages = await session.history({ messages: 1_000 })
   return messages.flatMap(({ content }) =>
     typeof content === 'string'

@@ -1,20 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { ChatConversation } from '../../../src/chat/conversation/conversation.ts'
 import { NOTHING, released, withNewest, withOlder } from '../../../src/chat/conversation/pages.ts'
-import { titleOf } from '../../../src/chat/conversation/text.ts'
 import { localHome } from '../../../src/chat/homes/local-home.ts'
 import { pageLocks } from '../../../src/chat/homes/locks.ts'
 import { problemOf } from '../../../src/chat/homes/problem.ts'
 import { asModel } from '../../../src/chat/models/function-model.ts'
+import { titleOf } from '../../../src/chat/text.ts'
 import { RequestError } from '../../../src/client/error.ts'
-import {
-  createMemory,
-  type Memory,
-  type Message,
-  mapStore,
-  PlimsollError,
-  type Store,
-} from '../../../src/index.ts'
+import { type Message, mapStore, PlimsollError, type Store } from '../../../src/index.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
+import { titleSession } from '../../../src/operations/sessions.ts'
+import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { idle, said, until } from './states.ts'
 import { browser, TestNetwork } from './support.ts'
@@ -26,7 +22,7 @@ const run = (from: number, to: number): readonly Message[] =>
 function over(
   store: Store,
   reply: () => string = () => 'Yes.',
-  memory: () => Promise<Memory> = async () => createMemory({ store, budget: 16_000 }),
+  memory: () => Promise<FullMemory> = async () => fullMemory({ store, budget: 16_000 }),
 ) {
   let ids = 0
   const home = localHome({
@@ -88,12 +84,12 @@ describe('a run of messages', () => {
 describe('what was said', () => {
   it('shows where the memory cannot be loaded, whatever is remembered', async () => {
     const store = mapStore()
-    const session = createMemory({ store, budget: 16_000 }).session({ userId: 'ada', sessionId: 'tea' })
+    const session = fullMemory({ store, budget: 16_000 }).session({ userId: 'ada', sessionId: 'tea' })
     await session.append([
       { role: 'user', content: 'Tea, please.' },
       { role: 'assistant', content: 'Here it is.' },
     ])
-    await session.remember({ kind: 'preference', text: 'Likes tea.' })
+    await session.facts.remember({ kind: 'preference', text: 'Likes tea.' })
     const { conversation } = over(store, undefined, () => Promise.reject(new Error('there is no network')))
     await conversation.open('tea')
     const state = conversation.getSnapshot()
@@ -105,14 +101,14 @@ describe('what was said', () => {
 
   it('loads no memory where nothing was remembered, though a session was deleted once', async () => {
     const store = mapStore()
-    const memory = createMemory({ store, budget: 16_000 })
+    const memory = fullMemory({ store, budget: 16_000 })
     await memory.session({ userId: 'ada', sessionId: 'old' }).append({ role: 'user', content: 'Hello' })
-    await memory.sessions({ userId: 'ada' }).delete('old')
+    await deleteSession(memory, { userId: 'ada' }, 'old')
     await memory.session({ userId: 'ada', sessionId: 'tea' }).append([
       { role: 'user', content: 'Tea, please.' },
       { role: 'assistant', content: 'Here it is.' },
     ])
-    await memory.sessions({ userId: 'ada' }).title('tea', 'Tea')
+    await titleSession(memory, { userId: 'ada' }, 'tea', 'Tea')
     let loads = 0
     const { conversation } = over(store, undefined, async () => {
       loads++

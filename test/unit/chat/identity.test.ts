@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { moveLocal, type Place } from '../../../src/chat/homes/move-local.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import { createMemory, mapStore } from '../../../src/index.ts'
+import { mapStore } from '../../../src/index.ts'
+import { readBranches } from '../../../src/operations/branches.ts'
+import { editMessage } from '../../../src/operations/rewind.ts'
+import { listSessions, titleSession } from '../../../src/operations/sessions.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { FailingStore } from '../support/failing-store.ts'
 import { idle, said, until } from './states.ts'
 import { type Browser, browser } from './support.ts'
@@ -100,11 +104,9 @@ describe('the move of a guest’s sessions', () => {
         { id: `${sessionId}-u`, role: 'user', content: `Hello from ${sessionId}` },
         { id: `${sessionId}-a`, role: 'assistant', content: 'Hello.' },
       ])
-      await session.append(
-        { id: `${sessionId}-v`, role: 'user', content: 'Edited' },
-        { replaces: `${sessionId}-u` },
-      )
-      await memory.sessions({ userId }).title(sessionId, sessionId)
+      const edited = { id: `${sessionId}-v`, role: 'user', content: 'Edited' } as const
+      await editMessage(session, `${sessionId}-u`, edited)
+      await titleSession(memory, { userId }, sessionId, sessionId)
     }
     await memory
       .user({ userId })
@@ -112,17 +114,17 @@ describe('the move of a guest’s sessions', () => {
     await memory.user({ userId }).profile.set('MEMORY.md', 'Travels light.')
   }
   const told = async ({ memory, userId }: Place): Promise<unknown> => {
-    const sessions = await memory.sessions({ userId }).list()
+    const sessions = await listSessions(memory, { userId })
     const logs = []
     for (const { sessionId } of sessions) {
       const session = memory.session({ userId, sessionId })
-      logs.push(await session.history(), await session.branches())
+      logs.push(await session.history(), await readBranches(session))
     }
     const user = memory.user({ userId })
     return [sessions, logs, (await user.facts.list()).map(({ text }) => text), await user.profile.list()]
   }
   const memoryOf = (store: ReturnType<typeof mapStore>) =>
-    createMemory({ store, budget: 16_000, clock: () => 7 })
+    fullMemory({ store, budget: 16_000, clock: () => 7 })
 
   it('is finished by the same call after a crash anywhere, and nothing is lost or there twice', async () => {
     const plain = { memory: memoryOf(mapStore()), userId: 'guest' }
@@ -157,7 +159,7 @@ describe('the move of a guest’s sessions', () => {
       await moveLocal(from, to, progress)
       const moved = JSON.stringify(await told(to), (key, value) => (key === 'version' ? undefined : value))
       expect({ at, moved }).toEqual({ at, moved: expected })
-      expect(await from.memory.sessions({ userId: 'guest' }).list()).toEqual([])
+      expect(await listSessions(from.memory, { userId: 'guest' })).toEqual([])
     }
     expect(at).toBeGreaterThan(20)
   }, 60_000)

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { contextAt } from '../../../src/operations/context-at.ts'
 import { idle, until } from './states.ts'
 import { browser } from './support.ts'
 
@@ -19,8 +20,8 @@ it('shows an inspector the session behind a conversation, with contexts as its r
   const { messages } = await until(chat, idle)
   const inspected = await chat.conversation.inspected()
   if (inspected?.home !== 'local') throw new Error('it is kept here')
-  const past = await inspected.session.contextAt(messages[0]?.message.id ?? '')
-  const next = await inspected.session.context({ preview: true })
+  const past = await contextAt(inspected.session, messages[0]?.message.id ?? '')
+  const next = await inspected.session.context({ preview: true, tools: inspected.tools })
   expect(past).toMatchObject({ verified: true, context: { hash: (given[0] as { hash: string }).hash } })
   expect(next.epoch).toBe(past.context.epoch)
   expect(next.tools?.map(({ name }) => name)).toEqual((given[0] as { tools: string[] }).tools)

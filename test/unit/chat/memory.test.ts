@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { allPanels } from '../../../src/chat/homes/all-panels.ts'
 import { localPanel } from '../../../src/chat/homes/local-panel.ts'
-import { createMemory, mapStore, scriptedModel } from '../../../src/index.ts'
+import { mapStore, scriptedModel } from '../../../src/index.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { idle, until } from './states.ts'
 import { browser } from './support.ts'
 
@@ -9,7 +11,7 @@ const model = (messages: readonly { readonly content: string }[]): string =>
   `You said ${messages.at(-1)?.content}`
 
 const panelOver = (userId = 'ada') => {
-  const memory = createMemory({ store: mapStore(), budget: 16_000 })
+  const memory = fullMemory({ store: mapStore(), budget: 16_000 })
   return {
     memory,
     panel: localPanel(memory, userId, () => 7),
@@ -103,8 +105,8 @@ describe('the panel of a local memory', () => {
   it('shows facts of all sessions and those that they share, and finds words in them', async () => {
     const { panel, session } = panelOver()
     await session.append({ role: 'user', content: 'Hello' })
-    await session.remember({ kind: 'finding', text: 'The 9:40 is full.' })
-    await session.remember({ kind: 'preference', text: 'I prefer window seats.', trust: 'user' })
+    await session.facts.remember({ kind: 'finding', text: 'The 9:40 is full.' })
+    await session.facts.remember({ kind: 'preference', text: 'I prefer window seats.', trust: 'user' })
     expect((await panel.facts()).map(({ text, shared }) => [text, shared])).toEqual([
       ['I prefer window seats.', true],
       ['The 9:40 is full.', false],
@@ -115,7 +117,7 @@ describe('the panel of a local memory', () => {
   it('edits, pins, promotes and forgets', async () => {
     const { panel, session } = panelOver()
     await session.append({ role: 'user', content: 'Hello' })
-    const { fact } = await session.remember({
+    const { fact } = await session.facts.remember({
       kind: 'finding',
       text: 'The 9:40 is full.',
       trust: 'assistant',
@@ -143,7 +145,7 @@ describe('the panel of a local memory', () => {
     expect((await panel.facts())[0]?.pinned).toBe(true)
     await panel.forget(fact.id)
     expect(await panel.facts()).toEqual([])
-    expect(await memory.sessions({ userId: 'ada' }).list()).toEqual([])
+    expect(await listSessions(memory, { userId: 'ada' })).toEqual([])
   })
 
   it('has profile and skills', async () => {
@@ -159,7 +161,7 @@ describe('the panel of a local memory', () => {
   it('gives all of it, takes it in elsewhere, and erases it', async () => {
     const one = panelOver()
     await one.session.append({ role: 'user', content: 'Hello' })
-    await one.session.remember({ kind: 'finding', text: 'The 9:40 is full.' })
+    await one.session.facts.remember({ kind: 'finding', text: 'The 9:40 is full.' })
     const lines = await collected(one.panel.export())
     const other = panelOver('bob')
     expect(await other.panel.import(given(lines))).toMatchObject({ messages: expect.any(Number) })
@@ -177,7 +179,7 @@ describe('the panel of several homes', () => {
     const kept = []
     for (const { session } of [one, two]) {
       await session.append({ role: 'user', content: 'Hello' })
-      kept.push((await session.remember({ kind: 'finding', text: `Number ${kept.length}` })).fact.id)
+      kept.push((await session.facts.remember({ kind: 'finding', text: `Number ${kept.length}` })).fact.id)
     }
     const both = allPanels([one.panel, two.panel])
     expect((await both.facts()).map(({ text }) => text)).toEqual(['Number 0', 'Number 1'])

@@ -9,10 +9,11 @@ import { asModel } from '../../../src/chat/models/function-model.ts'
 import { languageModel } from '../../../src/chat/models/language-model.ts'
 import { Models } from '../../../src/chat/models/picker.ts'
 import type { PlainMessage } from '../../../src/chat/settings.ts'
-import { type Context, createMemory, type Model, type ModelEvent, mapStore } from '../../../src/index.ts'
+import { type Context, type Model, type ModelEvent, mapStore } from '../../../src/index.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 
 async function contextOf(): Promise<Context> {
-  const memory = createMemory({ store: mapStore(), system: 'Be brief.', budget: 16_000 })
+  const memory = fullMemory({ store: mapStore(), system: 'Be brief.', budget: 16_000 })
   const session = memory.session({ userId: 'ada' })
   await session.append([
     { role: 'user', content: 'Which trains?' },

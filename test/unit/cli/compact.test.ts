@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { charsPerToken } from '../../../src/core/count.ts'
-import { createMemory } from '../../../src/create-memory.ts'
+import { charsPerToken } from '../../../src/kernel/count.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { SCOPE } from '../../../src/replay/plimsoll.ts'
 import { Summariser } from '../../../src/replay/summaries.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { calculator, checkout, TRIP_CALLS, trip } from '../support/recordings.ts'
 
@@ -76,10 +77,10 @@ describe('replay --compact', () => {
       },
     })
     const { compaction } = summariser
-    const session = createMemory({ store, counter, budget: 1_000, compaction }).session(SCOPE)
+    const session = fullMemory({ store, counter, budget: 1_000, compaction }).session(SCOPE)
     const seen = []
     for (let round = 0; answers.length > 0; round++) {
-      await session.addExchange(`Round ${round}: ${'where to? '.repeat(10)}`, 'By train. '.repeat(10))
+      await addExchange(session, `Round ${round}: ${'where to? '.repeat(10)}`, 'By train. '.repeat(10))
       await session.context()
       await summariser.settle()
       seen.push(summariser.figures)

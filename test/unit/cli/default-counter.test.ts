@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { loadO200k } from '../../../src/counters/o200k.ts'
-import { assertFits } from '../../../src/index.ts'
+import { assertFits } from '../../../src/render/fits.ts'
 import { plimsoll } from '../support/command.ts'
 
 const trip = fileURLToPath(new URL('../../../examples/trip.jsonl', import.meta.url))

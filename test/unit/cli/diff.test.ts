@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, calculator, documented, TRIP_CALLS, trip, user } from '../support/recordings.ts'
+import { runs } from '../support/runs.ts'
 
 const file = { 'a.jsonl': jsonl(calculator) }
 
@@ -212,7 +213,7 @@ describe('diff of two requests', () => {
         const { shared, rebilled, added } = given.tokens
         expect(shared + rebilled + added).toBe(JSON.parse(files.r.split('\n')[known.calls[1]] ?? '').used)
       }),
-      { numRuns: 12 },
+      runs(12),
     )
   })
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Span } from '../../../src/render/explain.ts'
+import type { Span } from '../../../src/ports/explanation.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, calculator, documented, TRIP_CALLS, trip, user } from '../support/recordings.ts'
+import { runs } from '../support/runs.ts'
 
 const file = { 'a.jsonl': jsonl(calculator) }
 const explain = (...options: readonly string[]) =>
@@ -80,7 +81,7 @@ characters  tokens  section  rule      record         trust      text
         expect(tokens.reduce((sum, one) => sum + one)).toBe(used)
         expect(receipt).toMatchObject({ used, epoch })
       }),
-      { numRuns: 20 },
+      runs(20),
     )
   })
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemory, type Message, mapStore } from '../../../src/index.ts'
+import { type Message, mapStore } from '../../../src/index.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 
@@ -7,12 +10,12 @@ const ADA = { userId: 'ada' }
 
 /** What a memory holds after it imported what the command gave, twice. */
 async function imported(out: string): Promise<{ readonly [sessionId: string]: readonly Message[] }> {
-  const memory = createMemory({ store: mapStore(), budget: 4_000 })
-  const { skipped, conflicts } = await memory.import(ADA, [out])
+  const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+  const { skipped, conflicts } = await importInto(memory, ADA, [out])
   expect([skipped.count, conflicts.count]).toEqual([0, 0])
-  const again = await memory.import(ADA, [out])
+  const again = await importInto(memory, ADA, [out])
   expect(Object.values(again.parts).map(({ written }) => written)).toEqual([0, 0, 0, 0])
-  const sessions = await memory.sessions(ADA).list()
+  const sessions = await listSessions(memory, ADA)
   const histories = sessions.map(async ({ sessionId }) => [
     sessionId,
     await memory.session({ ...ADA, sessionId }).history(),
@@ -115,9 +118,9 @@ describe('plimsoll import', () => {
         async (count) => (await plimsoll(['import', '-'], { '-': jsonl(...lines.slice(0, count)) })).out,
       ),
     )
-    const memory = createMemory({ store: mapStore(), budget: 4_000 })
-    await memory.import(ADA, [short ?? ''])
-    expect((await memory.import(ADA, [long ?? ''])).parts.log).toEqual({ written: 2, there: 3 })
+    const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+    await importInto(memory, ADA, [short ?? ''])
+    expect((await importInto(memory, ADA, [long ?? ''])).parts.log).toEqual({ written: 2, there: 3 })
     expect((await plimsoll(['import', '-'], { '-': jsonl(...lines) })).out).toBe(long)
   })
 

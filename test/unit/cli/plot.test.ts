@@ -6,6 +6,7 @@ import { drawPlot, type Plot } from '../../../src/cli/plot.ts'
 import type { EpochCause } from '../../../src/ports/op.ts'
 import type { Outcome, Outcomes } from '../../../src/replay/replay.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
+import { runs } from '../support/runs.ts'
 import { elementsOf, parseXml, textOf } from '../support/xml.ts'
 
 const POLICIES = ['plimsoll', 'full', 'rounds', 'messages', 'tokens'] as const
@@ -464,6 +465,7 @@ describe('thousands of calls', () => {
           }
         }
       }),
+      runs(100),
     )
   })
 })

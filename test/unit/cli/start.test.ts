@@ -59,7 +59,9 @@ describe('plimsoll start', () => {
     expect(JSON.parse(out).budget.used).toBeLessThanOrEqual(200)
     const refused = await plimsoll(['start', 'memory.jsonl', '--budget', '20'], files)
     expect(refused).toMatchObject({ status: 1, out: '' })
-    expect(refused.err).toMatch(/^plimsoll: start: budgetTokens.total is 20, but .* takes \d+ tokens\n$/)
+    expect(refused.err).toMatch(
+      /^plimsoll: startSession: budgetTokens.total is 20, but .* takes \d+ tokens\n$/,
+    )
   })
 
   test('names each line that it cannot read, leaves it out, and ends with status 1', async () => {
@@ -104,7 +106,7 @@ describe('plimsoll start', () => {
     [['start', 'memory.jsonl', '--now', 'today'], '--now takes an ISO 8601 time from 1970 on, not "today"'],
     [['start', 'memory.jsonl', '--now', '2026-13-01'], '--now takes an ISO 8601 time'],
     [['start', 'memory.jsonl', '--rounds', '3'], "Unknown option '--rounds'"],
-    [['start', 'memory.jsonl', '--project', ''], 'start: project must not be empty'],
+    [['start', 'memory.jsonl', '--project', ''], 'startSession: project must not be empty'],
   ])('%j is refused with status 2 and a reason', async (argv, reason) => {
     const { status, out, err } = await plimsoll(argv, files)
     expect({ status, out }).toEqual({ status: 2, out: '' })

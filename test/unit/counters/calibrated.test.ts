@@ -7,12 +7,13 @@ import {
   calibrated,
   charsPerToken,
   countMessage,
-  createMemory,
   type EpochMark,
   mapStore,
-  type Session,
   type Store,
 } from '../../../src/index.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { histories } from '../support/histories.ts'
 import { runs } from '../support/runs.ts'
 import { Scene } from '../support/scene.ts'
@@ -24,13 +25,13 @@ const provider = charsPerToken(2.5)
 const reported = ({ blocks }: Context): number =>
   blocks.reduce((sum, { parts }) => sum + countMessage(provider, { content: parts }), 3)
 
-function open(counter: Counter, store: Store = mapStore(), budget = 1_000): Session {
-  return createMemory({ store, budget, counter, clock: () => 0 }).session({ userId: 'ada' })
+function open(counter: Counter, store: Store = mapStore(), budget = 1_000): FullSession {
+  return fullMemory({ store, budget, counter, clock: () => 0 }).session({ userId: 'ada' })
 }
 
-async function say(session: Session, rounds: number, words = 30): Promise<void> {
+async function say(session: FullSession, rounds: number, words = 30): Promise<void> {
   for (let round = 0; round < rounds; round++)
-    await session.addExchange('word '.repeat(words).trim(), 'answer '.repeat(words).trim())
+    await addExchange(session, 'word '.repeat(words).trim(), 'answer '.repeat(words).trim())
 }
 
 describe('a calibrated counter', () => {
@@ -270,13 +271,13 @@ describe('a calibrated counter', () => {
     const anchored = await session.context({ newEpoch: true })
     const [newest] = (await session.history()).slice(-1)
     await say(session, 1)
-    const { context, verified } = await session.contextAt(newest?.id ?? '')
+    const { context, verified } = await contextAt(session, newest?.id ?? '')
     expect(verified).toBe(true)
     expect(context.receipt.calibration).toBe(anchored.receipt.calibration)
   })
 })
 
-function sessionOf(store: Store, counter: Counter): Session {
-  const memory = createMemory({ store, budget: 600, counter, clock: () => 0, newId: () => 'unused' })
+function sessionOf(store: Store, counter: Counter): FullSession {
+  const memory = fullMemory({ store, budget: 600, counter, clock: () => 0, newId: () => 'unused' })
   return memory.session({ userId: 'ada', sessionId: 'trip' })
 }

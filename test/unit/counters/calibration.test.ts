@@ -4,16 +4,17 @@ import {
   type Counter,
   calibrated,
   charsPerToken,
-  createMemory,
   type MessageInput,
   mapStore,
   type Store,
   utf8Bound,
 } from '../../../src/index.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 
 const base = charsPerToken(4)
 const open = (counter: Counter, o: object = {}, store: Store = mapStore()) =>
-  createMemory({ store, budget: 1_000, counter, clock: () => 0, ...o }).session({ userId: 'ada' })
+  fullMemory({ store, budget: 1_000, counter, clock: () => 0, ...o }).session({ userId: 'ada' })
 const tools = [{ name: 'search', inputSchema: { type: 'object' } }]
 it('scales tools, and caps outputs in the tokens of the epoch', async () => {
   const shown = async (factor: number): Promise<Context> => {
@@ -69,7 +70,7 @@ it('contextAt shows the system text that was sent, whatever it is now', async ()
   const later = open(base, { system: 'Be long.' }, store)
   await later.append({ role: 'user', content: 'Ho.' })
   await later.context()
-  const { context, verified } = await later.contextAt('m1')
+  const { context, verified } = await contextAt(later, 'm1')
   expect(verified).toBe(true)
   expect(context.blocks[0]).toMatchObject({ section: 'system', parts: [{ text: 'Be brief.' }] })
 })
@@ -81,7 +82,7 @@ it('contextAt counts by the epoch of then, not of now', async () => {
   factor = 2
   await s.append({ role: 'user', content: 'Ho.' })
   await s.context({ newEpoch: true })
-  const { context, verified } = await s.contextAt('m1')
+  const { context, verified } = await contextAt(s, 'm1')
   expect(verified).toBe(true)
   expect(context.receipt.used).toBe(sent.receipt.used)
   expect(context.receipt.calibration).toBe(1.5)

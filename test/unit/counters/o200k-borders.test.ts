@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, it } from 'vitest'
 import { loadO200k } from '../../../src/counters/o200k.ts'
+import { runs } from '../support/runs.ts'
 
 const reference = (text: string): number[] => encode(text, { disallowedSpecial: new Set() })
 
@@ -45,6 +46,6 @@ it('merges long words of random letters', async () => {
     fc.property(letters, (text) => {
       expect(o200k.encode(text)).toEqual(reference(text))
     }),
-    { numRuns: 300 },
+    runs(300),
   )
 })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadO200k, readTables, type TablesWorker } from '../../../src/counters/o200k.ts'
 import { describeO200k } from '../../everywhere/o200k.ts'
-import { runs } from '../support/runs.ts'
 
 type Listener = Parameters<TablesWorker['addEventListener']>[1]
 
@@ -74,4 +73,4 @@ describe('loading the o200k counter', () => {
   })
 })
 
-describeO200k(loadO200k, runs(2_000).numRuns)
+describeO200k(loadO200k, 2_000)

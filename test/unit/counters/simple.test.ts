@@ -1,14 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadO200k } from '../../../src/counters/o200k.ts'
-import {
-  charsPerToken,
-  countMessage,
-  createMemory,
-  type MessageInput,
-  mapStore,
-  utf8Bound,
-} from '../../../src/index.ts'
+import { charsPerToken, countMessage, type MessageInput, mapStore, utf8Bound } from '../../../src/index.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { texts } from '../support/histories.ts'
 import { runs } from '../support/runs.ts'
 
@@ -62,7 +56,7 @@ describe('the classic estimate', () => {
   })
 
   it('gives the same figures in a receipt', async () => {
-    const memory = createMemory({
+    const memory = fullMemory({
       store: mapStore(),
       system: 'You are a careful calculator.',
       budget: 16_000,

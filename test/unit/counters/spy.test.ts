@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Counter,
-  charsPerToken,
-  createMemory,
-  type MessageInput,
-  mapStore,
-  type Session,
-  type Store,
-} from '../../../src/index.ts'
+import { type Counter, charsPerToken, type MessageInput, mapStore, type Store } from '../../../src/index.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 const system = 'You are a travel agent.'
 /** What a session object needs to know once, whatever is in the log. */
@@ -30,8 +23,8 @@ function spy(): { readonly counter: Counter; readonly texts: string[] } {
   return { counter, texts }
 }
 
-function open(counter: Counter, store: Store): Session {
-  return createMemory({ store, system, budget: 8_000, counter, clock: () => 0 }).session({ userId: 'ada' })
+function open(counter: Counter, store: Store): FullSession {
+  return fullMemory({ store, system, budget: 8_000, counter, clock: () => 0 }).session({ userId: 'ada' })
 }
 
 /** What is counted when a session of that many messages gets three more and is asked for a context, by it and by a new one. */

@@ -1,17 +1,18 @@
 import type { UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { toUIMessages } from '../../../src/ai-sdk/index.ts'
-import type { Session } from '../../../src/core/session.ts'
 import { applyChatRequest } from '../../../src/edge/chat/apply-request.ts'
 import { type ChatRequest, keyOf, parseChatRequest } from '../../../src/edge/chat/chat-request.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import type { FullSession } from '../../contract/full-memory.ts'
 import { openScene, request, submit, user } from './support/chats.ts'
 
 const { newId } = webHost
-const apply = (session: Session, what: ChatRequest) => applyChatRequest(session, what, newId)
+const apply = (session: FullSession, what: ChatRequest) => applyChatRequest(session, what, newId)
 
 /** Applies it, writes what the run would, and answers. */
-async function answer(session: Session, what: ChatRequest, reply: string): Promise<string> {
+async function answer(session: FullSession, what: ChatRequest, reply: string): Promise<string> {
   const applied = await apply(session, what)
   if (applied.type !== 'run') throw new Error('it is answered')
   const { input, messageId } = applied
@@ -20,7 +21,7 @@ async function answer(session: Session, what: ChatRequest, reply: string): Promi
   return messageId
 }
 
-const textsIn = async (session: Session): Promise<readonly string[]> =>
+const textsIn = async (session: FullSession): Promise<readonly string[]> =>
   toUIMessages(await session.history()).map(
     ({ id, parts }) =>
       `${id.length < 9 ? id : '*'}: ${parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('')}`,
@@ -33,7 +34,7 @@ const said = (id: string, text: string): UIMessage => ({
 })
 
 /** A session with two rounds, and the ids of the replies. */
-async function talk(): Promise<{ session: Session; first: string; second: string }> {
+async function talk(): Promise<{ session: FullSession; first: string; second: string }> {
   const { session } = openScene()
   const first = await answer(session, submit(user('u1', 'Hello')), 'Hi')
   const second = await answer(
@@ -258,9 +259,9 @@ describe('a chat request', () => {
   })
 
   it('finds what stands far back', async () => {
-    const far = async (): Promise<{ session: Session; first: string }> => {
+    const far = async (): Promise<{ session: FullSession; first: string }> => {
       const { session, first } = await talk()
-      for (let round = 0; round < 130; round++) await session.addExchange('More?', 'More.')
+      for (let round = 0; round < 130; round++) await addExchange(session, 'More?', 'More.')
       return { session, first }
     }
     for (const what of [

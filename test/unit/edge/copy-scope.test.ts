@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nothingWritten } from '../../../src/core/all-or-none.ts'
-import { decide } from '../../../src/core/decide.ts'
 import { copyScope } from '../../../src/edge/scopes/copy-scope.ts'
 import { moveScope } from '../../../src/edge/scopes/move-scope.ts'
 import { remoteScope } from '../../../src/edge/scopes/remote-scope.ts'
-import { createMemory, isPlimsollError, mapStore, type Session } from '../../../src/index.ts'
+import { isPlimsollError, mapStore } from '../../../src/index.ts'
+import { decide, nothingWritten } from '../../../src/kernel/log/decide.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { LogRow, RegisterRow, Rows, ScopeStore, Store } from '../../../src/ports/store.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { append, erase, mark, put, readAll, remove, SCOPE } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'
 import { Household, happenings } from '../support/household.ts'
-import { runs } from '../support/runs.ts'
+import { limit, runs } from '../support/runs.ts'
 import { Scene, TOOLS } from '../support/scene.ts'
 import { sealingStore } from '../support/sealing-store.ts'
 import { lost, Namespace, waitingHost } from './namespace.ts'
@@ -158,7 +158,9 @@ const failure: fc.Arbitrary<Failure> = fc.record({
 })
 
 describe('a copy of a scope', () => {
-  it('is the source in all that can be read and decided, however often it was cut off', async () => {
+  it('is the source in all that can be read and decided, however often it was cut off', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         batches,
@@ -185,9 +187,11 @@ describe('a copy of a scope', () => {
       ),
       runs(300),
     )
-  }, 60_000)
+  })
 
-  it('writes what a store in between made of the bodies, which seals them', async () => {
+  it('writes what a store in between made of the bodies, which seals them', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(batches, fc.constantFrom(1, 512), async (all, pages) => {
         const [source, target] = [sealingStore(mapStore()), sealingStore(mapStore())]
@@ -198,9 +202,11 @@ describe('a copy of a scope', () => {
       }),
       runs(100),
     )
-  }, 60_000)
+  })
 
-  it('has what the source wrote while it was copied, deletes of what had been copied included', async () => {
+  it('has what the source wrote while it was copied, deletes of what had been copied included', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         batches,
@@ -246,9 +252,11 @@ describe('a copy of a scope', () => {
       ),
       runs(300),
     )
-  }, 60_000)
+  })
 
-  it('gives the same contexts, byte for byte, and goes on as the source would', async () => {
+  it('gives the same contexts, byte for byte, and goes on as the source would', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(histories, fc.integer({ min: 300, max: 3_000 }), async (actions, budget) => {
         const scene = new Scene({ budget })
@@ -260,7 +268,7 @@ describe('a copy of a scope', () => {
             let ids = 0
             const newId = () => `later-${ids++}`
             const open = () =>
-              createMemory({ store: one, budget, clock: () => 0, newId }).session({
+              fullMemory({ store: one, budget, clock: () => 0, newId }).session({
                 userId: 'ada',
                 sessionId: 'trip',
               })
@@ -276,9 +284,11 @@ describe('a copy of a scope', () => {
       }),
       runs(60),
     )
-  }, 60_000)
+  })
 
-  it('remembers what the source did: facts, checkpoint and skills show in its contexts', async () => {
+  it('remembers what the source did: facts, checkpoint and skills show in its contexts', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, async (played) => {
         const household = new Household({ budget: 4_000 })
@@ -288,7 +298,7 @@ describe('a copy of a scope', () => {
         for (const scope of scopes) await copyScope(household.store.open(scope), store.open(scope), options)
         const [context, copied] = await Promise.all(
           [household.store, store].map(async (one) => {
-            const memory = createMemory({ store: one, budget: 4_000, clock: () => household.now })
+            const memory = fullMemory({ store: one, budget: 4_000, clock: () => household.now })
             return contextOf(memory.session({ userId: 'ada', sessionId: 'trip' }))
           }),
         )
@@ -296,7 +306,7 @@ describe('a copy of a scope', () => {
       }),
       runs(40),
     )
-  }, 60_000)
+  })
 
   it('is refused where the target holds something else, which stays as it is', async () => {
     const from = mapStore().open(SCOPE)
@@ -454,7 +464,9 @@ describe('a copy of a scope', () => {
 describe('a session that moves', () => {
   const opId = 'move'
 
-  it('leaves an erased source in another object, whatever was lost on the way, and moves once', async () => {
+  it('leaves an erased source in another object, whatever was lost on the way, and moves once', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         batches,
@@ -491,7 +503,7 @@ describe('a session that moves', () => {
       ),
       runs(150),
     )
-  }, 60_000)
+  })
 
   it('takes along what is written between its copy and its erase', async () => {
     const source = mapStore()
@@ -532,7 +544,7 @@ function withoutAttachments({ envelope: { attachments: _, ...envelope }, ...rest
   return { ...rest, envelope }
 }
 
-async function contextOf(session: Session): Promise<unknown> {
+async function contextOf(session: FullSession): Promise<unknown> {
   try {
     return await session.context({ tools: TOOLS, onPending: 'abandon' })
   } catch (error) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { etagOf, versionIn } from '../../../src/ports/etag.ts'
+import { runs } from '../support/runs.ts'
 
 describe('an entity tag', () => {
   it('is the version in quotes', () => {
@@ -16,6 +17,7 @@ describe('an entity tag', () => {
         expect(versionIn(tag)).toBe(version)
         expect(versionIn(` W/${tag} `)).toBe(version)
       }),
+      runs(100),
     )
   })
 

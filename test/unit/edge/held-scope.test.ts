@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
 import { heldScope } from '../../../src/edge/scopes/held-scope.ts'
 import { mapStore } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
 import { append, SCOPE } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Json, memoryToolSpecs } from '../../../src/index.ts'
+import { runs } from '../support/runs.ts'
 import { home, post, START } from './mcp-support.ts'
 
 /** Whatever a stranger may send, more often such as gets far. */
@@ -141,11 +142,11 @@ describe('whatever is sent', () => {
         const answer = await response.text()
         if (answer !== '') JSON.parse(answer)
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
     // It got far.
     expect([...statuses].sort()).toEqual([200, 202, 400])
-    const facts = await session.facts({ first: 512, all: true })
+    const facts = await session.facts.list({ first: 512, all: true })
     expect(facts.length).toBeGreaterThan(20)
     expect(facts.filter(({ trust, pinned }) => pinned || trust !== 'assistant')).toEqual([])
   })

@@ -2,37 +2,31 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
-import {
-  createMemory,
-  type Json,
-  lexicalRecall,
-  type Memory,
-  mapStore,
-  type Session,
-} from '../../../src/index.ts'
+import { type Json, mapStore } from '../../../src/index.ts'
 import { handleMcpRequest, type McpRequestOptions } from '../../../src/mcp/index.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 const NOON = Date.UTC(2026, 10, 22, 12)
 export const START = 'plimsoll://session/start'
 
 export interface Home {
-  readonly memory: Memory
-  readonly session: Session
+  readonly memory: FullMemory
+  readonly session: FullSession
 }
 
 export function home(options: object = {}): Home {
-  const memory = createMemory({
+  const memory = fullMemory({
     store: mapStore(),
     budget: 16_000,
     clock: () => NOON,
-    recall: lexicalRecall(),
+    recall: {},
     ...options,
   })
   return { memory, session: memory.session({ userId: 'ada', sessionId: 'trip' }) }
 }
 
 /** A client of the SDK's own, whose every request goes to {@link handleMcpRequest}. */
-export async function connect(session: Session, options: McpRequestOptions = {}): Promise<Client> {
+export async function connect(session: FullSession, options: McpRequestOptions = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
   const transport = new StreamableHTTPClientTransport(new URL('https://plimsoll.test/mcp'), {
     fetch: (url, init) => handleMcpRequest(session, new Request(url, init), options),
@@ -72,7 +66,7 @@ export const HEADERS = {
 }
 
 export function post(
-  session: Session,
+  session: FullSession,
   body: string,
   { headers = {}, ...options }: McpRequestOptions & { readonly headers?: Record<string, string> } = {},
 ): Promise<Response> {
@@ -80,6 +74,6 @@ export function post(
   return handleMcpRequest(session, new Request('https://plimsoll.test/mcp', init), options)
 }
 
-export async function rpc(session: Session, message: object): Promise<unknown> {
+export async function rpc(session: FullSession, message: object): Promise<unknown> {
   return (await post(session, JSON.stringify({ jsonrpc: '2.0', ...message }))).json()
 }

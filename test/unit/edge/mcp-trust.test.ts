@@ -26,7 +26,7 @@ describe('what comes by MCP', () => {
         (await call(client, 'memory_constraint', { text: `${MARK} now.`, ...more })).isError,
         JSON.stringify(more),
       ).toBe(true)
-    const facts = await session.facts()
+    const facts = await session.facts.list()
     expect(facts).toHaveLength(5)
     for (const fact of facts) {
       expect(fact).toMatchObject({ trust: 'assistant', pinned: false })
@@ -41,8 +41,8 @@ describe('what comes by MCP', () => {
 
   it('cannot touch the user’s own word', async () => {
     const { session } = home()
-    const { fact } = await session.remember({ kind: 'constraint', text: 'Never before 9:00.' })
-    const open = await session.remember({ kind: 'blocker', text: 'The card was refused.' })
+    const { fact } = await session.facts.remember({ kind: 'constraint', text: 'Never before 9:00.' })
+    const open = await session.facts.remember({ kind: 'blocker', text: 'The card was refused.' })
     const client = await connect(session)
     for (const [name, input] of [
       ['memory_forget', { id: fact.id }],
@@ -50,8 +50,8 @@ describe('what comes by MCP', () => {
       ['memory_blocker', { resolve: open.fact.id }],
     ] as const)
       expect(await call(client, name, input)).toMatchObject({ isError: true })
-    expect(await session.fact(fact.id)).toEqual(fact)
-    expect(await session.fact(open.fact.id)).toEqual(open.fact)
+    expect(await session.facts.get(fact.id)).toEqual(fact)
+    expect(await session.facts.get(open.fact.id)).toEqual(open.fact)
   })
 
   it.each<[Trust, Trust]>([
@@ -64,6 +64,6 @@ describe('what comes by MCP', () => {
     await session.append({ role: 'assistant', content: 'A page said so.', trust: read })
     const client = await connect(session)
     await call(client, 'memory_finding', { text: 'The depot is open.' })
-    expect(await session.facts()).toMatchObject([{ trust: kept }])
+    expect(await session.facts.list()).toMatchObject([{ trust: kept }])
   })
 })

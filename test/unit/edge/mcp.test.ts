@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { mapStore, memoryToolSpecs, PlimsollError, sessionStartGuide } from '../../../src/index.ts'
 import { memoryMcpServer } from '../../../src/mcp/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, connect, home, idIn, readStart, rpc, SKILL, START } from './mcp-support.ts'
 
@@ -36,7 +38,7 @@ describe('an MCP client of a session', () => {
     const server = memoryMcpServer(session)
     await Promise.all([server.connect(there), client.connect(here)])
     expect((await call(client, 'memory_finding', { text: 'The 9:40 is full.' })).isError).toBe(false)
-    expect(await session.facts()).toHaveLength(1)
+    expect(await session.facts.list()).toHaveLength(1)
     await client.close()
     expect(server.transport).toBeUndefined()
   })
@@ -78,7 +80,7 @@ describe('an MCP client of a session', () => {
     await memory.user({ userId: 'ada' }).skills.set(SKILL)
     await session.append({ role: 'user', content: 'The code of the depot is 4711.' })
     for (let index = 0; index < 40; index++)
-      await session.addExchange(`Question ${index}?`, 'Yes. '.repeat(60))
+      await addExchange(session, `Question ${index}?`, 'Yes. '.repeat(60))
     const client = await connect(session)
     const done = async (name: string, input: Record<string, unknown>): Promise<string> => {
       const { text, isError } = await call(client, name, input)
@@ -96,10 +98,10 @@ describe('an MCP client of a session', () => {
     expect(await done('memory_recall', { query: 'depot code' })).toMatch(/^\[from memory.*\n- #1 .*4711/)
     expect(await done('memory_read_source', { reference: '#1' })).toMatch(/^\[from memory.*\n.*4711/)
     expect(await done('skill_load', { name: 'booking' })).toMatch(/Ask for the date first\.$/)
-    expect(await session.loadedSkills()).toEqual(['booking'])
+    expect(await session.skills.loaded()).toEqual(['booking'])
     expect(await done('skill_unload', { name: 'booking' })).toBe('Unloaded: booking.')
     expect(await done('memory_forget', { id: idIn(constraint) })).toBe(`Forgotten: ${idIn(constraint)}.`)
-    expect((await session.facts()).map(({ kind }) => kind).sort()).toEqual(['correction', 'preference'])
+    expect((await session.facts.list()).map(({ kind }) => kind).sort()).toEqual(['correction', 'preference'])
   })
 
   it('remembers what it says twice once, and again after it was forgotten', async () => {
@@ -114,17 +116,22 @@ describe('an MCP client of a session', () => {
       for (const again of [client, await connect(session)])
         expect((await call(again, name, { text })).text).toMatch(`Remembered before`)
       await call(client, 'memory_forget', { id: idIn(first.text) })
-      expect((await session.facts()).map((fact) => fact.text)).not.toContain(text)
+      expect((await session.facts.list()).map((fact) => fact.text)).not.toContain(text)
       expect((await call(await connect(session), name, { text })).text).toMatch(/^Remembered: /)
-      expect((await session.facts()).map((fact) => fact.text)).toContain(text)
+      expect((await session.facts.list()).map((fact) => fact.text)).toContain(text)
     }
   })
 
   it('reads the start of the session, and that about a query or a project', async () => {
     const { memory, session } = home()
     await memory.user({ userId: 'ada' }).skills.set(SKILL)
-    await session.remember({ kind: 'constraint', text: 'Never before 9:00.', pinned: true })
-    await session.remember({ kind: 'constraint', text: 'Turin only.', pinned: true, project: 'turin & co' })
+    await session.facts.remember({ kind: 'constraint', text: 'Never before 9:00.', pinned: true })
+    await session.facts.remember({
+      kind: 'constraint',
+      text: 'Turin only.',
+      pinned: true,
+      project: 'turin & co',
+    })
     await session.append({ role: 'user', content: 'The code of the depot is 4711, in C++.' })
     const client = await connect(session)
     expect((await client.listResources()).resources).toMatchObject([
@@ -132,14 +139,14 @@ describe('an MCP client of a session', () => {
     ])
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates).toMatchObject([{ uriTemplate: `${START}{?query,project}` }])
-    expect(await readStart(client)).toEqual(await session.start())
+    expect(await readStart(client)).toEqual(await startSession(session))
     const asked = await readStart(client, `${START}?query=depot%20C%2B%2B&project=turin%20%26%20co`)
-    expect(asked).toEqual(await session.start({ query: 'depot C++', project: 'turin & co' }))
+    expect(asked).toEqual(await startSession(session, { query: 'depot C++', project: 'turin & co' }))
     expect(asked).toMatchObject({
       pinned: expect.arrayContaining([expect.objectContaining({ text: 'Turin only.' })]),
       context_recall: [{ text: 'The code of the depot is 4711, in C++.' }],
     })
-    expect(await readStart(client, `${START}?query=&project=`)).toEqual(await session.start())
+    expect(await readStart(client, `${START}?query=&project=`)).toEqual(await startSession(session))
   })
 
   it.each([
@@ -213,7 +220,7 @@ describe('an MCP client of a session', () => {
       expect(`${name.slice(0, 40)} ${isError} ${text}`).toMatch(/ true Error: /)
       expect(text.length).toBeLessThan(500)
     }
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
     expect(Object.prototype).not.toHaveProperty('trust')
   })
 

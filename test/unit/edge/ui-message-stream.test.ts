@@ -16,6 +16,7 @@ import {
 import { chunksOfMessage } from '../../../src/edge/chat/ui-part-chunks.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { Message, Part } from '../../../src/ports/message.ts'
+import { limit, runs } from '../support/runs.ts'
 import { chunksIn, messageOf, openScene, plain, submit, TOOLS, textOf, user } from './support/chats.ts'
 
 /** Half a character is refused by the log. */
@@ -114,7 +115,9 @@ describe('the UI message stream', () => {
     )
     .filter(({ calls = [], deltas = [] }) => calls.length > 0 || deltas.join('').trim() !== '')
 
-  test('what a client puts together of any run is what a reload shows', { timeout: 60_000 }, async () => {
+  test('what a client puts together of any run is what a reload shows', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(replies, { maxLength: 4 }), async (script) => {
         const { session, reload } = openScene()
@@ -136,7 +139,7 @@ describe('the UI message stream', () => {
           await messageOf([{ type: 'start', messageId }, ...chunksOfMessage(shown as UIMessage)]),
         ).toEqual(shown && plain(shown))
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 

@@ -1,19 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { allOrNone } from '../../../src/core/all-or-none.ts'
-import { decide } from '../../../src/core/decide.ts'
-import { noteAudit, readAudit, writeAudit } from '../../../src/core/governance/audit.ts'
+import { createMemory } from '../../../src/create-memory.ts'
 import { answerPull } from '../../../src/edge/scopes/answer-pull.ts'
 import { MOST_NAMES } from '../../../src/edge/scopes/pull.ts'
 import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
-import { type Context, createMemory, mapStore } from '../../../src/index.ts'
+import { auditIn, noteAudit, writeAudit } from '../../../src/features/audit.ts'
+import { type Context, mapStore } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { allOrNone } from '../../../src/kernel/log/once.ts'
+import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
 import type { Host } from '../../../src/ports/host.ts'
 import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { accepted, erase, names, put, readAll, remove } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { Household, happenings } from '../support/household.ts'
-import { runs } from '../support/runs.ts'
+import { limit, runs } from '../support/runs.ts'
 import { lost, Namespace, platformError, waitingHost } from './namespace.ts'
 
 const USER: Scope = { userId: 'ada' }
@@ -94,7 +97,7 @@ describe('a replica', () => {
     await writeAudit(replica, host, { action: 'forget', target: 'last' })
     expect((await home.head()).seq).toBe(2)
     for (const scope of [home, replica]) {
-      const records = await readAudit(scope, {})
+      const records = await auditIn(scope, {})
       expect(records.map(({ id }) => Number(id))).toEqual(Array.from({ length: 22 }, (_, at) => 22 - at))
       expect([records[0]?.target, records[21]?.target]).toEqual(['last', 'first'])
     }
@@ -751,7 +754,9 @@ describe('refresh', () => {
 })
 
 describe('a memory over replicas', () => {
-  it('gives the contexts that it would give over the user’s own scope', async () => {
+  it('gives the contexts that it would give over the user’s own scope', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, fc.constantFrom(600, 4_000), async (played, budget) => {
         const [plain, edge] = [new Household({ budget }), new Household({ budget })]
@@ -783,7 +788,7 @@ describe('a memory over replicas', () => {
       }),
       runs(40),
     )
-  }, 60_000)
+  })
 
   it('hands a session’s facts over to the user, and never those that the user forgot', async () => {
     const home = mapStore()
@@ -793,19 +798,19 @@ describe('a memory over replicas', () => {
       ...local,
       open: (scope) => (scope.sessionId === undefined ? replica : local.open(scope)),
     }
-    const there = createMemory({ store: home, budget: 4_000 }).user(USER)
+    const there = fullMemory({ store: home, budget: 4_000 }).user(USER)
     await there.facts.remember({ id: 'old', kind: 'preference', text: 'Likes window seats.' })
-    await there.facts.forget('old')
+    await forgetFact(createMemory({ store: home, budget: 4_000 }), USER, 'old')
     await fill(home.open(USER), 600)
     await replica.refresh()
-    const session = createMemory({ store, budget: 4_000 }).session({ userId: 'ada', sessionId: 'trip' })
-    const { fact } = await session.remember({ kind: 'preference', text: 'Likes trains.' })
+    const session = fullMemory({ store, budget: 4_000 }).session({ userId: 'ada', sessionId: 'trip' })
+    const { fact } = await session.facts.remember({ kind: 'preference', text: 'Likes trains.' })
     expect((await there.facts.get(fact.id))?.text).toBe('Likes trains.')
-    const again = session.remember({ id: 'old', kind: 'preference', text: 'Likes window seats.' })
+    const again = session.facts.remember({ id: 'old', kind: 'preference', text: 'Likes window seats.' })
     await expect(again).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
     // Forgotten here is forgotten there, and twice is no error.
-    await session.forget(fact.id)
-    await session.forget(fact.id)
+    await forget(session, fact.id)
+    await forget(session, fact.id)
     expect(await there.facts.get(fact.id)).toBeUndefined()
     expect(namespace.calls).not.toContain('register')
   })
@@ -833,7 +838,7 @@ function forwarding(scope: ScopeStore): ScopeStore {
 function overUserScopes(household: Household, open: (sessionId: string) => ScopeStore): void {
   let count = 0
   const memory = (store: Store) =>
-    createMemory({
+    fullMemory({
       clock: () => household.now,
       newId: () => `id-${String(++count).padStart(6, '0')}`,
       ...household.options,

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { MOST_RECORDS, writeAudit } from '../../../src/core/governance/audit.ts'
-import { sealOp } from '../../../src/core/seal.ts'
+import { MOST_RECORDS, writeAudit } from '../../../src/features/audit.ts'
 import { mapStore } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
+import { eraseUser } from '../../../src/operations/forget/erase.ts'
+import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
 
 import { webHost } from '../../../src/platform/web.ts'
 import type { Op } from '../../../src/ports/op.ts'
@@ -14,59 +18,59 @@ function open() {
   const memory = memoryOver(store)
   let now = 0
   const host = { ...webHost, now: () => ++now }
-  return { store, memory, user: memory.user(ADA), scope: store.open(ADA), host }
+  return { store, memory, scope: store.open(ADA), host }
 }
 
 describe('the audit of a user', () => {
   it('has what was done, the newest first, page by page', async () => {
-    const { user, scope, host } = open()
-    expect(await user.audit()).toEqual([])
+    const { memory, scope, host } = open()
+    expect(await readAudit(memory, ADA)).toEqual([])
     for (const target of ['a', 'b', 'c']) await writeAudit(scope, host, { action: 'export', target })
     await writeAudit(scope, host, { action: 'rotate-key', counts: { rows: 7 }, by: 'cli' })
-    const all = await user.audit()
+    const all = await readAudit(memory, ADA)
     expect(all).toEqual([
       { id: '000000000000004', at: 4, action: 'rotate-key', counts: { rows: 7 }, by: 'cli' },
       { id: '000000000000003', at: 3, action: 'export', target: 'c' },
       { id: '000000000000002', at: 2, action: 'export', target: 'b' },
       { id: '000000000000001', at: 1, action: 'export', target: 'a' },
     ])
-    expect(await user.audit({ first: 2 })).toEqual(all.slice(0, 2))
-    expect(await user.audit({ after: all[1]?.id ?? '', first: 2 })).toEqual(all.slice(2))
+    expect(await readAudit(memory, ADA, { first: 2 })).toEqual(all.slice(0, 2))
+    expect(await readAudit(memory, ADA, { after: all[1]?.id ?? '', first: 2 })).toEqual(all.slice(2))
     for (const [query, argument] of [
       [{ first: 0 }, 'first'],
       [{ first: 513 }, 'first'],
       [{ after: 'x' }, 'after'],
     ] as const)
-      await expect(user.audit(query)).rejects.toMatchObject({ argument })
+      await expect(readAudit(memory, ADA, query)).rejects.toMatchObject({ argument })
   })
 
   it(`keeps the newest ${MOST_RECORDS}, in as many registers`, async () => {
-    const { memory, user, scope, host } = open()
+    const { memory, scope, host } = open()
     for (let index = 1; index <= MOST_RECORDS + 5; index++)
       await writeAudit(scope, host, { action: 'export', target: `${index}` })
-    const all = await user.audit()
+    const all = await readAudit(memory, ADA)
     expect(all.length).toBe(MOST_RECORDS)
     expect([all[0]?.target, all.at(-1)?.target]).toEqual([`${MOST_RECORDS + 5}`, '6'])
     const rows = await scope.registers('audit/')
     expect(rows.length).toBe(MOST_RECORDS)
     expect(await scope.registers('audit/', rows.at(-1)?.key)).toEqual([])
-    expect(await memory.erase(ADA)).toMatchObject({ already: false })
-    expect(await user.audit()).toMatchObject([{ id: '000000000000518', action: 'erase' }])
+    expect(await eraseUser(memory, ADA)).toMatchObject({ already: false })
+    expect(await readAudit(memory, ADA)).toMatchObject([{ id: '000000000000518', action: 'erase' }])
   })
 
   it('has each of those that were written at once', async () => {
-    const { user, scope, host } = open()
+    const { memory, scope, host } = open()
     const targets = Array.from({ length: 6 }, (_, index) => `${index}`)
     const beside = (key: string): Op => ({ kind: 'put', opId: `op-${key}`, key, base: null, value: key })
     await Promise.all(
       targets.map((target) => writeAudit(scope, host, { action: 'import', target }, [beside(target)])),
     )
-    expect((await user.audit()).map(({ target }) => target).sort()).toEqual(targets)
+    expect((await readAudit(memory, ADA)).map(({ target }) => target).sort()).toEqual(targets)
     for (const target of targets) expect(await scope.register(target)).toMatchObject({ key: target })
   })
 
   it('goes with what it records, or both are not written', async () => {
-    const { store, user, host } = open()
+    const { memory, store, host } = open()
     const blind = changedStore(store, () => ({ register: async () => undefined }))
     await writeAudit(store.open(ADA), host, { action: 'export' })
     // What it takes for free is not: it looks again, eight times.
@@ -78,23 +82,23 @@ describe('the audit of a user', () => {
       code: 'ERR_CONFLICT',
     })
     expect(await store.open(ADA).register('beside')).toBeUndefined()
-    expect((await user.audit()).map(({ action }) => action)).toEqual(['export'])
+    expect((await readAudit(memory, ADA)).map(({ action }) => action)).toEqual(['export'])
   })
 
   it('says what was promoted, forgotten and erased, once each, and no word of it', async () => {
-    const { memory, user, scope } = open()
+    const { memory, scope } = open()
     const session = memory.session({ ...ADA, sessionId: 'trip' })
     await session.append({ id: 'said', role: 'user', content: CANARY })
-    await session.remember({ id: 'f1', kind: 'constraint', text: `Never ${CANARY}.`, trust: 'tool' })
-    await session.promote('f1')
-    await session.promote('f1')
-    await session.promote('f1', { pinned: true })
-    await session.forget('said')
-    await session.forget('said')
-    await user.facts.forget('f1')
-    await memory.sessions(ADA).delete('trip')
-    await memory.sessions(ADA).delete('trip')
-    expect((await user.audit()).map(({ action, target }) => [action, target])).toEqual([
+    await session.facts.remember({ id: 'f1', kind: 'constraint', text: `Never ${CANARY}.`, trust: 'tool' })
+    await session.facts.promote('f1')
+    await session.facts.promote('f1')
+    await session.facts.promote('f1', { pinned: true })
+    await forget(session, 'said')
+    await forget(session, 'said')
+    await forgetFact(memory, ADA, 'f1')
+    await deleteSession(memory, ADA, 'trip')
+    await deleteSession(memory, ADA, 'trip')
+    expect((await readAudit(memory, ADA)).map(({ action, target }) => [action, target])).toEqual([
       ['erase', 'trip'],
       ['forget', 'f1'],
       ['forget', 'said'],

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createMemory, type Model, mapStore, type Store } from '../../../src/index.ts'
+import { type Model, mapStore, type Store } from '../../../src/index.ts'
+import { attach, readAttachment } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { eraseUser } from '../../../src/operations/forget/erase.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
 
@@ -18,36 +23,34 @@ describe('erasing a user', () => {
       when: 'before',
       isEnd: true,
     })
-    await memoryOver(counted.store).erase(ADA)
+    await eraseUser(memoryOver(counted.store), ADA)
     expect(counted.calls).toBeGreaterThan(8)
     for (let at = 1; at <= counted.calls; at++)
       for (const when of ['before', 'after'] as const) {
         const store = await written()
         const failing = new FailingStore(store, { at, when, isEnd: true })
-        await memoryOver(failing.store)
-          .erase(ADA)
-          .catch(() => {})
-        const certificate = await memoryOver(store).erase(ADA)
+        await eraseUser(memoryOver(failing.store), ADA).catch(() => {})
+        const certificate = await eraseUser(memoryOver(store), ADA)
         expect(certificate.action).toBe('erase')
         expect(await readEverything(store), `${when} ${at}`).not.toContain(CANARY)
-        expect(await memoryOver(store).user(ADA).audit()).toMatchObject([{ action: 'erase', target: 'ada' }])
+        expect(await readAudit(memoryOver(store), ADA)).toMatchObject([{ action: 'erase', target: 'ada' }])
       }
   })
 
   it('of whom nothing is known writes nothing', async () => {
     const store = mapStore()
-    expect(await memoryOver(store).erase(ADA)).toMatchObject({ already: true })
+    expect(await eraseUser(memoryOver(store), ADA)).toMatchObject({ already: true })
     expect(await store.scopes()).toEqual([])
-    await expect(memoryOver(store).erase({ userId: '' })).rejects.toMatchObject({ argument: 'userId' })
+    await expect(eraseUser(memoryOver(store), { userId: '' })).rejects.toMatchObject({ argument: 'userId' })
   })
 
   it('removes attachments that no message names', async () => {
     const store = mapStore()
     const memory = memoryOver(store)
     const session = memory.session({ ...ADA, sessionId: 'trip' })
-    await session.attach({ id: 'picture', mediaType: 'image/png', bytes: Uint8Array.of(1) })
-    await memory.erase(ADA)
-    await expect(session.attachment('picture')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+    await attach(session, { id: 'picture', mediaType: 'image/png', bytes: Uint8Array.of(1) })
+    await eraseUser(memory, ADA)
+    await expect(readAttachment(session, 'picture')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
   })
 
   it('lets a session begin anew, in an object that was open and in a new one', async () => {
@@ -56,12 +59,12 @@ describe('erasing a user', () => {
     const session = memory.session({ ...ADA, sessionId: 'trip' })
     await session.append({ role: 'user', content: CANARY })
     await session.context()
-    await memory.erase(ADA)
+    await eraseUser(memory, ADA)
     for (const one of [session, memoryOver(store).session({ ...ADA, sessionId: 'trip' })]) {
       await one.append({ role: 'user', content: 'Hello again.' })
       expect(JSON.stringify(await one.context())).not.toContain(CANARY)
     }
-    expect(await memory.sessions(ADA).list()).toMatchObject([{ sessionId: 'trip' }])
+    expect(await listSessions(memory, ADA)).toMatchObject([{ sessionId: 'trip' }])
   })
 
   it('waits for a summary that is being written, which would come back', async () => {
@@ -78,21 +81,21 @@ describe('erasing a user', () => {
         yield { type: 'finish', message: { role: 'assistant', content: text }, reason: 'stop' }
       },
     }
-    const memory = createMemory({ store, budget: 2_000, compaction: { model: slow, ahead: 0.5 } })
+    const memory = fullMemory({ store, budget: 2_000, compaction: { model: slow, ahead: 0.5 } })
     const session = memory.session({ ...ADA, sessionId: 'trip' })
-    for (let round = 0; round < 200 && !session.isCompacting; round++) {
+    for (let round = 0; round < 200 && !session.compaction.isRunning; round++) {
       await session.append([
         { role: 'user', content: `Question ${round} about ${CANARY} and other things.` },
         { role: 'assistant', content: `Answer ${round} about ${CANARY} and other things.` },
       ])
       await session.context()
     }
-    expect(session.isCompacting).toBe(true)
-    const erased = memory.erase(ADA)
+    expect(session.compaction.isRunning).toBe(true)
+    const erased = eraseUser(memory, ADA)
     await new Promise((resolve) => setTimeout(resolve, 20))
     free()
     await erased
-    await session.compacted()
+    await session.compaction.settled()
     expect(await readEverything(store)).not.toContain(CANARY)
   })
 })

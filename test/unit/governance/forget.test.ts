@@ -3,17 +3,20 @@ import { describe, expect, it } from 'vitest'
 import {
   type Context,
   charsPerToken,
-  createMemory,
   isPlimsollError,
-  lexicalRecall,
   mapStore,
   type Part,
-  type Session,
   type Store,
 } from '../../../src/index.ts'
+import { attach } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { rewind } from '../../../src/operations/rewind.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
+import { runs } from '../support/runs.ts'
 
 const TRIP = { ...ADA, sessionId: 'trip' }
 
@@ -46,25 +49,25 @@ describe('forgetting', () => {
       { id: 'two', role: 'assistant', content: 'Another one.' },
     ])
     for (const id of ['one', 'three'])
-      await session.remember({ id, kind: 'finding', text: `A fact that is named ${id} here.` })
-    expect((await session.forget('one')).removed).toMatchObject({
+      await session.facts.remember({ id, kind: 'finding', text: `A fact that is named ${id} here.` })
+    expect((await forget(session, 'one')).removed).toMatchObject({
       messages: { count: 1 },
       facts: { count: 0 },
     })
-    expect(await session.fact('one')).toBeDefined()
-    const fact = await session.forget('one', { kind: 'fact' })
+    expect(await session.facts.get('one')).toBeDefined()
+    const fact = await forget(session, 'one', { kind: 'fact' })
     expect(fact.removed).toMatchObject({ messages: { count: 0 }, facts: { count: 1, first: ['one'] } })
-    expect((await session.forget('three')).removed.facts.first).toEqual(['three'])
+    expect((await forget(session, 'three')).removed.facts.first).toEqual(['three'])
     for (const [id, kind] of [
       ['nobody', undefined],
       ['two', 'fact'],
       ['three', 'message'],
     ] as const)
-      await expect(session.forget(id, kind ? { kind } : {})).rejects.toMatchObject({
+      await expect(forget(session, id, kind ? { kind } : {})).rejects.toMatchObject({
         code: 'ERR_NOT_FOUND',
         id,
       })
-    await expect(session.forget('two', { kind: 'epoch' as never })).rejects.toMatchObject({
+    await expect(forget(session, 'two', { kind: 'epoch' as never })).rejects.toMatchObject({
       argument: 'kind',
     })
     expect(await session.history()).toMatchObject([{ id: 'two' }])
@@ -74,7 +77,7 @@ describe('forgetting', () => {
     const { memory, session, store } = open()
     await writeCanary(memory)
     const [summary] = (await store.open(TRIP).entries({ kinds: ['summary'] })).rows
-    const certificate = await session.forget(summary?.id ?? '')
+    const certificate = await forget(session, summary?.id ?? '')
     expect(certificate.removed.messages.count).toBe(0)
     expect(certificate.removed.summaries.first).toContain(summary?.id)
     expect((await session.history({ messages: 500 })).map(({ id }) => id)).toContain('said')
@@ -93,7 +96,7 @@ describe('forgetting', () => {
     const shown = ({ blocks }: Context) =>
       blocks.flatMap(({ section, from }) => (section === 'window' ? from : []))
     const before = await session.context()
-    await session.forget('q40')
+    await forget(session, 'q40')
     const after = await session.context()
     expect(after.receipt.epoch).toMatchObject({ cause: 'forget' })
     expect(shown(after)).toEqual(shown(before).filter((id) => id !== 'q40'))
@@ -106,7 +109,7 @@ describe('forgetting', () => {
     const { memory, session, store } = open()
     await writeCanary(memory)
     const before = await logOf(store)
-    await session.forget('said')
+    await forget(session, 'said')
     const after = await logOf(store)
     const named = ({ body: _, derived: __, ...row }: LogRow) => row
     expect(after.slice(0, before.length).map(named)).toEqual(before.map(named))
@@ -119,9 +122,9 @@ describe('forgetting', () => {
     const other = memory.session({ ...ADA, sessionId: 'other' })
     await session.append({ id: 'said-1', role: 'user', content: 'I like trains.' })
     await other.append({ id: 'said-2', role: 'user', content: 'I like windows.' })
-    await session.remember({ id: 'f1', kind: 'preference', text: 'Likes trains.', sources: ['said-1'] })
-    await other.remember({ id: 'f2', kind: 'preference', text: 'Likes windows.', sources: ['said-2'] })
-    await session.forget('said-1')
+    await session.facts.remember({ id: 'f1', kind: 'preference', text: 'Likes trains.', sources: ['said-1'] })
+    await other.facts.remember({ id: 'f2', kind: 'preference', text: 'Likes windows.', sources: ['said-2'] })
+    await forget(session, 'said-1')
     expect(await memory.user(ADA).facts.list()).toMatchObject([{ id: 'f2' }])
   })
 
@@ -131,7 +134,7 @@ describe('forgetting', () => {
     const stop = session.subscribe(() => {})
     await session.context()
     expect(JSON.stringify(session.getSnapshot())).toContain(CANARY)
-    await session.forget('said')
+    await forget(session, 'said')
     expect(JSON.stringify(session.getSnapshot())).not.toContain(CANARY)
     stop()
   })
@@ -140,14 +143,14 @@ describe('forgetting', () => {
     const { session } = open()
     const bytes = Uint8Array.of(1)
     const parts = [
-      await session.attach({ id: 'two', mediaType: 'image/png', bytes }),
-      await session.attach({ id: 'checkpoint', mediaType: 'image/png', bytes }),
-      await session.attach({ id: 'three', mediaType: 'image/png', bytes }),
+      await attach(session, { id: 'two', mediaType: 'image/png', bytes }),
+      await attach(session, { id: 'checkpoint', mediaType: 'image/png', bytes }),
+      await attach(session, { id: 'three', mediaType: 'image/png', bytes }),
     ]
     await session.checkpoint.set({ step: 1 })
     await session.append({ id: 'one', role: 'user', content: parts })
     await session.append({ id: 'two', role: 'user', content: 'Another message.' })
-    const { removed, kept } = await session.forget('one')
+    const { removed, kept } = await forget(session, 'one')
     expect(removed.attachments.first).toEqual(['three'])
     expect([...kept.first].sort()).toEqual(['checkpoint', 'two'])
     expect(await session.history()).toMatchObject([{ id: 'two' }])
@@ -158,20 +161,17 @@ describe('forgetting', () => {
     const whole = mapStore()
     await writeCanary(memoryOver(whole))
     const counted = new FailingStore(whole, { at: Number.POSITIVE_INFINITY, when: 'before', isEnd: true })
-    await memoryOver(counted.store).session(TRIP).forget('said')
+    await forget(memoryOver(counted.store).session(TRIP), 'said')
     expect(counted.calls).toBeGreaterThan(10)
     for (let at = 1; at <= counted.calls; at++)
       for (const when of ['before', 'after'] as const) {
         const store = mapStore()
         await writeCanary(memoryOver(store))
         const failing = new FailingStore(store, { at, when, isEnd: true })
-        await memoryOver(failing.store)
-          .session(TRIP)
-          .forget('said')
-          .catch(() => {})
-        await memoryOver(store).session(TRIP).forget('said')
+        await forget(memoryOver(failing.store).session(TRIP), 'said').catch(() => {})
+        await forget(memoryOver(store).session(TRIP), 'said')
         expect(await readEverything(store), `${when} ${at}`).not.toContain(CANARY)
-        const actions = (await memoryOver(store).user(ADA).audit()).map(({ action }) => action)
+        const actions = (await readAudit(memoryOver(store), ADA)).map(({ action }) => action)
         expect(actions).toContain('forget')
       }
   })
@@ -193,17 +193,17 @@ describe('forgetting', () => {
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
         const store = mapStore()
         const make = () =>
-          createMemory({
+          fullMemory({
             store,
             budget: 700,
             counter: charsPerToken(4),
             compaction: { ahead: false },
-            recall: lexicalRecall(),
+            recall: {},
             development: true,
             clock: () => 1_000,
           })
         let memory = make()
-        let session: Session = memory.session(TRIP)
+        let session: FullSession = memory.session(TRIP)
         const ids: string[] = []
         const calls: string[] = []
         const gone = new Set<string>()
@@ -235,7 +235,7 @@ describe('forgetting', () => {
               ids.push(next)
             }
             if (action === 'remember' && id !== undefined)
-              await session.remember({
+              await session.facts.remember({
                 kind: shared ? 'preference' : 'finding',
                 text: `They said ${wordOf(id)} at ${place}.`,
                 sources: [id],
@@ -246,9 +246,9 @@ describe('forgetting', () => {
               await other.append({ role: 'user', content: 'And here?' })
               await other.context()
             }
-            if (action === 'rewind' && id !== undefined) await session.rewind(id)
+            if (action === 'rewind' && id !== undefined) await rewind(session, id)
             if (action === 'forget' && id !== undefined) {
-              await session.forget(id)
+              await forget(session, id)
               gone.add(id)
             }
             if (action === 'reopen') {
@@ -271,7 +271,7 @@ describe('forgetting', () => {
         expect(rows.map(({ id }) => id)).toEqual(ids)
         for (const { id, body } of rows) expect(body === null, id).toBe(gone.has(id))
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 })

@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { sealOp } from '../../../src/core/seal.ts'
-import {
-  type CreateMemoryOptions,
-  charsPerToken,
-  createMemory,
-  lexicalRecall,
-  type Memory,
-  mapStore,
-  type RetentionOptions,
-  type Session,
-  type Store,
-} from '../../../src/index.ts'
+import { charsPerToken, mapStore, type RetentionOptions, type Store } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { nextWorkAt, runDueWork } from '../../../src/operations/upkeep.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { CANARY, readEverything } from '../../everywhere/governance.ts'
 
@@ -25,12 +23,12 @@ interface Time {
 }
 
 function open(
-  retention: RetentionOptions,
+  retention: RetentionOptions | undefined,
   store: Store = mapStore(),
   time: Time = { now: 1_000 * DAY },
-  options: Partial<CreateMemoryOptions> = {},
+  options: Partial<FullMemoryOptions> = {},
 ) {
-  const memory = createMemory({
+  const memory = fullMemory({
     store,
     budget: 2_000,
     counter: charsPerToken(4),
@@ -43,9 +41,9 @@ function open(
 }
 
 /** Calls it until nothing is due. @returns how often */
-async function runAll(memory: Memory, time: Time): Promise<number> {
+async function runAll(memory: FullMemory, time: Time): Promise<number> {
   for (let calls = 1; ; calls++) {
-    const next = await memory.runDueWork()
+    const next = await runDueWork(memory)
     if (next === undefined || next > time.now) return calls
     if (calls > 1_000) throw new Error('it never ends')
   }
@@ -90,7 +88,7 @@ function counting(retention: RetentionOptions, store: Store, time?: Time) {
     let [most, total] = [NOTHING, NOTHING]
     for (let calls = 1; ; calls++) {
       counts = NOTHING
-      const next = await opened.memory.runDueWork()
+      const next = await runDueWork(opened.memory)
       most = combined(most, counts, Math.max)
       total = combined(total, counts, (one, other) => one + other)
       if (next === undefined || next > opened.time.now) return { most, total, calls }
@@ -108,7 +106,7 @@ function combined(one: Counts, other: Counts, combine: (a: number, b: number) =>
   }
 }
 
-const say = (session: Session, id: string, content = `Question ${id}.`) =>
+const say = (session: FullSession, id: string, content = `Question ${id}.`) =>
   session.append([
     { id, role: 'user', content },
     { id: `${id}-answer`, role: 'assistant', content: `Answer to ${id}.` },
@@ -128,17 +126,17 @@ function roundOf(id: string, createdAt: number): SealedOp {
   })
 }
 
-const idsIn = async (session: Session): Promise<readonly string[]> =>
+const idsIn = async (session: FullSession): Promise<readonly string[]> =>
   (await session.history({ messages: 500 })).map(({ id }) => id)
 
 describe('retention of the log', () => {
   it('forgets rounds once their newest message is so old, with all that derives from them', async () => {
     const { memory, session, store, time } = open({ log: { days: 30 } }, undefined, undefined, {
       compaction: { ahead: false },
-      recall: lexicalRecall(),
+      recall: {},
     })
     await say(session, 'old', `The code is ${CANARY}.`)
-    await session.remember({ kind: 'preference', text: `Likes ${CANARY}.`, sources: ['old'] })
+    await session.facts.remember({ kind: 'preference', text: `Likes ${CANARY}.`, sources: ['old'] })
     for (let round = 0; round < 100; round++) await say(session, `filler-${round}`)
     await session.context()
     time.now += 30 * DAY
@@ -149,7 +147,7 @@ describe('retention of the log', () => {
     expect(await readEverything(store)).not.toContain(CANARY)
     expect(await idsIn(session)).toEqual(['new', 'new-answer'])
     expect(JSON.stringify(await session.context())).not.toContain('filler-7.')
-    expect(await memory.user(ADA).audit()).toMatchObject([
+    expect(await readAudit(memory, ADA)).toMatchObject([
       { action: 'forget', target: 'trip', by: 'retention', counts: { messages: 202, facts: 1 } },
     ])
   })
@@ -267,7 +265,7 @@ describe('retention of the log', () => {
     )
     for (const session of sessions) for (const id of ['old', 'new']) await say(session, id)
     time.now += DAY
-    await Promise.all([memory.runDueWork(), memory.runDueWork(), memory.runDueWork()])
+    await Promise.all([runDueWork(memory), runDueWork(memory), runDueWork(memory)])
     expect(looks).toBe(1)
     await runAll(memory, time)
     for (const session of sessions) expect(await idsIn(session)).toEqual(['new', 'new-answer'])
@@ -280,7 +278,7 @@ describe('retention of the log', () => {
     for (let round = 0; round < 600; round++) await say(first.session, `q${round}`)
     time.now += DAY
     await say(first.session, 'new')
-    await first.memory.runDueWork()
+    await runDueWork(first.memory)
     const second = open({ log: { days: 1 } }, store, time)
     await runAll(second.memory, time)
     expect(await idsIn(second.session)).toEqual(['new', 'new-answer'])
@@ -306,7 +304,7 @@ describe('retention of the log', () => {
     let failures = 0
     for (let next: number | undefined = time.now; next !== undefined && next <= time.now; )
       try {
-        next = await memory.runDueWork()
+        next = await runDueWork(memory)
       } catch {
         failures++
       }
@@ -320,27 +318,32 @@ describe('retention of facts', () => {
   it('takes those that were first said so long ago, with heads that show them; pinned ones stay', async () => {
     const { memory, session, store, time } = open({ facts: { days: 10 } })
     await session.append({ role: 'user', content: 'Hello.' })
-    await session.remember({ id: 'own', kind: 'finding', text: `Found ${CANARY} here.` })
-    await session.remember({ id: 'shared', kind: 'preference', text: `Likes ${CANARY}.` })
-    await session.remember({ id: 'pinned', kind: 'constraint', text: 'Never fly.', pinned: true })
+    await session.facts.remember({ id: 'own', kind: 'finding', text: `Found ${CANARY} here.` })
+    await session.facts.remember({ id: 'shared', kind: 'preference', text: `Likes ${CANARY}.` })
+    await session.facts.remember({ id: 'pinned', kind: 'constraint', text: 'Never fly.', pinned: true })
     await session.context()
     time.now += 5 * DAY
-    await session.remember({ id: 'later', kind: 'finding', text: 'It rains.' })
+    await session.facts.remember({ id: 'later', kind: 'finding', text: 'It rains.' })
     time.now += 5 * DAY - 1
     await runAll(memory, time)
-    expect((await session.facts()).map(({ id }) => id).sort()).toEqual(['later', 'own', 'pinned', 'shared'])
+    expect((await session.facts.list()).map(({ id }) => id).sort()).toEqual([
+      'later',
+      'own',
+      'pinned',
+      'shared',
+    ])
     time.now += 1
-    expect(await memory.nextWorkAt()).toBe(time.now)
+    expect(await nextWorkAt(memory)).toBe(time.now)
     await runAll(memory, time)
-    expect((await session.facts({ all: true })).map(({ id }) => id).sort()).toEqual(['later', 'pinned'])
+    expect((await session.facts.list({ all: true })).map(({ id }) => id).sort()).toEqual(['later', 'pinned'])
     expect(await readEverything(store)).not.toContain(CANARY)
-    expect(await memory.nextWorkAt()).toBe(time.now + 5 * DAY)
+    expect(await nextWorkAt(memory)).toBe(time.now + 5 * DAY)
   })
 
   it('leaves one that was handed over to the user, and is pinned there', async () => {
     const { memory, session, time } = open({ facts: { days: 10 } })
-    await session.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.', trust: 'tool' })
-    await session.promote('f1', { pinned: true })
+    await session.facts.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.', trust: 'tool' })
+    await session.facts.promote('f1', { pinned: true })
     time.now += 11 * DAY
     await runAll(memory, time)
     expect(await memory.user(ADA).facts.list()).toMatchObject([{ id: 'f1', pinned: true }])
@@ -405,7 +408,7 @@ describe('retention of checkpoints', () => {
 
   it('counts from the first look on where nothing says when it was written, and changes no version', async () => {
     const store = mapStore()
-    const before = open({}, store)
+    const before = open(undefined, store)
     const version = await before.session.checkpoint.set({ code: 1 })
     const { memory, session, time } = open({ checkpoint: { days: 10 } }, store)
     await runAll(memory, time)
@@ -422,14 +425,15 @@ describe('retention of checkpoints', () => {
 describe('retention', () => {
   it('is refused where it is none', () => {
     for (const [retention, argument] of [
-      [7, 'retention'],
-      [{ log: 30 }, 'retention.log'],
-      [{ log: {} }, 'retention.log.days'],
-      [{ facts: { days: 0 } }, 'retention.facts.days'],
-      [{ facts: { days: 1.5 } }, 'retention.facts.days'],
-      [{ checkpoint: { days: 36_501 } }, 'retention.checkpoint.days'],
-      [{ messages: { days: 1 } }, 'retention.messages'],
-      [{ log: { days: 1 }, onUnreadable: true }, 'retention.onUnreadable'],
+      [7, 'options'],
+      [{}, 'options'],
+      [{ log: 30 }, 'log'],
+      [{ log: {} }, 'log.days'],
+      [{ facts: { days: 0 } }, 'facts.days'],
+      [{ facts: { days: 1.5 } }, 'facts.days'],
+      [{ checkpoint: { days: 36_501 } }, 'checkpoint.days'],
+      [{ messages: { days: 1 } }, 'messages'],
+      [{ log: { days: 1 }, onUnreadable: true }, 'onUnreadable'],
     ] as const)
       expect(() => open(retention as never)).toThrow(expect.objectContaining({ argument }))
   })
@@ -447,21 +451,21 @@ describe('retention', () => {
     const { memory, session, time } = open({ log: { days: 3 } }, store)
     await say(session, 'q')
     await runAll(memory, time)
-    const next = (await memory.nextWorkAt()) ?? 0
+    const next = (await nextWorkAt(memory)) ?? 0
     expect(next).toBe(time.now + 3 * DAY)
     looks = 0
     time.now = next - 1
-    expect(await memory.runDueWork()).toBe(next)
+    expect(await runDueWork(memory)).toBe(next)
     expect(looks).toBe(0)
     time.now = next
-    await memory.runDueWork()
+    await runDueWork(memory)
     expect(looks).toBeGreaterThan(0)
   })
 
   it('has nothing to do where there is none', async () => {
-    const { memory, session } = open({})
+    const { memory, session } = open(undefined)
     await say(session, 'q')
-    expect(await memory.nextWorkAt()).toBeUndefined()
-    expect(await memory.runDueWork()).toBeUndefined()
+    expect(await nextWorkAt(memory)).toBeUndefined()
+    expect(await runDueWork(memory)).toBeUndefined()
   })
 })

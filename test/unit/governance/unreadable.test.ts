@@ -1,27 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import {
-  createMemory,
-  type Memory,
-  mapStore,
-  type RetentionOptions,
-  type Store,
-  type UnreadableLeft,
-} from '../../../src/index.ts'
+import { mapStore, type RetentionOptions, type Store, type UnreadableLeft } from '../../../src/index.ts'
+import { attach, readAttachment } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
+import { findSession } from '../../../src/operations/sessions.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { runDueWork } from '../../../src/operations/upkeep.ts'
+import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { unreadableStore } from '../support/unreadable-store.ts'
 
 const DAY = 86_400_000
 const ADA = { userId: 'ada' }
 const TRIP = { ...ADA, sessionId: 'trip' }
 
-function open(names: readonly string[], retention: RetentionOptions = {}) {
+function open(names: readonly string[], retention?: RetentionOptions) {
   const below = mapStore()
   const hidden = new Set<string>()
   const time = { now: 1_000 * DAY }
-  const memory = createMemory({
+  const memory = fullMemory({
     store: unreadableStore(below, hidden),
     budget: 2_000,
     clock: () => time.now,
-    retention,
+    ...(retention && { retention }),
   })
   /** From now on they cannot be read. */
   const hide = () => {
@@ -31,9 +32,9 @@ function open(names: readonly string[], retention: RetentionOptions = {}) {
 }
 
 /** Calls it until nothing is due. */
-async function runAll(memory: Memory, time: { readonly now: number }): Promise<void> {
+async function runAll(memory: FullMemory, time: { readonly now: number }): Promise<void> {
   for (let calls = 0; ; calls++) {
-    const next = await memory.runDueWork()
+    const next = await runDueWork(memory)
     if (next === undefined || next > time.now) return
     if (calls > 100) throw new Error('it never ends')
   }
@@ -54,35 +55,35 @@ describe('what cannot be read', () => {
   it('is forgotten where it is asked for, and is no more once it can be read again', async () => {
     const { memory, session, below, hide, hidden } = open(['said', 'fact/own', 'fact/shared'])
     await session.append({ id: 'said', role: 'user', content: 'The code is 1234.' })
-    await session.remember({ id: 'own', kind: 'finding', text: 'The code has four digits.' })
-    await session.remember({ id: 'shared', kind: 'preference', text: 'Likes codes.' })
+    await session.facts.remember({ id: 'own', kind: 'finding', text: 'The code has four digits.' })
+    await session.facts.remember({ id: 'shared', kind: 'preference', text: 'Likes codes.' })
     hide()
     for (const id of ['said', 'own', 'shared']) {
-      expect(await session.forget(id)).toMatchObject({ already: false })
-      expect(await session.forget(id)).toMatchObject({ already: true })
+      expect(await forget(session, id)).toMatchObject({ already: false })
+      expect(await forget(session, id)).toMatchObject({ already: true })
     }
     hidden.clear()
     expect(await bodyOf(below, 'said')).toBeNull()
     expect(await session.history()).toEqual([])
-    for (const id of ['own', 'shared']) expect(await session.fact(id)).toBeUndefined()
-    expect((await memory.user(ADA).audit()).map(({ action }) => action)).toEqual(Array(3).fill('forget'))
+    for (const id of ['own', 'shared']) expect(await session.facts.get(id)).toBeUndefined()
+    expect((await readAudit(memory, ADA)).map(({ action }) => action)).toEqual(Array(3).fill('forget'))
   })
 
   it('keeps the attachments that it may name, and the heads that may show what is forgotten go', async () => {
     const { session, below, hide } = open(['other'])
-    const part = await session.attach({ mediaType: 'image/png', bytes: Uint8Array.of(1), id: 'logo' })
+    const part = await attach(session, { mediaType: 'image/png', bytes: Uint8Array.of(1), id: 'logo' })
     for (const id of ['said', 'other']) await session.append({ id, role: 'user', content: [part] })
-    await session.remember({ id: 'shared', kind: 'preference', text: 'Likes pictures.' })
+    await session.facts.remember({ id: 'shared', kind: 'preference', text: 'Likes pictures.' })
     await session.context()
     const [head] = await below.open(TRIP).registers('head/')
     hide()
-    expect(await session.forget('said')).toMatchObject({ kept: { first: ['logo'] } })
-    expect(await session.attachment('logo')).toBeDefined()
-    const blind = createMemory({
+    expect(await forget(session, 'said')).toMatchObject({ kept: { first: ['logo'] } })
+    expect(await readAttachment(session, 'logo')).toBeDefined()
+    const blind = fullMemory({
       store: unreadableStore(below, new Set([head?.key ?? ''])),
       budget: 2_000,
     }).session(TRIP)
-    expect((await blind.forget('shared')).removed.heads.first).toEqual([head?.key])
+    expect((await forget(blind, 'shared')).removed.heads.first).toEqual([head?.key])
     expect(await below.open(TRIP).registers('head/')).toEqual([])
   })
 
@@ -94,7 +95,7 @@ describe('what cannot be read', () => {
     await session.append({ id: 'new', role: 'user', content: 'Go on.' })
     hide()
     time.now += 31 * DAY
-    await memory.runDueWork()
+    await runDueWork(memory)
     expect(await bodyOf(below, 'old')).toBeNull()
     expect(await bodyOf(below, 'old-answer')).toBeNull()
     expect(await bodyOf(below, 'lone')).not.toBeNull()
@@ -112,7 +113,8 @@ describe('what cannot be read', () => {
     await session.append({ id: 'lone', role: 'user', content: 'Nobody can tell when.' })
     const ids = Array.from({ length: 1_200 }, (_, index) => `old-${index}`)
     for (const id of ids) await session.append({ id, role: 'user', content: 'Old.' })
-    for (const id of ['own', 'other']) await session.remember({ id, kind: 'finding', text: `It is ${id}.` })
+    for (const id of ['own', 'other'])
+      await session.facts.remember({ id, kind: 'finding', text: `It is ${id}.` })
     await session.checkpoint.set({ step: 1 })
     time.now += 31 * DAY
     await session.append({ id: 'new', role: 'user', content: 'Go on.' })
@@ -123,9 +125,9 @@ describe('what cannot be read', () => {
     expect(told[0]).toEqual({ scope: TRIP, part: 'log', id: 'lone' })
     expect(await bodyOf(below, 'old-1199')).toBeNull()
     expect(await bodyOf(below, 'lone')).not.toBeNull()
-    expect(await session.fact('other')).toBeUndefined()
+    expect(await session.facts.get('other')).toBeUndefined()
     hidden.clear()
-    expect(await session.fact('own')).toBeDefined()
+    expect(await session.facts.get('own')).toBeDefined()
     expect((await session.checkpoint.get()).value).toEqual({ step: 1 })
 
     time.now += DAY
@@ -133,7 +135,7 @@ describe('what cannot be read', () => {
     await runAll(memory, time)
     expect(told).toEqual([])
     expect(await bodyOf(below, 'lone')).toBeNull()
-    expect(await session.fact('own')).toBeUndefined()
+    expect(await session.facts.get('own')).toBeUndefined()
     expect((await session.checkpoint.get()).version).toBeNull()
   })
 
@@ -205,40 +207,44 @@ describe('what cannot be read', () => {
       },
     })
     await session.checkpoint.set({ step: 1 })
-    await session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' })
+    await session.facts.remember({ id: 'own', kind: 'finding', text: 'The train is late.' })
     time.now += 31 * DAY
     hide()
     await runAll(memory, time)
-    expect(await session.fact('own')).toBeUndefined()
+    expect(await session.facts.get('own')).toBeUndefined()
   })
 
   it('is no fact, no result and no session that is not there', async () => {
     const { memory, session, hide } = open(['fact/own', 'fact/shared', 'session/trip'])
     await session.append({ id: 'said', role: 'user', content: 'Hello.' })
-    await session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' })
+    await session.facts.remember(
+      { id: 'own', kind: 'finding', text: 'The train is late.' },
+      { opId: 'first' },
+    )
     const { facts } = memory.user(ADA)
     await facts.remember({ id: 'shared', kind: 'preference', text: 'Likes trains.' }, 'second')
     hide()
     const calls = [
-      () => session.fact('own'),
-      () => session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' }),
+      () => session.facts.get('own'),
+      () =>
+        session.facts.remember({ id: 'own', kind: 'finding', text: 'The train is late.' }, { opId: 'first' }),
       () => facts.get('shared'),
       () => facts.remember({ id: 'shared', kind: 'preference', text: 'Likes trains.' }, 'second'),
-      () => memory.sessions(ADA).get('trip'),
+      () => findSession(memory, ADA, 'trip'),
     ]
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'ERR_DECRYPT' })
-    await facts.forget('shared')
+    await forgetFact(memory, ADA, 'shared')
     expect(await facts.get('shared')).toBeUndefined()
   })
 
   it('is emptied by an import of a newer file in which it was forgotten', async () => {
     const { memory, session, below, hide, hidden } = open(['said'])
     await session.append({ id: 'said', role: 'user', content: 'The code is 1234.' })
-    const copy = createMemory({ store: mapStore(), budget: 2_000 })
-    await copy.import(TRIP, memory.export(TRIP))
-    await copy.session(TRIP).forget('said')
+    const copy = fullMemory({ store: mapStore(), budget: 2_000 })
+    await importInto(copy, TRIP, exportFrom(memory, TRIP))
+    await forget(copy.session(TRIP), 'said')
     hide()
-    await memory.import(TRIP, copy.export(TRIP))
+    await importInto(memory, TRIP, exportFrom(copy, TRIP))
     hidden.clear()
     expect(await bodyOf(below, 'said')).toBeNull()
   })
@@ -247,10 +253,13 @@ describe('what cannot be read', () => {
     for (const name of ['said', 'fact/own', 'checkpoint']) {
       const { memory, session, hide } = open([name])
       await session.append({ id: 'said', role: 'user', content: 'Hello.' })
-      await session.remember({ id: 'own', kind: 'finding', text: 'The train is late.' })
+      await session.facts.remember({ id: 'own', kind: 'finding', text: 'The train is late.' })
       await session.checkpoint.set({ step: 1 })
       hide()
-      await expect(everything(memory.export(TRIP))).rejects.toMatchObject({ code: 'ERR_DECRYPT', id: name })
+      await expect(everything(exportFrom(memory, TRIP))).rejects.toMatchObject({
+        code: 'ERR_DECRYPT',
+        id: name,
+      })
     }
   })
 })

@@ -5,6 +5,7 @@ import { explain } from '../../../src/render/explain.ts'
 import { render } from '../../../src/replay/request.ts'
 import { layOut } from '../../../src/replay/request-diff.ts'
 import type { Provider } from '../../../src/replay/transcript.ts'
+import { runs } from '../support/runs.ts'
 import { builtFrom, conversations, long } from './support.ts'
 
 /** The first byte of `b` that is not in `a`, byte by byte; nothing if only the brackets that close `a` are missing. */
@@ -40,7 +41,7 @@ describe('the difference of two calls', () => {
           )
           if (tokens && tokens.rebilled > 0) expect(lines.some(({ change }) => change === 'again')).toBe(true)
         }),
-        { numRuns: 60 },
+        runs(60),
       )
       expect(parted).toBeGreaterThan(5)
     },
@@ -56,7 +57,7 @@ describe('the difference of two calls', () => {
         const { divergence } = compareRequests(first, second)
         expect(divergence?.byte).toBe(bruteForce(layOut(first).text, layOut(second).text))
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionClient } from '../../../src/client/index.ts'
 import { defaultCounter } from '../../../src/counters/default.ts'
-import { createMemory, mapStore, PlimsollError, type Session } from '../../../src/index.ts'
+import { mapStore, PlimsollError } from '../../../src/index.ts'
 import { Desk, type DeskSettings, type OpenedFile } from '../../../src/inspector/model/desk.ts'
 import { sampleLog } from '../../../src/inspector/model/sample.ts'
 import { pageTurns, slices } from '../../../src/inspector/model/slices.ts'
 import { clientSource, type InspectorSource, sessionSource } from '../../../src/inspector/model/source.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, trip, user } from '../support/recordings.ts'
 
@@ -162,7 +163,7 @@ describe('a desk', () => {
 
 it('reads the sources that a page has', () => {
   const [ofSession, ofClient]: [
-    (session: Session) => InspectorSource,
+    (session: FullSession) => InspectorSource,
     (client: SessionClient) => InspectorSource,
   ] = [sessionSource, clientSource]
   expect([ofSession, ofClient]).toHaveLength(2)
@@ -170,7 +171,7 @@ it('reads the sources that a page has', () => {
 
 describe('a session on the desk', () => {
   async function session() {
-    const memory = createMemory({ store: mapStore(), budget: 600, counter: defaultCounter })
+    const memory = fullMemory({ store: mapStore(), budget: 600, counter: defaultCounter })
     const session = memory.session({ userId: 'ada', sessionId: 'tea' })
     const sent: string[] = []
     const say = async (number: number) => {
@@ -209,7 +210,7 @@ describe('a session on the desk', () => {
 
   it('gives the other policies the same instructions and tools', async () => {
     const system = `You sell tickets. ${'Be brief. '.repeat(20)}`
-    const memory = createMemory({ store: mapStore(), budget: 4_000, counter: defaultCounter, system })
+    const memory = fullMemory({ store: mapStore(), budget: 4_000, counter: defaultCounter, system })
     const own = memory.session({ userId: 'ada', sessionId: 'trip' })
     const tools = [
       { name: 'seats', description: 'Finds seats. '.repeat(20), inputSchema: { type: 'object' } },
@@ -228,7 +229,7 @@ describe('a session on the desk', () => {
   it('writes nothing, also where the next call would begin an epoch', async () => {
     const store = mapStore()
     const scope = { userId: 'ada', sessionId: 'tea' }
-    const own = createMemory({ store, budget: 600 }).session(scope)
+    const own = fullMemory({ store, budget: 600 }).session(scope)
     await own.append({ role: 'user', content: 'Hi' })
     const { seq } = await store.open(scope).head()
     const desk = deskOf()

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultCounter } from '../../../src/counters/default.ts'
 import { portions, showContext, showRequest } from '../../../src/inspector/model/shown.ts'
 import { conversationOf, type Provider } from '../../../src/replay/transcript.ts'
+import { runs } from '../support/runs.ts'
 import { builtFrom, conversations, long } from './support.ts'
 
 const sum = (parts: readonly { readonly tokens: number }[]) =>
@@ -20,7 +21,7 @@ describe('what is shown of a context', () => {
             expect(stretches.map(({ from, to }) => text.slice(from, to)).join('')).toBe(text)
           }
         }),
-        { numRuns: 30 },
+        runs(30),
       )
     },
   )
@@ -87,5 +88,6 @@ it('portions of a whole number are whole, add up to it, and are off by less than
             expect(Math.abs(part - (whole * (weights[index] ?? 0)) / all)).toBeLessThan(1)
       },
     ),
+    runs(100),
   )
 })

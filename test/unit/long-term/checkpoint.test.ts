@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type CheckpointOptions,
-  createMemory,
   type Json,
   mapStore,
-  type Session,
   type StandardResult,
   type StandardSchema,
   type Store,
 } from '../../../src/index.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
 interface Progress {
@@ -18,10 +18,10 @@ interface Progress {
 }
 
 const setUp = <State = unknown>(
-  checkpoint?: CheckpointOptions<State>,
+  checkpoint?: FullMemoryOptions<State>['checkpoint'],
   store: Store = mapStore(),
-): Session<State> =>
-  createMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
+): FullSession<State> =>
+  fullMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
 
 /** As a library of schemas would make it: `done` must be a list of texts; a missing one is filled in. */
 const schema: StandardSchema<unknown, Progress> = {
@@ -58,11 +58,11 @@ describe('a checkpoint', () => {
   })
 
   it('is the default where nothing is kept: that of the call, else that of the memory, else undefined', async () => {
-    const { checkpoint } = setUp<Progress>({ defaultState: { done: ['a'] } })
+    const { checkpoint } = setUp<Progress>({ initial: { done: ['a'] } })
     expect(await checkpoint.get()).toEqual({ value: { done: ['a'] }, version: null })
     expect(await checkpoint.get({ default: { done: [] } })).toEqual({ value: { done: [] }, version: null })
     expect(await setUp().checkpoint.get()).toEqual({ value: undefined, version: null })
-    const made = setUp<Progress>({ defaultState: () => ({ done: ['made'] }) }).checkpoint
+    const made = setUp<Progress>({ initial: () => ({ done: ['made'] }) }).checkpoint
     expect(await made.get()).toEqual({ value: { done: ['made'] }, version: null })
     expect((await made.get({ default: () => ({ done: [] }) })).value).toEqual({ done: [] })
     const version = await checkpoint.set({ done: ['kept'] })
@@ -73,7 +73,7 @@ describe('a checkpoint', () => {
   })
 
   it('hands out its default anew each time', async () => {
-    const { checkpoint } = setUp<{ done: string[] }>({ defaultState: { done: [] } })
+    const { checkpoint } = setUp<{ done: string[] }>({ initial: { done: [] } })
     const { value } = await checkpoint.get()
     value?.done.push('changed')
     expect((await checkpoint.get()).value).toEqual({ done: [] })
@@ -110,7 +110,7 @@ describe('a checkpoint', () => {
   })
 
   it('updates from the memory’s default, and from undefined where there is none', async () => {
-    const { checkpoint } = setUp<number>({ defaultState: 40 })
+    const { checkpoint } = setUp<number>({ initial: 40 })
     await checkpoint.update((count) => (count ?? 0) + 2)
     expect((await checkpoint.get()).value).toBe(42)
     const bare = setUp<string>().checkpoint
@@ -152,13 +152,13 @@ describe('a checkpoint', () => {
 
   it('belongs to one session, and lists it', async () => {
     const store = mapStore()
-    const memory = createMemory({ store, budget: 16_000 })
+    const memory = fullMemory({ store, budget: 16_000 })
     await memory.session({ userId: 'ada', sessionId: 'one' }).checkpoint.set(1)
     expect((await memory.session({ userId: 'ada', sessionId: 'other' }).checkpoint.get()).value).toBe(
       undefined,
     )
-    expect(await memory.sessions({ userId: 'ada' }).list()).toMatchObject([{ sessionId: 'one' }])
-    await memory.sessions({ userId: 'ada' }).delete('one')
+    expect(await listSessions(memory, { userId: 'ada' })).toMatchObject([{ sessionId: 'one' }])
+    await deleteSession(memory, { userId: 'ada' }, 'one')
     expect((await memory.session({ userId: 'ada', sessionId: 'one' }).checkpoint.get()).value).toBe(undefined)
   })
 })
@@ -207,9 +207,9 @@ describe('a checkpoint with a schema', () => {
 
   it('takes nothing else for a schema', () => {
     for (const wrong of [null, {}, { '~standard': {} }, () => true])
-      expect(() => setUp({ schema: wrong as never })).toThrow('checkpoint.schema must be a Standard Schema')
-    expect(() => createMemory({ store: mapStore(), budget: 1_000, checkpoint: 7 as never })).toThrow(
-      'checkpoint must be an object',
+      expect(() => setUp({ schema: wrong as never })).toThrow('checkpoint: schema must be a Standard Schema')
+    expect(() => fullMemory({ store: mapStore(), budget: 1_000, checkpoint: 7 as never })).toThrow(
+      'checkpoint: options must be an object',
     )
   })
 })

@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { textOf } from '../../../src/core/message.ts'
-import { sealOp } from '../../../src/core/seal.ts'
-import { createMemory, isPlimsollError, mapStore, type Session, type Store } from '../../../src/index.ts'
+import { isPlimsollError, mapStore, type Store } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { textOf } from '../../../src/kernel/log/message.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { rememberedIn, rememberingSession } from '../support/remembering.ts'
 import { runs } from '../support/runs.ts'
@@ -13,18 +17,18 @@ interface Progress {
   readonly processedIds: readonly string[]
 }
 
-const open = (store: Store): Session<Progress> =>
-  createMemory<Progress>({
+const open = (store: Store): FullSession<Progress> =>
+  fullMemory<Progress>({
     store,
     budget: 16_000,
-    checkpoint: { defaultState: { processedIds: [] } },
+    checkpoint: { initial: { processedIds: [] } },
   }).session({
     userId: 'ada',
     sessionId: 'trip',
   })
 const done = (...processedIds: string[]): Progress => ({ processedIds })
 const finding = (text: string, more = {}) => ({ kind: 'finding' as const, id: text, text, ...more })
-const shown = async (session: Session): Promise<string[]> =>
+const shown = async (session: FullSession): Promise<string[]> =>
   (await session.history({ messages: 100 })).map(textOf)
 const state = async (store: Store) => ({
   log: await shown(open(store)),
@@ -46,9 +50,9 @@ describe('a commit', () => {
       messages: [{ id: 'm', content: 'Turin' }],
       repeated: false,
       mismatch: false,
-      remembered: [{ status: 'new', fact: { text: 'Trains go at 9:40.' } }],
+      facts: [{ status: 'new', fact: { text: 'Trains go at 9:40.' } }],
     })
-    expect((await session.checkpoint.get()).version).toBe(result.version)
+    expect((await session.checkpoint.get()).version).toBe(result.checkpoint)
     const facts = ['Trains go at 9:40.']
     expect(await state(store)).toEqual({ log: ['Turin'], checkpoint: done('turin'), facts })
   })
@@ -56,11 +60,12 @@ describe('a commit', () => {
   it('may hold a checkpoint alone, facts alone or one message, but not nothing', async () => {
     const store = mapStore()
     const session = rememberingSession<Progress>(store)
-    expect(await session.commit({ checkpoint: done('a') })).toMatchObject({ messages: [], remembered: [] })
-    expect(await session.commit({ facts: [finding('One.')] })).not.toHaveProperty('version')
-    expect((await session.commit({ facts: [finding('One.')] })).remembered).toMatchObject([
-      { status: 'known' },
-    ])
+    expect(await session.commit({ checkpoint: done('a') })).toMatchObject({
+      messages: [],
+      checkpoint: expect.any(String),
+    })
+    expect(await session.commit({ facts: [finding('One.')] })).not.toHaveProperty('checkpoint')
+    expect((await session.commit({ facts: [finding('One.')] })).facts).toMatchObject([{ status: 'known' }])
     await session.commit({ messages: { role: 'user', content: 'Hello' } })
     expect(await state(store)).toEqual({ log: ['Hello'], checkpoint: done('a'), facts: ['One.'] })
     const refused = { code: 'ERR_INVALID_ARGUMENT', argument: 'messages' }
@@ -87,11 +92,11 @@ describe('a commit', () => {
     const store = mapStore()
     const session = open(store)
     await session.append({ role: 'user', content: 'Gone' })
-    const memory = createMemory({ store, budget: 16_000 })
-    await memory.sessions({ userId: 'ada' }).delete('trip')
+    const memory = fullMemory({ store, budget: 16_000 })
+    await deleteSession(memory, { userId: 'ada' }, 'trip')
     await session.commit({ messages: { role: 'assistant', content: 'Here' }, checkpoint: done('x') })
     expect(await state(store)).toEqual({ ...NOTHING, log: ['Here'], checkpoint: done('x') })
-    expect(await memory.sessions({ userId: 'ada' }).list()).toHaveLength(1)
+    expect(await listSessions(memory, { userId: 'ada' })).toHaveLength(1)
   })
 
   it('tells listeners of its messages', async () => {
@@ -136,7 +141,7 @@ describe('a commit', () => {
   it('is refused with the version of a checkpoint that others changed', async () => {
     const store = mapStore()
     const session = open(store)
-    const { version } = await session.commit({ checkpoint: done('a') }, { ifVersion: null })
+    const { checkpoint: version } = await session.commit({ checkpoint: done('a') }, { ifVersion: null })
     const messages = { role: 'user' as const, content: 'b' }
     const refused = { code: 'ERR_CONFLICT', version: version ?? '' }
     await expect(
@@ -188,7 +193,9 @@ describe('a commit', () => {
       },
     }))
     const input = { checkpoint: done('b'), facts: [finding('x'), finding('y')] }
-    const { remembered } = await rememberingSession<Progress>(store).commit(input, { ifVersion: version })
+    const { facts: remembered } = await rememberingSession<Progress>(store).commit(input, {
+      ifVersion: version,
+    })
     expect(remembered).toMatchObject([{ status: 'known' }, { status: 'new' }])
     expect(await state(inner)).toEqual({ ...NOTHING, checkpoint: done('b'), facts: ['x', 'y'] })
   })
@@ -196,16 +203,16 @@ describe('a commit', () => {
   it('is prepared again where what says the same as a fact of it was forgotten in between', async () => {
     const inner = mapStore()
     const other = rememberingSession<Progress>(inner)
-    await other.remember({ id: 'old', kind: 'finding', text: 'Trains go at 9:40.' })
+    await other.facts.remember({ id: 'old', kind: 'finding', text: 'Trains go at 9:40.' })
     let left = 1
     const store = changedStore(inner, (scope) => ({
       commit: async (ops, decision) => {
-        if (left-- > 0) await other.forget('old')
+        if (left-- > 0) await forget(other, 'old')
         return scope.commit(ops, decision)
       },
     }))
     const facts = [{ kind: 'finding' as const, text: 'The trains go at 9:40.' }]
-    const { remembered } = await rememberingSession<Progress>(store).commit({ facts })
+    const { facts: remembered } = await rememberingSession<Progress>(store).commit({ facts })
     expect(remembered).toMatchObject([{ status: 'new', fact: { text: 'The trains go at 9:40.' } }])
   })
 
@@ -245,7 +252,7 @@ describe('a commit that is repeated', () => {
     const { seq } = await store.open({ userId: 'ada', sessionId: 'trip' }).head()
     const again = await session.commit(input, { opId: 'mine', ifVersion: null })
     expect(again).toMatchObject({ messages: first.messages, repeated: true, mismatch: false })
-    expect(again.version).toBe(first.version)
+    expect(again.checkpoint).toBe(first.checkpoint)
     expect(await state(store)).toEqual(before)
     expect((await store.open({ userId: 'ada', sessionId: 'trip' }).head()).seq).toBe(seq)
   })
@@ -264,7 +271,7 @@ describe('a commit that is repeated', () => {
     const before = await state(store)
     const messages = [...input.messages, { role: 'user' as const, content: 'Three' }]
     const again = await session.commit({ messages, facts: [finding('More.')] }, { opId: 'mine' })
-    expect(again).toMatchObject({ messages: first.messages, repeated: true, mismatch: true, remembered: [] })
+    expect(again).toMatchObject({ messages: first.messages, repeated: true, mismatch: true })
     expect(await state(store)).toEqual(before)
   })
 
@@ -294,7 +301,7 @@ describe('a commit that is repeated', () => {
         messages: [],
         repeated: true,
         mismatch: false,
-        remembered: [],
+        facts: [],
       },
     )
     expect(await rememberedIn(store)).toEqual(['Other.'])

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import {
   type Context,
   charsPerToken,
-  createMemory,
   type Extract,
   type Fact,
-  type Memory,
   mapStore,
-  type Session,
   type Store,
 } from '../../../src/index.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { forgetFact } from '../../../src/operations/forget/forget.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 
 const ADA = { userId: 'ada' }
@@ -23,11 +23,17 @@ const seats: Extract = (rounds) =>
         : [],
     )
 
-function open(store: Store): Memory {
-  return createMemory({ store, budget: 1_000, counter: charsPerToken(4), extract: seats, development: true })
+function open(store: Store): FullMemory {
+  return fullMemory({
+    store,
+    budget: 1_000,
+    counter: charsPerToken(4),
+    facts: { extract: seats },
+    development: true,
+  })
 }
 
-const tripOf = (memory: Memory): Session => memory.session({ ...ADA, sessionId: 'trip' })
+const tripOf = (memory: FullMemory): FullSession => memory.session({ ...ADA, sessionId: 'trip' })
 
 const wordsIn = ({ blocks }: Context, text: string): number =>
   blocks
@@ -39,9 +45,9 @@ const wordsIn = ({ blocks }: Context, text: string): number =>
 
 interface Course {
   /** What is there before. */
-  readonly before: (session: Session) => Promise<void>
+  readonly before: (session: FullSession) => Promise<void>
   /** What is cut short, and then done again. */
-  readonly act: (session: Session) => Promise<unknown>
+  readonly act: (session: FullSession) => Promise<unknown>
   /** Text of the one fact that is there in the end, in all of the user's sessions or in this one. */
   readonly text: string
   readonly isShared: boolean
@@ -52,14 +58,15 @@ interface Course {
 const courses: { readonly [name: string]: Course } = {
   'a fact is remembered': {
     before: async () => {},
-    act: (session) => session.remember({ kind: 'preference', text: 'Likes window seats.' }, { opId: 'op-1' }),
+    act: (session) =>
+      session.facts.remember({ kind: 'preference', text: 'Likes window seats.' }, { opId: 'op-1' }),
     text: 'Likes window seats.',
     isShared: true,
     isOld: false,
   },
   'a fact is promoted': {
     before: async (session) => {
-      await session.remember({
+      await session.facts.remember({
         id: 'f1',
         kind: 'preference',
         text: 'Likes window seats.',
@@ -67,7 +74,7 @@ const courses: { readonly [name: string]: Course } = {
       })
       await session.context()
     },
-    act: (session) => session.promote('f1'),
+    act: (session) => session.facts.promote('f1'),
     text: 'Likes window seats.',
     isShared: true,
     isOld: true,
@@ -88,11 +95,11 @@ const courses: { readonly [name: string]: Course } = {
   },
   'a fact is superseded': {
     before: async (session) => {
-      await session.remember({ id: 'f1', kind: 'finding', text: 'The ferry leaves at noon.' })
+      await session.facts.remember({ id: 'f1', kind: 'finding', text: 'The ferry leaves at noon.' })
       await session.context()
     },
     act: (session) =>
-      session.supersede('f1', { id: 'f2', kind: 'finding', text: 'It sails at dawn instead.' }),
+      session.facts.supersede('f1', { id: 'f2', kind: 'finding', text: 'It sails at dawn instead.' }),
     text: 'It sails at dawn instead.',
     isShared: false,
     isOld: false,
@@ -132,9 +139,9 @@ function expectSuperseded(error: { readonly code?: string }): void {
   expect(error.code).toBe('ERR_CONFLICT')
 }
 
-async function expectOnce(session: Session, text: string): Promise<void> {
+async function expectOnce(session: FullSession, text: string): Promise<void> {
   const said = (facts: readonly Fact[]) => facts.filter((fact) => fact.text === text).length
-  expect(said(await session.facts())).toBe(1)
+  expect(said(await session.facts.list())).toBe(1)
   expect(wordsIn(await session.context(), text)).toBe(1)
 }
 
@@ -159,7 +166,7 @@ describe.each(Object.entries(courses))('wherever a process ends while %s', (_, c
           const messages = await session.history({ messages: 100 })
           expect(new Set(messages.map(({ content }) => content)).size).toBe(messages.length)
           const newest = messages.at(-1)
-          if (newest) expect(await tripOf(open(map)).contextAt(newest.id)).toMatchObject({ verified: true })
+          if (newest) expect(await contextAt(tripOf(open(map)), newest.id)).toMatchObject({ verified: true })
         }
     },
   )
@@ -171,7 +178,7 @@ describe.each(Object.entries(courses))('wherever a process ends while %s', (_, c
         if (!failed) break
         const session = tripOf(open(map))
         const shown = wordsIn(await session.context(), text)
-        const facts = await session.facts()
+        const facts = await session.facts.list()
         expect(facts.filter((fact) => fact.text === text).length).toBe(shown)
         expect(shown === 1 || (shown === 0 && !isOld)).toBe(true)
         const elsewhere = wordsIn(
@@ -201,12 +208,12 @@ it('a fact that its user forgets while it is half shared is gone, and is in the 
     // A preview finishes nothing, and shows it once.
     expect(wordsIn(await tripOf(open(map)).context({ preview: true }), course.text)).toBe(1)
     expect(await map.open({ ...ADA, sessionId: 'trip' }).indexed('fact/share')).toHaveLength(1)
-    await user.facts.forget(fact.id)
+    await forgetFact(open(map), ADA, fact.id)
     const session = tripOf(open(map))
     expect(wordsIn(await session.context(), course.text)).toBe(0)
-    expect(await session.facts({ all: true })).toEqual([])
-    await session.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.', trust: 'assistant' })
-    await session.promote('f1')
+    expect(await session.facts.list({ all: true })).toEqual([])
+    await session.facts.remember({ id: 'f1', kind: 'preference', text: 'Likes windows.', trust: 'assistant' })
+    await session.facts.promote('f1')
     expect(await user.facts.list()).toMatchObject([{ id: 'f1' }])
   }
   expect(halves).toBeGreaterThan(0)

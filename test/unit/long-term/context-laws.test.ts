@@ -1,12 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
 import {
   type Block,
   type Context,
-  type CreateMemoryOptions,
   charsPerToken,
-  createMemory,
   isPlimsollError,
   lintRequest,
   mapStore,
@@ -14,36 +11,33 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../../src/index.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { Household, happenings } from '../support/household.ts'
 import { runs } from '../support/runs.ts'
 
-type Options = Omit<CreateMemoryOptions, 'store'>
+type Options = Omit<FullMemoryOptions, 'store'>
 
 const sizes = fc.constantFrom(0, 8, 40, 5_000)
+const sized = <Name extends string>(...names: readonly Name[]) =>
+  fc.record(Object.fromEntries(names.map((name) => [name, sizes])) as Record<Name, typeof sizes>, {
+    requiredKeys: [],
+  })
 
 const policies: fc.Arbitrary<Options> = fc.record(
   {
     budget: fc.oneof(fc.integer({ min: 150, max: 1_200 }), fc.constant(12_000)),
     counter: fc.constantFrom(charsPerToken(4), utf8Bound),
     system: fc.constantFrom('', 'You are a travel agent.'),
-    sections: fc.record(
-      {
-        profile: sizes,
-        pins: sizes,
-        skills: sizes,
-        loaded: sizes,
-        facts: sizes,
-        news: sizes,
-        recall: sizes,
-        checkpoint: sizes,
-      },
-      { requiredKeys: [] },
-    ),
+    profile: sized('tokens'),
+    skills: sized('indexTokens', 'loadedTokens'),
+    facts: sized('pinnedTokens', 'tokens', 'newsTokens'),
+    checkpoint: sized('excerptTokens'),
+    recall: sized('tokens'),
     window: fc.constantFrom({}, { max: { rounds: 3 } }, { keep: { tokens: 100 } }),
     compaction: fc.constantFrom({ ahead: false as const }, { ahead: false as const, summaryTokens: 20 }),
-    recall: fc.constant(lexicalRecall()),
   },
-  { requiredKeys: ['budget'] },
+  { requiredKeys: ['budget', 'recall'] },
 )
 
 /** Sections in which all has room. */
@@ -51,11 +45,11 @@ const roomy: fc.Arbitrary<Options> = fc.record(
   {
     budget: fc.constant(400_000),
     counter: fc.constant(charsPerToken(4)),
-    sections: fc.constant({ checkpoint: 1_000 }),
+    checkpoint: fc.constant({ excerptTokens: 1_000 }),
     window: fc.constantFrom({}, { max: { rounds: 3 } }),
-    recall: fc.constant(lexicalRecall()),
+    recall: fc.constant({}),
   },
-  { requiredKeys: ['budget', 'counter', 'sections'] },
+  { requiredKeys: ['budget', 'counter', 'checkpoint'] },
 )
 
 type OnContext = Parameters<Household['play']>[1]
@@ -109,7 +103,7 @@ describe('the laws hold for whatever is remembered, changed and forgotten', () =
             expect(error.breakdown?.floor).toBeGreaterThan(error.breakdown?.cap ?? 0)
             // The same messages and the same profile, and nothing else that is remembered.
             const store = mapStore()
-            const memory = createMemory({ ...options, store, clock: () => household.now })
+            const memory = fullMemory({ ...options, store, clock: () => household.now })
             const session = memory.session({ userId: 'ada', sessionId: 'trip' })
             const profile = memory.user({ userId: 'ada' }).profile
             for (const { name, text } of await household.memory().user({ userId: 'ada' }).profile.list())
@@ -160,7 +154,7 @@ describe('the laws hold for whatever is remembered, changed and forgotten', () =
       expect(again.receipt).toEqual(context.receipt)
       const newest = await household.newest(tab)
       if (newest === undefined) return
-      const past = await cold.contextAt(newest)
+      const past = await contextAt(cold, newest)
       expect([past.verified, past.reason]).toEqual([true, undefined])
       expect(body(past.context)).toEqual(body(context))
     })

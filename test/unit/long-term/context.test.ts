@@ -2,37 +2,43 @@ import { describe, expect, it, vi } from 'vitest'
 import {
   type Context,
   type ContextOptions,
-  type CreateMemoryOptions,
   charsPerToken,
-  createMemory,
   type Extract,
   extractFacts,
   type FactInput,
-  type Memory,
   mapStore,
-  type Session,
   type Store,
 } from '../../../src/index.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { rewind, undo } from '../../../src/operations/rewind.ts'
 import { costOf } from '../../../src/replay/cost.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../../contract/full-memory.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 const DAY = 86_400_000
 const NOON = 20_779.5 * DAY
 const ADA = { userId: 'ada' }
 
-type Options = Partial<Omit<CreateMemoryOptions, 'store'>>
+type Options = Partial<Omit<FullMemoryOptions, 'store'>>
 
 /** A memory of one user, with a clock that is set by hand. */
 function open(
   options: Options = {},
   store: Store = mapStore(),
 ): {
-  readonly memory: Memory
-  readonly session: Session
+  readonly memory: FullMemory
+  readonly session: FullSession
   readonly store: Store
   readonly clock: { now: number }
 } {
   const clock = { now: NOON }
-  const memory = createMemory({
+  const memory = fullMemory({
     budget: 16_000,
     counter: charsPerToken(4),
     system: 'You are a travel agent.',
@@ -52,7 +58,7 @@ const textOf = ({ blocks }: Context, ...sections: string[]): string =>
 
 const causeOf = ({ receipt: { epoch } }: Context): string => (typeof epoch === 'string' ? epoch : epoch.cause)
 
-const say = (session: Session, content: string) => session.append({ role: 'user', content })
+const say = (session: FullSession, content: string) => session.append({ role: 'user', content })
 const finding = (text: string, more: Partial<FactInput> = {}): FactInput => ({
   kind: 'finding',
   text,
@@ -60,7 +66,7 @@ const finding = (text: string, more: Partial<FactInput> = {}): FactInput => ({
 })
 
 /** Rounds of about 200 tokens each. */
-async function talk(session: Session, rounds: number, options: ContextOptions = {}): Promise<Context> {
+async function talk(session: FullSession, rounds: number, options: ContextOptions = {}): Promise<Context> {
   let context: Context | undefined
   for (let round = 0; round < rounds; round++) {
     await say(session, `Question ${round}: ${'and what then? '.repeat(26)}`)
@@ -76,10 +82,10 @@ describe('a context', () => {
     const user = memory.user(ADA)
     await user.profile.set('SOUL.md', 'You are calm.')
     await user.skills.set({ name: 'tides', description: 'Reads tide tables.', text: 'Open the almanac.' })
-    await session.remember({ kind: 'constraint', text: 'Never fly.' })
-    await session.remember({ kind: 'preference', text: 'Likes window seats.' })
-    await session.remember(finding('The ferry leaves at noon.', { trust: 'tool' }))
-    await session.loadSkill('tides')
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    await session.facts.remember({ kind: 'preference', text: 'Likes window seats.' })
+    await session.facts.remember(finding('The ferry leaves at noon.', { trust: 'tool' }))
+    await session.skills.load('tides')
     await say(session, 'Where to?')
     const context = await session.context()
     expect(textOf(context, 'system')).toBe(
@@ -122,7 +128,7 @@ describe('a context', () => {
     const { session } = open()
     await say(session, 'Where to?')
     const before = await session.context()
-    await session.remember(finding('The web says so.', { trust: 'web' }))
+    await session.facts.remember(finding('The web says so.', { trust: 'web' }))
     const after = await session.context()
     expect(after.epoch).toBe(before.epoch)
     expect(textOf(after, 'tail')).toContain('- finding [web] The web says so.')
@@ -157,14 +163,15 @@ describe('a context', () => {
   it.each([
     [
       'superseded',
-      (session: Session, id: string) => session.supersede(id, { kind: 'blocker', text: 'Now open.' }),
+      (session: FullSession, id: string) =>
+        session.facts.supersede(id, { kind: 'blocker', text: 'Now open.' }),
     ],
-    ['forgotten', (session: Session, id: string) => session.forget(id)],
-    ['resolved', (session: Session, id: string) => session.resolve(id)],
+    ['forgotten', (session: FullSession, id: string) => forget(session, id)],
+    ['resolved', (session: FullSession, id: string) => session.facts.resolve(id)],
   ])('says nothing more of a fact that was %s, on any object, ever', async (_, change) => {
     for (const inHead of [false, true]) {
       const { memory, session } = open({ compaction: { ahead: false } })
-      const { fact } = await session.remember({ kind: 'blocker', text: 'The harbour is frozen.' })
+      const { fact } = await session.facts.remember({ kind: 'blocker', text: 'The harbour is frozen.' })
       if (!inHead) await session.context()
       const other = memory.session({ ...ADA, sessionId: 'trip' })
       for (const one of [session, other]) expect(textOf(await one.context())).toContain('frozen')
@@ -177,7 +184,7 @@ describe('a context', () => {
 
   it('says nothing more of a fact from the UTC day on that begins when it has ended', async () => {
     const { session, clock } = open()
-    await session.remember(finding('The sale goes on.', { expiresAt: NOON + DAY / 4 }))
+    await session.facts.remember(finding('The sale goes on.', { expiresAt: NOON + DAY / 4 }))
     expect(textOf(await session.context())).toContain('sale')
     clock.now += DAY / 4
     expect(textOf(await session.context())).toContain('sale')
@@ -187,13 +194,13 @@ describe('a context', () => {
 
   it('is emptied where a fact of its session that its head showed is forgotten', async () => {
     const { session, store } = open()
-    const { fact } = await session.remember(finding('The harbour is frozen.'))
+    const { fact } = await session.facts.remember(finding('The harbour is frozen.'))
     const { messages } = await say(session, 'Where to?')
     const { head } = await session.context()
     await say(session, 'And then?')
-    await session.forget(fact.id)
+    await forget(session, fact.id)
     expect((await store.open({ ...ADA, sessionId: 'trip' }).register(head))?.body).toBeNull()
-    const past = await session.contextAt(messages[0]?.id ?? '')
+    const past = await contextAt(session, messages[0]?.id ?? '')
     expect([past.verified, past.reason]).toEqual([false, 'forgotten'])
     expect(textOf(past.context)).not.toContain('frozen')
   })
@@ -201,9 +208,9 @@ describe('a context', () => {
   it('shows no facts of other projects', async () => {
     const { memory, session } = open()
     const boat = memory.session({ ...ADA, sessionId: 'boat' }, { project: 'boat' })
-    await boat.remember({ kind: 'constraint', text: 'Paint it blue.' })
-    await boat.remember({ kind: 'preference', text: 'No project at all.', project: 'boat' })
-    await session.remember({ kind: 'constraint', text: 'Never fly.' })
+    await boat.facts.remember({ kind: 'constraint', text: 'Paint it blue.' })
+    await boat.facts.remember({ kind: 'preference', text: 'No project at all.', project: 'boat' })
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
     expect(textOf(await boat.context())).toMatch(
       /Paint it blue[\s\S]*Never fly|Never fly[\s\S]*Paint it blue/,
     )
@@ -218,51 +225,51 @@ describe('a context', () => {
   it('shows the newest facts of all scopes, however important the older ones of another scope are', async () => {
     const { session } = open()
     for (let index = 0; index < 20; index++)
-      await session.remember({
+      await session.facts.remember({
         kind: 'constraint',
         text: `Rule ${index} is about ${'abcdefghijklmnopqrst'[index]}.`,
       })
     await session.context()
-    await session.remember(finding('The ferry leaves at noon.'))
+    await session.facts.remember(finding('The ferry leaves at noon.'))
     const context = await session.context()
     expect(textOf(context, 'tail')).toContain('The ferry leaves at noon.')
   })
 
   it('shows a fact at once that is shared or made long after it was said', async () => {
     const { memory, session } = open()
-    const { fact } = await session.remember({
+    const { fact } = await session.facts.remember({
       kind: 'preference',
       text: 'Likes window seats.',
       trust: 'assistant',
     })
     const home = memory.session({ ...ADA, sessionId: 'home' })
     for (let index = 0; index < 20; index++)
-      await home.remember({
+      await home.facts.remember({
         kind: 'preference',
         text: `Likes ${'abcdefghijklmnopqrst'[index]}${index}.`,
         createdAt: NOON + index,
       })
     expect(textOf(await home.context())).not.toContain('window')
-    await session.promote(fact.id)
+    await session.facts.promote(fact.id)
     expect(textOf(await home.context(), 'tail')).toContain('Likes window seats.')
   })
 
   it('shows as much as fits in strict order, and counts the rest', async () => {
-    const { session } = open({ sections: { facts: 30, news: 20, pins: 0 } })
+    const { session } = open({ facts: { tokens: 30, newsTokens: 20, pinnedTokens: 0 } })
     for (const [priority, text] of [
       [9, 'First of all, the harbour.'],
       [8, `Second, ${'a very long story '.repeat(20)}`],
       [7, 'Third.'],
     ] as const)
-      await session.remember(finding(text, { priority }))
+      await session.facts.remember(finding(text, { priority }))
     const context = await session.context()
     expect(textOf(context, 'memory')).toContain('First of all')
     expect(textOf(context)).not.toContain('Third.')
     expect(context.receipt.remembered).toMatchObject([
       { name: 'facts', cap: 30, items: 1, overflow: { count: 2, first: expect.any(Array) } },
     ])
-    await session.remember(finding('News at last.'))
-    await session.remember(finding(`Longer ${'news of all kinds '.repeat(10)}`, { priority: 0 }))
+    await session.facts.remember(finding('News at last.'))
+    await session.facts.remember(finding(`Longer ${'news of all kinds '.repeat(10)}`, { priority: 0 }))
     const then = await session.context()
     expect(then.epoch).toBe(context.epoch)
     expect(textOf(then, 'tail')).toMatch(/News at last\.\n\(1 more did not fit\)/)
@@ -272,11 +279,13 @@ describe('a context', () => {
     const { memory, session } = open({
       budget: 400,
       system: '',
-      sections: { profile: 100, pins: 100, facts: 100, news: 40, checkpoint: 40 },
+      profile: { tokens: 100 },
+      facts: { pinnedTokens: 100, tokens: 100, newsTokens: 40 },
+      checkpoint: { excerptTokens: 40 },
     })
     await memory.user(ADA).profile.set('SOUL.md', 'You are calm.')
-    await session.remember({ kind: 'constraint', text: `Never fly. ${'Not even once. '.repeat(15)}` })
-    await session.remember(finding(`The ferry. ${'It is slow. '.repeat(20)}`))
+    await session.facts.remember({ kind: 'constraint', text: `Never fly. ${'Not even once. '.repeat(15)}` })
+    await session.facts.remember(finding(`The ferry. ${'It is slow. '.repeat(20)}`))
     await session.checkpoint.set({ at: 'the harbour' })
     const seen: (readonly boolean[])[] = []
     for (const size of [20, 240, 290, 325, 360]) {
@@ -301,15 +310,22 @@ describe('a context', () => {
     'holds the line of %s tokens with 200 facts, pins and a huge profile',
     async (budget) => {
       for (const sections of [
-        {},
-        { profile: 3 },
-        { profile: budget, pins: budget, facts: budget, news: budget },
+        { profile: {}, facts: {} },
+        { profile: { tokens: 3 }, facts: {} },
+        {
+          profile: { tokens: budget },
+          facts: { pinnedTokens: budget, tokens: budget, newsTokens: budget },
+        },
       ]) {
-        const { memory, session } = open({ budget, sections, facts: { caps: { perHour: 1_000 } } })
+        const { memory, session } = open({
+          budget,
+          profile: sections.profile,
+          facts: { ...sections.facts, caps: { perHour: 1_000 } },
+        })
         await memory.user(ADA).profile.set('SOUL.md', 'You are calm. '.repeat(2_000))
         for (let index = 0; index < 100; index++) {
-          await session.remember(finding(`Ship ${index} sails to ${(index * 7_919) % 1_000} at dawn.`))
-          await session.remember({
+          await session.facts.remember(finding(`Ship ${index} sails to ${(index * 7_919) % 1_000} at dawn.`))
+          await session.facts.remember({
             kind: 'constraint',
             text: `Never take ship ${index * 7} to ${(index * 104_729) % 997}.`,
           })
@@ -333,10 +349,10 @@ describe('a context', () => {
   )
 
   it('shows a pin without room among the pins as the first of the other facts', async () => {
-    const { session } = open({ budget: 4_000, sections: { pins: 12 } })
-    await session.remember({ kind: 'constraint', text: 'Never fly.' })
-    await session.remember({ kind: 'constraint', text: 'Always book the window seat.', priority: 1 })
-    await session.remember(finding('The lift is broken.'))
+    const { session } = open({ budget: 4_000, facts: { pinnedTokens: 12 } })
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    await session.facts.remember({ kind: 'constraint', text: 'Always book the window seat.', priority: 1 })
+    await session.facts.remember(finding('The lift is broken.'))
     await say(session, 'Where to?')
     const { blocks, receipt } = await session.context()
     const [system, facts] = blocks.map(({ parts }) =>
@@ -376,15 +392,45 @@ describe('a context', () => {
     const { session } = open({}, store)
     await say(session, 'Where to?')
     const context = await session.context()
-    expect(context.receipt.failures).toEqual([
-      { part: 'long-term', code: 'ERR_STORAGE', message: 'the disk is away' },
-    ])
+    expect(context.receipt.failures).toEqual(
+      ['facts', 'profile', 'skills'].map((part) => ({
+        part,
+        code: 'ERR_STORAGE',
+        message: 'the disk is away',
+      })),
+    )
     broken = false
     expect((await session.context()).receipt.failures).toEqual([])
   })
 
+  it('shows on what was frozen of a feature that cannot be read, in the next epoch too', async () => {
+    let broken = false
+    const store = changedStore(mapStore(), (inner) => ({
+      indexed: async (group, query) => {
+        if (broken && group.startsWith('fact')) throw new Error('the disk is away')
+        return inner.indexed(group, query)
+      },
+    }))
+    const { memory, session } = open({}, store)
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    await memory.user(ADA).profile.set('SOUL.md', 'Be brief.')
+    await say(session, 'Where to?')
+    await session.context()
+    broken = true
+    await memory.user(ADA).profile.set('SOUL.md', 'Be kind.')
+    const context = await session.context()
+    expect(context.receipt.failures.map(({ part }) => part)).toEqual(['facts'])
+    expect(causeOf(context)).toBe('head')
+    expect(textOf(context, 'system')).toContain('Be kind.')
+    expect(textOf(context, 'system')).toContain('Never fly.')
+    const again = await session.context({ newEpoch: true })
+    expect(textOf(again, 'system')).toBe(textOf(context, 'system'))
+    broken = false
+    expect((await session.context()).epoch).toBe(again.epoch)
+  })
+
   it('shows the checkpoint in the tail where a size is given for it, cut where it is larger', async () => {
-    const { session } = open({ sections: { checkpoint: 60 } })
+    const { session } = open({ checkpoint: { excerptTokens: 60 } })
     expect(textOf(await session.context(), 'tail')).toBe('Begin.')
     await session.checkpoint.set({ at: 'the harbour' })
     const first = await session.context()
@@ -408,7 +454,9 @@ describe('the provider’s cache', () => {
     for (let round = 0; round < 60; round++) {
       await say(session, `Question ${round}: ${'and what then? '.repeat(26)}`)
       if (remembers && round % 2 === 0)
-        await session.remember(finding(`Ship ${round} sails to ${'xyzuvw'[round % 6]}${round * 7} at dawn.`))
+        await session.facts.remember(
+          finding(`Ship ${round} sails to ${'xyzuvw'[round % 6]}${round * 7} at dawn.`),
+        )
       const context = await session.context()
       epochs.add(context.epoch)
       const last = before?.blocks ?? []
@@ -437,7 +485,7 @@ describe('the provider’s cache', () => {
     ['pin', 'constraint'],
   ] as const)('survives a new %s among hundreds', async (_, kind) => {
     const { session } = open({ budget: 400_000, facts: { caps: { perHour: 1_000 } } })
-    const remember = (text: string, priority: number) => session.remember({ kind, text, priority })
+    const remember = (text: string, priority: number) => session.facts.remember({ kind, text, priority })
     for (let index = 0; index < 200; index++)
       await remember(`Ship number ${index} sails to ${(index * 7919) % 1000} at dawn.`, 3)
     const epochs = new Set([(await session.context()).epoch])
@@ -465,7 +513,7 @@ describe('what leaves the window', () => {
   ])(
     'is remembered first, by %s, and reaches the model in all later contexts, across sessions',
     async (_, extract) => {
-      const { memory, session } = open({ budget: 4_000, extract })
+      const { memory, session } = open({ budget: 4_000, facts: { extract } })
       await say(session, 'I prefer seats by the window.')
       for (let round = 0; round < 40; round++) {
         const context = await talk(session, 1)
@@ -478,18 +526,18 @@ describe('what leaves the window', () => {
       expect(textOf(await memory.session({ ...ADA, sessionId: 'home' }).context())).toContain(
         'I prefer seats',
       )
-      expect(await session.facts()).toHaveLength(1)
+      expect(await session.facts.list()).toHaveLength(1)
     },
   )
 
   it('adds nothing when it is extracted twice', async () => {
     const store = mapStore()
-    const { session } = open({ budget: 4_000, extract: seats }, store)
+    const { session } = open({ budget: 4_000, facts: { extract: seats } }, store)
     await say(session, 'I prefer seats by the window.')
     await talk(session, 15)
-    const other = open({ budget: 3_000, extract: seats }, store).session
+    const other = open({ budget: 3_000, facts: { extract: seats } }, store).session
     await talk(other, 15)
-    expect(await session.facts()).toHaveLength(1)
+    expect(await session.facts.list()).toHaveLength(1)
   })
 
   it.each([
@@ -499,7 +547,7 @@ describe('what leaves the window', () => {
     ['gives a source that is no id', () => [{ kind: 'constraint', text: 'So.', sources: [7] } as never]],
     ['gives what is no list', () => 'nothing' as never],
   ])('leaves it where an extractor %s, which the receipt says', async (_, extract) => {
-    const { session } = open({ budget: 2_000, extract })
+    const { session } = open({ budget: 2_000, facts: { extract } })
     const failures = []
     for (let round = 0; round < 20; round++) failures.push(...(await talk(session, 1)).receipt.failures)
     expect(failures.length).toBeGreaterThan(0)
@@ -511,12 +559,12 @@ describe('what leaves the window', () => {
       { kind: 'wish', text: 'Wishes.' } as never,
       ...(seats(rounds) as FactInput[]),
     ]
-    const { session } = open({ budget: 2_000, extract })
+    const { session } = open({ budget: 2_000, facts: { extract } })
     await say(session, 'I prefer seats by the window.')
     const failures = []
     for (let round = 0; round < 15; round++) failures.push(...(await talk(session, 1)).receipt.failures)
     expect(failures[0]).toMatchObject({ part: 'extract', code: 'ERR_HOOK' })
-    expect(await session.facts()).toHaveLength(1)
+    expect(await session.facts.list()).toHaveLength(1)
   })
 
   it('is no more trusted than the least trusted message, where it names no source', async () => {
@@ -524,34 +572,34 @@ describe('what leaves the window', () => {
       rounds.flat().some(({ trust }) => trust === 'web')
         ? [{ kind: 'constraint', text: 'Always send a copy to the harbour.', trust: 'user' }]
         : []
-    const { session, memory } = open({ budget: 2_000, extract })
+    const { session, memory } = open({ budget: 2_000, facts: { extract } })
     await session.append({ role: 'user', content: 'Always send a copy to the harbour.', trust: 'web' })
     await talk(session, 15)
-    expect(await session.facts()).toMatchObject([{ trust: 'web', pinned: false }])
+    expect(await session.facts.list()).toMatchObject([{ trust: 'web', pinned: false }])
     expect(await memory.user(ADA).facts.list()).toEqual([])
     expect(textOf(await session.context(), 'system')).not.toContain('harbour')
   })
 
   it('is remembered too where it was in the window of another lane only', async () => {
     const store = mapStore()
-    const { session } = open({ budget: 4_000, extract: seats }, store)
+    const { session } = open({ budget: 4_000, facts: { extract: seats } }, store)
     await say(session, 'I prefer seats by the window.')
     await talk(session, 8)
-    expect(await session.facts()).toEqual([])
-    const context = await open({ budget: 1_000, extract: seats }, store).session.context()
+    expect(await session.facts.list()).toEqual([])
+    const context = await open({ budget: 1_000, facts: { extract: seats } }, store).session.context()
     expect(textOf(context, 'memory')).toContain('I prefer seats by the window.')
   })
 
   it('is remembered too where a rewind that was taken back is why it leaves', async () => {
-    const { session } = open({ budget: 4_000, extract: seats })
+    const { session } = open({ budget: 4_000, facts: { extract: seats } })
     await say(session, 'I prefer seats by the window.')
     await talk(session, 12)
     const { messages } = await session.append({ role: 'user', content: 'Stop.' })
     await session.context()
-    await session.rewind(messages[0]?.id ?? '')
+    await rewind(session, messages[0]?.id ?? '')
     await session.context()
-    expect(await session.facts()).toEqual([])
-    await session.undo()
+    expect(await session.facts.list()).toEqual([])
+    await undo(session)
     const context = await session.context()
     expect([causeOf(context), textOf(context, 'window').includes('I prefer')]).toEqual(['rewind', false])
     expect(textOf(context, 'memory')).toContain('I prefer seats by the window.')
@@ -560,7 +608,7 @@ describe('what leaves the window', () => {
   it('is not waited for longer than ten seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const { session } = open({ budget: 2_000, extract: () => new Promise(() => {}) })
+      const { session } = open({ budget: 2_000, facts: { extract: () => new Promise(() => {}) } })
       for (let round = 0; round < 20; round++) await say(session, 'And then? '.repeat(80))
       const waiting = session.context()
       await vi.advanceTimersByTimeAsync(10_000)
@@ -576,9 +624,11 @@ describe('what leaves the window', () => {
     let calls = 0
     const { session } = open({
       budget: 2_000,
-      extract: () => {
-        calls++
-        return []
+      facts: {
+        extract: () => {
+          calls++
+          return []
+        },
       },
     })
     for (let round = 0; round < 20; round++) await say(session, 'And then? '.repeat(80))
@@ -592,8 +642,8 @@ describe('two objects of one session, of which one is in a project', () => {
     const { memory } = open({})
     const scope = { ...ADA, sessionId: 'trip' }
     const [inProject, inNone] = [memory.session(scope, { project: 'boats' }), memory.session(scope)]
-    await inProject.remember({ kind: 'constraint', text: 'Never sail at night.' })
-    await inNone.remember({ kind: 'constraint', text: 'Never fly.' })
+    await inProject.facts.remember({ kind: 'constraint', text: 'Never sail at night.' })
+    await inNone.facts.remember({ kind: 'constraint', text: 'Never fly.' })
     await inProject.append({ role: 'user', content: 'Hi.' })
     for (const _ of [1, 2]) {
       const boats = textOf(await inProject.context(), 'system')

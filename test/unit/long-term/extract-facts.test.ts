@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extractFacts } from '../../../src/core/facts/extract-facts.ts'
+import { extractFacts } from '../../../src/features/facts/extract-facts.ts'
 import type { Message } from '../../../src/ports/message.ts'
 import { bench } from '../support/facts.ts'
 

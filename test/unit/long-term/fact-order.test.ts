@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FactInput } from '../../../src/core/facts/check-fact.ts'
-import type { FactKind } from '../../../src/core/facts/fact.ts'
-import { LIVE } from '../../../src/core/facts/fact.ts'
-import { type FactList, groupsUntil, listOf } from '../../../src/core/facts/fact-index.ts'
+import { LIVE } from '../../../src/features/facts/fact.ts'
+import { groupsUntil, listOf } from '../../../src/features/facts/fact-index.ts'
+import type { FactInput, FactKind, FactList } from '../../../src/ports/fact.ts'
 import { bench, DAY, NOON } from '../support/facts.ts'
 import { runs } from '../support/runs.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { factKey, LIVE } from '../../../src/core/facts/fact.ts'
-import { listOf, madeIn } from '../../../src/core/facts/fact-index.ts'
-import { sealOp } from '../../../src/core/seal.ts'
+import { factKey, LIVE } from '../../../src/features/facts/fact.ts'
+import { listOf, madeIn } from '../../../src/features/facts/fact-index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { bench, DAY, finding, NOON, openScope } from '../support/facts.ts'
 
 const texts = (facts: readonly { readonly text: string }[]): readonly string[] =>
@@ -417,8 +417,8 @@ describe('lists', () => {
     const { facts, store } = bench()
     const { fact } = await facts.remember(finding('One.'))
     const row = await store.register(factKey(fact.id))
-    expect(await facts.top('shown', undefined, 1, NOON)).toEqual([
-      { fact, version: row?.version, seq: row?.seq },
+    expect(await facts.top('shown', undefined, 1, NOON)).toMatchObject([
+      { fact, key: row?.key, seq: row?.seq },
     ])
   })
 

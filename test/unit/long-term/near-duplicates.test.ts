@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { areNear, areSameWords, bandsOf, contentWords } from '../../../src/core/facts/near-duplicates.ts'
+import { areNear, areSameWords, bandsOf, contentWords } from '../../../src/features/facts/near-duplicates.ts'
 import { runs } from '../support/runs.ts'
 
 const SAME = [

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createMemory, mapStore, type Profile, type Store } from '../../../src/index.ts'
+import { mapStore, type Profile, type Store } from '../../../src/index.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
 const setUp = (store: Store = mapStore()): Profile =>
-  createMemory({ store, budget: 16_000 }).user({ userId: 'ada' }).profile
+  fullMemory({ store, budget: 16_000 }).user({ userId: 'ada' }).profile
 
 describe('a profile', () => {
   it('gives documents back byte for byte, under any name', async () => {

@@ -1,6 +1,6 @@
 import { type CardInput, createEmptyCard, fsrs, Rating as Grade } from 'ts-fsrs'
 import { describe, expect, it } from 'vitest'
-import type { ReviewSchedule } from '../../../src/core/facts/review.ts'
+import type { ReviewSchedule } from '../../../src/features/facts/review.ts'
 import type { Json } from '../../../src/ports/message.ts'
 import { bench, DAY, finding, NOON } from '../support/facts.ts'
 

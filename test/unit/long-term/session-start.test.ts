@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
-import { charsPerToken, createMemory, mapStore } from '../../../src/index.ts'
+import { charsPerToken, mapStore } from '../../../src/index.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { changeSettings } from '../../../src/operations/settings.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { DAY, NOON } from '../support/starts.ts'
 
 function memoryOf() {
   let ids = 0
-  return createMemory({
+  return fullMemory({
     store: mapStore(),
     budget: 16_000,
     counter: charsPerToken(4),
     clock: () => NOON,
     newId: () => `id-${++ids}`,
-    recall: lexicalRecall(),
+    recall: {},
   })
 }
 
@@ -20,17 +23,27 @@ const ada = { userId: 'ada' }
 test('a session starts with what was remembered through it, through other sessions and by the app', async () => {
   const memory = memoryOf()
   const earlier = memory.session({ ...ada, sessionId: 'earlier' })
-  await earlier.remember({
+  await earlier.facts.remember({
     id: 'nuts',
     kind: 'constraint',
     text: 'Never book a table where nuts are served.',
   })
-  await earlier.remember({ id: 'fair', kind: 'finding', text: 'The truffle fair is in Alba.', pinned: true })
+  await earlier.facts.remember({
+    id: 'fair',
+    kind: 'finding',
+    text: 'The truffle fair is in Alba.',
+    pinned: true,
+  })
   await memory.user(ada).skills.set({ name: 'book-trains', description: 'Books trains.', text: '# Trains\n' })
   const session = memory.session({ ...ada, sessionId: 'trip' })
   await session.append({ id: 'm1', role: 'user', content: 'A window seat, please.' })
-  await session.remember({ id: 'seat', kind: 'preference', text: 'Ada sits by the window.', confidence: 0.3 })
-  const start = await session.start({ query: 'window' })
+  await session.facts.remember({
+    id: 'seat',
+    kind: 'preference',
+    text: 'Ada sits by the window.',
+    confidence: 0.3,
+  })
+  const start = await startSession(session, { query: 'window' })
   expect(start.memory_count).toBe(2)
   expect(start.pinned.map(({ id }) => id)).toEqual(['nuts'])
   expect(start.skills_index.map(({ name }) => name)).toEqual(['book-trains'])
@@ -40,7 +53,7 @@ test('a session starts with what was remembered through it, through other sessio
     first: [{ id: 'seat', title: 'Ada sits by the window.', confidence: 0.3 }],
   })
   expect(start.overflow.pinned).toEqual({ count: 0, tokens: 0, first: [] })
-  expect(await session.start({ query: 'window', ifNoneMatch: start.etag })).toBeUndefined()
+  expect(await startSession(session, { query: 'window', ifNoneMatch: start.etag })).toBeUndefined()
 })
 
 test('what a start sums up is exactly what does not show, as facts are remembered, superseded and forgotten', async () => {
@@ -49,12 +62,12 @@ test('what a start sums up is exactly what does not show, as facts are remembere
     (what) => `No ${what} on Sundays.`,
   )
   for (const [index, text] of texts.entries())
-    await session.remember({ id: `f${index}`, kind: 'constraint', text, priority: 9 - index })
-  await session.supersede('f1', { id: 'g1', kind: 'constraint', text: 'Hotels are fine.', priority: 8 })
-  await session.forget('f2')
-  const all = await session.start()
+    await session.facts.remember({ id: `f${index}`, kind: 'constraint', text, priority: 9 - index })
+  await session.facts.supersede('f1', { id: 'g1', kind: 'constraint', text: 'Hotels are fine.', priority: 8 })
+  await forget(session, 'f2')
+  const all = await startSession(session)
   expect(all.pinned.map(({ id }) => id)).toEqual(['f0', 'g1', 'f3', 'f4', 'f5'])
-  const none = await session.start({ budgetTokens: { pins: 0 } })
+  const none = await startSession(session, { budgetTokens: { pins: 0 } })
   const tokens = all.pinned.map((item) => charsPerToken(4).count(JSON.stringify(item)) + 1)
   expect(none.overflow.pinned).toEqual({
     count: 5,
@@ -66,12 +79,15 @@ test('what a start sums up is exactly what does not show, as facts are remembere
 test('a start recalls nothing of another project, and nothing that is pinned already', async () => {
   const session = memoryOf().session(ada)
   const text = (of: string) => `Send the receipts of ${of} by post.`
-  await session.remember({ id: 'here', kind: 'preference', text: text('Turin'), project: 'here' })
-  await session.remember({ id: 'there', kind: 'preference', text: text('Genoa'), project: 'there' })
-  await session.remember({ id: 'all', kind: 'preference', text: text('everything') })
-  await session.remember({ id: 'pinned', kind: 'constraint', text: text('trains') })
+  await session.facts.remember({ id: 'here', kind: 'preference', text: text('Turin'), project: 'here' })
+  await session.facts.remember({ id: 'there', kind: 'preference', text: text('Genoa'), project: 'there' })
+  await session.facts.remember({ id: 'all', kind: 'preference', text: text('everything') })
+  await session.facts.remember({ id: 'pinned', kind: 'constraint', text: text('trains') })
   const recalled = async (project?: string) => {
-    const start = await session.start({ query: 'receipts', ...(project !== undefined && { project }) })
+    const start = await startSession(session, {
+      query: 'receipts',
+      ...(project !== undefined && { project }),
+    })
     return start.context_recall.map(({ id }) => id).sort()
   }
   expect(await recalled('here')).toEqual(['all', 'here'])
@@ -81,16 +97,17 @@ test('a start recalls nothing of another project, and nothing that is pinned alr
 
 test('what ends is recalled until the day that is asked for, whatever the clock says', async () => {
   const session = memoryOf().session(ada)
-  await session.remember({ kind: 'finding', text: 'The fair ends soon.', expiresAt: NOON + 3 * DAY })
-  const recalled = async (now: number) => (await session.start({ query: 'fair', now })).context_recall.length
+  await session.facts.remember({ kind: 'finding', text: 'The fair ends soon.', expiresAt: NOON + 3 * DAY })
+  const recalled = async (now: number) =>
+    (await startSession(session, { query: 'fair', now })).context_recall.length
   expect(await recalled(NOON + 3 * DAY)).toBe(1)
   expect(await recalled(NOON + 4 * DAY)).toBe(0)
 })
 
 test('the settings say how large a start is', async () => {
   const memory = memoryOf()
-  await memory.user(ada).changeSettings({ budget_tokens: { total: 500 } })
+  await changeSettings(memory, ada, { budget_tokens: { total: 500 } })
   const session = memory.session(ada)
-  expect((await session.start()).budget.cap).toBe(500)
-  expect((await session.start({ budgetTokens: 600 })).budget.cap).toBe(600)
+  expect((await startSession(session)).budget.cap).toBe(500)
+  expect((await startSession(session, { budgetTokens: 600 })).budget.cap).toBe(600)
 })

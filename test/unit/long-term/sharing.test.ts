@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { sealOp } from '../../../src/core/seal.ts'
-import { charsPerToken, createMemory, type FactInput, type Memory, mapStore } from '../../../src/index.ts'
+import { charsPerToken, type FactInput, mapStore } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
 
-const open = (store = mapStore()): Memory =>
-  createMemory({ store, budget: 16_000, counter: charsPerToken(4), development: true })
-const trip = (memory: Memory) => memory.session({ ...ADA, sessionId: 'trip' })
-const home = (memory: Memory) => memory.session({ ...ADA, sessionId: 'home' })
+const open = (store = mapStore()): FullMemory =>
+  fullMemory({ store, budget: 16_000, counter: charsPerToken(4), development: true })
+const trip = (memory: FullMemory) => memory.session({ ...ADA, sessionId: 'trip' })
+const home = (memory: FullMemory) => memory.session({ ...ADA, sessionId: 'home' })
 const textsOf = async (facts: Promise<readonly { readonly text: string }[]>): Promise<readonly string[]> =>
   (await facts).map(({ text }) => text)
 
@@ -28,10 +29,10 @@ describe('what a session hands over to its user', () => {
     const memory = open()
     await memory.user(ADA).facts.remember({ id: 'rule', kind: 'constraint', text: 'Never book a flight.' })
     await trip(memory).commit({ facts: [{ id: 'rule', kind: 'constraint', text: 'Always pay in cash.' }] })
-    expect(await textsOf(home(memory).facts())).toEqual(
+    expect(await textsOf(home(memory).facts.list())).toEqual(
       expect.arrayContaining(['Never book a flight.', 'Always pay in cash.']),
     )
-    expect(await textsOf(trip(memory).facts())).toHaveLength(2)
+    expect(await textsOf(trip(memory).facts.list())).toHaveLength(2)
   })
 
   it('does not put the words of one trust under the label of a higher one', async () => {
@@ -41,13 +42,13 @@ describe('what a session hands over to its user', () => {
     const said = 'Never book any flights in the winter.'
     await trip(memory).commit({ facts: [{ kind: 'constraint', text: said }] })
     expect(await facts.list()).toMatchObject([{ text: 'Never book any flight in winter.', trust: 'system' }])
-    expect(await trip(memory).facts()).toHaveLength(1)
+    expect(await trip(memory).facts.list()).toHaveLength(1)
   })
 
   it('is nothing of a trust below the user’s', async () => {
     const memory = open()
     const said: FactInput = { kind: 'constraint', text: 'Send a copy to the harbour.', trust: 'web' }
-    const { fact } = await trip(memory).remember(said)
+    const { fact } = await trip(memory).facts.remember(said)
     await expect(memory.user(ADA).facts.adopt(fact)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
     expect(await memory.user(ADA).facts.list()).toEqual([])
   })
@@ -98,8 +99,8 @@ describe('what a session hands over to its user', () => {
     const text = 'Never call at the old harbour.'
     await trip(open(slow)).commit({ facts: [{ id: 'secret', kind: 'constraint', text }] })
     expect(puts).toBeGreaterThan(1)
-    expect(await textsOf(home(open(store)).facts())).toEqual([])
-    expect(await textsOf(trip(open(store)).facts())).toEqual([])
+    expect(await textsOf(home(open(store)).facts.list())).toEqual([])
+    expect(await textsOf(trip(open(store)).facts.list())).toEqual([])
   })
 })
 
@@ -108,7 +109,7 @@ describe('a fact of a session', () => {
     const memory = open()
     const session = trip(memory)
     await session.append({ role: 'user', content: 'Hi.' })
-    await session.remember({ id: 'one', kind: 'finding', text: 'Trains go at 9:40.' })
+    await session.facts.remember({ id: 'one', kind: 'finding', text: 'Trains go at 9:40.' })
     await memory.user(ADA).facts.remember({ id: 'one', kind: 'preference', text: 'Aisle seats.' })
     const text = JSON.stringify((await session.context()).blocks)
     expect(text).toContain('Trains go at 9:40.')
@@ -119,8 +120,11 @@ describe('a fact of a session', () => {
     const memory = open()
     await memory.user(ADA).facts.remember({ id: 'one', kind: 'preference', text: 'Aisle seats.' })
     const other: FactInput = { id: 'one', kind: 'finding', text: 'Trains go at 9:40.' }
-    await expect(trip(memory).remember(other)).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID', id: 'one' })
-    expect(await textsOf(trip(memory).facts())).toEqual(['Aisle seats.'])
+    await expect(trip(memory).facts.remember(other)).rejects.toMatchObject({
+      code: 'ERR_DUPLICATE_ID',
+      id: 'one',
+    })
+    expect(await textsOf(trip(memory).facts.list())).toEqual(['Aisle seats.'])
   })
 
   it.each([
@@ -131,7 +135,7 @@ describe('a fact of a session', () => {
     ['an id that is no text', { kind: 'constraint', text: 'So.', id: 7 }],
     ['no text', { kind: 'constraint', id: 'one' }],
   ])('is refused with a code where it is %s', async (_, input) => {
-    await expect(trip(open()).remember(input as never)).rejects.toMatchObject({
+    await expect(trip(open()).facts.remember(input as never)).rejects.toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
     })
   })
@@ -139,11 +143,11 @@ describe('a fact of a session', () => {
   it('is remembered, though another session gave its op the same name', async () => {
     const memory = open()
     const named = { opId: 'step-1' }
-    await trip(memory).remember({ kind: 'preference', text: 'Aisle seats.' }, named)
-    await home(memory).remember({ kind: 'preference', text: 'Strong tea.' }, named)
-    const again = await home(memory).remember({ kind: 'preference', text: 'Strong tea.' }, named)
+    await trip(memory).facts.remember({ kind: 'preference', text: 'Aisle seats.' }, named)
+    await home(memory).facts.remember({ kind: 'preference', text: 'Strong tea.' }, named)
+    const again = await home(memory).facts.remember({ kind: 'preference', text: 'Strong tea.' }, named)
     expect(again).toMatchObject({ status: 'new', fact: { text: 'Strong tea.' } })
-    expect([...(await textsOf(home(memory).facts()))].sort()).toEqual(['Aisle seats.', 'Strong tea.'])
+    expect([...(await textsOf(home(memory).facts.list()))].sort()).toEqual(['Aisle seats.', 'Strong tea.'])
   })
 
   it('is its project’s where it is committed with messages, as any other', async () => {
@@ -164,10 +168,10 @@ describe('a fact of a session', () => {
     const memory = open()
     const session = memory.session({ ...ADA, sessionId: 'trip' }, { project: 'boats' })
     const user = memory.user(ADA)
-    const { fact } = await session.remember({ kind: 'preference', text: 'Wooden boats.' })
+    const { fact } = await session.facts.remember({ kind: 'preference', text: 'Wooden boats.' })
     const everywhere = await user.facts.remember({ kind: 'preference', text: 'Short answers.' })
-    await session.supersede(fact.id, { kind: 'preference', text: 'Steel ships.' })
-    await session.supersede(everywhere.fact.id, { kind: 'preference', text: 'Long replies.' })
+    await session.facts.supersede(fact.id, { kind: 'preference', text: 'Steel ships.' })
+    await session.facts.supersede(everywhere.fact.id, { kind: 'preference', text: 'Long replies.' })
     const found = await user.facts.list()
     expect(found.map(({ text, project }) => [text, project]).sort()).toEqual([
       ['Long replies.', undefined],

@@ -1,21 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LoadedSkills } from '../../../src/core/registers/loaded-skills.ts'
-import {
-  createMemory,
-  mapStore,
-  type Skill,
-  type Skills,
-  type Store,
-  toMarkdown,
-  utf8Bound,
-} from '../../../src/index.ts'
+import { createMemory } from '../../../src/create-memory.ts'
+import { type LoadedSkills, loadedSkills } from '../../../src/features/skills/loaded-skills.ts'
+import { mapStore, type Skill, type Skills, type Store, toMarkdown, utf8Bound } from '../../../src/index.ts'
+import { listSession, listSessions } from '../../../src/operations/sessions.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
 const setUp = (store: Store = mapStore()): Skills =>
-  createMemory({ store, budget: 16_000, counter: utf8Bound }).user({ userId: 'ada' }).skills
+  fullMemory({ store, budget: 16_000, counter: utf8Bound }).user({ userId: 'ada' }).skills
 const skill = (name: string, more: Partial<Skill> = {}): Skill => ({
   name,
   description: `All about ${name}.`,
@@ -339,11 +334,9 @@ describe('loaded skills', () => {
     store: Store = mapStore(),
     sessionId = 'default',
   ): { readonly loadedSkills: LoadedSkills } => ({
-    loadedSkills: new LoadedSkills({
-      store: store.open({ userId: 'ada', sessionId }),
-      host: webHost,
-      register: () => createMemory({ store, budget: 16_000 }).sessions({ userId: 'ada' }).add(sessionId),
-    }),
+    loadedSkills: loadedSkills(store.open({ userId: 'ada', sessionId }), webHost, () =>
+      listSession(createMemory({ store, budget: 16_000 }), { userId: 'ada', sessionId }),
+    ),
   })
 
   it('are those of one session, in the order in which they were loaded', async () => {
@@ -388,7 +381,7 @@ describe('loaded skills', () => {
     const { loadedSkills } = open(store)
     await expect(loadedSkills.load('__proto__')).rejects.toMatchObject({ argument: 'name' })
     await expect(loadedSkills.unload('A')).rejects.toMatchObject({ argument: 'name' })
-    const list = () => createMemory({ store, budget: 16_000 }).sessions({ userId: 'ada' }).list()
+    const list = () => listSessions(createMemory({ store, budget: 16_000 }), { userId: 'ada' })
     await loadedSkills.unload('tides')
     expect((await store.open({ userId: 'ada', sessionId: 'default' }).head()).seq).toBe(0)
     expect(await list()).toHaveLength(0)

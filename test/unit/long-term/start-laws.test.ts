@@ -1,15 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Fact } from '../../../src/core/facts/fact.ts'
-import { startSession } from '../../../src/core/start/start.ts'
-import { factTokens, skillTokens } from '../../../src/core/start/start-items.ts'
-import type { SessionStart } from '../../../src/core/start/start-payload.ts'
 import { loadO200k } from '../../../src/counters/o200k.ts'
+import { factTokens } from '../../../src/features/facts/fact-item.ts'
+import { skillTokens } from '../../../src/features/skills/skill-item.ts'
 import { charsPerToken, defaultCounter, isPlimsollError, utf8Bound } from '../../../src/index.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
+import type { Fact } from '../../../src/ports/fact.ts'
+import type { SessionStart } from '../../../src/ports/start.ts'
 import { texts } from '../support/histories.ts'
 import { runs } from '../support/runs.ts'
-import { DAY, fact, NOON, partsOf, type Remembered } from '../support/starts.ts'
+import { DAY, fact, NOON, type Remembered, sessionHolding } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2
 const COUNTERS: readonly Counter[] = [charsPerToken(4), utf8Bound, await loadO200k(), defaultCounter]
@@ -97,7 +98,7 @@ describe('a start of any memory', () => {
         fc.integer({ min: 2_000, max: 12_000 }),
         fc.constantFrom(...COUNTERS),
         async (memory, asked, total, counter) => {
-          const parts = await partsOf(memory, counter)
+          const parts = await sessionHolding(memory, counter)
           const options = { query: 'any', ...(asked !== undefined && { project: asked }) }
           const found = await startSession(parts, { ...options, budgetTokens: total }).catch(leastOf)
           if (typeof found === 'number') return
@@ -147,7 +148,7 @@ describe('a start of any memory', () => {
         fc.constantFrom(...COUNTERS),
         fc.array(fc.nat(10_000), { minLength: 12, maxLength: 12 }),
         async (memory, counter, caps) => {
-          const parts = await partsOf(memory, counter)
+          const parts = await sessionHolding(memory, counter)
           const least = await startSession(parts, { query: 'any', budgetTokens: 1 }).catch(leastOf)
           if (typeof least !== 'number') throw new Error('one token is enough')
           let before: readonly string[] = []
@@ -170,7 +171,7 @@ describe('a start of any memory', () => {
   test.each(COUNTERS)('only grows from the least cap to 10 000 tokens, counted by $id', async (counter) => {
     const of = (count: number) => Array.from({ length: count }, (_, index) => index)
     const said = (index: number) => `No. ${index}${': trains, not planes'.repeat((index * 7) % 5)}`
-    const parts = await partsOf(
+    const parts = await sessionHolding(
       {
         user: of(80).map((index) => fact({ id: 'f'.repeat((index % 9) + 1) + index, text: said(index) })),
         skills: of(60).map((index) => ({ name: `s-${index}`, description: said(index) })),
@@ -209,8 +210,8 @@ describe('a start of any memory', () => {
       fc.asyncProperty(shuffled, project, async ({ memory, ...other }, asked) => {
         const counter = charsPerToken(4)
         const options = { query: 'any', budgetTokens: 4_000, ...(asked !== undefined && { project: asked }) }
-        const one = await startSession(await partsOf(memory, counter), options)
-        const two = await startSession(await partsOf({ ...memory, ...other }, counter), options)
+        const one = await startSession(await sessionHolding(memory, counter), options)
+        const two = await startSession(await sessionHolding({ ...memory, ...other }, counter), options)
         expect(JSON.stringify(two)).toBe(JSON.stringify(one))
       }),
       runs(60),

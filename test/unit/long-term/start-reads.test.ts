@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { startSession } from '../../../src/core/start/start.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
-import { COUNTED_BY_FOUR, DAY, entryOf, fact, NOON, partsOver, put } from '../support/starts.ts'
+import { COUNTED_BY_FOUR, DAY, entryOf, fact, NOON, put, sessionOver } from '../support/starts.ts'
 
 /** A store that counts what is read of it: rows, and sums that were asked for. */
 function counted(store: Store) {
@@ -47,8 +47,7 @@ async function readsAmong(count: number) {
     facts.map((one) => entryOf(one, COUNTED_BY_FOUR)),
   )
   const { store, reads } = counted(map)
-  const scopes = [store.open({ userId: 'ada' }), store.open({ userId: 'ada', sessionId: 'trip' })] as const
-  const start = await startSession(partsOver(...scopes, COUNTED_BY_FOUR), { project: 'trip' })
+  const start = await startSession(sessionOver(store, COUNTED_BY_FOUR), { project: 'trip' })
   expect(start.memory_count).toBe(count)
   expect(start.overflow.pinned.count).toBe(count - start.pinned.length)
   return reads

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { bestAtEdges } from '../../../src/core/edges.ts'
-import { hashText } from '../../../src/core/hash.ts'
-import { canonical } from '../../../src/core/json.ts'
-import { startSession } from '../../../src/core/start/start.ts'
-import type { RecalledItem } from '../../../src/core/start/start-items.ts'
+import { bestAtEdges } from '../../../src/features/text/edges.ts'
 import { charsPerToken } from '../../../src/index.ts'
+import { hashText } from '../../../src/kernel/text/hash.ts'
+import { canonical } from '../../../src/kernel/text/json.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
-import { COUNTED_BY_FOUR, DAY, fact, NOON, partsOf, start } from '../support/starts.ts'
+import type { RecalledItem } from '../../../src/ports/start.ts'
+import { COUNTED_BY_FOUR, DAY, fact, NOON, sessionHolding, start } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2
 
@@ -42,7 +42,7 @@ describe('the start of a session', () => {
         skills: [{ name: 'book-trains', description: 'Books trains.' }],
         recalled: [
           { trust: 'tool', text: 'Coach 5.', role: 'tool', id: 'm2' },
-          { session: 'other', trust: 'user', text: 'By train.', kind: 'preference', id: 'f1' },
+          { trust: 'user', text: 'By train.', kind: 'preference', id: 'f1' },
         ],
       },
       { project: 'trip', query: 'seat' },
@@ -54,7 +54,7 @@ describe('the start of a session', () => {
         '"priority":5,"confidence":1,"trust":"user"}],' +
         '"skills_index":[{"name":"book-trains","description":"Books trains."}],' +
         '"context_recall":[{"id":"m2","role":"tool","text":"Coach 5.","trust":"tool"},' +
-        '{"id":"f1","kind":"preference","text":"By train.","trust":"user","session":"other"}],' +
+        '{"id":"f1","kind":"preference","text":"By train.","trust":"user"}],' +
         `"due_for_review":{"count":1,"first":[{"id":"seat","title":"Title of seat","review_at":${TODAY + 1}}]},` +
         '"low_confidence_alerts":{"count":1,"first":[{"id":"seat","title":"Title of seat","confidence":0.4}]},' +
         '"overflow":{"pinned":{"count":0,"tokens":0,"first":[]},"skills_index":{"count":0,"tokens":0,"first":[]},' +
@@ -262,7 +262,7 @@ describe('the budget of a start', () => {
   })
 
   test('that is too small for a start without items is refused, with the least that is not', async () => {
-    const parts = await partsOf({ user: [fact({ id: 'a' }), fact({ id: 'b' })] }, COUNTED_BY_FOUR)
+    const parts = await sessionHolding({ user: [fact({ id: 'a' }), fact({ id: 'b' })] }, COUNTED_BY_FOUR)
     const refusal = await startSession(parts, { budgetTokens: 10 }).catch((error) => error)
     expect(refusal).toMatchObject({ code: 'ERR_BUDGET_TOO_SMALL', limit: expect.any(Number) })
     expect(refusal.message).toContain(`${refusal.limit} tokens`)
@@ -294,7 +294,7 @@ describe('the budget of a start', () => {
   })
 
   test('refuses what is no budget, time, project or query', async () => {
-    const parts = await partsOf({}, charsPerToken(4))
+    const parts = await sessionHolding({}, charsPerToken(4))
     for (const [options, argument] of [
       [{ budgetTokens: 0 }, 'budgetTokens.total'],
       [{ budgetTokens: { total: 1.5 } }, 'budgetTokens.total'],
@@ -314,7 +314,7 @@ describe('the budget of a start', () => {
 
 describe('the etag of a start', () => {
   test('answers nothing to whoever holds this start already', async () => {
-    const parts = await partsOf({ user: [fact({ id: 'a' })] }, COUNTED_BY_FOUR)
+    const parts = await sessionHolding({ user: [fact({ id: 'a' })] }, COUNTED_BY_FOUR)
     const { etag } = await startSession(parts)
     expect(etag).toMatch(/^[0-9a-f]{64}$/)
     expect(await startSession(parts, { ifNoneMatch: etag })).toBeUndefined()

@@ -1,65 +1,70 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
 import { createMemory, mapStore, type SettingsPatch } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { changeSettings, readSettings } from '../../../src/operations/settings.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 
 describe('memory.user', () => {
   it('keeps what users share apart by user and tenant, and from their sessions', async () => {
-    const memory = createMemory({ store: mapStore(), budget: 16_000 })
+    const memory = fullMemory({ store: mapStore(), budget: 16_000 })
     const ada = memory.user({ userId: 'ada' })
     await ada.profile.set('SOUL.md', 'You are calm.')
     await ada.skills.set({ name: 'tides', description: 'Reads tide tables.', text: '' })
-    await ada.changeSettings({ budget_tokens: { pins: 7 } })
+    await changeSettings(memory, { userId: 'ada' }, { budget_tokens: { pins: 7 } })
     await memory.session({ userId: 'ada' }).append({ role: 'user', content: 'Hello' })
-    for (const other of [
-      memory.user({ userId: 'bo' }),
-      memory.user({ tenant: 'harbour', userId: 'ada' }),
-      memory.user({ userId: '__proto__' }),
-    ]) {
+    for (const scope of [{ userId: 'bo' }, { tenant: 'harbour', userId: 'ada' }, { userId: '__proto__' }]) {
+      const other = memory.user(scope)
       expect(await other.profile.list()).toEqual([])
       expect(await other.skills.list()).toEqual([])
-      expect((await other.settings()).budget_tokens.pins).toBe(1500)
+      expect((await readSettings(memory, scope)).budget_tokens.pins).toBe(1500)
     }
     expect(await memory.user({ userId: 'ada' }).profile.list()).toHaveLength(1)
-    expect(await memory.sessions({ userId: 'ada' }).list()).toHaveLength(1)
+    expect(await listSessions(memory, { userId: 'ada' })).toHaveLength(1)
   })
 
   it('refuses a user who has no name', () => {
-    const memory = createMemory({ store: mapStore(), budget: 16_000 })
+    const memory = fullMemory({ store: mapStore(), budget: 16_000 })
     expect(() => memory.user({ userId: '' })).toThrow('user: userId must not be empty')
   })
 })
 
 describe('settings', () => {
-  const setUp = () => createMemory({ store: mapStore(), budget: 16_000 }).user({ userId: 'ada' })
+  const ADA = { userId: 'ada' }
+  const setUp = () => createMemory({ store: mapStore(), budget: 16_000 })
 
   it('are written with their defaults the first time', async () => {
     const store = mapStore()
     const defaults = { v: 1, budget_tokens: { total: 3000, pins: 1500, skills: 800, recall: 700 } }
-    expect(await createMemory({ store, budget: 16_000 }).user({ userId: 'ada' }).settings()).toEqual(defaults)
+    expect(await readSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' })).toEqual(defaults)
     const row = await store.open({ userId: 'ada' }).register('settings')
     expect(JSON.parse(row?.body ?? '')).toEqual(defaults)
   })
 
   it('change field by field', async () => {
-    const user = setUp()
-    await user.changeSettings({ budget_tokens: { total: 1 } })
+    const memory = setUp()
+    await changeSettings(memory, ADA, { budget_tokens: { total: 1 } })
     const expected = { v: 1, budget_tokens: { total: 1, pins: 0, skills: 800, recall: 700 } }
-    expect(await user.changeSettings({ budget_tokens: { pins: 0 } })).toEqual(expected)
-    expect(await user.changeSettings({})).toEqual(expected)
+    expect(await changeSettings(memory, ADA, { budget_tokens: { pins: 0 } })).toEqual(expected)
+    expect(await changeSettings(memory, ADA, {})).toEqual(expected)
     const absent = { budget_tokens: { pins: undefined } } as unknown as SettingsPatch
-    expect(await user.changeSettings(absent)).toEqual(expected)
-    expect(await user.settings()).toEqual(expected)
+    expect(await changeSettings(memory, ADA, absent)).toEqual(expected)
+    expect(await readSettings(memory, ADA)).toEqual(expected)
   })
 
   it('lose no change of two writers at once', async () => {
     const store = mapStore()
-    const one = createMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
-    const other = createMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
+    const [one, other] = [createMemory({ store, budget: 16_000 }), createMemory({ store, budget: 16_000 })]
     await Promise.all([
-      one.changeSettings({ budget_tokens: { pins: 1 } }),
-      other.changeSettings({ budget_tokens: { recall: 2 } }),
+      changeSettings(one, ADA, { budget_tokens: { pins: 1 } }),
+      changeSettings(other, ADA, { budget_tokens: { recall: 2 } }),
     ])
-    expect((await one.settings()).budget_tokens).toEqual({ total: 3000, pins: 1, skills: 800, recall: 2 })
+    expect((await readSettings(one, ADA)).budget_tokens).toEqual({
+      total: 3000,
+      pins: 1,
+      skills: 800,
+      recall: 2,
+    })
   })
 
   it.each([
@@ -73,18 +78,18 @@ describe('settings', () => {
     [JSON.parse('{"__proto__":{}}'), 'patch.__proto__'],
     ['all', 'patch'],
   ])('refuse %j', async (patch, argument) => {
-    const user = setUp()
-    const before = await user.settings()
-    await expect(user.changeSettings(patch as never)).rejects.toMatchObject({
+    const memory = setUp()
+    const before = await readSettings(memory, ADA)
+    await expect(changeSettings(memory, ADA, patch as never)).rejects.toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
       argument,
     })
-    expect(await user.settings()).toEqual(before)
+    expect(await readSettings(memory, ADA)).toEqual(before)
   })
 
   it('of a newer version are neither read nor changed', async () => {
     const store = mapStore()
-    const user = createMemory({ store, budget: 16_000 }).user({ userId: 'ada' })
+    const memory = createMemory({ store, budget: 16_000 })
     await store.open({ userId: 'ada' }).commit(
       [
         {
@@ -94,7 +99,7 @@ describe('settings', () => {
       ],
       decide,
     )
-    await expect(user.settings()).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
-    await expect(user.changeSettings({})).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
+    await expect(readSettings(memory, ADA)).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
+    await expect(changeSettings(memory, ADA, {})).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
   })
 })

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
-import type { SessionIndex } from '../../../src/core/recall/session-index.ts'
-import { sealOp } from '../../../src/core/seal.ts'
-import { createMemory, type MessageInput, mapStore } from '../../../src/index.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
+import type { SessionIndex } from '../../../src/features/recall/session-index.ts'
+import { type MessageInput, mapStore } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
 import type { DerivedRow, ScopeStore, Store } from '../../../src/ports/store.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { user } from '../support/messages.ts'
 
@@ -26,7 +27,7 @@ function noting(id = 'noting'): Stemmer & { readonly seen: string[] } {
 }
 
 const openSession = (store: Store, stemmer: Stemmer = noting()) =>
-  createMemory({ store, budget: 16_000, recall: lexicalRecall({ stemmer }) }).session(SCOPE)
+  fullMemory({ store, budget: 16_000, recall: { stemmer } }).session(SCOPE)
 
 /** Each with a word of its own: `word7` is in `m7` alone. */
 const numbered = (from: number, to: number): MessageInput[] =>
@@ -42,7 +43,7 @@ const erasing = sealOp({ kind: 'erase', opId: 'erase' })
 const blocksOf = async (store: Store): Promise<readonly DerivedRow[]> => store.open(SCOPE).derived('recall/')
 
 const found = async (session: ReturnType<typeof openSession>, query: string): Promise<string[]> =>
-  (await session.recall(query)).map(({ id }) => id)
+  (await session.recall.find(query)).map(({ id }) => id)
 
 /** Terms made of nothing but the query. */
 const queried = (stemmer: { readonly seen: readonly string[] }): string[] => [
@@ -252,7 +253,7 @@ describe('blocks of words', () => {
 
   it('are made of a log that was written without recall, once it is searched', async () => {
     const store = mapStore()
-    const plain = createMemory({ store, budget: 16_000 }).session(SCOPE)
+    const plain = fullMemory({ store, budget: 16_000 }).session(SCOPE)
     for (let at = 0; at < 600; at += 100) await plain.append(numbered(at, at + 100))
     const session = openSession(store)
     expect(await found(session, 'word9')).toContain('m9')

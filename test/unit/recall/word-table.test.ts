@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
-import { termsOf } from '../../../src/core/recall/terms.ts'
-import { WordTable } from '../../../src/core/recall/word-table.ts'
-import { wordsOf } from '../../../src/core/recall/words.ts'
+import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
+import { termsOf } from '../../../src/features/recall/terms.ts'
+import { WordTable } from '../../../src/features/recall/word-table.ts'
+import { wordsOf } from '../../../src/features/recall/words.ts'
 import type { Message } from '../../../src/ports/message.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
+import { runs } from '../support/runs.ts'
 
 const same = (word: string): string => word
 
@@ -28,6 +29,7 @@ describe('a table of words', () => {
       fc.property(text, (text) => {
         expect(table.termsIn(text.toLowerCase())).toEqual(wordsOf(text))
       }),
+      runs(100),
     )
   })
 
@@ -38,6 +40,7 @@ describe('a table of words', () => {
         const found = table.termsIn(text.toLowerCase())
         if (found) expect(found).toEqual(wordsOf(text))
       }),
+      runs(100),
     )
     for (const other of ['café', '日本', '🚢', 'ﬁne', '\u1fff', '\u2070', '\u2139'])
       expect(table.termsIn(other)).toBeUndefined()

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createMemory, mapStore } from '../../../src/index.ts'
+import { mapStore } from '../../../src/index.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { elementsOf } from '../../../src/replay/json-elements.ts'
 import { faultyLine } from '../../../src/replay/json-fault.ts'
 import { type LogItem, readLog } from '../../../src/replay/read-log.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, calculator, trip, user } from '../support/recordings.ts'
+import { runs } from '../support/runs.ts'
 
 async function read(text: string, size = text.length || 1) {
   const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
@@ -122,7 +125,7 @@ describe('a log', () => {
   })
 
   it('that is an export of this library has its sessions, and what was not whole is told', async () => {
-    const memory = createMemory({ store: mapStore(), budget: 4_000 })
+    const memory = fullMemory({ store: mapStore(), budget: 4_000 })
     for (const sessionId of ['one', 'two']) {
       const session = memory.session({ userId: 'ada', sessionId })
       await session.append({ role: 'user', content: `I am in ${sessionId}` })
@@ -135,7 +138,7 @@ describe('a log', () => {
       await session.append({ role: 'assistant', content: 'I see a tree.' })
     }
     const lines: string[] = []
-    for await (const line of memory.export({ userId: 'ada' })) lines.push(line)
+    for await (const line of exportFrom(memory, { userId: 'ada' })) lines.push(line)
     const whole = await said(lines.join(''))
     expect(whole.unreadable).toEqual([])
     expect(whole.conversations.map(({ id, messages }) => [id, messages.length])).toEqual([
@@ -226,6 +229,7 @@ it('elements of a list, parsed, are the list', async () => {
         expect(found).toEqual(JSON.parse(text))
       },
     ),
+    runs(100),
   )
 })
 
@@ -239,6 +243,7 @@ it('a text that is no JSON is faulty where a parser stops, whatever engine says 
       // A number that is cut may still be one.
       if (!/^-?[\d.e+]+$/i.test(text)) expect(faultyLine(short)).toBeLessThanOrEqual(lines(short))
     }),
+    runs(100),
   )
   expect(faultyLine('{\n "a": [1,\n 2,,\n 3]}')).toBe(3)
   expect(faultyLine('{"a": 1,\n}')).toBe(2)

@@ -1,36 +1,36 @@
 /** A door for OpenAI's clients as the edge has one, over one session in memory, and what stands for a model behind it. */
+
 import { Hono } from 'hono'
 import { chatErrorOf } from '../../../src/edge/openai/chat-error.ts'
 import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai/complete-chat.ts'
 import { EVENT_STREAM_HEADERS, eventStream } from '../../../src/edge/openai/event-stream.ts'
-import {
-  createMemory,
-  type Message,
-  mapStore,
-  type PolicyOptions,
-  type Recall,
-  type Session,
-} from '../../../src/index.ts'
+import type { RecallFeatureOptions } from '../../../src/index.ts'
+import { type Message, mapStore } from '../../../src/index.ts'
+import type { PolicyOptions } from '../../../src/kernel/policy.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { type Served, serveFetch } from './served.ts'
 
 export interface Door extends Served {
-  readonly session: (system?: string) => Session
+  readonly session: (system?: string) => FullSession
   /** Runs of which the reply is not stored yet end before this resolves. */
   idle(): Promise<void>
 }
 
 export type DoorOptions = Pick<CompleteChatOptions, 'model'> &
-  Partial<CompleteChatOptions> & { readonly policy?: Partial<PolicyOptions>; readonly recall?: Recall }
+  Partial<CompleteChatOptions> & {
+    readonly policy?: Partial<PolicyOptions>
+    readonly recall?: RecallFeatureOptions
+  }
 
 /** One call at a time, as in a Durable Object that queues them. */
 export async function chatDoor({ policy, recall, ...options }: DoorOptions): Promise<Door> {
   const store = mapStore()
-  const sessions = new Map<string, Session>()
-  const open = (system = ''): Session => {
+  const sessions = new Map<string, FullSession>()
+  const open = (system = ''): FullSession => {
     const known = sessions.get(system)
     if (known) return known
-    const memory = createMemory({
+    const memory = fullMemory({
       store,
       budget: 16_000,
       development: true,
@@ -99,6 +99,6 @@ export function linesOf(messages: readonly Message[]): readonly string[] {
   })
 }
 
-export async function logOf(session: Session): Promise<readonly string[]> {
+export async function logOf(session: FullSession): Promise<readonly string[]> {
   return linesOf(await session.history({ messages: 10_000 }))
 }

@@ -1,18 +1,16 @@
 import {
   type CompactEvent,
   type Context,
-  type CreateMemoryOptions,
   charsPerToken,
-  createMemory,
   type LogRow,
   type MessageInput,
   type Model,
   type ModelEvent,
   mapStore,
-  type Session,
   type Store,
   type SummaryMark,
 } from '../../../src/index.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 export const scope = { userId: 'ada', sessionId: 'trip' }
 
@@ -46,15 +44,15 @@ export function summariser(
 /** One that always says the same, which passes. */
 export const content = (text = 'They planned a trip.', id?: string): Summariser => summariser(() => text, id)
 
-export type Options = Omit<CreateMemoryOptions, 'store'>
+export type Options = Omit<FullMemoryOptions, 'store'>
 
 /** A memory of 1 000 tokens of four characters. Nothing is written ahead of need unless a test asks for it. */
 export function open(
   compaction: NonNullable<Options['compaction']>,
   options: Partial<Options> = {},
   store: Store = mapStore(),
-): Session {
-  return createMemory({
+): FullSession {
+  return fullMemory({
     budget: { contextWindow: 1_000, maxOutputTokens: 0, margin: 0 },
     counter: charsPerToken(4),
     clock: () => 0,
@@ -75,7 +73,7 @@ export const round = (index: number, said = ''): MessageInput[] => [
 
 /** Appends rounds, each followed by a context, until a context shows a further summary; at most 40. */
 export async function untilSummary(
-  session: Session,
+  session: FullSession,
   from = 0,
   said: (index: number) => string = () => '',
 ): Promise<{ readonly context: Context; readonly next: number }> {
@@ -101,9 +99,9 @@ export function memoryOf({ blocks }: Pick<Context, 'blocks'>): string {
 }
 
 /** What is told of compactions, from now on. */
-export function eventsOf(session: Session): CompactEvent[] {
+export function eventsOf(session: FullSession): CompactEvent[] {
   const events: CompactEvent[] = []
-  session.onCompact((event) => events.push(event))
+  session.compaction.subscribe((event) => events.push(event))
   return events
 }
 

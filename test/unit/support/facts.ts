@@ -1,5 +1,5 @@
-import type { FactInput } from '../../../src/core/facts/check-fact.ts'
-import { Facts, type FactsParts } from '../../../src/core/facts/facts.ts'
+import { Facts, type FactsParts } from '../../../src/features/facts/facts.ts'
+import type { FactInput } from '../../../src/ports/fact.ts'
 import type { Host } from '../../../src/ports/host.ts'
 import type { Trust } from '../../../src/ports/message.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'

@@ -1,17 +1,20 @@
 import fc from 'fast-check'
-import type { FactInput } from '../../../src/core/facts/check-fact.ts'
-import type { Fact, FactKind } from '../../../src/core/facts/fact.ts'
 import {
   type Context,
-  type ContextOptions,
-  type CreateMemoryOptions,
-  createMemory,
+  type ContextOptionsOf,
   isPlimsollError,
-  type Memory,
   mapStore,
-  type Session,
+  type RecallShape,
   type Store,
 } from '../../../src/index.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import type { Fact, FactInput, FactKind } from '../../../src/ports/fact.ts'
+import {
+  type FullMemory,
+  type FullMemoryOptions,
+  type FullSession,
+  fullMemory,
+} from '../../contract/full-memory.ts'
 import { rewindAt, undoIfAny } from './scene.ts'
 
 const DAY = 86_400_000
@@ -123,9 +126,9 @@ const REFUSALS = ['ERR_NOT_FOUND', 'ERR_INVALID_ARGUMENT', 'ERR_CONFLICT', 'ERR_
 /** Two tabs on the session `trip`, and one on the session `home`, all of one user. Each text that is remembered has a word of its own. */
 export class Household {
   readonly store: Store = mapStore()
-  readonly options: Omit<CreateMemoryOptions, 'store'>
+  readonly options: Omit<FullMemoryOptions, 'store'>
   now = 20_779.5 * DAY
-  readonly tabs: Session[]
+  readonly tabs: FullSession[]
   /** Words of all facts that were ever remembered, by id. */
   readonly words = new Map<string, string>()
   /** Words that a document, a skill or a checkpoint holds no more. */
@@ -134,13 +137,13 @@ export class Household {
   #ids = 0
   #words = 0
 
-  constructor(options: Omit<CreateMemoryOptions, 'store'>) {
+  constructor(options: Omit<FullMemoryOptions, 'store'>) {
     this.options = options
     this.tabs = ['trip', 'trip', 'home'].map((sessionId) => this.open(sessionId))
   }
 
-  memory(): Memory {
-    return createMemory({
+  memory(): FullMemory {
+    return fullMemory({
       clock: () => this.now,
       development: true,
       newId: () => `id-${String(++this.#ids).padStart(6, '0')}`,
@@ -150,7 +153,7 @@ export class Household {
   }
 
   /** A session with nothing in memory. */
-  open(sessionId: string): Session {
+  open(sessionId: string): FullSession {
     return this.memory().session({ userId: 'ada', sessionId })
   }
 
@@ -162,12 +165,12 @@ export class Household {
     happenings: readonly Happening[],
     onContext: (
       context: Context,
-      options: ContextOptions,
+      options: ContextOptionsOf<{ recall: RecallShape }>,
       happening: Extract<Happening, { type: 'context' }>,
     ) => Promise<void>,
     onRefused: (
       error: unknown,
-      options: ContextOptions,
+      options: ContextOptionsOf<{ recall: RecallShape }>,
       happening: Extract<Happening, { type: 'context' }>,
     ) => Promise<void> = async () => {},
   ): Promise<void> {
@@ -177,14 +180,14 @@ export class Household {
         continue
       }
       const { tab, recall, tail } = happening
-      const options: ContextOptions = {
+      const options: ContextOptionsOf<{ recall: RecallShape }> = {
         onPending: 'abandon',
         ...(tail !== '' && { tail }),
         ...(recall && this.options.recall && { recall: true }),
       }
       let context: Context
       try {
-        context = await (this.tabs[tab] as Session).context(options)
+        context = await (this.tabs[tab] as FullSession).context(options)
       } catch (error) {
         if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
         await onRefused(error, options, happening)
@@ -203,7 +206,7 @@ export class Household {
 
   /** Facts that hold now, those of the user and those of a session. */
   async live(sessionId: string): Promise<readonly Fact[]> {
-    return this.open(sessionId).facts()
+    return this.open(sessionId).facts.list()
   }
 
   /** A text of a word that is nowhere else, and more of them. */
@@ -229,7 +232,7 @@ export class Household {
   }
 
   async #happen(happening: Exclude<Happening, { type: 'context' }>): Promise<void> {
-    const session = this.tabs['tab' in happening ? happening.tab : 0] as Session
+    const session = this.tabs['tab' in happening ? happening.tab : 0] as FullSession
     const user = this.memory().user({ userId: 'ada' })
     switch (happening.type) {
       case 'say':
@@ -250,7 +253,7 @@ export class Household {
         const { fact, size, days } = happening
         const { word, text } = this.#text(size)
         const expires = days === undefined ? {} : { expiresAt: this.now + days * DAY }
-        const result = await session.remember({ ...fact, text, ...expires })
+        const result = await session.facts.remember({ ...fact, text, ...expires })
         this.words.set(result.fact.id, word)
         return
       }
@@ -267,10 +270,10 @@ export class Household {
         return
       }
       case 'load':
-        await unless(session.loadSkill(happening.name))
+        await unless(session.skills.load(happening.name))
         return
       case 'unload':
-        await session.unloadSkill(happening.name)
+        await session.skills.unload(happening.name)
         return
       case 'checkpoint': {
         const key = `checkpoint/${this.sessionOf(happening.tab)}`
@@ -294,16 +297,19 @@ export class Household {
     }
   }
 
-  async #change(session: Session, { type, place }: Change): Promise<void> {
-    const facts = await session.facts()
+  async #change(session: FullSession, { type, place }: Change): Promise<void> {
+    const facts = await session.facts.list()
     const fact = facts[Math.floor(place * facts.length)]
     if (!fact) return
     const { id, kind } = fact
     if (type === 'supersede') {
       const { word, text } = this.#text(2)
-      await unless(session.supersede(id, { kind, text }).then(({ fact }) => this.words.set(fact.id, word)))
-    } else if (type === 'review') await unless(session.review(id, 'good'))
-    else await unless(session[type](id))
+      await unless(
+        session.facts.supersede(id, { kind, text }).then(({ fact }) => this.words.set(fact.id, word)),
+      )
+    } else if (type === 'review') await unless(session.facts.review(id, 'good'))
+    else if (type === 'forget') await unless(forget(session, id))
+    else await unless(session.facts[type](id))
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { decide } from '../../../src/core/decide.ts'
-import { sealOp } from '../../../src/core/seal.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { Message, Part, Role } from '../../../src/ports/message.ts'
 import type { Op } from '../../../src/ports/op.ts'
 import type { LogRow } from '../../../src/ports/store.ts'

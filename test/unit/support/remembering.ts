@@ -1,9 +1,10 @@
-import { createMemory, type Fact, type Session, type Store, utf8Bound } from '../../../src/index.ts'
+import { type Fact, type Store, utf8Bound } from '../../../src/index.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 const SCOPE = { userId: 'ada', sessionId: 'trip' }
 
-export function rememberingSession<State>(store: Store): Session<State> {
-  return createMemory<State>({ store, budget: 16_000, counter: utf8Bound }).session(SCOPE)
+export function rememberingSession<State>(store: Store): FullSession<State> {
+  return fullMemory<State>({ store, budget: 16_000, counter: utf8Bound }).session(SCOPE)
 }
 
 /** The texts of all of the session's own facts that hold, in order. */

@@ -1,17 +1,16 @@
 import {
   type Context,
-  type CreateMemoryOptions,
-  createMemory,
   type EntriesQuery,
   isPlimsollError,
   type LogRow,
   type Message,
   mapStore,
   type ScopeStore,
-  type Session,
   type Store,
   type ToolSpec,
 } from '../../../src/index.ts'
+import { rewind, undo } from '../../../src/operations/rewind.ts'
+import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { type Action, calling } from './histories.ts'
 
 export const TOOLS: readonly ToolSpec[] = [
@@ -26,20 +25,20 @@ export const TOOLS: readonly ToolSpec[] = [
 /** Plays actions against a session, as an app would, and hands each context to `onContext`. */
 export class Scene {
   readonly store: Store = mapStore()
-  readonly options: Omit<CreateMemoryOptions, 'store'>
+  readonly options: Omit<FullMemoryOptions, 'store'>
   readonly log: ScopeStore
-  session: Session
+  session: FullSession
   #ids = 0
 
-  constructor(options: Omit<CreateMemoryOptions, 'store'>) {
+  constructor(options: Omit<FullMemoryOptions, 'store'>) {
     this.options = options
     this.log = this.store.open({ userId: 'ada', sessionId: 'trip' })
     this.session = this.open()
   }
 
   /** A further session object on the same scope, with nothing in memory. */
-  open(): Session {
-    const memory = createMemory({
+  open(): FullSession {
+    const memory = fullMemory({
       clock: () => 0,
       development: true,
       newId: () => `id-${++this.#ids}`,
@@ -152,15 +151,15 @@ export class Scene {
 }
 
 /** Rewinds from a message among the last that show, given as a fraction of them; from none if nothing shows. */
-export async function rewindAt(session: Session, place: number): Promise<void> {
+export async function rewindAt(session: FullSession, place: number): Promise<void> {
   const shown = await session.history({ messages: 20 })
   const target = shown[Math.floor(place * shown.length)]
-  if (target) await session.rewind(target.id)
+  if (target) await rewind(session, target.id)
 }
 
 /** Takes the newest rewind back, if there is one. */
-export async function undoIfAny(session: Session): Promise<void> {
-  await session.undo().catch((error: unknown) => {
+export async function undoIfAny(session: FullSession): Promise<void> {
+  await undo(session).catch((error: unknown) => {
     if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
   })
 }

@@ -1,20 +1,17 @@
-import { createCore } from '../../../src/core/memory.ts'
-import * as onDemand from '../../../src/core/on-demand.ts'
 import {
   type Context,
   charsPerToken,
   type Host,
   isPlimsollError,
   type LogRow,
-  type Memory,
   type Model,
   type ModelEvent,
   mapStore,
-  type Session,
   type Store,
   type SummaryMark,
 } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { scope } from './compacting.ts'
 import { rewindAt, undoIfAny } from './scene.ts'
@@ -39,8 +36,8 @@ interface Life {
 interface Tab {
   readonly tasks: Task[]
   life: Life
-  memory: Memory
-  session: Session
+  memory: FullMemory
+  session: FullSession
   running: Promise<void> | undefined
 }
 
@@ -65,7 +62,7 @@ export class Schedule {
   #late: Gate[] = []
   #tabs: Tab[] = []
   #ids = 0
-  #shared: Memory | undefined
+  #shared: FullMemory | undefined
   #isOpen = false
   readonly #choose: Choose
   readonly #memories: 'one' | 'two'
@@ -76,7 +73,7 @@ export class Schedule {
   }
 
   /** A session object that waits for nothing, with nothing in memory. */
-  plain(): Session {
+  plain(): FullSession {
     return this.#memory(
       this.inner,
       answering(async () => {}),
@@ -96,10 +93,10 @@ export class Schedule {
       this.steps++
     }
     this.#isOpen = true
-    for (const { session } of this.#tabs) await session.compacted()
+    for (const { session } of this.#tabs) await session.compaction.settled()
   }
 
-  get tabs(): readonly Session[] {
+  get tabs(): readonly FullSession[] {
     return this.#tabs.map(({ session }) => session)
   }
 
@@ -156,10 +153,10 @@ export class Schedule {
     })
   }
 
-  async #do(session: Session, task: Task, life: Life): Promise<void> {
+  async #do(session: FullSession, task: Task, life: Life): Promise<void> {
     if (task === 'say') await this.#say(session, 'user', life)
     if (task === 'answer') await this.#say(session, 'assistant', life)
-    if (task === 'wait') await session.compacted()
+    if (task === 'wait') await session.compaction.settled()
     if (task === 'rewind') await rewindAt(session, 0.7).catch(unlessGone)
     if (task === 'undo') await undoIfAny(session)
     if (task !== 'context') return
@@ -168,7 +165,7 @@ export class Schedule {
     this.contexts.push({ context, acknowledged })
   }
 
-  async #say(session: Session, role: 'user' | 'assistant', life?: Life): Promise<void> {
+  async #say(session: FullSession, role: 'user' | 'assistant', life?: Life): Promise<void> {
     const id = `m${++this.#ids}`
     await session.append({ id, role, content: `${id}: ${'a few words more '.repeat(18)}` })
     if (!life?.isOver) this.acknowledged.push(id)
@@ -211,13 +208,12 @@ export class Schedule {
     })
   }
 
-  #memory(store: Store, model: Model): Memory {
-    return createCore({
+  #memory(store: Store, model: Model): FullMemory {
+    return fullMemory({
       store,
       budget: { contextWindow: 600, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),
       host: { ...host, newId: () => `id-${++this.#ids}` },
-      onDemand: async () => onDemand,
       compaction: { model, ahead: 0.8, pins: () => [{ kind: 'constraint', text: 'Never fly.' }] },
     })
   }

@@ -1,4 +1,4 @@
-import type { Conversation } from '../../../src/core/fold.ts'
+import type { Conversation } from '../../../src/kernel/log/fold.ts'
 import type { Shown } from './reference.ts'
 
 /** What a conversation shows, as the reference says it. */

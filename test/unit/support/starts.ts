@@ -1,22 +1,23 @@
-import { decide } from '../../../src/core/decide.ts'
-import { type Fact, factKey } from '../../../src/core/facts/fact.ts'
-import { indexOf } from '../../../src/core/facts/fact-index.ts'
-import { Facts } from '../../../src/core/facts/facts.ts'
-import { readSettings } from '../../../src/core/registers/settings.ts'
-import { Skills } from '../../../src/core/registers/skills.ts'
-import { sealOp } from '../../../src/core/seal.ts'
-import { type StartParts, startSession } from '../../../src/core/start/start.ts'
-import {
-  factTokens,
-  type RecalledItem,
-  type SkillItem,
-  skillTokens,
-} from '../../../src/core/start/start-items.ts'
-import type { StartOptions } from '../../../src/core/start/start-options.ts'
-import { webHost } from '../../../src/platform/web.ts'
+import { createMemory } from '../../../src/create-memory.ts'
+import { factKey } from '../../../src/features/facts/fact.ts'
+import { indexOf } from '../../../src/features/facts/fact-index.ts'
+import { factTokens } from '../../../src/features/facts/fact-item.ts'
+import type { FactsShape } from '../../../src/features/facts/feature.ts'
+import type { SkillsShape } from '../../../src/features/skills/feature.ts'
+import { skillTokens } from '../../../src/features/skills/skill-item.ts'
+import { Findable } from '../../../src/features/slots.ts'
+import { facts, skills } from '../../../src/index.ts'
+import type { Feature } from '../../../src/kernel/feature.ts'
+import { provide } from '../../../src/kernel/feature.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
-import type { Host } from '../../../src/ports/host.ts'
+import type { Fact } from '../../../src/ports/fact.ts'
+import type { Session } from '../../../src/ports/memory.ts'
 import type { IndexEntry } from '../../../src/ports/op.ts'
+import type { Recalled, RecallOptions } from '../../../src/ports/recall.ts'
+import type { RecalledItem, SkillItem, StartOptions } from '../../../src/ports/start.ts'
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 
@@ -29,8 +30,6 @@ export const COUNTED_BY_FOUR: Counter = {
   kind: 'estimate',
   count: (text) => Math.ceil(text.length / 4),
 }
-
-const HOST: Host = { ...webHost, now: () => NOON }
 
 /** A fact that holds, of which only what matters is given. */
 export function fact(given: Partial<Fact> & Pick<Fact, 'id'>): Fact {
@@ -56,12 +55,12 @@ export interface Remembered {
   readonly recalled?: readonly RecalledItem[]
 }
 
-/** What a start is made from, over a store that holds this much. */
-export async function partsOf(
+/** A session of a memory that holds this much. */
+export async function sessionHolding(
   { user = [], session = [], skills = [], recalled }: Remembered,
   counter: Counter,
   store: Store = mapStore(),
-): Promise<StartParts> {
+): Promise<StartingSession> {
   const own = store.open({ userId: 'ada' })
   const one = store.open({ userId: 'ada', sessionId: 'trip' })
   await put(
@@ -80,37 +79,32 @@ export async function partsOf(
       index: [{ group: 'skill', order: skill.name, weight: skillTokens(counter, skill) }],
     })),
   )
-  return partsOver(own, one, counter, recalled)
+  return sessionOver(store, counter, recalled)
 }
 
-export function partsOver(
-  own: ScopeStore,
-  session: ScopeStore,
+type StartingSession = Session<{ facts: FactsShape; skills: SkillsShape }>
+
+/** @param recalled what any query finds; absent: there is no recall */
+export function sessionOver(
+  store: Store,
   counter: Counter,
   recalled?: readonly RecalledItem[],
-): StartParts {
-  return {
-    facts: [own, session].map((store) => ({
-      facts: new Facts({
-        store,
-        host: HOST,
-        tokensOf: (one) => factTokens(counter, one),
-        trustOf: async () => undefined,
-      }),
-      sums: (groups) => store.sums(groups),
-    })),
-    skills: new Skills({ store: own, host: HOST, tokensOf: (skill) => skillTokens(counter, skill) }),
-    sums: (groups) => own.sums(groups),
-    settings: () => readSettings(own, HOST),
-    counter,
-    ...(recalled && { recall: async (_, first) => recalled.slice(0, first) }),
-    host: HOST,
+): StartingSession {
+  const find = async (_: string, { first }: RecallOptions) => (recalled ?? []).slice(0, first) as Recalled[]
+  const finding: Feature<'finding', Record<never, never>> = {
+    name: 'finding',
+    open: () => ({ provides: recalled ? [provide(Findable, { find })] : [] }),
   }
+  const use = [facts(), skills(), finding] as const
+  return createMemory({ store, counter, budget: 16_000, clock: () => NOON, use }).session({
+    userId: 'ada',
+    sessionId: 'trip',
+  })
 }
 
 /** The start of a memory that holds this much. */
 export async function start(remembered: Remembered, options: StartOptions = {}, counter = COUNTED_BY_FOUR) {
-  const found = await startSession(await partsOf(remembered, counter), options)
+  const found = await startSession(await sessionHolding(remembered, counter), options)
   if (!found) throw new Error('unchanged')
   return found
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type CreateMemoryOptions,
-  createMemory,
-  mapStore,
-  type Scope,
-  type Store,
-} from '../../../src/index.ts'
+import { mapStore, type Scope, type Store } from '../../../src/index.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
+import { eraseUser } from '../../../src/operations/forget/erase.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { runDueWork } from '../../../src/operations/upkeep.ts'
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const DAY = 86_400_000
@@ -13,13 +14,13 @@ const ADA = { userId: 'ada' }
 const BOB = { tenant: 'acme', userId: 'bob' }
 const TRIP = { ...ADA, sessionId: 'trip' }
 
-function memoryOf(store: Store, options: Partial<CreateMemoryOptions> = {}) {
-  return createMemory({ store, budget: 4_000, clock: () => 1_000 * DAY, ...options })
+function memoryOf(store: Store, options: Partial<FullMemoryOptions> = {}) {
+  return fullMemory({ store, budget: 4_000, clock: () => 1_000 * DAY, ...options })
 }
 
 async function exported(store: Store, scope: Scope, format: 'jsonl' | 'markdown' = 'jsonl'): Promise<string> {
   let text = ''
-  for await (const line of memoryOf(store).export(scope, { format })) text += line
+  for await (const line of exportFrom(memoryOf(store), scope, { format })) text += line
   return text
 }
 
@@ -30,15 +31,15 @@ async function lived(): Promise<Store> {
   const session = memory.session(TRIP)
   await session.append({ id: 'said', role: 'user', content: 'The code is 1234.' })
   await session.append({ id: 'kept', role: 'user', content: 'Two seats.' })
-  await session.remember({ id: 'shared', kind: 'preference', text: 'Likes window seats.' })
+  await session.facts.remember({ id: 'shared', kind: 'preference', text: 'Likes window seats.' })
   await session.checkpoint.set({ step: 1 })
   await memory.user(ADA).profile.set('SOUL.md', 'Be brief.')
-  await session.forget('said')
+  await forget(session, 'said')
   return store
 }
 
 const actions = async (store: Store, user: Omit<Scope, 'sessionId'>) =>
-  (await memoryOf(store).user(user).audit()).map(({ action, target, counts }) => ({
+  (await readAudit(memoryOf(store), user)).map(({ action, target, counts }) => ({
     action,
     ...(target !== undefined && { target }),
     counts,
@@ -53,9 +54,9 @@ describe('the audit of an export and an import', () => {
     const lines = text.split('\n').length - 1
     expect(await exported(store, ADA)).toBe(text)
     const copy = mapStore()
-    await memoryOf(copy).import(BOB, [text])
+    await importInto(memoryOf(copy), BOB, [text])
     expect(await exported(copy, BOB)).toBe(text)
-    await memoryOf(copy).import(BOB, [text])
+    await importInto(memoryOf(copy), BOB, [text])
     const exports = { action: 'export', counts: { sessions: 1, lines: lines - 1 } }
     expect(await actions(store, ADA)).toEqual([
       exports,
@@ -66,7 +67,7 @@ describe('the audit of an export and an import', () => {
       exports,
       { action: 'import', counts: { log: expect.any(Number), facts: 1, profile: 1, checkpoint: 1 } },
     ])
-    expect(JSON.stringify(await memoryOf(copy).user(BOB).audit())).not.toMatch(/window|brief|seats/)
+    expect(JSON.stringify(await readAudit(memoryOf(copy), BOB))).not.toMatch(/window|brief|seats/)
   })
 
   it('names the session that it was of, whatever its format', async () => {
@@ -79,12 +80,12 @@ describe('the audit of an export and an import', () => {
   it('lets a newer export go on where an older one ended, though both sides recorded something', async () => {
     const store = await lived()
     const copy = mapStore()
-    await memoryOf(copy).import(BOB, [await exported(store, ADA)])
+    await importInto(memoryOf(copy), BOB, [await exported(store, ADA)])
     await exported(copy, BOB)
     await memoryOf(store).user(ADA).profile.set('SOUL.md', 'Be brief and kind.')
-    await memoryOf(store).session(TRIP).forget('kept')
+    await forget(memoryOf(store).session(TRIP), 'kept')
     const newer = await exported(store, ADA)
-    const report = await memoryOf(copy).import(BOB, [newer])
+    const report = await importInto(memoryOf(copy), BOB, [newer])
     expect(report.conflicts.count).toBe(0)
     expect(await exported(copy, BOB)).toBe(newer)
   })
@@ -93,10 +94,10 @@ describe('the audit of an export and an import', () => {
     const text = await exported(await lived(), ADA)
     const copy = mapStore()
     const cut = text.slice(0, text.lastIndexOf('{"type":"end"'))
-    await expect(memoryOf(copy).import(BOB, [cut])).rejects.toMatchObject({ argument: 'lines' })
+    await expect(importInto(memoryOf(copy), BOB, [cut])).rejects.toMatchObject({ argument: 'lines' })
     expect(await actions(copy, BOB)).toMatchObject([{ action: 'import' }])
-    await memoryOf(copy).import(BOB, [text])
-    await memoryOf(copy).import(BOB, [text])
+    await importInto(memoryOf(copy), BOB, [text])
+    await importInto(memoryOf(copy), BOB, [text])
     expect((await actions(copy, BOB)).length).toBeLessThanOrEqual(2)
     const none = mapStore()
     expect(await exported(none, ADA)).toContain('"type":"end"')
@@ -113,7 +114,7 @@ describe('the audit of an export and an import', () => {
     }))
     let text = ''
     const reading = (async () => {
-      for await (const line of memoryOf(failing).export(ADA)) text += line
+      for await (const line of exportFrom(memoryOf(failing), ADA)) text += line
     })()
     await expect(reading).rejects.toThrow('full')
     expect(text).toBe(await exported(store, ADA))
@@ -129,7 +130,8 @@ describe('the audit of an export and an import', () => {
       { type: 'end', lines: 4 },
     ]
     const store = mapStore()
-    const report = await memoryOf(store).import(
+    const report = await importInto(
+      memoryOf(store),
       ADA,
       lines.map((line) => `${JSON.stringify(line)}\n`),
     )
@@ -140,11 +142,11 @@ describe('the audit of an export and an import', () => {
   it('is removed by an erase, and goes on after it', async () => {
     const store = await lived()
     await exported(store, ADA)
-    await memoryOf(store).erase(ADA)
-    expect(await memoryOf(store).user(ADA).audit()).toMatchObject([{ action: 'erase', target: 'ada' }])
+    await eraseUser(memoryOf(store), ADA)
+    expect(await readAudit(memoryOf(store), ADA)).toMatchObject([{ action: 'erase', target: 'ada' }])
     await exported(store, ADA)
-    expect((await memoryOf(store).user(ADA).audit()).map(({ action }) => action)).toEqual(['export', 'erase'])
-    expect(await memoryOf(store).erase(ADA)).toMatchObject({ already: true })
+    expect((await readAudit(memoryOf(store), ADA)).map(({ action }) => action)).toEqual(['export', 'erase'])
+    expect(await eraseUser(memoryOf(store), ADA)).toMatchObject({ already: true })
   })
 })
 
@@ -152,20 +154,20 @@ describe('an import into the scope of a user who was erased', () => {
   it('takes over what the file has of the user, but no session under an id that was erased', async () => {
     const store = await lived()
     const text = await exported(store, ADA)
-    await memoryOf(store).erase(ADA)
+    await eraseUser(memoryOf(store), ADA)
     const memory = memoryOf(store)
-    const report = await memory.import(ADA, [text])
+    const report = await importInto(memory, ADA, [text])
     expect(report.conflicts.first).toEqual([{ part: 'log' }, { part: 'log', sessionId: 'trip' }])
     expect(await memory.user(ADA).profile.get('SOUL.md')).toMatchObject({ text: 'Be brief.' })
     expect((await memory.user(ADA).facts.list()).map(({ id }) => id)).toEqual(['shared'])
     expect(await memory.session(TRIP).history()).toEqual([])
-    expect((await memory.user(ADA).audit()).map(({ action }) => action)).toEqual(['import', 'erase'])
+    expect((await readAudit(memory, ADA)).map(({ action }) => action)).toEqual(['import', 'erase'])
     // The same again writes nothing.
-    const again = await memory.import(ADA, [text])
+    const again = await importInto(memory, ADA, [text])
     expect(Object.values(again.parts).map(({ written }) => written)).toEqual([0, 0, 0, 0])
     // Under another id the session is whole.
     const alone = await exported(await lived(), TRIP)
-    await memory.import({ ...ADA, sessionId: 'trip again' }, [alone])
+    await importInto(memory, { ...ADA, sessionId: 'trip again' }, [alone])
     const history = await memory.session({ ...ADA, sessionId: 'trip again' }).history()
     expect(history.map(({ id }) => id)).toEqual(['kept'])
   })
@@ -173,8 +175,8 @@ describe('an import into the scope of a user who was erased', () => {
   it('takes all of it where nothing but another user was erased', async () => {
     const store = await lived()
     const text = await exported(store, ADA)
-    await memoryOf(store).erase(ADA)
-    await memoryOf(store).import(BOB, [text])
+    await eraseUser(memoryOf(store), ADA)
+    await importInto(memoryOf(store), BOB, [text])
     expect(await exported(store, BOB)).toBe(text)
   })
 })
@@ -185,14 +187,14 @@ describe('a checkpoint that is imported', () => {
     const time = { now: 2_000 * DAY }
     const store = mapStore()
     const memory = memoryOf(store, { clock: () => time.now, retention: { checkpoint: { days: 30 } } })
-    await memory.import(ADA, [text])
+    await importInto(memory, ADA, [text])
     expect(await exported(store, ADA)).toBe(text)
     const checkpoint = async () => (await memory.session(TRIP).checkpoint.get()).value
     time.now += 29 * DAY
-    await memory.runDueWork()
+    await runDueWork(memory)
     expect(await checkpoint()).toEqual({ step: 1 })
     time.now += DAY
-    for (let calls = 0; calls < 3; calls++) await memory.runDueWork()
+    for (let calls = 0; calls < 3; calls++) await runDueWork(memory)
     expect(await checkpoint()).toBeUndefined()
   })
 })

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { charsPerToken, createMemory, mapStore } from '../../../src/index.ts'
+import { charsPerToken, mapStore } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { PAGE_ROWS } from '../../../src/ports/store.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { put, remove } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
@@ -41,9 +43,9 @@ it('an export of 20 000 facts holds a page of them at a time, and reads one by o
       return inner.register(key)
     },
   }))
-  const memory = createMemory({ store, budget: 1_000, counter: charsPerToken(4) })
+  const memory = fullMemory({ store, budget: 1_000, counter: charsPerToken(4) })
   const found = { put: 0, register: 0, deleted: 0 }
-  for await (const text of memory.export(ADA)) {
+  for await (const text of exportFrom(memory, ADA)) {
     const line = JSON.parse(text) as { type: string; value?: unknown }
     if (line.type === 'put') found.put++
     else if (line.type === 'register') found[line.value === undefined ? 'deleted' : 'register']++

@@ -1,12 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type CreateMemoryOptions,
-  createMemory,
   type Head,
   type Imported,
   type ImportOptions,
-  lexicalRecall,
   mapStore,
   type RegisterRow,
   type Scope,
@@ -14,11 +11,14 @@ import {
   type Store,
   type TransferPart,
 } from '../../../src/index.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { readAll } from '../../contract/samples.ts'
 import { FailingStore, type Failure } from '../support/failing-store.ts'
 import { histories } from '../support/histories.ts'
 import { Household, happenings } from '../support/household.ts'
-import { runs } from '../support/runs.ts'
+import { limit, runs } from '../support/runs.ts'
 import { Scene } from '../support/scene.ts'
 import { sealingStore } from '../support/sealing-store.ts'
 
@@ -34,22 +34,22 @@ interface Run {
 }
 
 function memoryOf(store: Store, now = LATER) {
-  return createMemory({ store, budget: 4_000, clock: () => now, recall: lexicalRecall() })
+  return fullMemory({ store, budget: 4_000, clock: () => now, recall: {} })
 }
 
 async function exported(store: Store, scope: Scope, { parts, now }: Run = {}): Promise<string> {
   let text = ''
-  for await (const line of memoryOf(store, now).export(scope, parts ? { parts } : {})) text += line
+  for await (const line of exportFrom(memoryOf(store, now), scope, parts ? { parts } : {})) text += line
   return text
 }
 
 function imported(store: Store, scope: Scope, text: string, options?: ImportOptions, now?: number) {
-  return memoryOf(store, now).import(scope, [text], options)
+  return importInto(memoryOf(store, now), scope, [text], options)
 }
 
 /** A household whose sessions are listed. */
-async function household(options: Partial<CreateMemoryOptions> = {}): Promise<Household> {
-  const made = new Household({ budget: 4_000, recall: lexicalRecall(), ...options })
+async function household(options: Partial<FullMemoryOptions> = {}): Promise<Household> {
+  const made = new Household({ budget: 4_000, recall: {}, ...options })
   for (const sessionId of SESSIONS) await made.open(sessionId).append({ role: 'user', content: 'Hello.' })
   return made
 }
@@ -83,7 +83,9 @@ const failure: fc.Arbitrary<Failure> = fc.record({
 })
 
 describe('an export', () => {
-  it('imported under another user and exported again gives the same bytes, and all scopes the same rows', async () => {
+  it('imported under another user and exported again gives the same bytes, and all scopes the same rows', {
+    timeout: limit(60_000),
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, fc.boolean(), async (played, isSealed) => {
         const home = await household()
@@ -101,9 +103,9 @@ describe('an export', () => {
       }),
       runs(120),
     )
-  }, 60_000)
+  })
 
-  it('of one session gives the same bytes and the same contexts', async () => {
+  it('of one session gives the same bytes and the same contexts', { timeout: limit(60_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(histories, fc.integer({ min: 300, max: 3_000 }), async (actions, budget) => {
         const scene = new Scene({ budget })
@@ -115,7 +117,7 @@ describe('an export', () => {
         expect(await exported(store, scope)).toBe(text)
         const contexts = await Promise.all(
           [scene.store, store].map(async (one) => {
-            const memory = createMemory({ store: one, budget, clock: () => 0, newId: () => 'later' })
+            const memory = fullMemory({ store: one, budget, clock: () => 0, newId: () => 'later' })
             const session = memory.session(scope)
             return session.context({ onPending: 'abandon' }).catch((error: Error) => error.message)
           }),
@@ -124,9 +126,11 @@ describe('an export', () => {
       }),
       runs(60),
     )
-  }, 60_000)
+  })
 
-  it('of some parts, imported where nothing is, gives the same bytes', async () => {
+  it('of some parts, imported where nothing is, gives the same bytes', {
+    timeout: limit(60_000),
+  }, async () => {
     const parts = fc.subarray<TransferPart>(['log', 'facts', 'profile', 'checkpoint'], { minLength: 1 })
     await fc.assert(
       fc.asyncProperty(happenings, parts, async (played, parts) => {
@@ -140,11 +144,11 @@ describe('an export', () => {
       }),
       runs(80),
     )
-  }, 60_000)
+  })
 })
 
 describe('an import', () => {
-  it('that was cut off anywhere is gone on with by the next one', async () => {
+  it('that was cut off anywhere is gone on with by the next one', { timeout: limit(60_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, fc.array(failure, { maxLength: 3 }), async (played, failures) => {
         const home = await household()
@@ -161,9 +165,9 @@ describe('an import', () => {
       }),
       runs(120),
     )
-  }, 60_000)
+  })
 
-  it('of a newer export goes on where an older one ended', async () => {
+  it('of a newer export goes on where an older one ended', { timeout: limit(60_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(happenings, happenings, async (played, further) => {
         const home = await household()
@@ -180,7 +184,7 @@ describe('an import', () => {
       }),
       runs(80),
     )
-  }, 60_000)
+  })
 
   it('is the same in whatever chunks its file comes', async () => {
     const home = await household()
@@ -197,7 +201,7 @@ describe('an import', () => {
           }
         }
         const target = mapStore()
-        await memoryOf(target).import(BOB, chunks())
+        await importInto(memoryOf(target), BOB, chunks())
         expect(await exported(target, BOB)).toBe(text)
       }),
       runs(40),

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
-import { hashJson } from '../../../src/core/hash.ts'
-import {
-  type CreateMemoryOptions,
-  createMemory,
-  type ImportOptions,
-  isPlimsollError,
-  mapStore,
-  type Scope,
-  type Store,
-} from '../../../src/index.ts'
+import { type ImportOptions, isPlimsollError, mapStore, type Scope, type Store } from '../../../src/index.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { hashJson } from '../../../src/kernel/text/hash.ts'
+import { attach, readAttachment } from '../../../src/operations/attachments.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
+import { rewind } from '../../../src/operations/rewind.ts'
+import { listSessions, titleSession } from '../../../src/operations/sessions.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { append, readAll, remove } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
@@ -29,9 +29,9 @@ const ADA = { userId: 'ada' }
 const TRIP = { userId: 'ada', sessionId: 'trip' }
 const OTHER = { userId: 'bob', sessionId: 'trip' }
 
-function memoryOf(store: Store, options: Partial<CreateMemoryOptions> = {}) {
+function memoryOf(store: Store, options: Partial<FullMemoryOptions> = {}) {
   let ids = 0
-  return createMemory({
+  return fullMemory({
     store,
     budget: 4_000,
     clock: () => 1_700_000_000_000,
@@ -42,12 +42,12 @@ function memoryOf(store: Store, options: Partial<CreateMemoryOptions> = {}) {
 
 async function linesOf(store: Store, scope: Scope): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of memoryOf(store).export(scope)) lines.push(line)
+  for await (const line of exportFrom(memoryOf(store), scope)) lines.push(line)
   return lines
 }
 
 function load(store: Store, scope: Scope, lines: readonly string[], options?: ImportOptions) {
-  return memoryOf(store).import(scope, lines, options)
+  return importInto(memoryOf(store), scope, lines, options)
 }
 
 /** An export of one session whose lines are these. */
@@ -107,7 +107,7 @@ describe('the lines of an export', () => {
     const store = mapStore()
     const session = memoryOf(store).session(TRIP)
     const bytes = Uint8Array.from({ length: 3_000_000 }, (_, at) => at % 251)
-    const picture = await session.attach({ mediaType: 'image/png', bytes, id: 'picture' })
+    const picture = await attach(session, { mediaType: 'image/png', bytes, id: 'picture' })
     const text = `${'"\\\u2028海👩‍👩‍👧'.repeat(70_000)}end`
     await session.append([
       { role: 'user', content: [{ type: 'text', text }, picture] },
@@ -123,7 +123,7 @@ describe('the lines of an export', () => {
     await load(target, OTHER, lines)
     expect(await linesOf(target, OTHER)).toEqual(lines)
     const copy = memoryOf(target).session(OTHER)
-    expect((await copy.attachment('picture')).bytes).toEqual(bytes)
+    expect((await readAttachment(copy, 'picture')).bytes).toEqual(bytes)
     expect(await copy.history()).toEqual(await session.history())
     expect(await target.oldestUnused()).toBeUndefined()
   })
@@ -190,13 +190,13 @@ describe('the lines of an export', () => {
       { role: 'tool', content: [{ type: 'tool-result', callId: 'c', output: 'done', isError: true }] },
       { role: 'user', content: 'Thanks.', id: 'thanks' },
     ])
-    await session.rewind('thanks')
-    await session.remember({ kind: 'constraint', text: 'Never fly.' })
+    await rewind(session, 'thanks')
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
     await session.checkpoint.set({ step: 1 })
     await memory.user(ADA).profile.set('SOUL.md', 'Be brief.')
-    await memory.sessions(ADA).title('trip', 'To Turin')
+    await titleSession(memory, ADA, 'trip', 'To Turin')
     let text = ''
-    for await (const line of memory.export(ADA, { format: 'markdown' })) text += line
+    for await (const line of exportFrom(memory, ADA, { format: 'markdown' })) text += line
     expect(text).toMatchInlineSnapshot(`
       "# Memory
 
@@ -247,7 +247,7 @@ describe('the lines of an export', () => {
   it('are refused for parts and formats that there are not, before anything is read', () => {
     const memory = memoryOf(mapStore())
     for (const options of [{ parts: [] }, { parts: ['all'] }, { format: 'csv' }, 7])
-      expect(() => memory.export(ADA, options as never)).toThrow(
+      expect(() => exportFrom(memory, ADA, options as never)).toThrow(
         expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
       )
   })
@@ -295,8 +295,8 @@ describe('an import is refused, with the number of the line,', () => {
     ],
     [
       'for a head that is not as contexts read it',
-      [register(`head/${hashJson({ ...HEAD, remembered: {} })}`, { ...HEAD, remembered: {} })],
-      /lines\[3\]: value\.remembered\.system/,
+      [register(`head/${hashJson({ ...HEAD, parts: { facts: {} } })}`, { ...HEAD, parts: { facts: {} } })],
+      /lines\[3\]: value\.parts\.facts\.sections/,
     ],
     [
       'for a head whose tools are none',
@@ -369,7 +369,7 @@ describe('an import is refused, with the number of the line,', () => {
         yield `${JSON.stringify({ type: 'part', n, of: 10 ** 9, text: 'x'.repeat(500_000) })}\n`
     }
     for (const lines of [[long], endless(), parts()])
-      await expect(memoryOf(mapStore()).import(TRIP, lines)).rejects.toMatchObject({
+      await expect(importInto(memoryOf(mapStore()), TRIP, lines)).rejects.toMatchObject({
         code: 'ERR_ENTRY_TOO_LARGE',
       })
   })
@@ -502,12 +502,12 @@ describe('an import into what is there', () => {
     for (const sessionId of ['a', 'b', 'c'])
       await memory.session({ ...ADA, sessionId }).append({ role: 'user', content: `In ${sessionId}.` })
     const target = mapStore()
-    await createMemory({ store: target, budget: 4_000 })
+    await fullMemory({ store: target, budget: 4_000 })
       .session({ ...ADA, sessionId: 'b' })
       .append({ role: 'user', content: 'Mine.' })
     const report = await load(target, ADA, await linesOf(source, ADA))
     expect(report.conflicts.first).toContainEqual({ part: 'log', sessionId: 'b' })
-    const sessions = await memoryOf(target).sessions(ADA).list()
+    const sessions = await listSessions(memoryOf(target), ADA)
     expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['a', 'b', 'c'])
     const history = await memoryOf(target)
       .session({ ...ADA, sessionId: 'b' })
@@ -524,10 +524,10 @@ describe('an import into what is there', () => {
     const memory = memoryOf(store)
     await memory.session(TRIP).append({ role: 'user', content: 'Hi.' })
     const lines = await linesOf(store, ADA)
-    await memory.sessions(ADA).delete('trip')
+    await deleteSession(memory, ADA, 'trip')
     const report = await load(store, ADA, lines)
     expect(report.conflicts.first).toContainEqual({ part: 'log', sessionId: 'trip' })
-    expect(await memory.sessions(ADA).list()).toEqual([])
+    expect(await listSessions(memory, ADA)).toEqual([])
     expect(await memory.session(TRIP).history()).toEqual([])
   })
 
@@ -578,7 +578,7 @@ describe('an import into what is there', () => {
     const memory = memoryOf(store)
     const session = memory.session(TRIP)
     await session.append({ role: 'user', content: 'A secret.', id: 'secret' })
-    const { fact } = await session.remember({
+    const { fact } = await session.facts.remember({
       kind: 'finding',
       text: 'It is in the safe.',
       sources: ['secret'],
@@ -592,7 +592,7 @@ describe('an import into what is there', () => {
     const report = await load(store, TRIP, old)
     expect(report.conflicts.count).toBe(0)
     expect(await readAll(store.open(TRIP))).toEqual(before)
-    expect(await memory.session(TRIP).fact(fact.id)).toBeUndefined()
+    expect(await memory.session(TRIP).facts.get(fact.id)).toBeUndefined()
     // A newer file says that it was forgotten.
     const target = mapStore()
     await load(target, TRIP, old)
@@ -605,8 +605,8 @@ describe('an import into what is there', () => {
     const store = mapStore()
     const session = memoryOf(store).session(TRIP)
     await session.append({ role: 'user', content: 'Hi.', id: 'gone' })
-    await session.remember({ kind: 'finding', text: 'Found f.', id: 'f' })
-    await session.forget('f')
+    await session.facts.remember({ kind: 'finding', text: 'Found f.', id: 'f' })
+    await forget(session, 'f')
     await store.open(TRIP).commit([remove('forget', 'gone')], decide)
     const report = await load(
       store,
@@ -614,7 +614,7 @@ describe('an import into what is there', () => {
       file(fact('f'), fact('g', { sources: ['gone'] }, { sources: ['gone'] })),
     )
     expect(report.conflicts.first.map(({ key }) => key)).toEqual(['fact/f', 'fact/g'])
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
   })
 
   it('is refused where others write to it meanwhile', async () => {
@@ -646,7 +646,7 @@ describe('an import into what is there', () => {
   it('leaves out facts above the app’s cap, and documents above sixty-four', async () => {
     const store = mapStore()
     const memory = memoryOf(store, { facts: { caps: { facts: 2 } } })
-    const report = await memory.import(TRIP, file(fact('a'), fact('b'), fact('c')))
+    const report = await importInto(memory, TRIP, file(fact('a'), fact('b'), fact('c')))
     expect(report.skipped).toEqual({
       count: 1,
       first: [{ line: 5, reason: expect.stringMatching(/2 of its kind/) }],
@@ -757,12 +757,12 @@ describe('trust', () => {
       { role: 'assistant', content: 'Hello.' },
       { role: 'user', content: 'From a page.', trust: 'web' },
     ])
-    await session.remember({ kind: 'constraint', text: 'Never fly.' })
-    await session.remember({ kind: 'correction', text: 'It is Turin.', pinned: true })
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    await session.facts.remember({ kind: 'correction', text: 'It is Turin.', pinned: true })
     await session.checkpoint.set({ step: 1 })
     await memory.user(ADA).profile.set('SOUL.md', 'Be brief.')
     await session.context()
-    await session.rewind((await session.history()).at(-1)?.id ?? '')
+    await rewind(session, (await session.history()).at(-1)?.id ?? '')
     const lines = await linesOf(source, ADA)
 
     const target = mapStore()
@@ -777,7 +777,7 @@ describe('trust', () => {
       'web',
     ])
     expect((await copy.history()).length).toBe(3)
-    expect((await copy.facts()).map(({ trust, pinned }) => [trust, pinned])).toEqual([['import', false]])
+    expect((await copy.facts.list()).map(({ trust, pinned }) => [trust, pinned])).toEqual([['import', false]])
     expect(await copy.checkpoint.get()).toMatchObject({ version: null })
     expect(await memoryOf(target).user(ADA).profile.list()).toEqual([])
     const { blocks, receipt } = await copy.context()
@@ -798,6 +798,30 @@ describe('trust', () => {
     const same = await load(source, ADA, lines, { trust: 'import' })
     expect([same.conflicts.count, same.parts.log.written]).toEqual([0, 0])
     expect(await readAll(source.open(TRIP))).toEqual(before)
+  })
+
+  it.each([
+    ['facts', ''],
+    ['facts and a profile', 'Be brief.'],
+  ])('falls for what an epoch froze too: one that freezes the same %s is saved', async (_, soul) => {
+    const source = mapStore()
+    const session = memoryOf(source).session(TRIP)
+    await session.append({ role: 'user', content: 'Hi.' })
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+    if (soul !== '') await memoryOf(source).user(ADA).profile.set('SOUL.md', soul)
+    const { head } = await session.context()
+    const lines = await linesOf(source, ADA)
+
+    const target = mapStore()
+    await load(target, ADA, lines, { trust: 'import' })
+    expect(await target.open(TRIP).register(head)).toBeUndefined()
+    await load(target, ADA, lines, { trust: 'user' })
+    const copy = memoryOf(target).session(TRIP)
+    const first = await copy.context()
+    expect(first.head).toBe(head)
+    expect(first.receipt.epoch).toMatchObject({ cause: 'start', place: 2 })
+    await copy.append({ role: 'user', content: 'And now?' })
+    expect((await copy.context()).epoch).toBe(first.epoch)
   })
 })
 

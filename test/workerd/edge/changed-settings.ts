@@ -2,6 +2,7 @@ import { env, runInDurableObject } from 'cloudflare:test'
 import { onTestFinished } from 'vitest'
 import { demoModel } from '../../../src/agent/demo-model.ts'
 import type { SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
+import type { Feature } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
 
 interface Configured<Settings> {
@@ -16,6 +17,16 @@ export async function changeSessions(change: (settings: SessionSettings) => Sess
 /** The same of users. */
 export async function changeUsers(change: (settings: UserSettings) => UserSettings): Promise<void> {
   await changed(env.USERS.get(env.USERS.newUniqueId()), change)
+}
+
+/** The same settings with features in place of those of the same names. */
+export function withFeatures<Settings extends SessionSettings | UserSettings>(
+  settings: Settings,
+  ...features: readonly Feature[]
+): Settings {
+  const { memory } = settings
+  const others = (memory.use ?? []).filter(({ name }) => features.every((one) => one.name !== name))
+  return { ...settings, memory: { ...memory, use: [...others, ...features] } }
 }
 
 /** Sessions that wake have the scripted model, since the worker under test has none. */

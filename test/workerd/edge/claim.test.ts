@@ -2,8 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/cloudflare.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
-import { PlimsollError } from '../../../src/index.ts'
-import { changeUsers } from './changed-settings.ts'
+import { facts as factsOf, PlimsollError } from '../../../src/index.ts'
+import { changeUsers, withFeatures } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { chosen, sabotage, watch } from './saboteur.ts'
 import { held, said, World } from './world.ts'
@@ -141,7 +141,7 @@ describe('claiming what a guest did', () => {
     for (const text of ['Window seats.', 'No flights at night.', 'Vegetarian meals only.'])
       await guest.remember('trip', text)
     const cap = (facts: number): Promise<void> =>
-      changeUsers((settings) => ({ ...settings, memory: { ...settings.memory, facts: { caps: { facts } } } }))
+      changeUsers((settings) => withFeatures(settings, factsOf({ caps: { facts } })))
     await cap(1)
     expect(await ada.claim(guest.token)).toMatchObject({ status: 422, body: { code: 'ERR_LIMIT' } })
     expect(await ada.messages()).toEqual(['m1: "Two seats to Turin."'])

@@ -1,12 +1,12 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { charsPerToken } from '../../../src/core/count.ts'
-import type { Session } from '../../../src/core/session.ts'
 import { durableObjectMemory, durableObjectStore } from '../../../src/durable-object.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from '../../../src/edge/objects/compaction-work.ts'
 import { objectAlarms } from '../../../src/edge/tables/alarms.ts'
 import type { WorkHandler } from '../../../src/edge/tables/work.ts'
 import { WorkQueue } from '../../../src/edge/tables/work-queue.ts'
+import { type CompactionShape, compaction, type Session } from '../../../src/index.ts'
+import { charsPerToken } from '../../../src/kernel/count.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { Model, ModelEvent } from '../../../src/ports/model.ts'
 import { newObject, TestClock } from './in-object.ts'
@@ -17,7 +17,7 @@ const REASON = 'Instance dispose'
 const ROUND = 'The train to the coast leaves in the morning and comes back at night. '.repeat(2)
 
 interface Opened {
-  readonly session: Session
+  readonly session: Session<{ compaction: CompactionShape }>
   readonly queue: WorkQueue
   readonly state: DurableObjectState
 }
@@ -60,7 +60,7 @@ class Compacting {
         const session = durableObjectMemory(state, {
           budget: { contextWindow: 1_000, maxOutputTokens: 0, margin: 0 },
           counter: charsPerToken(4),
-          compaction: { model },
+          use: [compaction({ model })],
         }).session(SCOPE)
         const queue: WorkQueue = new WorkQueue({
           storage: state.storage,
@@ -85,9 +85,9 @@ class Compacting {
         { id: `a${index}`, role: 'assistant', content: `${ROUND} Answer ${index}.` },
       ])
       const { receipt } = await session.context()
-      const { isCompacting } = session
+      const { isRunning } = session.compaction
       await scheduleCompaction(queue, session, this.clock.at)
-      return { place: receipt.summary?.place ?? 0, isCompacting }
+      return { place: receipt.summary?.place ?? 0, isCompacting: isRunning }
     })
   }
 
@@ -174,7 +174,7 @@ describe('compaction at the edge', () => {
   it('that was written although its work was not crossed out is not written again', async () => {
     const object = new Compacting(says)
     await object.untilCompacting()
-    await object.with(({ session }) => session.compacted())
+    await object.with(({ session }) => session.compaction.settled())
     for (let index = 0; index < 3; index++) {
       await object.with(({ queue }) => queue.schedule(COMPACT, object.clock.at))
       expect(await object.ring()).toBe(true)
@@ -221,27 +221,35 @@ describe('compaction at the edge', () => {
     expect(await object.alarm()).toBeNull()
   })
 
+  const running = (isRunning: boolean) => ({
+    compaction: {
+      isRunning,
+      run: async () => ({ status: 'none' as const }),
+      settled: async () => {},
+      subscribe: () => () => {},
+    },
+  })
+
   it('is each for its limits', async () => {
     const scheduled: unknown[] = []
     const queue = { schedule: async (...call: unknown[]) => void scheduled.push(call) }
-    await scheduleCompaction(queue, { isCompacting: true }, 5, { limits: { window: { max: { rounds: 4 } } } })
-    await scheduleCompaction(queue, { isCompacting: true }, 5)
-    await scheduleCompaction(queue, { isCompacting: false }, 5)
+    await scheduleCompaction(queue, running(true), 5, { limits: { window: { max: { rounds: 4 } } } })
+    await scheduleCompaction(queue, running(true), 5)
+    await scheduleCompaction(queue, running(false), 5)
     const limits = { window: { max: { rounds: 4 } } }
     expect(scheduled).toEqual([
       [COMPACT, 5, { key: JSON.stringify(limits), payload: limits }],
       [COMPACT, 5, {}],
     ])
     const asked: unknown[] = []
-    const session = {
-      compact: async (options: unknown) => {
-        asked.push(options)
-        return { status: 'none' as const }
-      },
+    const run = async (options: unknown) => {
+      asked.push(options)
+      return { status: 'none' as const }
     }
+    const session = { compaction: { ...running(false).compaction, run } }
     const attempt = { key: '', attempt: 1, signal: webHost.timeout(1).signal }
     await compactionHandler(() => session)(limits, attempt)
-    await compactionHandler(async () => session)(undefined, attempt)
+    await compactionHandler(() => session)(undefined, attempt)
     await compactionHandler(() => undefined)(undefined, attempt)
     expect(asked).toEqual([{ limits }, {}])
   })

@@ -1,8 +1,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
-import { createMemory, PlimsollError } from '../../../src/index.ts'
-import { changeSessions, changeUsers } from './changed-settings.ts'
+import { PlimsollError, retention } from '../../../src/index.ts'
+import { listSession } from '../../../src/operations/sessions.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
+import { changeSessions, changeUsers, withFeatures } from './changed-settings.ts'
 import { openedIn, storeIn } from './opened.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { sabotage, watch } from './saboteur.ts'
@@ -97,8 +99,9 @@ describe('DELETE /v1/me', () => {
   it('goes on by itself where there are more sessions than one call erases', async () => {
     const world = await made()
     await runInDurableObject(userObject(world.user), async (_, { storage }) => {
-      const memory = createMemory({ store: storeIn(storage), budget: 1_000 })
-      for (let index = 0; index < 300; index++) await memory.sessions(world.user).add(`a-${index}`)
+      const memory = fullMemory({ store: storeIn(storage), budget: 1_000 })
+      for (let index = 0; index < 300; index++)
+        await listSession(memory, { ...world.user, sessionId: `a-${index}` })
     })
     const { status, body } = await erase(world)
     expect(status).toBe(202)
@@ -137,9 +140,9 @@ describe('DELETE /v1/me', () => {
 
 describe('retention at the edge', () => {
   it('is driven by the alarms of the objects', async () => {
-    const retention = { log: { days: 30 }, facts: { days: 30 } }
-    await changeSessions((settings) => ({ ...settings, memory: { ...settings.memory, retention } }))
-    await changeUsers((settings) => ({ ...settings, memory: { ...settings.memory, retention } }))
+    const kept = retention({ log: { days: 30 }, facts: { days: 30 } })
+    await changeSessions((settings) => withFeatures(settings, kept))
+    await changeUsers((settings) => withFeatures(settings, kept))
     const world = new World()
     await world.create()
     await world.append('trip', said('old', 'Two seats to Turin.'))

@@ -3,14 +3,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker-provider.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  createMemory,
-  lexicalRecall,
-  memoryToolSpecs,
-  type Session,
-  sessionStartGuide,
-} from '../../../src/index.ts'
+import { memoryToolSpecs, sessionStartGuide } from '../../../src/index.ts'
 import { handleMcpRequest } from '../../../src/mcp/index.ts'
+import { addExchange } from '../../../src/operations/exchange.ts'
+import { startSession } from '../../../src/operations/start/start.ts'
+import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { ObjectStore } from '../object-store.ts'
 
 const START = 'plimsoll://session/start'
@@ -18,11 +15,11 @@ const URL_OF = 'https://plimsoll.test/mcp'
 
 function home() {
   const store = new ObjectStore(env.SESSIONS.get(env.SESSIONS.newUniqueId()))
-  const memory = createMemory({ store, budget: 2_000, recall: lexicalRecall() })
+  const memory = fullMemory({ store, budget: 2_000, recall: {} })
   return { memory, session: memory.session({ userId: 'ada', sessionId: 'trip' }) }
 }
 
-async function connect(session: Session): Promise<Client> {
+async function connect(session: FullSession): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1' },
     { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() },
@@ -42,7 +39,7 @@ async function call(client: Client, name: string, input: Record<string, unknown>
 
 const idIn = (text: string): string => /m-[0-9a-f]{16}/.exec(text)?.[0] ?? 'none'
 
-function post(session: Session, body: string, headers: Record<string, string> = {}): Promise<Response> {
+function post(session: FullSession, body: string, headers: Record<string, string> = {}): Promise<Response> {
   const own = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
   return handleMcpRequest(
     session,
@@ -79,7 +76,7 @@ describe('an MCP client of a session in a Durable Object', () => {
     await memory.user({ userId: 'ada' }).skills.set({ name: 'booking', description: 'How.', text: 'Ask.' })
     await session.append({ role: 'user', content: 'The code of the depot is 4711.' })
     for (let index = 0; index < 30; index++)
-      await session.addExchange(`Question ${index}?`, 'Yes. '.repeat(60))
+      await addExchange(session, `Question ${index}?`, 'Yes. '.repeat(60))
     const client = await connect(session)
     expect(client.getServerVersion()).toMatchObject({ name: 'plimsoll' })
     expect(client.getInstructions()).toMatch(sessionStartGuide)
@@ -106,7 +103,7 @@ describe('an MCP client of a session in a Durable Object', () => {
     await done('skill_unload', { name: 'booking' })
     await done('memory_forget', { id: idIn(constraint) })
     expect(new Set(told)).toEqual(new Set(tools.map(({ name }) => name)))
-    expect((await session.facts()).map(({ trust, pinned }) => ({ trust, pinned }))).toEqual(
+    expect((await session.facts.list()).map(({ trust, pinned }) => ({ trust, pinned }))).toEqual(
       Array(2).fill({ trust: 'assistant', pinned: false }),
     )
     await client.close()
@@ -114,14 +111,14 @@ describe('an MCP client of a session in a Durable Object', () => {
 
   it('reads the start and the guide', async () => {
     const { session } = home()
-    await session.remember({ kind: 'constraint', text: 'Never before 9:00.', pinned: true })
+    await session.facts.remember({ kind: 'constraint', text: 'Never before 9:00.', pinned: true })
     const client = await connect(session)
     const { resources } = await client.listResources()
     expect(resources.map(({ uri }) => uri)).toEqual([START])
     expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(1)
     const { contents } = await client.readResource({ uri: `${START}?query=nine` })
     const [content] = contents as { readonly text: string }[]
-    expect(JSON.parse(content?.text ?? '')).toEqual(await session.start({ query: 'nine' }))
+    expect(JSON.parse(content?.text ?? '')).toEqual(await startSession(session, { query: 'nine' }))
     const { prompts } = await client.listPrompts()
     const { messages } = await client.getPrompt({ name: prompts[0]?.name ?? '' })
     expect(messages).toMatchObject([{ content: { text: sessionStartGuide } }])
@@ -141,7 +138,7 @@ describe('an MCP client of a session in a Durable Object', () => {
     for (const uri of [`${START}?user=eve`, 'plimsoll://other', '__proto__'])
       await expect(client.readResource({ uri })).rejects.toThrow(/-3260|-32002/)
     await expect(client.getPrompt({ name: '__proto__' })).rejects.toThrow(/-32602/)
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
   })
 
   it('has no streams and no sessions of the protocol, and a known version', async () => {

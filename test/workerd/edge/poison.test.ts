@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { Session } from '../../../src/core/session.ts'
-import type { Model } from '../../../src/index.ts'
-import { changeSessions } from './changed-settings.ts'
+import { Compactor } from '../../../src/features/compaction/compactor.ts'
+import { compaction, type Model } from '../../../src/index.ts'
+import { changeSessions, withFeatures } from './changed-settings.ts'
 import { said, World } from './world.ts'
 
 const CAP = 1_000
@@ -24,14 +24,10 @@ async function summarised(answer: (request: number) => Promise<string>): Promise
       yield { type: 'text', text: await answer(++state.requests) }
     },
   }
-  await changeSessions((settings) => ({
-    ...settings,
-    memory: {
-      ...settings.memory,
-      budget: { contextWindow: CAP, maxOutputTokens: 0, margin: 0 },
-      compaction: { model },
-    },
-  }))
+  await changeSessions((settings) => {
+    const { memory, ...others } = withFeatures(settings, compaction({ model }))
+    return { ...others, memory: { ...memory, budget: { contextWindow: CAP, maxOutputTokens: 0, margin: 0 } } }
+  })
   return state
 }
 
@@ -129,7 +125,7 @@ describe('a session whose compaction fails', () => {
     const world = await made()
     for (let round = 0; !(await owedBy(world)) && round < 40; round++) await talk(world, round, 1)
     expect(await owedBy(world)).toMatchObject({ attempts: 0 })
-    const failing = vi.spyOn(Session.prototype, 'compact').mockRejectedValue(new TypeError('poison'))
+    const failing = vi.spyOn(Compactor.prototype, 'run').mockRejectedValue(new TypeError('poison'))
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       await ring(world)
       expect(await owedBy(world)).toMatchObject({

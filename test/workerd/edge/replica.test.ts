@@ -1,12 +1,12 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
 import { answerPull } from '../../../src/edge/scopes/answer-pull.ts'
 import { copyScope } from '../../../src/edge/scopes/copy-scope.ts'
 import { moveScope } from '../../../src/edge/scopes/move-scope.ts'
 import { answerScopeCall, remoteScope } from '../../../src/edge/scopes/remote-scope.ts'
 import { type UserHome, UserReplica } from '../../../src/edge/scopes/user-replica.ts'
+import { decide } from '../../../src/kernel/log/decide.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
@@ -15,6 +15,7 @@ import { mapStore } from '../../../src/stores/map.ts'
 import { PART_UNITS } from '../../../src/stores/parts.ts'
 import type { SqlStorageLike } from '../../../src/stores/sql-schema.ts'
 import { append, erase, mark, names, put, readAll, remove, SCOPE } from '../../contract/samples.ts'
+import { limit, runs } from '../../everywhere/runs.ts'
 import { ObjectStore } from '../object-store.ts'
 
 const USER: Scope = { userId: 'ada' }
@@ -61,7 +62,7 @@ async function held(scope: ScopeStore): Promise<unknown> {
 }
 
 describe('a replica in one object of a scope in another', () => {
-  it('answers as its home does, whatever was written on both sides', async () => {
+  it('answers as its home does, whatever was written on both sides', { timeout: limit(60_000) }, async () => {
     const key = fc.constantFrom(...KEYS)
     const index = fc.array(
       fc.record({
@@ -112,9 +113,9 @@ describe('a replica in one object of a scope in another', () => {
         expect(await held(replica)).toEqual(await held(home))
         expect(await session.open(USER).register('session/work')).toBeUndefined()
       }),
-      { numRuns: 25 },
+      runs(25),
     )
-  }, 60_000)
+  })
 
   it('leaves nothing of a text that was forgotten at home in any table', async () => {
     const [user, session] = [newObject(), newObject()]

@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EncryptionSettings, SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { ScopeHost } from '../../../src/edge/scopes/remote-scope.ts'
+import { retention } from '../../../src/index.ts'
 import { fetchWorker } from './caller.ts'
-import { changeSessions, changeUsers, useDemoModel } from './changed-settings.ts'
+import { changeSessions, changeUsers, useDemoModel, withFeatures } from './changed-settings.ts'
 import { type Rows, rowsOf, userObject } from './rows.ts'
 import { said, World } from './world.ts'
 
@@ -251,10 +252,8 @@ for (const [name, wrong] of [
       const [{ plimsoll_log: log }] = (await stored(world)).slice(1) as [Rows]
       await encrypt(wrong)
       const days = { days: 1 }
-      const retaining = <Settings extends SessionSettings | UserSettings>(settings: Settings) => ({
-        ...settings,
-        memory: { ...settings.memory, retention: { log: days, facts: days, checkpoint: days } },
-      })
+      const retaining = <Settings extends SessionSettings | UserSettings>(settings: Settings) =>
+        withFeatures(settings, retention({ log: days, facts: days, checkpoint: days }))
       await changeSessions(retaining)
       await changeUsers(retaining)
       await asleep(world, 'trip')

@@ -1,11 +1,11 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { lexicalRecall } from '../../../src/core/recall/lexical-recall.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { Context, ContextAt, MessageInput } from '../../../src/index.ts'
-import { createMemory, extractFacts, mapStore } from '../../../src/index.ts'
+import { extractFacts, mapStore } from '../../../src/index.ts'
 import { fromWire, toWire } from '../../../src/ports/wire.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { Caller } from './caller.ts'
 
 const said = (id: string, content: string, role: 'user' | 'assistant' = 'user'): MessageInput => ({
@@ -33,12 +33,12 @@ describe('a session at the edge', () => {
     const messages = [said('m1', 'Hi.'), said('m2', 'Hello.', 'assistant'), said('m3', 'Two seats to Turin.')]
     expect((await post('messages', { messages })).status).toBe(200)
     const context = await contextOf({ tail: 'It is Monday.' })
-    const local = createMemory({
+    const local = fullMemory({
       store: mapStore(),
       budget: 16_000,
       compaction: {},
-      extract: extractFacts,
-      recall: lexicalRecall({ stemmer: englishStemmer }),
+      facts: { extract: extractFacts },
+      recall: { stemmer: englishStemmer },
     }).session({ ...caller.user, sessionId: session })
     await local.append(messages)
     const expected = await local.context({ tail: 'It is Monday.' })

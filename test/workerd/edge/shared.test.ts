@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { limit, runs } from '../../everywhere/runs.ts'
 import { userObject } from './rows.ts'
 import { said, World } from './world.ts'
 
@@ -96,7 +97,9 @@ describe('what sessions of a user share', () => {
       })
   }, 30_000)
 
-  it('is read the same, whatever becomes of hints and objects, as by sessions that always ask (T20)', async () => {
+  it('is read the same, whatever becomes of hints and objects, as by sessions that always ask (T20)', {
+    timeout: limit(60_000),
+  }, async () => {
     const act = fc.record({
       session: fc.constantFrom('trip', 'home'),
       what: fc.constantFrom(
@@ -143,9 +146,9 @@ describe('what sessions of a user share', () => {
           expect(here).toBe(there)
         },
       ),
-      { numRuns: 12 },
+      runs(12),
     )
-  }, 60_000)
+  })
 })
 
 interface Act {

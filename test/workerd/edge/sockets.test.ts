@@ -1,11 +1,15 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { SignJWT } from 'jose'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { edgeVariables } from '../../edge-variables.ts'
 import { Caller, fetchWorker, newUser, tokenOf, type User } from './caller.ts'
 import { changedIn, sessionObject, stateOf } from './rows.ts'
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 /** A socket, and what came over it. */
 async function listening(session: string, token: string) {
@@ -104,10 +108,10 @@ describe('a socket', () => {
 
   it('ends with the token that opened it', async () => {
     const { caller, session, write } = await opened()
-    const soon = Math.trunc(Date.now() / 1000) + 1
+    const soon = Math.trunc(Date.now() / 1000) + 60
     const brief = await listening(session, await tokenUntil(caller.user, soon))
     const lasting = await listening(session, await tokenOf(caller.user))
-    await pause(soon * 1000 - Date.now() + 50)
+    vi.useFakeTimers({ toFake: ['Date'], now: soon * 1000 })
     await write('after its end')
     await expect.poll(() => brief.closed).toEqual([4401])
     expect(brief.frames).toEqual([])
@@ -116,7 +120,7 @@ describe('a socket', () => {
 
   it('sleeps with its object, and hears what changes after that and until when its token holds (T20)', async () => {
     const { caller, session, write } = await opened()
-    const soon = Math.trunc(Date.now() / 1000) + 2
+    const soon = Math.trunc(Date.now() / 1000) + 60
     const lasting = await listening(session, await tokenOf(caller.user))
     const brief = await listening(session, await tokenUntil(caller.user, soon))
     await evictDurableObject(sessionObject(caller.user, session))
@@ -125,7 +129,7 @@ describe('a socket', () => {
     await evictDurableObject(sessionObject(caller.user, session))
     lasting.socket?.send('ping')
     await expect.poll(() => lasting.frames.at(-1)).toBe('pong')
-    await pause(soon * 1000 - Date.now() + 50)
+    vi.useFakeTimers({ toFake: ['Date'], now: soon * 1000 })
     await write('after its end')
     await expect.poll(() => [lasting.frames.length, brief.closed]).toEqual([3, [4401]])
   })

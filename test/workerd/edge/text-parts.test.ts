@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { NO_SEAL, newSealKey, openSeal } from '../../../src/edge/tables/object-seal.ts'
 import { MAX_PART_BYTES, TextParts } from '../../../src/edge/tables/text-parts.ts'
 import type { SqlStorageLike } from '../../../src/stores/sql-schema.ts'
+import { runs } from '../../everywhere/runs.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
 const HOUR = 3_600_000
@@ -82,7 +83,7 @@ describe.each([
             parts.release('m1')
           },
         ),
-        { numRuns: 50 },
+        runs(50),
       )
     })
   })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Budgets, TokenBuckets } from '../../../src/edge/tables/token-buckets.ts'
 import { isPlimsollError } from '../../../src/ports/errors.ts'
+import { runs } from '../../everywhere/runs.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
 const SECOND = 1000
@@ -263,7 +264,7 @@ describe('token buckets', () => {
             if ('take' in step) expect(left).toBeGreaterThanOrEqual(Math.min(0, before))
           }
         }),
-        { numRuns: 400, seed: 37 },
+        runs(400),
       )
     })
   })

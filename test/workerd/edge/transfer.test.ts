@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { readAudit } from '../../../src/core/governance/audit.ts'
+import { auditIn } from '../../../src/features/audit.ts'
 import { durableObjectStore } from '../../../src/stores/durable-object.ts'
 import { Caller } from './caller.ts'
 import { userObject } from './rows.ts'
@@ -8,7 +8,7 @@ import { said, World } from './world.ts'
 
 function audited({ user }: World) {
   return runInDurableObject(userObject(user), async (_, { storage }) =>
-    (await readAudit(durableObjectStore(storage).open(user), {})).map(({ action, counts }) => ({
+    (await auditIn(durableObjectStore(storage).open(user), {})).map(({ action, counts }) => ({
       action,
       counts,
     })),

@@ -1,6 +1,7 @@
 /** Puts a conversation where the element will look for it, by an import into its memory. */
 import { openChat } from '../../../../src/chat/open-chat.ts'
 import { createMemory, mapStore } from '../../../../src/index.ts'
+import { exportFrom } from '../../../../src/operations/transfer/export.ts'
 import { messagesBetween } from '../../messages.ts'
 
 const BATCH = 1_000
@@ -18,7 +19,7 @@ async function fill(messages: number): Promise<void> {
   }
   const chat = openChat()
   const panel = await chat.memory()
-  await panel.import(memory.export(user))
+  await panel.import(exportFrom(memory, user))
   await chat.close()
 }
 

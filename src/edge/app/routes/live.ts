@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { checkId, invalid } from '../../../core/json.ts'
+import { checkId, invalid } from '../../../kernel/text/json.ts'
 import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
 import type { AppEnv } from '../app-env.ts'
 import { onSession, sessionScope } from '../objects.ts'

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { checkId } from '../../../core/json.ts'
+import { checkId } from '../../../kernel/text/json.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readBytes } from '../body.ts'
 import { onSession, sessionScope } from '../objects.ts'

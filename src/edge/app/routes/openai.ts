@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { checkId } from '../../../core/json.ts'
+import { checkId } from '../../../kernel/text/json.ts'
 import { webHost } from '../../../platform/web.ts'
 import { chatErrorOf } from '../../openai/chat-error.ts'
 import { EVENT_STREAM_HEADERS } from '../../openai/event-stream.ts'

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
-import { checkParts } from '../../../core/transfer/export-options.ts'
+import { checkParts } from '../../../operations/transfer/export-options.ts'
 import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readChunks } from '../body.ts'

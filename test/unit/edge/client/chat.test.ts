@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../../../src/client/events.ts'
 import type { ChatChunk, ChatRun } from '../../../../src/client/index.ts'
+import { runs } from '../../support/runs.ts'
 import { type Answer, chunks, events, json, offline, problem, type Scene, scene } from './support.ts'
 
 const reply = [
@@ -77,6 +78,7 @@ describe('server-sent events', () => {
           expect(await dataOf(pieces)).toEqual(expected)
         },
       ),
+      runs(100),
     )
   })
 })
@@ -153,6 +155,7 @@ describe('a chat', () => {
         expect(await made.run.result()).toEqual(whole)
         for (const path of paths(made).slice(1)) expect(path).toBe('GET /v1/sessions/trip/chat/r1')
       }),
+      runs(100),
     )
   })
 

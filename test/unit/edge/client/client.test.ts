@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../../../src/client/index.ts'
-import { createMemory, mapStore, toAnthropic, toOpenAI } from '../../../../src/index.ts'
+import { mapStore, toAnthropic, toOpenAI } from '../../../../src/index.ts'
 import { toWire } from '../../../../src/ports/wire.ts'
+import { fullMemory } from '../../../contract/full-memory.ts'
 import { json, scene } from './support.ts'
 
 describe('a context from the edge', () => {
   it('renders to the same bytes as at the edge', async () => {
-    const memory = createMemory({ store: mapStore(), system: 'Be kind.', budget: 4_000 })
+    const memory = fullMemory({ store: mapStore(), system: 'Be kind.', budget: 4_000 })
     const session = memory.session({ userId: 'ada', sessionId: 'trip' })
     for (let round = 0; round < 40; round++)
       await session.append([

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { BODY_BYTES, pack, slices } from '../../../../src/client/parts.ts'
 import type { MessageInput } from '../../../../src/ports/message.ts'
 import { fromWire, toWire } from '../../../../src/ports/wire.ts'
+import { runs } from '../../support/runs.ts'
 import { json, offline, scene } from './support.ts'
 
 const bytesOf = (text: string): number => Buffer.byteLength(text)
@@ -24,6 +25,7 @@ describe('slices of a text', () => {
         // As few as there can be, since a character takes at most four bytes.
         for (const part of parts.slice(0, -1)) expect(bytesOf(part)).toBeGreaterThan(bytes - 4)
       }),
+      runs(100),
     )
   })
 })
@@ -68,7 +70,7 @@ describe('messages of one append', () => {
           if (inputs.includes(sent as MessageInput))
             expect(bytesOf(JSON.stringify(sent))).toBeLessThanOrEqual(smallest)
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 })

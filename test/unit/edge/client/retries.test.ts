@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isPlimsollError } from '../../../../src/client/index.ts'
+import { runs } from '../../support/runs.ts'
 import { json, offline, problem, refused, scene } from './support.ts'
 
 const append = { messages: [], repeated: false, mismatch: false }
@@ -80,7 +81,7 @@ describe('a request without an answer', () => {
           expect(waits).toEqual(dice.map((die, place) => die * Math.min(capMs, baseMs * 2 ** place)))
         },
       ),
-      { numRuns: 30 },
+      runs(30),
     )
   })
 

@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/agent/demo-model.ts'
-import {
-  createMemory,
-  lexicalRecall,
-  mapStore,
-  memoryToolSpecs,
-  memoryTools,
-  runAgent,
-  type Session,
-} from '../../../../src/index.ts'
+import { mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 
 const model = demoModel(webHost)
 
-const sessionOf = (): Session =>
-  createMemory({ store: mapStore(), budget: 16_000, recall: lexicalRecall() }).session({ userId: 'ada' })
+const sessionOf = (): FullSession =>
+  fullMemory({ store: mapStore(), budget: 16_000, recall: {} }).session({ userId: 'ada' })
 
 describe('the demo model', () => {
   it.each(['Hello!', 'Remember that the gate is B7.', 'Summarize the following: nothing', ''])(
@@ -45,7 +38,7 @@ describe('the demo model', () => {
   ])('remembers where it has the tool for it: %s', async (input, kind, text) => {
     const session = sessionOf()
     const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
-    expect(await session.facts()).toMatchObject([{ kind, text }])
+    expect(await session.facts.list()).toMatchObject([{ kind, text }])
     expect(steps).toBe(2)
     expect(answer).toContain('The tool answered: “Remembered')
     expect(answer).toContain(DEMO_NOTICE)
@@ -56,14 +49,14 @@ describe('the demo model', () => {
     const tools = memoryTools(session)
     const wish = 'Remember that the gate is B7.'
     await runAgent({ input: `${'x '.repeat(2_000)}${wish}`, model, session, tools })
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
     await runAgent({ input: `${'x '.repeat(1_000)}${wish}`, model, session, tools })
-    expect(await session.facts()).toHaveLength(1)
+    expect(await session.facts.list()).toHaveLength(1)
   })
 
   it('looks up what it is asked for', async () => {
     const session = sessionOf()
-    await session.remember({ kind: 'finding', text: 'The gate of flight LX12 is B7.' })
+    await session.facts.remember({ kind: 'finding', text: 'The gate of flight LX12 is B7.' })
     const { answer } = await runAgent({
       input: 'What do you remember about flight LX12?',
       model,
@@ -80,7 +73,7 @@ describe('the demo model', () => {
     const none = await runAgent({ input, model, session, tools, settings: { toolChoice: 'none' } })
     const without = await runAgent({ input, model, session })
     expect([none.steps, without.steps]).toEqual([1, 1])
-    expect(await session.facts()).toEqual([])
+    expect(await session.facts.list()).toEqual([])
   })
 
   it('does not take its own words for a wish', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ModelEnv, modelOf } from '../../../../src/edge/models/from-env.ts'
-import { createMemory, isPlimsollError, mapStore } from '../../../../src/index.ts'
+import { isPlimsollError, mapStore } from '../../../../src/index.ts'
+import { fullMemory } from '../../../contract/full-memory.ts'
 
 const code = (env: ModelEnv, isDevelopment = false): string => {
   try {
@@ -60,7 +61,7 @@ describe('the model that a worker calls', () => {
 
 describe('Workers AI', () => {
   const contextOf = async () => {
-    const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+    const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
     await session.append({ role: 'user', content: 'The launch code is 4711.' })
     return session.context()
   }

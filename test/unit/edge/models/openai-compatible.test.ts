@@ -4,14 +4,9 @@ import {
   type OpenAICompatibleOptions,
   openAICompatibleModel,
 } from '../../../../src/edge/models/openai-compatible.ts'
-import {
-  createMemory,
-  type Model,
-  type ModelEvent,
-  type ModelRequest,
-  mapStore,
-} from '../../../../src/index.ts'
+import { type Model, type ModelEvent, type ModelRequest, mapStore } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
+import { fullMemory } from '../../../contract/full-memory.ts'
 import { FAKE_USAGE, type FakeOpenAI, type FakeOpenAIOptions, fakeOpenAI } from '../../support/fake-openai.ts'
 
 const KEY = 'sk-very-secret'
@@ -53,7 +48,7 @@ function modelOf({ url }: FakeOpenAI, options: Partial<OpenAICompatibleOptions> 
 }
 
 async function requestOf(): Promise<ModelRequest> {
-  const session = createMemory({ store: mapStore(), budget: 16_000, system: 'Be kind.' }).session({
+  const session = fullMemory({ store: mapStore(), budget: 16_000, system: 'Be kind.' }).session({
     userId: 'ada',
   })
   await session.append({ role: 'user', content: SECRET })
@@ -84,7 +79,7 @@ describe('a model behind a server that speaks Chat Completions', () => {
         calls: [{ id: 'call_a', name: 'search', input: { query: 'Turin' } }],
       }),
     })
-    const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+    const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
     await session.append({ role: 'user', content: 'When does it leave?' })
     const tools = [{ name: 'search', inputSchema: { type: 'object' } }]
     const settings = { maxOutputTokens: 50, temperature: 0.5, toolChoice: 'required' as const }

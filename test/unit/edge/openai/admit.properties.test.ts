@@ -2,14 +2,17 @@
  * The law of the door: whatever part of the conversation a client sends, and however often it has to ask, the log shows the one true
  * conversation. The client here keeps that conversation; the server is a real session, and its model may fail and its answers get lost.
  */
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { type ConversationMessage, parseChatRequest } from '../../../../src/edge/openai/request.ts'
-import { createMemory, mapStore, type Session } from '../../../../src/index.ts'
+import { mapStore } from '../../../../src/index.ts'
 import { parseOpenAIReply, toOpenAI } from '../../../../src/render/openai.ts'
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { logOf } from '../../support/chat-client.ts'
+import { runs } from '../../support/runs.ts'
 
 /** What goes wrong with an attempt: it does not arrive, the model fails, or the answer gets lost. */
 type Fault = 'lost-before' | 'fails' | 'lost-after'
@@ -45,7 +48,7 @@ type Signal = 'none' | 'key' | 'flag'
 
 class Client {
   conversation: ConversationMessage[] = []
-  readonly session: Session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+  readonly session: FullSession = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   readonly #signal: Signal
   #turns = 0
   #calls = 0
@@ -133,7 +136,7 @@ function rewritten(reply: ConversationMessage): ConversationMessage {
 
 /** As they are compared: clients may trim what a model said, and write its arguments in another order. */
 async function expectTrue({ session, conversation }: Client): Promise<void> {
-  const truth = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+  const truth = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   const inputs = sentItems(conversation.map((message, index) => ({ message, index }))).map(
     ({ input }) => input,
   )
@@ -156,14 +159,12 @@ async function check(signal: Signal, turns: readonly Turn[]): Promise<void> {
   }
 }
 
-const runs = { numRuns: 300 }
-
 describe('the log of a session behind the door', () => {
   it('is the one true conversation where all words repeat, requests do not arrive and models fail', async () => {
     const turns = fc.array(turnOf(['lost-before', 'fails']), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('none', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -171,7 +172,7 @@ describe('the log of a session behind the door', () => {
     const turns = fc.array(turnOf(['lost-before', 'fails', 'lost-after']), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('key', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -179,7 +180,7 @@ describe('the log of a session behind the door', () => {
     const turns = fc.array(turnOf(['fails', 'lost-after']), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('flag', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -193,7 +194,7 @@ describe('the log of a session behind the door', () => {
     const turns = fc.array(turnOf(['lost-before', 'fails'], more), { maxLength: 10 })
     await fc.assert(
       fc.asyncProperty(turns, (some) => check('none', some)),
-      runs,
+      runs(300),
     )
   })
 
@@ -210,7 +211,7 @@ describe('the log of a session behind the door', () => {
     )
     await fc.assert(
       fc.asyncProperty(turns, ([one, some]) => check('none', [one, ...some])),
-      runs,
+      runs(300),
     )
   })
 })

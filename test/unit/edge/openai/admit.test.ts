@@ -2,13 +2,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { type AdmitOptions, admit } from '../../../../src/edge/openai/admit.ts'
 import { sentItems } from '../../../../src/edge/openai/items.ts'
 import { parseChatRequest } from '../../../../src/edge/openai/request.ts'
-import {
-  createMemory,
-  type MessageInput,
-  mapStore,
-  PlimsollError,
-  type Session,
-} from '../../../../src/index.ts'
+import { type MessageInput, mapStore } from '../../../../src/index.ts'
+import { forget } from '../../../../src/operations/forget/forget.ts'
+import { rewind } from '../../../../src/operations/rewind.ts'
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import { logOf } from '../../support/chat-client.ts'
 
 const user = (content: string) => ({ role: 'user', content }) as const
@@ -27,13 +24,13 @@ const stored = (...ids: string[]): MessageInput => ({
   content: ids.map((id) => ({ type: 'tool-call', id, name: 'search', input: {} })),
 })
 
-async function sessionOf(...messages: MessageInput[]): Promise<Session> {
-  const session = createMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+async function sessionOf(...messages: MessageInput[]): Promise<FullSession> {
+  const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   for (const message of messages) await session.append(message)
   return session
 }
 
-const send = (session: Session, messages: readonly object[], options: AdmitOptions = {}) =>
+const send = (session: FullSession, messages: readonly object[], options: AdmitOptions = {}) =>
   admit(session, sentItems(parseChatRequest({ model: 'm', messages }).messages), options)
 
 describe('what a client sends', () => {
@@ -238,7 +235,7 @@ describe('a request that is repeated', () => {
     const session = await sessionOf()
     await send(session, [user('yes')], { idempotencyKey: 'k1' })
     const [message] = await session.history()
-    await session.rewind(message?.id ?? '')
+    await rewind(session, message?.id ?? '')
     await expect(send(session, [user('yes')], { idempotencyKey: 'k1' })).rejects.toMatchObject({
       code: 'ERR_CONFLICT',
     })
@@ -265,10 +262,11 @@ describe('a picture', () => {
 
   it('is attached anew where it was forgotten', async () => {
     const session = await sessionOf()
-    const attach = session.attach.bind(session)
-    const gone = new PlimsollError('ERR_NOT_FOUND', 'attach: it was deleted')
-    vi.spyOn(session, 'attach').mockRejectedValueOnce(gone).mockImplementation(attach)
-    await send(session, [picture(`data:image/png;base64,${btoa('one')}`)])
+    const url = `data:image/png;base64,${btoa('one')}`
+    await send(session, [picture(url)])
+    const [message] = await session.history()
+    await forget(session, message?.id ?? '')
+    await send(session, [picture(url)])
     expect(await logOf(session)).toEqual(['user: [media]'])
   })
 

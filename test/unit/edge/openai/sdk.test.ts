@@ -2,13 +2,7 @@
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openAICompatibleModel } from '../../../../src/edge/models/openai-compatible.ts'
-import {
-  lexicalRecall,
-  type Model,
-  PlimsollError,
-  type ScriptedReply,
-  scriptedModel,
-} from '../../../../src/index.ts'
+import { type Model, PlimsollError, type ScriptedReply, scriptedModel } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { chatDoor, type Door, type DoorOptions, logOf } from '../../support/chat-client.ts'
 import { FAKE_USAGE, fakeOpenAI } from '../../support/fake-openai.ts'
@@ -433,7 +427,7 @@ describe('the official OpenAI SDK', () => {
     const seen = scriptedModel(
       Array.from({ length: 40 }, () => 'Noted, and there is more to say of it. '.repeat(8)),
     )
-    const { client } = await open({ model: seen, policy: { budget: 1_500 }, recall: lexicalRecall() })
+    const { client } = await open({ model: seen, policy: { budget: 1_500 }, recall: {} })
     const ask = (text: string) => client.chat.completions.create({ model, messages: [user(text)] })
     await ask('The locker code is zebra-4711.')
     for (let round = 0; round < 20; round++) await ask(`Something else, number ${round}.`)

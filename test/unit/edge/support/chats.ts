@@ -1,15 +1,15 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { AgentTool } from '../../../../src/agent/options.ts'
 import { toUIMessages } from '../../../../src/ai-sdk/index.ts'
-import type { Session } from '../../../../src/core/session.ts'
-import { createMemory } from '../../../../src/create-memory.ts'
 import { type ChatRequest, parseChatRequest } from '../../../../src/edge/chat/chat-request.ts'
 import type { ChatRunsOptions } from '../../../../src/edge/chat/chat-runs-options.ts'
 import { ChatRuns } from '../../../../src/edge/chat/runs.ts'
+import type { EdgeSession } from '../../../../src/edge/features.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import type { MessageInput } from '../../../../src/ports/message.ts'
 import type { Model, ModelEvent } from '../../../../src/ports/model.ts'
 import { durableObjectStore } from '../../../../src/stores/durable-object.ts'
+import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import type { ChatReply } from '../../../e2e/use-chat.ts'
 import { type SqliteStorage, sqliteStorage } from './sqlite-storage.ts'
 
@@ -80,7 +80,7 @@ export const TOOLS: readonly AgentTool[] = [
 /** What one object holds: a session and its chats. */
 export interface Scene {
   readonly storage: SqliteStorage
-  readonly session: Session
+  readonly session: FullSession
   readonly chats: ChatRuns
   readonly model: Model & { readonly calls: number }
   /** What a reload shows. */
@@ -95,11 +95,11 @@ export function openScene(
   storage = sqliteStorage(),
   budget = 16_000,
 ): Scene {
-  const memory = createMemory({ store: durableObjectStore(storage), system: 'Be brief.', budget })
+  const memory = fullMemory({ store: durableObjectStore(storage), system: 'Be brief.', budget })
   const session = memory.session({ userId: 'ada', sessionId: 'trip' })
   const model = repliesModel(replies)
   const chats = new ChatRuns({
-    session: () => session,
+    session: () => session as EdgeSession,
     model: () => model,
     tools: () => TOOLS,
     storage,

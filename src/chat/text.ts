@@ -1,0 +1,21 @@
+import type { Message } from '../ports/message.ts'
+
+/** Characters of a title. */
+const TITLE = 60
+
+/** The words of a message. */
+export function textIn({ content }: Pick<Message, 'content'>): string {
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n\n')
+}
+
+/** What a session is called after what was said in it first: the beginning of its first line, to the end of a word. */
+export function titleOf(text: string): string {
+  const line = text.trim().split(/\s*\n/)[0]?.replace(/\s+/g, ' ') ?? ''
+  const characters = [...line]
+  if (characters.length <= TITLE) return line
+  const cut = characters.slice(0, TITLE).join('')
+  const end = cut.lastIndexOf(' ')
+  // A long word, or a language without spaces, is cut anywhere.
+  return `${end < TITLE / 2 ? cut : cut.slice(0, end)}…`
+}

@@ -1,0 +1,175 @@
+import { checkSize } from '../../kernel/log/check-message.ts'
+import { checkJson } from '../../kernel/text/check-json.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import type { Checkpointed } from '../../ports/checkpoint.ts'
+import type { Host } from '../../ports/host.ts'
+import type { Json } from '../../ports/message.ts'
+import type { IndexEntry, Op } from '../../ports/op.ts'
+import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import { changeRegister, readRegister, removeRegister, type WriteOptions } from '../register.ts'
+
+/** Key of the checkpoint. */
+export const CHECKPOINT = 'checkpoint'
+/** Largest checkpoint, in UTF-8 bytes of its JSON. */
+const MAX_BYTES = 32 * 1024
+
+export interface CheckpointParts<State> {
+  readonly schema?: StandardSchema<unknown, State>
+  /** The value where nothing is kept, or what makes it each time. Default: none. */
+  readonly initial?: State | (() => State)
+  /** The session's scope. */
+  readonly store: ScopeStore
+  readonly host: Host
+  /** Lists the session with its user, unless it is listed. */
+  readonly register: () => Promise<void>
+  /** Where it stands from now on. */
+  readonly index: () => readonly IndexEntry[]
+}
+
+/**
+ * Mutable state of a session's task, beside its log: JSON of at most 32 KiB and 32 levels. Nothing of it is in any prompt unless the app
+ * puts it there.
+ */
+export class Checkpoint<State = unknown, Kept = State> {
+  readonly #parts: CheckpointParts<State>
+
+  constructor(parts: CheckpointParts<State>) {
+    this.#parts = parts
+  }
+
+  /**
+   * What is kept, else `default`, else what the feature was given as `initial`, else undefined.
+   *
+   * @throws ERR_INVALID_ARGUMENT: what is kept does not fit the schema any more, so an older version of the app wrote it
+   */
+  get(options: { readonly default: State | (() => State) }): Promise<Checkpointed<State>>
+  get(options?: { readonly default?: State | (() => State) }): Promise<Checkpointed<Kept>>
+  async get({
+    default: fallback,
+  }: {
+    readonly default?: State | (() => State)
+  } = {}): Promise<Checkpointed<never>> {
+    const { value, version } = await readRegister<Json>(this.#parts.store, CHECKPOINT)
+    return { value: (await this.#valueOf('get', value, fallback)) as never, version }
+  }
+
+  /**
+   * Keeps a value in place of what was kept. Durable when it resolves.
+   *
+   * @returns its version
+   * @throws ERR_INVALID_ARGUMENT (the path of what does not fit), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`); nothing is written
+   */
+  async set(value: State, options: WriteOptions = {}): Promise<string> {
+    const checked = await this.check('set', value)
+    return this.#change('set', options, () => checked)
+  }
+
+  /**
+   * Changes what is kept, again if others changed it meanwhile, so that no change is lost.
+   *
+   * @param change Contract: gives the new value by the one that {@link get} gives; may be called again
+   * @returns the version
+   * @throws as {@link get} and {@link set}, and what `change` throws
+   */
+  update(
+    change: (value: State) => State | Promise<State>,
+    options: { readonly default: State | (() => State); readonly opId?: string },
+  ): Promise<string>
+  update(
+    change: (value: Kept) => State | Promise<State>,
+    options?: { readonly default?: State | (() => State); readonly opId?: string },
+  ): Promise<string>
+  async update(
+    change: (value: never) => State | Promise<State>,
+    {
+      default: fallback,
+      ...options
+    }: { readonly default?: State | (() => State); readonly opId?: string } = {},
+  ): Promise<string> {
+    return this.#change('update', options, async (before) => {
+      const value = await this.#valueOf('update', before, fallback)
+      return this.check('update', await change(value as never))
+    })
+  }
+
+  /** Keeps nothing. Idempotent. @throws ERR_CONFLICT (`version`) */
+  async delete(options: WriteOptions = {}): Promise<void> {
+    const { store, host } = this.#parts
+    await removeRegister(store, host, CHECKPOINT, options)
+  }
+
+  /** A value as it is kept. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+  async check(operation: string, value: unknown): Promise<Json> {
+    const given = checkKept(operation, value)
+    if (given === null) throw invalid(operation, CHECKPOINT, 'must not be null: delete it')
+    return this.#parts.schema ? checkKept(operation, await this.#fit(operation, given)) : given
+  }
+
+  /** What keeping a checked value would write, for a commit together with others. A conflict means: prepare again. */
+  async prepare(value: Json, { ifVersion, opId }: WriteOptions & { readonly opId: string }): Promise<Op> {
+    const { store, index } = this.#parts
+    const { version, base } = await readRegister<Json>(store, CHECKPOINT)
+    const isExpected = ifVersion === undefined || ifVersion === version
+    return { kind: 'put', opId, key: CHECKPOINT, base: isExpected ? base : ifVersion, value, index: index() }
+  }
+
+  async #change(
+    operation: string,
+    options: WriteOptions,
+    change: (before: Json | undefined) => Json | Promise<Json>,
+  ): Promise<string> {
+    const { store, host, register, index } = this.#parts
+    const version = await changeRegister<Json>(store, host, {
+      ...options,
+      operation,
+      key: CHECKPOINT,
+      index,
+      change: async (before) => {
+        const after = await change(before)
+        if (before === undefined) await register()
+        return after
+      },
+    })
+    return version as string
+  }
+
+  async #valueOf(
+    operation: string,
+    kept: Json | undefined,
+    fallback: State | (() => State) | undefined = this.#parts.initial,
+  ): Promise<State | undefined> {
+    if (kept !== undefined)
+      return this.#fit(operation, kept, ' (what is kept, by an older version of the app)')
+    return typeof fallback === 'function' ? (fallback as () => State)() : copyOf(fallback)
+  }
+
+  async #fit(operation: string, value: unknown, whose = ''): Promise<State> {
+    const { schema } = this.#parts
+    if (!schema) return value as State
+    const { issues, ...result } = await schema['~standard'].validate(value)
+    const [issue] = issues ?? []
+    if (issue) throw invalid(operation, pathOf(issue), `does not fit the schema${whose}: ${issue.message}`)
+    return (result as { readonly value: State }).value
+  }
+}
+
+/** A value as it is kept, whatever the app's schema says. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkKept(operation: string, value: unknown): Json {
+  const text = JSON.stringify(checkJson(operation, CHECKPOINT, value))
+  checkSize(operation, CHECKPOINT, text, MAX_BYTES)
+  return JSON.parse(text) as Json
+}
+
+/** As the paths of other arguments: `checkpoint.items[0].id`. */
+function pathOf({ path = [] }: StandardIssue): string {
+  return path.reduce<string>((before, segment) => {
+    const key = typeof segment === 'object' ? segment.key : segment
+    return typeof key === 'number' ? `${before}[${key}]` : `${before}.${String(key)}`
+  }, CHECKPOINT)
+}
+
+/** Whoever is given a default may go on to change it. */
+function copyOf<Value>(value: Value | undefined): Value | undefined {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Value)
+}

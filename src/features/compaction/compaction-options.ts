@@ -1,0 +1,71 @@
+import { tokens } from '../../kernel/policy.ts'
+import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { MOST_MS } from '../../ports/host.ts'
+import type { Model } from '../../ports/model.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { Pin } from './carry.ts'
+
+export interface CompactionOptions {
+  /**
+   * Writes the summaries. Default: none; then every summary is the deterministic extract, which costs nothing: first and last
+   * sentence of each cut round.
+   */
+  readonly model?: Model
+  /** What the model is asked for. Default `2 to 3 sentences`. */
+  readonly length?: string
+  /** Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64. */
+  readonly summaryTokens?: number
+  /** Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are carried whatever they take. */
+  readonly carryTokens?: number
+  /** Most tokens of a request to the model. Default: the cap, at least 4 000. */
+  readonly sourceTokens?: number
+  /** Most tokens, input and output together, that the model may take in an hour in one session; then the extract. `Infinity`: no cap. Default 1 000 000. */
+  readonly tokensPerHour?: number
+  /** Most milliseconds for one answer of the model. Default 60 000. */
+  readonly timeout?: number
+  /** Share of the room from which on a summary is written ahead of need, off the hot path; `false`: never. Default 0.8. */
+  readonly ahead?: number | false
+  /** What must outlive every compaction word for word: constraints, open blockers, corrections. Asked each time. Default: none. */
+  readonly pins?: (scope: Scope) => readonly Pin[] | Promise<readonly Pin[]>
+}
+
+/** Most tokens of a summary's text, and of the names carried over beside it: a matter of the lane. */
+export interface SummarySizes {
+  readonly summary: number
+  readonly carry: number
+}
+
+/** A summary's text may fill the cap divided by this, or so many tokens; the names beside it the cap divided by that. */
+const SUMMARIES = 32
+const LEAST_SUMMARY = 64
+const CARRIES = 10
+const OPTIONS = ['model', 'length', 'summaryTokens', 'carryTokens', 'sourceTokens', 'tokensPerHour']
+const MORE_OPTIONS = ['timeout', 'ahead', 'pins']
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkCompaction(options: CompactionOptions): void {
+  const operation = 'compaction'
+  checkOptions(operation, 'options', options, [...OPTIONS, ...MORE_OPTIONS])
+  const { sourceTokens = 1, tokensPerHour = 0, timeout = 1, ahead = false } = options
+  const { model, length = '-', pins, summaryTokens = 1, carryTokens = 0 } = options
+  if (model !== undefined && typeof model?.complete !== 'function')
+    throw invalid(operation, 'model', 'must be a model')
+  if (model) checkId(operation, 'model.id', model.id)
+  checkId(operation, 'length', length)
+  if (pins !== undefined && typeof pins !== 'function') throw invalid(operation, 'pins', 'must be a function')
+  if (ahead !== false && !(typeof ahead === 'number' && ahead > 0 && ahead <= 1))
+    throw invalid(operation, 'ahead', 'must be above 0 and at most 1, or false')
+  tokens(operation, 'sourceTokens', sourceTokens, 1)
+  if (tokensPerHour !== Infinity) tokens(operation, 'tokensPerHour', tokensPerHour, 0)
+  if (tokens(operation, 'timeout', timeout, 1) > MOST_MS)
+    throw invalid(operation, 'timeout', `must be at most ${MOST_MS}`)
+  tokens(operation, 'summaryTokens', summaryTokens, 1)
+  tokens(operation, 'carryTokens', carryTokens, 0)
+}
+
+export function sizesOf({ summaryTokens, carryTokens }: CompactionOptions, cap: number): SummarySizes {
+  return {
+    summary: summaryTokens ?? Math.max(LEAST_SUMMARY, Math.floor(cap / SUMMARIES)),
+    carry: carryTokens ?? Math.floor(cap / CARRIES),
+  }
+}

@@ -1,0 +1,366 @@
+import type { Call } from '../../kernel/context/call.ts'
+import { cutBack, extentOf } from '../../kernel/context/cut.ts'
+import type { Lane } from '../../kernel/context/lane.ts'
+import type { Measure } from '../../kernel/context/measure.ts'
+import { keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
+import type { CurrentEpoch, View } from '../../kernel/context/view.ts'
+import { Layout, type Window } from '../../kernel/context/window.ts'
+import type { Began, Cover, Covering, PlanAsk, Planned } from '../../kernel/cover.ts'
+import { markIn, messageIn } from '../../kernel/log/bodies.ts'
+import { findOpener, readEntry, readRange } from '../../kernel/log/entries.ts'
+import { fold } from '../../kernel/log/fold.ts'
+import type { CompactEvent } from '../../ports/context.ts'
+import { isPlimsollError } from '../../ports/errors.ts'
+import type { EpochCause, SummaryMark } from '../../ports/op.ts'
+import type { LogRow, Reads } from '../../ports/store.ts'
+import { textIn } from './carry.ts'
+import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
+import {
+  AHEAD,
+  type Compaction,
+  type CompactionJob,
+  Compactor,
+  type CompactorParts,
+  refused,
+} from './compactor.ts'
+import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
+import { accountOf, endOf, withinOf } from './covered.ts'
+import { holds, memoryText } from './summary.ts'
+
+/** What limits a window beside its tokens, and with them. */
+const EXTENTS = ['rounds', 'messages'] as const
+const UNITS = [...EXTENTS, 'tokens'] as const
+/** What the frame of a summary takes at most, in tokens. */
+const FRAME = 24
+/** Most messages that are read again to summarise them after epochs that had to do without a summary. */
+const LONGEST_GAP = 2_048
+
+export interface CompactionCoverParts extends CompactorParts {
+  readonly lane: Lane
+  readonly options: CompactionOptions
+  readonly sizes: SummarySizes
+  readonly onCompact: (event: CompactEvent) => void
+}
+
+/** The summaries of one lane: which one shows, and what the next one is written from. */
+export class CompactionCover implements Cover {
+  readonly #parts: CompactionCoverParts
+  readonly #compactor: Compactor
+  readonly #slot: string
+  readonly within = withinOf
+  readonly account = accountOf
+  readonly text = memoryText
+  #view: View | undefined
+  /** What the epoch shows, or has no room for. */
+  #summary: Covering | undefined
+  /** The lane's newest, unless it was forgotten. */
+  #latest: Covering | undefined
+
+  constructor(parts: CompactionCoverParts) {
+    this.#parts = parts
+    const { policy } = parts.lane
+    this.#slot = `summary/${policy.lane}`
+    this.#compactor = new Compactor(parts, policy.lane, parts.options, parts.sizes)
+  }
+
+  /** The summary that is being written now, whichever object of the session began it. Never rejects. */
+  get running(): Promise<unknown> | undefined {
+    return this.#compactor.running
+  }
+
+  async refresh(reads: Reads, view: View, isReloaded: boolean): Promise<void> {
+    this.#view = view
+    const known: (Covering | undefined)[] = isReloaded ? [] : [this.#latest, this.#summary]
+    const find = async (id: string | null | undefined): Promise<Covering | undefined> =>
+      typeof id !== 'string'
+        ? undefined
+        : (known.find((one) => one?.mark.id === id) ?? coveringIn(await view.entry(reads, id)))
+    const { mark } = view.epoch ?? {}
+    this.#latest = await find(this.#next.base)
+    known.push(this.#latest)
+    this.#summary = await find(mark?.summary ?? mark?.withheld)
+  }
+
+  shown({ mark }: CurrentEpoch): Covering | 'gone' | undefined {
+    if (mark.summary !== undefined) return this.#summary ?? 'gone'
+    return this.#summary && { ...this.#summary, pinsOnly: true }
+  }
+
+  async past(reads: Reads, id: string): Promise<Covering | undefined> {
+    return coveringIn(await readEntry(reads, id))
+  }
+
+  withheld(view: View): Covering | undefined {
+    return view.epoch?.mark.withheld === undefined ? undefined : this.usable(view, undefined)
+  }
+
+  /** The newest summary that the next epoch may show: the one that shows now, or one that was written since, if it holds. */
+  usable({ epoch, rows }: View, prior: CurrentEpoch | undefined): Covering | undefined {
+    const latest = this.#latest
+    const { summary, withheld } = epoch?.mark ?? {}
+    const isNew = latest && ([summary, withheld].includes(latest.mark.id) || latest.seq > (epoch?.seq ?? 0))
+    const shown = prior && summary !== undefined ? this.#summary : undefined
+    const found = isNew ? latest : shown
+    return found && holds(found.mark, rows) ? found : undefined
+  }
+
+  async plan(ask: PlanAsk): Promise<Planned> {
+    const { call, view, prior, covering, mayWrite, written, keep, plan: planned } = ask
+    const { policy } = this.#parts.lane
+    const { memory } = call.head.tokens
+    const all = call.room + memory
+    const isNew = covering !== undefined && covering.mark.id !== prior?.mark.summary
+    const isDone = (written as Compaction | undefined)?.status === 'summarised'
+    // A summary that was written for this epoch is used even if a little came since.
+    const isFresh = isDone || (isNew && nothingSince(view, covering))
+    const most = !isNew ? keep : isFresh ? all : keep + Math.floor((all - keep) / 2)
+    const explicit = policy.keep.tokens !== undefined
+    const plan = await planned({
+      room: call.room,
+      keep: isNew || !explicit ? most - memory : keep,
+      limits: isNew ? policy.max : policy.keep,
+    })
+    if (!mayWrite) return plan
+    if (!(await this.#uncovered(call, plan.from, prior, covering))) return plan
+    const reserve = this.#reserve(keep)
+    const target: PlanTarget = {
+      room: explicit ? all : all - reserve,
+      keep: explicit ? Math.min(keep, all) : keep - reserve,
+      limits: policy.keep,
+      mayFold: true,
+    }
+    const tight = await planned(target).catch(unlessTooSmall)
+    if (!tight)
+      return { ...plan, refused: [`no ${reserve} tokens are left for a summary beside the least window`] }
+    // The summary before it may have taken more than the next one will.
+    const { from, window } = tight.from < plan.from ? plan : tight
+    const uncovered = await this.#uncovered(call, from, prior, covering)
+    if (!uncovered) return plan
+    const job = this.#job(call, window, uncovered, explicit ? all : keep)
+    return {
+      write: async () => {
+        const repeats = this.#repeats(ask.cause, prior)
+        return repeats === undefined ? this.#compactor.run(job) : refused([repeats])
+      },
+    }
+  }
+
+  began({ cause, before, after, written }: Began): void {
+    const { covering, refused } = after
+    const compacted = written as Compaction | undefined
+    const isNew = covering !== undefined && covering.mark.id !== before.call.head.summary
+    if (!isNew && compacted?.status !== 'refused' && !refused) return
+    const outcome = compacted ?? this.#compactor.outcome
+    this.#parts.onCompact({
+      type: 'compact',
+      status: isNew ? 'summarised' : 'refused',
+      cause,
+      tokensBefore: usedBy(before),
+      tokensAfter: usedBy(after),
+      summaryCount: covering?.place ?? 0,
+      ...(isNew && { by: covering.mark.by }),
+      reasons: refused ?? outcome?.reasons ?? [],
+    })
+  }
+
+  /** Writes the summary that the next epoch will need, off the hot path, once the window comes near the line. */
+  goesOn(call: Call, window: Window): void {
+    const { ahead = AHEAD } = this.#parts.options
+    if (ahead === false || this.running) return
+    const job = this.#ahead(call, window, ahead)
+    // It never rejects but for what no compaction can mend; then the next epoch writes what it needs.
+    if (job) this.#compactor.run(job).catch(() => {})
+  }
+
+  /**
+   * Begins the summary that the next epoch will need, if the window came near the line, and does not wait for it.
+   *
+   * @returns nothing where there is none to write; `written` gives nothing where one was being written, once that is done
+   */
+  async begin(): Promise<{ readonly written: Promise<Compaction | undefined> } | undefined> {
+    // What the epoch shows is all that counts, not who asked last: the log says so even to a process that built no context.
+    const held = await this.#parts.lane.held()
+    // An epoch that ends for another cause is followed by one that shows other messages.
+    if (!held || (held.judged.cause !== undefined && held.judged.cause !== 'window')) return undefined
+    const job = this.#ahead(held.call, held.judged.window, this.#parts.options.ahead || AHEAD)
+    return job && { written: this.#compactor.run(job) }
+  }
+
+  /** Id that the lane's next summary names as its base, and that summary's place in the chain. */
+  get #next(): { readonly base: string | null; readonly place: number } {
+    const current = this.#view?.head.marks.get(this.#slot)
+    return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
+  }
+
+  /** Why a summary is not written now: the epoch before began for the same cause, and hardly anything came since the last summary. */
+  #repeats(cause: EpochCause, prior: CurrentEpoch | undefined): string | undefined {
+    if (prior?.mark.summary === undefined || prior.mark.cause !== cause) return undefined
+    const { units } = this.#parts.lane.view.conversation
+    const since = units.filter(({ row }) => row.seq > (this.#latest?.seq ?? 0)).length
+    return since > 1
+      ? undefined
+      : `the epoch before began for the same cause (${cause}), ${since} step(s) ago`
+  }
+
+  /** What the messages before unit `from` hold that no summary covers. */
+  async #uncovered(
+    call: Call,
+    from: number,
+    prior: CurrentEpoch | undefined,
+    covering: Covering | undefined,
+  ): Promise<Uncovered | undefined> {
+    if (!covering || this.#isRead(covering, call)) return this.#uncoveredHere(call, from, prior, covering)
+    const wider = await this.#readBack(covering, call.measure)
+    const { conversation, whole } = this.#parts.lane.view
+    return wider
+      ? uncoveredBefore(
+          { ...wider, whole, summary: covering },
+          wider.layout.indexOf(conversation.units[from]?.row.id, wider.rows),
+        )
+      : this.#uncoveredHere(call, from, prior, undefined)
+  }
+
+  /** The same of what is in memory, after a summary whose end is in memory. */
+  #uncoveredHere(
+    { measure }: Call,
+    from: number,
+    prior: CurrentEpoch | undefined,
+    summary: Covering | undefined,
+  ): Uncovered | undefined {
+    const { conversation, rows, whole } = this.#parts.lane.view
+    const begin = summary ? summary.mark.upto : whole ? null : prior?.mark.windowFrom
+    const start = begin === undefined ? from : measure.layout(conversation).indexOf(begin, rows)
+    return start < 0 ? undefined : uncoveredBefore({ conversation, rows, whole, summary, start }, from)
+  }
+
+  /** Whether all that follows a summary is in memory. */
+  #isRead(covering: Covering, { measure }: Call): boolean {
+    const { view } = this.#parts.lane
+    return withinOf(covering, view, measure.layout(view.conversation)).isRead
+  }
+
+  /** The log from where a summary ends, where epochs had to do without a further one; undefined where that is too much. */
+  async #readBack(
+    { mark }: Covering,
+    measure: Measure,
+  ): Promise<(Pick<CutFrom, 'conversation' | 'rows' | 'start'> & { readonly layout: Layout }) | undefined> {
+    const { store } = this.#parts
+    const { rows: known, opener } = this.#parts.lane.view
+    const later = known.filter((row) => row !== opener)
+    const end = endOf(mark)
+    if (!later[0] || later[0].ordinal - end.count > LONGEST_GAP) return undefined
+    const isThere = later.some(({ id }) => id === end.from)
+    const entries = isThere ? later : [...(await readRange(store, end.from, later[0].id)), ...later]
+    const apart = await findOpener(store, entries, mark.upto)
+    const conversation = fold(entries, undefined, apart)
+    const layout = new Layout(conversation.units, measure.shelf)
+    const rows = apart ? [apart, ...entries] : entries
+    return { conversation, rows, layout, start: layout.indexOf(mark.upto, rows) }
+  }
+
+  #job(
+    { measure }: Call,
+    window: Window,
+    { rounds, rows, covers, updates }: Uncovered,
+    most: number,
+  ): CompactionJob {
+    const { calls, view } = this.#parts.lane
+    const folded = window.tokens - (window.opener ? (window.blocks[0]?.tokens ?? 0) : 0)
+    return {
+      policy: measure.policy,
+      ...this.#next,
+      before: updates,
+      rounds,
+      tokens: rows.reduce((sum, row) => sum + this.#tokensOf(row), 0) * measure.calibration,
+      // The opener of a cut round may yet be folded, so what only it names is not kept.
+      kept: (window.opener ? window.blocks.slice(1) : window.blocks)
+        .map(({ parts }) => textIn({ content: parts }))
+        .join('\n'),
+      covers,
+      room: most - window.tokens >= this.#parts.sizes.summary ? most - window.tokens : most - folded,
+      tag: calls.fence(view.next.place),
+    }
+  }
+
+  #tokensOf(row: LogRow): number {
+    const message = messageIn(row)
+    return message ? this.#parts.lane.calls.count(row, message) : 0
+  }
+
+  /** What the next epoch will need a summary of, once the window comes near the line: `share` of the room or of a limit. */
+  #ahead(call: Call, window: Window, share: number): CompactionJob | undefined {
+    const { lane } = this.#parts
+    const { policy, view } = lane
+    const { max, keep: limits } = policy
+    const { epoch, conversation, rows } = view
+    if (!epoch || this.#latest?.mark.id !== epoch.mark.summary) return undefined
+    const all = call.room + call.head.tokens.memory
+    const used = window.tokens + call.head.tokens.memory
+    const { rounds, messages } = extentOf(conversation.units, window, true)
+    const now = { rounds, messages, tokens: window.tokens }
+    const isNear = UNITS.some((unit) => now[unit] >= share * (max[unit] ?? Infinity))
+    if (!(isNear || used >= share * all) || this.#repeats('window', epoch)) return undefined
+    const layout = call.measure.layout(conversation)
+    const keep = keepOf(lane, call)
+    const reserve = this.#reserve(keep)
+    // What comes until a limit is crossed will be kept too: as much more of the window as is left to the nearest one.
+    const left = UNITS.map((unit) => {
+      const most = max[unit]
+      if (most === undefined) return Infinity
+      return (window.tokens * Math.max(0, most - now[unit])) / Math.max(1, now[unit])
+    })
+    const coming = Math.floor(Math.max(0, Math.min(all - used, ...left)))
+    const kept = EXTENTS.flatMap((unit) => {
+      const limit = limits[unit]
+      const more = Math.max(0, (max[unit] ?? 0) - now[unit])
+      return limit === undefined ? [] : [[unit, Math.max(1, limit - more)]]
+    })
+    const cut = cutBack(layout, policy, {
+      start: window.from,
+      oldBefore: Math.max(0, layout.indexOf(epoch.mark.cuts.oldBefore, rows)),
+      room: all - reserve,
+      keep: keep - (limits.tokens === undefined ? reserve : 0) - coming,
+      limits: Object.fromEntries(kept),
+      mayFold: true,
+    })
+    const summary = epoch.mark.summary === undefined ? undefined : this.#summary
+    if (!cut || (epoch.mark.summary !== undefined && !summary)) return undefined
+    // What an epoch had to do without is summarised when the next one begins.
+    if (summary && !this.#isRead(summary, call)) return undefined
+    const uncovered = this.#uncoveredHere(call, cut.from, epoch, summary)
+    if (!uncovered) return undefined
+    return this.#job(
+      call,
+      layout.show(cut, rows),
+      uncovered,
+      limits.tokens === undefined ? keep - coming : all,
+    )
+  }
+
+  /** Tokens that are kept free for a summary with its carry block and frame: at most half of what is kept. */
+  #reserve(keep: number): number {
+    const { summary, carry } = this.#parts.sizes
+    return Math.min(summary + carry + FRAME, Math.floor(keep / 2))
+  }
+}
+
+/** The summary in a row, unless it was forgotten. */
+function coveringIn(row: LogRow | undefined): Covering | undefined {
+  const mark = row && (markIn(row) as SummaryMark | undefined)
+  return mark && { mark, seq: row.seq, place: row.chain ?? 1 }
+}
+
+/** Whether a summary's writer had read all that there is. */
+function nothingSince({ rows }: View, { mark }: Covering): boolean {
+  const seen = rows.find(({ id }) => id === mark.seen)
+  return seen !== undefined && seen.ordinal === rows.at(-1)?.ordinal
+}
+
+function usedBy({ call: { head }, window }: Began['before']): number {
+  return head.tokens.system + head.tokens.memory + window.tokens
+}
+
+/** Nothing fits; any other error is thrown on. */
+function unlessTooSmall(error: unknown): undefined {
+  if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
+}

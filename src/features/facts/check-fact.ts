@@ -1,0 +1,214 @@
+import { checkLabel, checkSize, checkTime } from '../../kernel/log/check-message.ts'
+import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { codePoints } from '../../kernel/text/text.ts'
+import { utf8Length } from '../../kernel/text/utf8-length.ts'
+import type { PlimsollError } from '../../ports/errors.ts'
+import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
+import type { Trust } from '../../ports/message.ts'
+import { oneLine } from '../text/one-line.ts'
+import { visible } from '../text/visible.ts'
+import { isTrusted } from '../trust.ts'
+import { checkReview, firstReview } from './review.ts'
+
+/** A fact of which all is known but what follows from the trust of its sources. */
+export type FactDraft = Omit<Fact, 'pinned' | 'confidence'> & Pick<Partial<Fact>, 'pinned' | 'confidence'>
+
+/** Largest fact, in bytes of its JSON as it is remembered. What is noted on it later is not counted. */
+export const MAX_FACT_BYTES = 2 * 1024
+const MOST_TITLE = 80
+const MOST_SOURCES = 64
+/** A fact's key has to be an id too. */
+const MAX_FACT_ID_BYTES = 200
+const PRIORITIES: { readonly [kind in FactKind]: number } = {
+  correction: 7,
+  blocker: 6,
+  constraint: 5,
+  preference: 4,
+  finding: 3,
+}
+/** How fields are checked that are given; the others come with the kind or the text. */
+const CHECKS: {
+  readonly [field in keyof FactDraft]?: (operation: string, argument: string, value: unknown) => unknown
+} = {
+  id: checkFactId,
+  title: checkTitle,
+  project: checkId,
+  pinned: checkPinned,
+  priority: checkPriority,
+  confidence: checkConfidence,
+  trust: checkLabel,
+  sources: checkSources,
+  supersedes: checkFactId,
+  reviewAt: checkTime,
+  expiresAt: checkTime,
+}
+/** The first sentence of a text, or its first line. */
+const FIRST_SENTENCE = /^[^\n]*?(?:[.!?…]["'”’)\]]*(?=\s|$)|[。！？]|(?=\n)|$)/u
+
+/**
+ * Checks an app's fact and fills in what does not depend on the trust of its sources. Only known fields are copied.
+ *
+ * @param at path of the fact in the call's arguments; empty: it is the argument
+ * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
+ */
+export function checkFact(
+  operation: string,
+  at: string,
+  input: FactInput,
+  given: { readonly id: string; readonly now: number },
+): FactDraft {
+  if (!isPlainObject(input)) throw invalid(operation, at || 'fact', 'must be an object')
+  const { kind } = input
+  if (typeof kind !== 'string' || !Object.hasOwn(PRIORITIES, kind))
+    throw invalid(operation, pathOf(at, 'kind'), `must be one of ${Object.keys(PRIORITIES).join(', ')}`)
+  const text = checkVisible(operation, pathOf(at, 'text'), input.text)
+  const { id = given.id, title = FIRST_SENTENCE.exec(text)?.[0] ?? text, createdAt = given.now } = input
+  checkTime(operation, pathOf(at, 'createdAt'), createdAt)
+  const filled: { readonly [field in keyof FactDraft]: unknown } = {
+    id,
+    kind,
+    title,
+    text,
+    project: input.project,
+    status: kind === 'blocker' ? 'open' : undefined,
+    pinned: input.pinned,
+    priority: input.priority ?? PRIORITIES[kind],
+    confidence: input.confidence,
+    trust: input.trust ?? 'user',
+    sources: input.sources ?? [],
+    supersedes: input.supersedes,
+    createdAt,
+    reviewAt: input.reviewAt ?? firstReview(kind, createdAt),
+    expiresAt: input.expiresAt,
+  }
+  const fields = Object.entries(filled).flatMap(([field, value]) => {
+    const check = CHECKS[field as keyof FactDraft]
+    return value === undefined ? [] : [[field, check ? check(operation, pathOf(at, field), value) : value]]
+  })
+  const draft = Object.fromEntries(fields) as FactDraft
+  checkFactSize(operation, at, draft)
+  return draft
+}
+
+/**
+ * The fact that a draft becomes, at the trust that it has with its sources.
+ *
+ * @param isShared whether it is to stand in a user's own scope
+ * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
+ */
+export function settleFact(
+  operation: string,
+  at: string,
+  draft: FactDraft,
+  trust: Trust,
+  isShared: boolean,
+): Fact {
+  const isOwnWord = isTrusted(trust)
+  const refused = (field: string, reason: string): PlimsollError =>
+    invalid(operation, pathOf(at, field), `${reason}: remember the fact in a session, then promote it`)
+  if (isShared && !isOwnWord) throw refused('trust', `is ${trust}, too low for what all sessions share`)
+  if (draft.pinned && !isOwnWord) throw refused('pinned', `must be false at trust ${trust}`)
+  const { pinned = draft.kind === 'constraint' && isOwnWord, confidence = isOwnWord ? 1 : 0.7 } = draft
+  const fact: Fact = { ...draft, pinned, confidence, trust }
+  checkFactSize(operation, at, fact)
+  return fact
+}
+
+/** What a fact has that its writer did not say. */
+const NOTED: readonly string[] = ['status', 'supersededBy', 'promotedFrom', 'review']
+
+/**
+ * Checks a fact as it is stored.
+ *
+ * @param isShared whether it is to stand in a user's own scope
+ * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
+ */
+export function checkStoredFact(operation: string, id: string, value: unknown, isShared: boolean): Fact {
+  const fact = value as Fact
+  const draft = checkFact(operation, 'value', fact, { id, now: 0 })
+  const settled = { ...settleFact(operation, 'value', draft, draft.trust, isShared), id }
+  for (const name of Object.keys({ ...fact, ...settled }).filter((name) => !NOTED.includes(name))) {
+    const [given, own] = [fact, settled].map((one) => one[name as keyof Fact])
+    const isSame = typeof own === 'string' ? given === own : (given === undefined) === (own === undefined)
+    if (!isSame) throw invalid(operation, `value.${name}`, 'is not as a fact has it')
+  }
+  const { status, supersededBy, promotedFrom, review } = fact
+  const isStatus =
+    fact.kind === 'blocker' ? ['open', 'resolved'].includes(status ?? '') : status === undefined
+  if (!isStatus) throw invalid(operation, 'value.status', 'is none that a fact of that kind has')
+  if (supersededBy !== undefined) checkFactId(operation, 'value.supersededBy', supersededBy)
+  if (promotedFrom !== undefined) checkLabel(operation, 'value.promotedFrom', promotedFrom)
+  if (review !== undefined) checkReview(operation, 'value.review', review)
+  return fact
+}
+
+function checkFactSize(operation: string, at: string, fact: FactDraft): void {
+  checkSize(operation, at || 'fact', noteless(fact), MAX_FACT_BYTES)
+}
+
+/** Whether there is room for a fact. What is noted on it later is not counted. */
+export function isSmall(fact: Fact): boolean {
+  return utf8Length(noteless(fact)) <= MAX_FACT_BYTES
+}
+
+function noteless({ supersededBy: _, promotedFrom: __, review: ___, ...fact }: FactDraft): string {
+  return JSON.stringify(fact)
+}
+
+/** The id of a fact, or `ERR_INVALID_ARGUMENT`. */
+export function checkFactId(operation: string, argument: string, value: unknown): string {
+  const id = checkId(operation, argument, value)
+  if (utf8Length(id) > MAX_FACT_ID_BYTES)
+    throw invalid(operation, argument, `must be at most ${MAX_FACT_ID_BYTES} bytes`)
+  return id
+}
+
+/** Path of a field in the call's arguments. */
+export function pathOf(at: string, field: string): string {
+  return at === '' ? field : `${at}.${field}`
+}
+
+function checkVisible(operation: string, argument: string, value: unknown): string {
+  const text = visible(checkText(operation, argument, value)).trim()
+  if (text === '') throw invalid(operation, argument, 'has nothing in it that can be seen')
+  return text
+}
+
+function checkTitle(operation: string, argument: string, value: unknown): string {
+  return shortened(oneLine(checkVisible(operation, argument, value)))
+}
+
+function checkPinned(operation: string, argument: string, value: unknown): unknown {
+  if (typeof value !== 'boolean') throw invalid(operation, argument, 'must be true or false')
+  return value
+}
+
+/** At most 80 code points, cut between words where the cut would not take half of it. */
+function shortened(line: string): string {
+  if (codePoints(line) <= MOST_TITLE) return line
+  const head = Array.from(line.slice(0, 2 * MOST_TITLE))
+    .slice(0, MOST_TITLE)
+    .join('')
+  const border = head.lastIndexOf(' ')
+  const end = border > head.length / 2 ? border : head.length - (Array.from(head).at(-1)?.length ?? 0)
+  return `${head.slice(0, end).trimEnd()}…`
+}
+
+function checkPriority(operation: string, argument: string, value: unknown): number {
+  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > 9)
+    throw invalid(operation, argument, 'must be a whole number from 0 to 9')
+  return value as number
+}
+
+function checkConfidence(operation: string, argument: string, value: unknown): number {
+  if (typeof value !== 'number' || !(value >= 0 && value <= 1))
+    throw invalid(operation, argument, 'must be a number from 0 to 1')
+  return value
+}
+
+function checkSources(operation: string, argument: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value) || value.length > MOST_SOURCES)
+    throw invalid(operation, argument, `must be a list of at most ${MOST_SOURCES} ids`)
+  const ids = value.map((id: unknown, index) => checkId(operation, `${argument}[${index}]`, id))
+  return [...new Set(ids)]
+}

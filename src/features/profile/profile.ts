@@ -1,0 +1,129 @@
+import { valueIn } from '../../kernel/log/bodies.ts'
+import { checkSize } from '../../kernel/log/check-message.ts'
+import { checkText, invalid } from '../../kernel/text/json.ts'
+import { utf8Length } from '../../kernel/text/utf8-length.ts'
+import type { Host } from '../../ports/host.ts'
+import type { IndexEntry } from '../../ports/op.ts'
+import type { ProfileDocument } from '../../ports/profile.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { limitReached } from '../failures.ts'
+import { changeRegister, readRegister, removeRegister, type WriteOptions } from '../register.ts'
+
+/** What the keys of documents begin with. */
+export const PROFILE = 'profile/'
+/** Group of all documents, by name. */
+export const DOCUMENTS = 'profile'
+/** Most documents of one user. */
+export const MOST_DOCUMENTS = 64
+/** Longest name, in UTF-8 bytes. */
+const LONGEST_NAME = 128
+/** Largest text, in UTF-8 bytes. */
+const MAX_TEXT_BYTES = 32 * 1024
+/** Control characters, and what else ends a line. */
+const CONTROL = /[\p{Cc}\u2028\u2029]/u
+
+interface StoredDocument {
+  readonly text: string
+}
+
+/**
+ * The documents of one user. Only the app writes them: no tool of a model can, so their text is as trusted as the user's own.
+ *
+ * Names are 1 to 128 bytes, one line. A text is at most 32 KiB and comes back byte for byte.
+ */
+export interface Profile {
+  /** All documents, by name in code unit order: at most 64, or a few more where several were added at the same moment. */
+  list(): Promise<readonly ProfileDocument[]>
+  /** @throws ERR_INVALID_ARGUMENT */
+  get(name: string): Promise<ProfileDocument | undefined>
+  /**
+   * Writes a document.
+   *
+   * @returns its version
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`), ERR_LIMIT (a 65th document); nothing is written
+   */
+  set(name: string, text: string, options?: WriteOptions): Promise<string>
+  /**
+   * Changes a document, again if others changed it meanwhile, so that no change is lost.
+   *
+   * @param change Contract: gives the new text by the one that is there, which is empty where there is no document; may be called again
+   * @returns its version
+   * @throws as {@link set}, and what `change` throws
+   */
+  update(
+    name: string,
+    change: (text: string) => string | Promise<string>,
+    options?: Pick<WriteOptions, 'opId'>,
+  ): Promise<string>
+  /** Removes a document. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`) */
+  delete(name: string, options?: WriteOptions): Promise<void>
+}
+
+export function profileOf(store: ScopeStore, host: Host): Profile {
+  async function write(
+    operation: string,
+    key: string,
+    options: WriteOptions,
+    change: (before: string) => string | Promise<string>,
+  ): Promise<string> {
+    const version = await changeRegister<StoredDocument>(store, host, {
+      ...options,
+      operation,
+      key,
+      index: () => placesOf(key.slice(PROFILE.length)),
+      change: async (before) => {
+        if (before === undefined) await checkRoom(operation)
+        return checkDocument(operation, await change(before?.text ?? ''))
+      },
+    })
+    return version as string
+  }
+
+  async function checkRoom(operation: string): Promise<void> {
+    const { count = 0 } = (await store.sums([DOCUMENTS])).get(DOCUMENTS) ?? {}
+    if (count >= MOST_DOCUMENTS) throw limitReached(operation, 'documents', MOST_DOCUMENTS)
+  }
+
+  return {
+    list: async () => (await store.indexed(DOCUMENTS)).flatMap((row) => documentIn(row) ?? []),
+    get: async (name) => {
+      const { row } = await readRegister(store, profileKey('get', name))
+      return row && documentIn(row)
+    },
+    set: async (name, text, options = {}) => {
+      const key = profileKey('set', name)
+      checkDocument('set', text)
+      return write('set', key, options, () => text)
+    },
+    update: async (name, change, options = {}) =>
+      write('update', profileKey('update', name), options, change),
+    delete: async (name, options = {}) => removeRegister(store, host, profileKey('delete', name), options),
+  }
+}
+
+/** Where a document stands. */
+export function placesOf(order: string): readonly IndexEntry[] {
+  return [{ group: DOCUMENTS, order, weight: 0 }]
+}
+
+/** The key of a document. @throws ERR_INVALID_ARGUMENT */
+export function profileKey(operation: string, name: string): string {
+  checkText(operation, 'name', name)
+  if (name === '') throw invalid(operation, 'name', 'must not be empty')
+  if (utf8Length(name) > LONGEST_NAME)
+    throw invalid(operation, 'name', `must be at most ${LONGEST_NAME} bytes`)
+  if (CONTROL.test(name)) throw invalid(operation, 'name', 'must be one line without control characters')
+  return PROFILE + name
+}
+
+/** What is stored of a document. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkDocument(operation: string, text: unknown): StoredDocument {
+  const checked = checkText(operation, 'text', text)
+  checkSize(operation, 'text', checked, MAX_TEXT_BYTES)
+  return { text: checked }
+}
+
+function documentIn(row: RegisterRow): ProfileDocument | undefined {
+  const stored = valueIn(row) as unknown as StoredDocument | null | undefined
+  return stored ? { name: row.key.slice(PROFILE.length), text: stored.text, version: row.version } : undefined
+}

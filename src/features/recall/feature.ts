@@ -1,0 +1,184 @@
+import { type Feature, type KernelUser, provide, type Showing } from '../../kernel/feature.ts'
+import { textOf } from '../../kernel/log/message.ts'
+import { tokens } from '../../kernel/policy.ts'
+import { checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import type { Fact } from '../../ports/fact.ts'
+import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
+import { PLACES } from '../places.ts'
+import { readSessions } from '../session-list.ts'
+import { Findable, Searchable, UserFactLists } from '../slots.ts'
+import { find } from './find.ts'
+import { type LexicalRecallOptions, lexicalRecall, type Recall } from './lexical-recall.ts'
+import { type RecallPage, recallPage } from './recall-page.ts'
+import { recallSection } from './recall-section.ts'
+import { BLOCK, type SessionIndex, termsField } from './session-index.ts'
+
+export interface RecallFeatureOptions extends LexicalRecallOptions {
+  /** Most tokens of what is recalled, in the tail. Default: a sixteenth of the cap. */
+  readonly tokens?: number
+}
+
+/** Finds what was said in a session, and what is remembered there. */
+export interface SessionRecall {
+  /**
+   * What a query finds in this session's log and among the facts that belong here, best first. Rewound and forgotten messages are not found.
+   *
+   * @throws ERR_INVALID_ARGUMENT
+   */
+  find(query: string, options?: RecallOptions): Promise<readonly Recalled[]>
+  /**
+   * What a query finds beside what shows already, as text for a model: as many of the best results as a tool's output may hold to be
+   * shown whole.
+   *
+   * @throws as {@link find}
+   */
+  page(query: string, options?: RecallOptions): Promise<RecallPage>
+}
+
+/** Finds what a user said in any session, and what is remembered of the user. */
+export interface UserRecall {
+  /**
+   * What a query finds among the user's facts, and in the sessions that are named, as one ranking, best first. A session's own facts are
+   * not looked through.
+   *
+   * @throws ERR_INVALID_ARGUMENT
+   */
+  find(query: string, options?: UserRecallOptions): Promise<readonly Recalled[]>
+}
+
+export interface RecallShape {
+  readonly api: SessionRecall
+  readonly user: UserRecall
+  /** Shows what is recalled: for this query, or, with `true`, for what the newest user message says. What shows already is left out. */
+  readonly context: string | true
+  readonly needs: 'facts'
+}
+
+/** Results that a context tries to show. */
+const RECALLED_AT_ONCE = 24
+/** Sessions that one call looks through. */
+const MOST_SESSIONS = 256
+const SHARE = 1 / 16
+
+/**
+ * Finds what was said long ago, by its words: BM25 over each message alone and within its neighbours, the same on every store. Adds
+ * `session.recall`, `memory.user(…).recall` and `context({ recall })`, which shows what it finds in the tail. Needs `facts()` in use.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
+export function recall(options: RecallFeatureOptions = {}): Feature<'recall', RecallShape> {
+  checkOptions('recall', 'options', options, ['stemmer', 'embed', 'tokens'])
+  const { tokens: most, ...given } = options
+  const { stemmer, embed } = given
+  if (most !== undefined) tokens('recall', 'tokens', most, 0)
+  if (embed !== undefined && typeof embed !== 'function')
+    throw invalid('recall', 'embed', 'must be a function')
+  if (stemmer !== undefined && (typeof stemmer?.stem !== 'function' || typeof stemmer.id !== 'string'))
+    throw invalid('recall', 'stemmer', 'must have an id and stem()')
+  const lexical = lexicalRecall(given)
+  return {
+    name: 'recall',
+    needs: ['facts'],
+    derive: (message) => [termsField(lexical.id), lexical.termsOf(message)],
+    ...(most !== undefined && { lane: () => ({ tokens: most }) }),
+    user: (user) => ({ find: (query, asked) => findOf(lexical, user, query, asked) }),
+    open: (session) => {
+      const { store, sessionId, policy } = session
+      const size = most ?? Math.floor(policy.cap * SHARE)
+      let index: SessionIndex | undefined
+      /** Messages that were written here since words were put into a block. */
+      let unindexed = 0
+      const opened = (): SessionIndex => (index ??= lexical.open(store))
+      // What is not in a block is read from its rows: nothing is lost if this fails, and nobody waits for it.
+      const keepIndex = (): void => {
+        unindexed = 0
+        session.run(() => opened().keep()).catch(() => {})
+      }
+      const search = async (
+        query: string,
+        asked: RecallOptions,
+        facts: () => Promise<readonly Fact[]>,
+        skip?: ReadonlySet<string>,
+      ): Promise<readonly Recalled[]> => {
+        const sessions = async () => [{ sessionId, store, index: opened() }]
+        const found = await find({ recall: lexical, sessions, facts, ...(skip && { skip }) }, query, asked)
+        // Blocks are gone after a delete, of no use to another stemmer, and missing where there was no recall before.
+        if (index?.waits) keepIndex()
+        return found
+      }
+      const facts = async (): Promise<readonly Fact[]> =>
+        (await Promise.all(session.all(Searchable).map((one) => one.read()))).flat()
+      const beside = (
+        query: string | true,
+        first: number,
+        { asked, ids }: Showing,
+      ): Promise<readonly Recalled[]> =>
+        search(query === true ? (asked ? textOf(asked) : '') : query, { first }, facts, ids)
+      return {
+        api: {
+          find: (query, asked = {}) => session.run(() => search(query, asked, facts)),
+          page: (query, { first = RECALLED_AT_ONCE } = {}) =>
+            session.run(async () =>
+              recallPage(await beside(query, first, await session.lane.showing()), policy),
+            ),
+        },
+        provides: [provide(Findable, { find: search })],
+        write: {
+          after: ({ messages }) => {
+            unindexed += messages.length
+            if (unindexed >= BLOCK) keepIndex()
+          },
+        },
+        show: {
+          check: (operation, query) => {
+            if (query !== true) checkText(operation, 'recall', query)
+          },
+          tail: async ({ given: query, count, showing }) => {
+            if (query === undefined) return undefined
+            const items = await beside(query, RECALLED_AT_ONCE, showing())
+            if (items.length === 0) return undefined
+            const { text, trust, use } = recallSection(items, size, count)
+            return {
+              sections: [{ in: 'tail', at: PLACES.recall, name: 'recall', text, trust, use }],
+            }
+          },
+        },
+      }
+    },
+  }
+}
+
+async function findOf(
+  lexical: Recall,
+  user: KernelUser,
+  query: string,
+  { sessions = [], ...asked }: UserRecallOptions = {},
+): Promise<readonly Recalled[]> {
+  const facts = async (): Promise<readonly Fact[]> =>
+    (await Promise.all(user.memory.all(UserFactLists).map((read) => read(user)))).flat()
+  const opened = async () => {
+    const ids = sessions === 'all' ? await newestOf(user) : sessions
+    if (!Array.isArray(ids) || ids.length > MOST_SESSIONS)
+      throw invalid('recall', 'sessions', `must be all or a list of at most ${MOST_SESSIONS} ids`)
+    return ids.map((sessionId: string) => {
+      const store = user.session(checkId('recall', 'sessions', sessionId))
+      return { sessionId, store, index: lexical.open(store) }
+    })
+  }
+  return find({ recall: lexical, sessions: opened, facts }, query, asked)
+}
+
+/** Ids of the newest sessions of a user. */
+async function newestOf({ store }: KernelUser): Promise<readonly string[]> {
+  const found: { readonly sessionId: string; readonly createdAt: number }[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await readSessions(store, after)
+    found.push(...page)
+    after = page.at(-1)?.sessionId
+    if (after === undefined) break
+  }
+  return found
+    .sort((one, other) => other.createdAt - one.createdAt)
+    .slice(0, MOST_SESSIONS)
+    .map(({ sessionId }) => sessionId)
+}

@@ -1,0 +1,226 @@
+import { messageIn } from '../../kernel/log/bodies.ts'
+import { hiddenBy } from '../../kernel/log/fold.ts'
+import { readRewinds } from '../../kernel/log/history.ts'
+import { parseBody } from '../../kernel/text/json.ts'
+import type { Message } from '../../ports/message.ts'
+import type { Stemmer } from '../../ports/stemmer.ts'
+import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
+import { RecallIndex } from './recall-index.ts'
+import { toVarints, varintsIn } from './varints.ts'
+
+/** Messages that one block holds, and as many more as belong to the op that the last of them came with. */
+export const BLOCK = 256
+/** What keys of blocks begin with. The place of its first message follows. */
+const PREFIX = 'recall/'
+/** Bytes in which the header of a block is found: an id of 256 bytes, three for each of its units at most, and two numbers. */
+const LONGEST_HEADER = 1_024
+/** Digits of a place in a block's key, so that keys sort as numbers. */
+const DIGITS = 15
+/** Messages from the end of a log within which its last block is looked for. */
+const FAR_BACK = 4 * BLOCK
+/** What a message is found by that was forgotten: nothing. */
+const NO_TERMS = '[0,0,0,""]'
+
+export interface SessionIndexParts {
+  readonly store: ScopeStore
+  readonly stemmer: Stemmer | undefined
+  /** Names how terms are made: what was kept under another name is made anew. */
+  readonly id: string
+  readonly termsOf: (message: Message) => string
+}
+
+/**
+ * The words of one session's log, kept up to date by reading what is new. Blocks of them are kept in the store, so that little has to be
+ * read when it is opened again; what is in no block is read from its rows. Where a block ends depends on the log alone, so those who write
+ * at once write the same.
+ */
+export class SessionIndex {
+  readonly #parts: SessionIndexParts
+  #index: RecallIndex
+  /** Seq up to which the log is in the index. */
+  #seq = 0
+  /** Messages that are in blocks. */
+  #kept = 0
+  /** By place, the seq of each message; of those in a loaded block, that of its last. */
+  #seqs: number[] = []
+
+  constructor(parts: SessionIndexParts) {
+    this.#parts = parts
+    this.#index = new RecallIndex(parts.stemmer)
+  }
+
+  /** Whether as much was read that is in no block as fills one. */
+  get waits(): boolean {
+    return this.#seqs.length - this.#kept >= BLOCK
+  }
+
+  /** The index of the whole log, and the messages that a rewind hides. */
+  async read(): Promise<{ readonly index: RecallIndex; readonly hidden: ReadonlySet<string> }> {
+    await this.#refresh()
+    return { index: this.#index, hidden: hiddenBy(await readRewinds(this.#parts.store)) }
+  }
+
+  /** Keeps what is in no block yet, as far as it fills one; off the hot path. What was not read yet for a search stays unread. */
+  async keep(): Promise<void> {
+    const end = this.#seq === 0 ? await this.#openEnd() : undefined
+    // With what was forgotten meanwhile all blocks are gone.
+    if (end && (await end.#advance()) && end.#kept > 0) return end.#write()
+    await this.#refresh()
+    return this.#write()
+  }
+
+  async #write(): Promise<void> {
+    while (this.waits) {
+      const end = this.#blockEnd()
+      const bytes = this.#encode(end)
+      // What was forgotten meanwhile must not come back with a block.
+      if (!(await this.#parts.store.derive({ key: keyOf(this.#kept), bytes }, this.#seq))) return
+      this.#kept = end
+    }
+  }
+
+  /** An index to write further blocks with, which holds the last block alone: in a long log, those before it are many. */
+  async #openEnd(): Promise<SessionIndex | undefined> {
+    const { store } = this.#parts
+    const { ordinal } = await store.head()
+    let last: DerivedRow | undefined
+    for (let after = keyOf(Math.max(0, ordinal - FAR_BACK)); ; after = last.key) {
+      const row = (await store.derived(PREFIX, after)).at(-1)
+      if (!row) break
+      last = row
+    }
+    if (!last) return undefined
+    const end = new SessionIndex(this.#parts)
+    const place = placeOf(last.key)
+    end.#index.leave(place)
+    end.#kept = place
+    return end.#take(last) ? end : undefined
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      while (!(await this.#advance())) this.#reset()
+    } catch (error) {
+      // A part of what was to be read may be in the index by now.
+      this.#reset()
+      throw error
+    }
+  }
+
+  /** Reads on. False, where something was forgotten meanwhile that the index holds. */
+  async #advance(): Promise<boolean> {
+    const { store } = this.#parts
+    // What was deleted up to there is in no row or block that is read from now on.
+    const known = this.#seq === 0 ? await this.#load() : this.#seq
+    const loaded = this.#seq
+    // Of blocks that others kept meanwhile, some may be older than what was deleted before the newest of them.
+    let from = Math.min(known, loaded)
+    for (let more = true; more; ) {
+      const { rows, more: further } = await store.changesSince(from)
+      more = further
+      for (const row of rows) {
+        if (row.kind === 'message' && row.seq > loaded) this.#add(row)
+        if (row.seq > known && this.#isForgotten(row)) return false
+      }
+      from = rows.at(-1)?.seq ?? from
+    }
+    this.#seq = Math.max(loaded, from)
+    return true
+  }
+
+  /** Loads blocks, each of which goes on where the one before ends. @returns the seq of the log before that */
+  async #load(): Promise<number> {
+    const { store } = this.#parts
+    const { seq: known } = await store.head()
+    for (let after: string | undefined; ; ) {
+      const rows = await store.derived(PREFIX, after)
+      for (const row of rows) if (!this.#take(row)) return known
+      after = rows.at(-1)?.key
+      if (after === undefined) return known
+    }
+  }
+
+  /** Takes a block that goes on where the index ends. False: it does not, or is of another kind. */
+  #take({ key, bytes }: DerivedRow): boolean {
+    const { kind, seq } = headerIn(bytes)
+    const block = bytes.subarray(headerOf(kind, seq).length)
+    if (key !== keyOf(this.#kept) || kind !== this.#parts.id || !this.#index.load(block)) return false
+    this.#kept = this.#index.size
+    this.#seq = seq
+    while (this.#seqs.length < this.#kept) this.#seqs.push(seq)
+    return true
+  }
+
+  /** Place after the block that comes next: where an op ends, so that reading on after its seq leaves nothing out. */
+  #blockEnd(): number {
+    let end = this.#kept + BLOCK
+    while (this.#seqs[end] === this.#seqs[end - 1]) end++
+    return end
+  }
+
+  #encode(end: number): Uint8Array<ArrayBuffer> {
+    const header = headerOf(this.#parts.id, this.#seqs[end - 1] as number)
+    const block = this.#index.encode(this.#kept, end)
+    const bytes = new Uint8Array(header.length + block.length)
+    bytes.set(header)
+    bytes.set(block, header.length)
+    return bytes
+  }
+
+  /** Takes note of what empties entries: with it all blocks are gone. @returns whether the index holds any of them */
+  #isForgotten({ kind, id }: LogRow): boolean {
+    if (kind !== 'delete' && kind !== 'erase') return false
+    this.#kept = 0
+    return kind === 'erase' || this.#index.has(id)
+  }
+
+  #add(row: LogRow): void {
+    this.#seqs.push(row.seq)
+    const terms = keptTerms(row, this.#parts.id) ?? this.#termsIn(row)
+    this.#index.add(row.id, terms ?? NO_TERMS)
+    // It keeps its place, so that its neighbours keep theirs.
+    if (terms === undefined) this.#index.remove(row.id)
+  }
+
+  #termsIn(row: LogRow): string | undefined {
+    const message = messageIn(row)
+    return message && this.#parts.termsOf(message)
+  }
+
+  #reset(): void {
+    this.#index = new RecallIndex(this.#parts.stemmer)
+    this.#seq = 0
+    this.#kept = 0
+    this.#seqs = []
+  }
+}
+
+/** Field of a row's derived column in which terms of that kind are kept. */
+export function termsField(id: string): string {
+  return `recall/${id}`
+}
+
+/** The terms that were made when the row was written. */
+function keptTerms({ id, derived }: LogRow, kind: string): string | undefined {
+  if (derived === undefined) return undefined
+  return (parseBody(id, derived) as { readonly [field: string]: string | undefined })[termsField(kind)]
+}
+
+function keyOf(place: number): string {
+  return `${PREFIX}${String(place).padStart(DIGITS, '0')}`
+}
+
+/** Place of a block's first message. */
+function placeOf(key: string): number {
+  return Number(key.slice(PREFIX.length))
+}
+
+/** What a block begins with: how its terms were made, and the seq of the op that it ends with. */
+function headerOf(id: string, seq: number): Uint8Array {
+  return toVarints([id.length, ...Array.from({ length: id.length }, (_, at) => id.charCodeAt(at)), seq])
+}
+
+function headerIn(bytes: Uint8Array): { readonly kind: string; readonly seq: number } {
+  const [length = 0, ...numbers] = varintsIn(bytes.subarray(0, LONGEST_HEADER))
+  return { kind: String.fromCharCode(...numbers.slice(0, length)), seq: numbers[length] ?? 0 }
+}

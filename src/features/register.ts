@@ -1,0 +1,138 @@
+import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
+import { once, TRIES } from '../kernel/log/once.ts'
+import { sealOp } from '../kernel/log/seal.ts'
+import { canonical } from '../kernel/text/json.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Host } from '../ports/host.ts'
+import type { Json } from '../ports/message.ts'
+import type { IndexEntry, Op } from '../ports/op.ts'
+import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import { changedByOthers, notFound } from './failures.ts'
+
+/** How one write of a register may be bound. */
+export interface WriteOptions {
+  /** Writes only over this version; `null`: only where there is none. Default: over whatever is there. */
+  readonly ifVersion?: string | null
+  /** Names the op; repeating it is a no-op, also with `ifVersion`. Default: fresh. */
+  readonly opId?: string
+}
+
+/** A register as it is now. */
+export interface Register<Value> {
+  /** Undefined where there is none, or it was taken off. */
+  readonly value: Value | undefined
+  /** `null` where there is no value. */
+  readonly version: string | null
+  /** What a put names as its base: the version, that of having been taken off included. */
+  readonly base: string | null
+  readonly row: RegisterRow | undefined
+}
+
+/** What one change does to a register, and beside it. */
+export interface RegisterChange<Value> extends WriteOptions {
+  /** For error messages. */
+  readonly operation: string
+  readonly key: string
+  readonly sources?: readonly string[]
+  /** Where the register stands from now on; not asked once it is taken off. Default: nowhere. */
+  readonly index?: (value: Value) => readonly IndexEntry[]
+  /** What else is written in the same commit, by the value and the id of its put. Default: nothing. */
+  readonly beside?: (value: Value | null, opId: string) => Promise<readonly Op[]>
+  /**
+   * Contract: gives the new value by the one that is there and its version; `null` takes it off. It is called again where others wrote in
+   * between.
+   *
+   * @param opId what will be the new version
+   */
+  readonly change: (
+    value: Value | undefined,
+    version: string | null,
+    opId: string,
+  ) => Value | null | Promise<Value | null>
+}
+
+export async function readRegister<Value>(store: ScopeStore, key: string): Promise<Register<Value>> {
+  const row = checkReadable(await store.register(key))
+  const value = row && ((valueIn(row) as Value | null | undefined) ?? undefined)
+  const base = row?.version ?? null
+  return { value, version: value === undefined ? null : base, base, row }
+}
+
+/**
+ * Compare-and-set: reads a register, changes it, and writes it over what was read, or reads again. Where neither value nor index
+ * changes, nothing is written.
+ *
+ * @returns the version that is there now; `null`: nothing is
+ * @throws ERR_DECRYPT: what is there cannot be read, and is not written over; ERR_CONFLICT (`version`): another version than `ifVersion` is there, or others wrote {@link TRIES} times in a row; ERR_NOT_FOUND:
+ *   it was deleted for ever. Nothing is written
+ */
+export async function changeRegister<Value>(
+  store: ScopeStore,
+  host: Host,
+  { operation, key, ifVersion, sources, index, beside, change, ...given }: RegisterChange<Value>,
+): Promise<string | null> {
+  const opId = given.opId ?? host.newId()
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const { value: before, version, base, row } = await readRegister<Value>(store, key)
+    const isExpected = ifVersion === undefined || ifVersion === version
+    // A named op may have been written before: then its first result counts, so the store is asked once.
+    if (!isExpected && (given.opId === undefined || attempt > 0)) throw conflict(operation, key, version)
+    const after = await change(before, version, opId)
+    const places = after === null ? [] : (index?.(after) ?? [])
+    if (isExpected && isSame(row, after, places)) return version
+    const put: Op = {
+      kind: 'put',
+      opId,
+      key,
+      base: isExpected ? base : ifVersion,
+      value: after as Json,
+      ...(sources && { sources }),
+      index: places,
+    }
+    const ops = [put, ...((await beside?.(after, opId)) ?? [])]
+    const results = await store.commit(
+      ops.map((op) => sealOp(op)),
+      once,
+    )
+    if (results.every(({ status }) => status === 'accepted')) return after === null ? null : opId
+    if (results.some(({ status }) => status === 'rejected')) throw deleted(operation, key)
+  }
+  const { version } = await readRegister(store, key)
+  throw changedByOthers(operation, key, key, { version })
+}
+
+/** Takes a register off. Idempotent. @throws as {@link changeRegister} */
+export async function removeRegister(
+  store: ScopeStore,
+  host: Host,
+  key: string,
+  { ifVersion, opId }: WriteOptions,
+  beside?: RegisterChange<never>['beside'],
+): Promise<void> {
+  await changeRegister<never>(store, host, {
+    ...(ifVersion !== undefined && { ifVersion }),
+    ...(opId !== undefined && { opId }),
+    ...(beside && { beside }),
+    operation: 'delete',
+    key,
+    change: () => null,
+  })
+}
+
+/** Another version is there than the one that was asked for. */
+export function conflict(operation: string, key: string, version: string | null): PlimsollError {
+  const there = version === null ? 'is not there' : `is at version ${version}`
+  return new PlimsollError('ERR_CONFLICT', `${operation}: ${key} ${there}`, { id: key, version })
+}
+
+export function deleted(operation: string, key: string): PlimsollError {
+  return notFound(operation, `${key} was deleted`, key)
+}
+
+function isSame(row: RegisterRow | undefined, after: unknown, places: readonly IndexEntry[]): boolean {
+  if ((row?.body ?? null) === null) return after === null
+  return (
+    row?.body === JSON.stringify(after) &&
+    canonical((row?.index ?? []) as unknown as Json) === canonical(places as unknown as Json)
+  )
+}

@@ -1,0 +1,187 @@
+import {
+  type Feature,
+  type HeadPart,
+  type KernelUser,
+  provide,
+  type RegisterKind,
+  type Rung,
+} from '../../kernel/feature.ts'
+import { hashText } from '../../kernel/text/hash.ts'
+import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'
+import type { Sum } from '../../ports/store.ts'
+import { cached } from '../cached.ts'
+import { notFound } from '../failures.ts'
+import { Filling } from '../filling.ts'
+import { PLACES } from '../places.ts'
+import { laneOf } from '../sizes.ts'
+import { SkillLists } from '../slots.ts'
+import { oneLine } from '../text/one-line.ts'
+import { checkLoaded, LOADED_SKILLS, loadedIndex, loadedSkills } from './loaded-skills.ts'
+import { checkBody, checkDescription, checkSkillName } from './skill.ts'
+import { skillTokens } from './skill-item.ts'
+import { SKILL, SKILL_TEXT, SKILLS, type Skills, type StoredEntry, skillsOf } from './skills.ts'
+
+export interface SkillsOptions {
+  /** Most tokens of names and descriptions in a context. Default: a thirty-second of the cap. */
+  readonly indexTokens?: number
+  /** Most tokens of the texts of skills that are loaded. Default: a sixteenth of the cap. */
+  readonly loadedTokens?: number
+}
+
+/** Which of the user's skills a session shows whole. */
+export interface SessionSkills {
+  /**
+   * A skill of the user's, which shows in the memory section from the next epoch on. Idempotent.
+   *
+   * @throws ERR_NOT_FOUND, ERR_LIMIT (a 17th skill), ERR_INVALID_ARGUMENT
+   */
+  load(name: string): Promise<StoredSkill>
+  /** Shows a skill no more, from the next epoch on; its text stays with the user. Idempotent. @throws ERR_INVALID_ARGUMENT */
+  unload(name: string): Promise<void>
+  /** Names of the skills that are loaded, in the order in which they were. One that was deleted since is still named. */
+  loaded(): Promise<readonly string[]>
+}
+
+export interface SkillsShape {
+  readonly api: SessionSkills
+  readonly user: Skills
+}
+
+const INDEX_SHARE = 1 / 32
+const LOADED_SHARE = 1 / 16
+
+/** What a session shows of skills. */
+interface Known {
+  readonly index: readonly ListedSkill[]
+  readonly total: Sum
+  readonly loaded: readonly StoredSkill[]
+}
+
+const NONE: Sum = { count: 0, weight: 0 }
+
+/**
+ * Instructions that a model loads when it needs them, in the format of Agent Skills; at most 64 KiB each, and 16 loaded in a session. Adds
+ * `memory.user(…).skills`, which keeps them, and `session.skills`, which loads them. Contexts show names and descriptions, and the texts of
+ * those that are loaded, in the memory section.
+ *
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ */
+export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsShape> {
+  checkOptions('skills', 'options', options, ['indexTokens', 'loadedTokens'])
+  const { indexTokens, loadedTokens } = options
+  const userSkills = ({ store, memory: { host, policy } }: KernelUser): Skills =>
+    skillsOf(store, host, (entry) => skillTokens(policy.counter, entry))
+  return {
+    name: 'skills',
+    registers: REGISTERS,
+    ...laneOf('skills', { indexTokens, loadedTokens }),
+    user: userSkills,
+    open: (session) => {
+      const { user, store, memory, policy } = session
+      const all = userSkills(user)
+      const loaded = loadedSkills(store, memory.host, () => session.register())
+      const sizes: Required<SkillsOptions> = {
+        indexTokens: indexTokens ?? Math.floor(policy.cap * INDEX_SHARE),
+        loadedTokens: loadedTokens ?? Math.floor(policy.cap * LOADED_SHARE),
+      }
+      const sum = async (): Promise<Sum> => (await user.store.sums([SKILLS])).get(SKILLS) ?? NONE
+      const latest = cached<Known>()
+      return {
+        api: {
+          load: (name) =>
+            session.run(async () => {
+              const skill = await all.get(name)
+              if (!skill) throw notFound('load', `no skill ${name}`, name)
+              await loaded.load(name)
+              return skill
+            }),
+          unload: (name) => session.run(() => loaded.unload(name)),
+          loaded: () => session.run(() => loaded.list()),
+        },
+        provides: [provide(SkillLists, { list: (query) => all.list(query), sum })],
+        show: {
+          read: async ({ own, registersAt, user: shared }) => {
+            const { seq, indexed } = await shared()
+            // Mostly there are none, and then nothing is looked for.
+            return latest([seq, registersAt], async () => {
+              const names = own.indexed ? await loaded.list() : []
+              const texts = await Promise.all(names.map((name) => all.get(name)))
+              const total = indexed ? await sum() : NONE
+              const index = total.count > 0 ? await all.list() : []
+              return { index, total, loaded: texts.flatMap((skill) => skill ?? []) }
+            })
+          },
+          holds: (frozen, state) => (frozen?.record ?? hashOf([])) === hashOf((state as Known).index),
+          head: (state, { count, rung }) => headOf(state as Known, sizes, count, rung),
+        },
+      }
+    },
+  }
+}
+
+function headOf(
+  { index, total, loaded }: Known,
+  sizes: Required<SkillsOptions>,
+  count: (text: string) => number,
+  rung: Rung,
+): HeadPart | undefined {
+  if (index.length === 0 && loaded.length === 0) return undefined
+  const names = new Filling('skills', rung === 0 ? sizes.indexTokens : 0, count)
+  for (const { name, description } of index) names.take(name, `- ${name}: ${oneLine(description)}`)
+  const texts = new Filling('loaded-skills', rung === 0 ? sizes.loadedTokens : 0, count)
+  for (const { name, text } of loaded) texts.takePart(name, `## ${name}\n\n`, text)
+  const shown = { in: 'memory', trust: 'user' } as const
+  const listed = { ...shown, at: PLACES.skills, text: names.lines.join('\n') }
+  const whole = { ...shown, at: PLACES.loadedSkills, text: texts.lines.join('\n\n') }
+  return {
+    sections: [...names.section(listed, total.count, total.weight), ...texts.section(whole)],
+    record: hashOf(index),
+    sources: [],
+  }
+}
+
+function hashOf(index: readonly SkillEntry[]): string {
+  return hashText(JSON.stringify(index.map(({ name, description }) => [name, description])))
+}
+
+const REGISTERS: readonly RegisterKind[] = [
+  {
+    prefix: SKILL_TEXT,
+    part: 'profile',
+    owners: ['user'],
+    isUnlabelled: true,
+    check: (operation, name, value) => {
+      checkOptions(operation, 'value', value, ['text', 'frontMatter'])
+      checkSkillName(operation, name)
+      return { ...checkBody(operation, value) }
+    },
+  },
+  {
+    prefix: SKILL,
+    part: 'profile',
+    owners: ['user'],
+    isUnlabelled: true,
+    check: (operation, name, value) => {
+      checkOptions(operation, 'value', value, ['name', 'description', 'textVersion'])
+      const fields: { readonly [field in keyof StoredEntry]?: unknown } = value
+      if (checkSkillName(operation, fields.name) !== name)
+        throw invalid(operation, 'value.name', 'is not that of its key')
+      const description = checkDescription(operation, fields.description)
+      const textVersion = checkId(operation, 'value.textVersion', fields.textVersion)
+      return { name, description, textVersion }
+    },
+    index: (order, value, { memory }) => {
+      const weight = skillTokens(memory.policy.counter, value as unknown as SkillEntry)
+      return [{ group: SKILLS, order, weight }]
+    },
+  },
+  {
+    prefix: LOADED_SKILLS,
+    part: 'profile',
+    owners: ['session'],
+    isUnlabelled: true,
+    check: (operation, _, value) => checkLoaded(operation, value),
+    index: (_, value) => loadedIndex(value as readonly string[]),
+  },
+]

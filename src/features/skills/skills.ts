@@ -1,0 +1,130 @@
+import { valueIn } from '../../kernel/log/bodies.ts'
+import { TRIES } from '../../kernel/log/once.ts'
+import { partId } from '../../kernel/log/rounds.ts'
+import { checkCount } from '../../kernel/text/json.ts'
+import type { Host } from '../../ports/host.ts'
+import type { Op } from '../../ports/op.ts'
+import type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../../ports/skill.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { changedByOthers } from '../failures.ts'
+import {
+  changeRegister,
+  type Register,
+  readRegister,
+  removeRegister,
+  type WriteOptions,
+} from '../register.ts'
+import { checkSkill, checkSkillName } from './skill.ts'
+
+/** What the keys of skills begin with, and those of their texts. */
+export const SKILL = 'skill/'
+export const SKILL_TEXT = 'skill-text/'
+/** Group of all skills, by name; its sum has the tokens of their entries. */
+export const SKILLS = 'skill'
+
+/** The value of `skill/<name>`: the index is read without the texts. */
+export interface StoredEntry extends SkillEntry {
+  /** Version of `skill-text/<name>`, which is written in the same commit. */
+  readonly textVersion: string
+}
+
+/** The value of `skill-text/<name>`. */
+interface StoredText {
+  readonly text: string
+  readonly frontMatter?: string
+}
+
+/** The skills of one user, in the format of Agent Skills (agentskills.io). Only the app writes them. */
+export interface Skills {
+  /** A page of the index, by name in code unit order; more `after` the last one. @throws ERR_INVALID_ARGUMENT */
+  list(query?: SkillQuery): Promise<readonly ListedSkill[]>
+  /** @throws ERR_INVALID_ARGUMENT; ERR_CONFLICT: it was changed by others at every look */
+  get(name: string): Promise<StoredSkill | undefined>
+  /**
+   * Writes a skill: its parts, or the Markdown of a SKILL.md, which begins with its front matter:
+   *
+   * ```markdown
+   * ---
+   * name: tides
+   * description: Reads tide tables. Use it when a port or a tide is named.
+   * ---
+   * # Tides
+   * ```
+   *
+   * This reads no YAML but these two keys, with plain or quoted texts of one line. Other lines of the front matter are kept as they are, in
+   * `frontMatter`; line ends in it become `\n`.
+   *
+   * @returns its version
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB), ERR_CONFLICT (`version`); nothing is written
+   */
+  set(skill: Skill | string, options?: WriteOptions): Promise<string>
+  /** Removes a skill. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`) */
+  delete(name: string, options?: WriteOptions): Promise<void>
+}
+
+/** @param tokensOf Contract: pure; what an entry takes in an index of skills, in whole tokens */
+export function skillsOf(store: ScopeStore, host: Host, tokensOf: (entry: SkillEntry) => number): Skills {
+  const textOf = (name: string): Promise<Register<StoredText>> => readRegister(store, SKILL_TEXT + name)
+  const putText = async (name: string, opId: string, body: StoredText | null): Promise<Op> => ({
+    kind: 'put',
+    opId: textId(opId),
+    key: SKILL_TEXT + name,
+    base: (await textOf(name)).base,
+    value: body && { ...body },
+  })
+  return {
+    list: async ({ after, first } = {}) => {
+      if (after !== undefined) checkSkillName('list', after, 'after')
+      const rows = await store.indexed(SKILLS, {
+        ...(first !== undefined && { first: checkCount('list', 'first', first) }),
+        ...(after !== undefined && { after: { order: after, key: SKILL + after } }),
+      })
+      return rows.flatMap((row) => listedIn(row) ?? [])
+    },
+    get: async (name) => {
+      checkSkillName('get', name)
+      for (let attempt = 0; attempt < TRIES; attempt++) {
+        const { value, version } = await readRegister<StoredEntry>(store, SKILL + name)
+        if (value === undefined || version === null) return undefined
+        const text = await textOf(name)
+        // Two reads: they belong together unless the skill was written in between.
+        if (text.value !== undefined && text.version === value.textVersion)
+          return { name, description: value.description, ...text.value, version }
+      }
+      throw changedByOthers('get', `skill ${name}`, name)
+    },
+    set: async (skill, options = {}) => {
+      const { name, description, ...body } = checkSkill('set', skill)
+      const weight = checkCount('set', 'tokens of the skill', tokensOf({ name, description }))
+      const version = await changeRegister<StoredEntry>(store, host, {
+        ...options,
+        operation: 'set',
+        key: SKILL + name,
+        index: () => [{ group: SKILLS, order: name, weight }],
+        change: async (before, _, opId) => {
+          const { value: text } = before ? await textOf(name) : {}
+          const isSameText = text?.text === body.text && text.frontMatter === body.frontMatter
+          return { name, description, textVersion: (isSameText && before?.textVersion) || textId(opId) }
+        },
+        beside: async (after, opId) =>
+          after?.textVersion === textId(opId) ? [await putText(name, opId, body)] : [],
+      })
+      return version as string
+    },
+    delete: async (name, options = {}) => {
+      checkSkillName('delete', name)
+      await removeRegister(store, host, SKILL + name, options, async (_, opId) => [
+        await putText(name, opId, null),
+      ])
+    },
+  }
+}
+
+function textId(opId: string): string {
+  return partId(opId, 'text')
+}
+
+function listedIn(row: RegisterRow): ListedSkill | undefined {
+  const stored = valueIn(row) as unknown as StoredEntry | null | undefined
+  return stored ? { name: stored.name, description: stored.description, version: row.version } : undefined
+}

@@ -1,0 +1,42 @@
+import { type KernelUser, type Slot, slot } from '../kernel/feature.ts'
+import type { Fact, FactList, FactSums } from '../ports/fact.ts'
+import type { Recalled, RecallOptions } from '../ports/recall.ts'
+import type { ListedSkill, SkillQuery } from '../ports/skill.ts'
+import type { Sum } from '../ports/store.ts'
+
+/** Asked by recall: what can be found beside messages. */
+export interface SearchableFacts {
+  /** Facts that hold here, those that show first. */
+  read(): Promise<readonly Fact[]>
+}
+export const Searchable: Slot<SearchableFacts> = slot('plimsoll/searchable')
+
+/** The same of a user, whatever the session. */
+export const UserFactLists: Slot<(user: KernelUser) => Promise<readonly Fact[]>> = slot('plimsoll/user-facts')
+
+/** Asked by a session's start: facts of the session and of its user, in strict order, and how many there are. */
+export interface ListedFacts {
+  top(list: FactList, project: string | undefined, first: number, day: number): Promise<readonly Fact[]>
+  sums(project: string | undefined, day: number): Promise<FactSums>
+}
+export const FactLists: Slot<ListedFacts> = slot('plimsoll/fact-lists')
+
+/** Asked by a session's start: the user's skills, and how many there are. */
+export interface ListedSkills {
+  list(query: SkillQuery): Promise<readonly ListedSkill[]>
+  sum(): Promise<Sum>
+}
+export const SkillLists: Slot<ListedSkills> = slot('plimsoll/skill-lists')
+
+/** Asked by a session's start: what a query finds in the session's log and among the facts that are given. */
+export interface Finder {
+  find(
+    query: string,
+    options: RecallOptions,
+    facts: () => Promise<readonly Fact[]>,
+  ): Promise<readonly Recalled[]>
+}
+export const Findable: Slot<Finder> = slot('plimsoll/findable')
+
+/** Asked by the checkpoint: whether a register is to say when it was written. */
+export const Dated: Slot<true> = slot('plimsoll/dated')

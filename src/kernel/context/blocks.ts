@@ -1,0 +1,240 @@
+import type { Block } from '../../ports/context.ts'
+import type { Message, Part, ToolResultPart } from '../../ports/message.ts'
+import type { LogRow } from '../../ports/store.ts'
+import { asText, countMessage } from '../count.ts'
+import type { Call, JoinedResults, Unit } from '../log/fold.ts'
+import { EMPTY_MESSAGE, isBlank, partsOf, textOf } from '../log/message.ts'
+import type { Policy } from '../policy.ts'
+import { fenced, unfenced } from '../text/fence.ts'
+import { hashText } from '../text/hash.ts'
+import { capOutput } from './cap.ts'
+import { isSame } from './keeper.ts'
+
+/** What a model reads in place of a result that never came. */
+const ABANDONED = 'Error: this call was abandoned; it has no result.'
+const OPENING = '(earlier messages are not shown)'
+
+/**
+ * How a unit is shown: `new`, outputs up to `toolOutput.first`; `old`, up to `toolOutput.old` and without reasoning; or
+ * with its outputs capped at a number of tokens, where that is less than `toolOutput.first`.
+ */
+export type Shown = 'new' | 'old' | number
+
+/** Blocks with the sum of their tokens. */
+export interface Blocks {
+  readonly blocks: readonly Block[]
+  readonly tokens: number
+}
+
+/** The blocks of one unit, as long as the same results stand in it. */
+interface Kept {
+  readonly by: readonly unknown[]
+  readonly ways: Map<Shown | 'opener', Blocks>
+}
+
+const NO_CALLS: readonly unknown[] = []
+
+/**
+ * Turns units into blocks, a pure function of (entry, how it is shown). Blocks are kept as long as their row is in memory,
+ * so that showing an entry in the same way again costs nothing and gives the very same object.
+ */
+export class BlockShelf {
+  /** Opens a request whose first shown message is not a user's, as providers require one. */
+  readonly opening: Block
+  readonly #policy: Policy
+  readonly #stored: (row: LogRow, message: Message) => number
+  readonly #kept = new WeakMap<LogRow, Kept>()
+  /** Tokens of each whole output of a row. */
+  readonly #outputs = new WeakMap<LogRow, number[]>()
+  readonly #missing = new WeakMap<Block, number>()
+  readonly #fenceTokens: number
+
+  /** @param stored tokens of a whole message as it is in the log. */
+  constructor(policy: Policy, stored: (row: LogRow, message: Message) => number) {
+    this.#policy = policy
+    this.#stored = stored
+    this.opening = this.#block({ role: 'user', parts: said(OPENING), rule: 'opening', trust: 'system' })
+    // The real tag differs in its digits alone; the reserve covers how those may be cut into tokens.
+    this.#fenceTokens = policy.counter.count(fenced('ctx-00000000', 'system', '')) + 8
+  }
+
+  /**
+   * The blocks of a unit in order. Results that never came are shown as errors; while the unit is the newest they may still
+   * come, so that block belongs to the tail and is no part of the prefix.
+   */
+  unit(unit: Unit, shown: Shown, newest: boolean): Blocks {
+    return this.#keep(unit, shown, newest, () => {
+      const missing = unit.calls.filter((call) => !call.answered)
+      return [
+        this.#head(unit, shown),
+        ...unit.results.map((result) => this.#results(unit, result, shown)),
+        ...(missing.length > 0 ? [this.#abandoned(unit, missing, newest)] : []),
+      ]
+    })
+  }
+
+  /** The user message of a round whose first steps were cut: verbatim, or capped like an output. */
+  opener(unit: Unit, capped: boolean): Blocks {
+    return capped
+      ? this.#keep(unit, 'opener', false, () => [this.#cappedUser(unit)])
+      : this.unit(unit, 'new', false)
+  }
+
+  /** Tokens of the entry that a capped block does not show. */
+  missing(block: Block): number {
+    return this.#missing.get(block) ?? 0
+  }
+
+  #keep(
+    { row, results, calls }: Unit,
+    shown: Shown | 'opener',
+    newest: boolean,
+    make: () => readonly Block[],
+  ): Blocks {
+    const missing = calls.reduce((count, { answered }) => count + (answered ? 0 : 1), 0)
+    // The same parts of the same rows, in one order, answer the same calls.
+    const joined = results.flatMap((result) => [result.row, ...result.joined.map(({ index }) => index)])
+    const by =
+      calls.length === 0 && joined.length === 0 ? NO_CALLS : [missing, missing > 0 && newest, ...joined]
+    const kept = this.#kept.get(row)
+    const ways: Kept['ways'] = kept && isSame(kept.by, by) ? kept.ways : new Map()
+    if (ways !== kept?.ways) this.#kept.set(row, { by, ways })
+    const found = ways.get(shown)
+    if (found) return found
+    const blocks = make()
+    const made = { blocks, tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0) }
+    ways.set(shown, made)
+    return made
+  }
+
+  #count(parts: readonly Part[]): number {
+    return countMessage(this.#policy.counter, { content: parts })
+  }
+
+  /**
+   * A block whose text cannot pass for a fence.
+   *
+   * @param tokens of the parts, where that is known
+   * @param missing tokens that it does not show
+   */
+  #block(
+    {
+      role,
+      parts: given,
+      from = [],
+      rule,
+      trust,
+    }: Omit<Block, 'section' | 'from' | 'tokens'> & Partial<Block>,
+    tokens = this.#count(given),
+    missing?: number,
+  ): Block {
+    const parts = unfenced(given)
+    const count = parts === given ? tokens : this.#count(parts)
+    const all = role === 'system' ? count + this.#fenceTokens : count
+    const block: Block = { section: 'window', role, parts, from, rule, tokens: all, trust }
+    if (missing !== undefined) this.#missing.set(block, missing)
+    return block
+  }
+
+  #head({ row, message }: Unit, shown: Shown): Block {
+    const { role, trust } = message
+    const from = [row.id]
+    if (isBlank(message)) return this.#block({ role, parts: said(EMPTY_MESSAGE), from, rule: 'empty', trust })
+    const all = partsOf(message)
+    const parts = all.filter(
+      (part) => part.type !== 'reasoning' || (part.signature !== undefined && shown !== 'old'),
+    )
+    const tokens = parts.length === all.length ? this.#stored(row, message) : this.#count(parts)
+    const renamed = parts.map((part) =>
+      part.type === 'tool-call' ? { ...part, id: callId(row.id, all.indexOf(part)) } : part,
+    )
+    return this.#block({ role, parts: renamed, from, rule: 'verbatim', trust }, tokens)
+  }
+
+  #results(unit: Unit, { row, message, joined }: JoinedResults, shown: Shown): Block {
+    const { counter, first, old } = this.#policy
+    const most = shown === 'new' ? first : shown === 'old' ? old : Math.min(first, shown)
+    const several = message.content.length > 1
+    const stored = this.#stored(row, message)
+    const outputs = joined.map(({ part, index }): ToolResultPart => {
+      // No output is longer than its message.
+      if (stored <= most) return part
+      const text = asText(part.output)
+      const reference = several ? `#${row.ordinal}.${index + 1}` : `#${row.ordinal}`
+      const output = capOutput(text, most, counter.count, reference, this.#tokens(row, message, index, text))
+      return output === text ? part : { ...part, output }
+    })
+    const capped = outputs.some((part, at) => part !== joined[at]?.part)
+    const whole = !capped && joined.length === message.content.length
+    const tokens = whole ? stored : this.#count(outputs)
+    const parts = outputs.map((part, at) => ({ ...part, callId: renamedCall(unit, joined[at]?.call) }))
+    const rule = capped ? 'capped' : 'verbatim'
+    const { trust } = message
+    return this.#block(
+      { role: 'tool', parts, from: [row.id], rule, trust },
+      tokens,
+      capped ? stored - tokens : undefined,
+    )
+  }
+
+  /** Tokens of one whole output: counted once, however often and short it is shown. */
+  #tokens(row: LogRow, message: Message, index: number, text: string): number {
+    const outputs = this.#outputs.get(row) ?? []
+    this.#outputs.set(row, outputs)
+    outputs[index] ??= this.#restOf(row, message) ?? this.#policy.counter.count(text)
+    return outputs[index]
+  }
+
+  /** Tokens of a message's only result, from what the log says of the whole message. */
+  #restOf(row: LogRow, message: Message): number | undefined {
+    const [part, further] = partsOf(message)
+    if (part?.type !== 'tool-result' || further || this.#policy.counter.message) return undefined
+    return this.#stored(row, message) - this.#count([{ ...part, output: '' }])
+  }
+
+  #abandoned(unit: Unit, missing: readonly Call[], newest: boolean): Block {
+    const error = (callId: string): ToolResultPart => ({
+      type: 'tool-result',
+      callId,
+      output: ABANDONED,
+      isError: true,
+    })
+    const tokens = this.#count(missing.map((call) => error(call.part.id)))
+    const parts = missing.map((call) => error(renamedCall(unit, call)))
+    const errors = this.#block({ role: 'tool', parts, rule: 'abandoned', trust: 'system' }, tokens)
+    return newest ? { ...errors, section: 'tail' } : errors
+  }
+
+  #cappedUser(unit: Unit): Block {
+    const { counter, old } = this.#policy
+    const { row, message } = unit
+    const stored = this.#stored(row, message)
+    const text = textOf(message)
+    const shown = stored <= old ? text : capOutput(text, old, counter.count, `#${row.ordinal}`)
+    if (shown === text) return this.#head(unit, 'new')
+    const parts = said(shown)
+    const tokens = this.#count(parts)
+    const { trust } = message
+    return this.#block(
+      { role: 'user', parts, from: [row.id], rule: 'capped', trust },
+      tokens,
+      stored - tokens,
+    )
+  }
+}
+
+function said(text: string): readonly Part[] {
+  return [{ type: 'text', text }]
+}
+
+/**
+ * The id under which a call is rendered. Made from the entry's id and the call's place, so it is unique whatever ids the
+ * data reuse; 24 characters at most, of those that all providers allow.
+ */
+export function callId(entry: string, index: number): string {
+  return `call_${hashText(entry).slice(0, 14)}_${index}`
+}
+
+function renamedCall({ row }: Unit, call: Call | undefined): string {
+  return callId(row.id, call?.index ?? 0)
+}

@@ -1,0 +1,163 @@
+import type { Block } from '../../ports/context.ts'
+import type { FloorBreakdown } from '../../ports/errors.ts'
+import type { Message, ToolSpec } from '../../ports/message.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { LogRow } from '../../ports/store.ts'
+import { countMessage } from '../count.ts'
+import type { Cover, Covering } from '../cover.ts'
+import type { Section } from '../feature.ts'
+import type { Conversation } from '../log/fold.ts'
+import { lowerTrust } from '../log/message.ts'
+import type { Policy } from '../policy.ts'
+import { fenced } from '../text/fence.ts'
+import { hashText } from '../text/hash.ts'
+import { invalid } from '../text/json.ts'
+import { type Head, type HeadParts, type HeadTexts, sectionsIn } from './head.ts'
+import { keeper } from './keeper.ts'
+import { Measure } from './measure.ts'
+import { floorOf } from './receipt.ts'
+import type { Window } from './window.ts'
+
+/** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
+const CONTINUE = 'Continue.'
+const BEGIN = 'Begin.'
+
+/** What one call asks for, in the tokens of one epoch. */
+export interface Call {
+  readonly measure: Measure
+  readonly head: Head
+  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use'>[]
+  /** Tokens for window and tail together. */
+  readonly room: number
+}
+
+/** What a head shows beside the app's own instructions. */
+export interface HeadInput {
+  readonly tools?: readonly ToolSpec[] | undefined
+  readonly parts: HeadParts
+  readonly covering: Covering | undefined
+}
+
+export interface CallsParts {
+  readonly policy: Policy
+  readonly system: string
+  readonly scope: Scope
+  readonly cover: Pick<Cover, 'text'> | undefined
+}
+
+/** Makes the calls of one lane: their heads, their tails, and what they are counted by. */
+export class Calls {
+  readonly #parts: CallsParts
+  readonly #counts = new WeakMap<LogRow, number>()
+  /** Of the epoch that holds, and of the one that may begin. */
+  readonly #measures = keeper<Measure>(2)
+  /** An epoch that goes on needs its tail twice. */
+  readonly #closings = keeper<Block>(1)
+  readonly #fences = keeper<string>(1)
+  readonly #texts = keeper<HeadTexts>(2)
+
+  constructor(parts: CallsParts) {
+    this.#parts = parts
+  }
+
+  with(measure: Measure, texts: HeadTexts, tail: Call['tail']): Call {
+    const head = measure.head(texts)
+    return { measure, head, tail, room: measure.room(head) }
+  }
+
+  /** The texts of a head in the epoch of that place. */
+  texts({ tools, parts, covering }: HeadInput, place: number): HeadTexts {
+    const told = tools?.length ? JSON.stringify(tools) : ''
+    return this.#texts([told, parts, covering, place], () => this.#textsOf(told, parts, covering, place))
+  }
+
+  #textsOf(tools: string, parts: HeadParts, covering: Covering | undefined, place: number): HeadTexts {
+    const { cover, system } = this.#parts
+    const tag = this.fence(place)
+    const told = (covering && cover?.text(covering, tag)) ?? ''
+    const sections = sectionsIn(parts).filter(({ text }) => text !== '')
+    const inSystem = sections.flatMap((section) => (section.in === 'system' ? section.text : []))
+    const inMemory = sections.filter((section) => section.in === 'memory')
+    const summary = told === '' ? undefined : covering?.mark
+    const trusts = [...inMemory, ...(summary ? [summary] : [])].map(({ trust }) => trust)
+    return {
+      system: [system, ...inSystem].filter((text) => text !== '').join('\n\n'),
+      memory: [...inMemory.map(({ name, text }) => fenced(tag, name, text)), ...(summary ? [told] : [])].join(
+        '\n',
+      ),
+      ...(trusts.length > 0 && { trust: trusts.reduce(lowerTrust) }),
+      ...(summary && { summary: summary.id }),
+      ...(Object.keys(parts).length > 0 && { parts }),
+      tools,
+    }
+  }
+
+  /** The same call with another summary. */
+  covering({ measure, head, tail }: Call, covering: Covering | undefined, place: number): Call {
+    const { system, tools, parts = {} } = head
+    return this.with(measure, { ...this.texts({ parts, covering }, place), system, tools }, tail)
+  }
+
+  measureBy(calibration: number): Measure {
+    const make = () =>
+      new Measure(this.#parts.policy, calibration, (row, message) => this.count(row, message))
+    return this.#measures([calibration], make)
+  }
+
+  /** The least that a call can be cut to. */
+  floor({ measure, head, tail }: Call, conversation: Conversation, place: number): FloorBreakdown {
+    const layout = measure.layout(conversation)
+    const closing = this.tail({ measure, tail }, layout.newest(), place)?.tokens ?? 0
+    return floorOf(measure.policy, head, { ...layout.floor(), tail: closing })
+  }
+
+  /** What the counter says that its counts should be multiplied by. @throws ERR_INVALID_ARGUMENT */
+  reported(): number | undefined {
+    const { counter } = this.#parts.policy
+    const calibration = counter.calibration?.()
+    if (calibration === undefined || (Number.isFinite(calibration) && calibration > 0)) return calibration
+    throw invalid(`counter ${counter.id}`, 'its calibration', 'must be above 0')
+  }
+
+  /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
+  fence(place: number): string {
+    const { scope, policy } = this.#parts
+    const by = () => JSON.stringify([scope.sessionId ?? '', policy.lane, place])
+    return this.#fences([place], () => `ctx-${hashText(by()).slice(0, 8)}`)
+  }
+
+  /** The last block of the request, where there is something to say or the request must not end as it is. */
+  tail(
+    { measure, tail }: Pick<Call, 'measure' | 'tail'>,
+    { blocks, waiting }: Window,
+    place: number,
+  ): Block | undefined {
+    const last = waiting.at(-1) ?? blocks.at(-1)
+    const said = tail.filter(({ text }) => text !== '')
+    const spoken = said.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
+    if (spoken === '' && last && last.role !== 'assistant') return undefined
+    const text = spoken || (last ? CONTINUE : BEGIN)
+    const trust = said.map(({ trust }) => trust).reduce(lowerTrust, 'user')
+    return this.#closings([measure, text, trust], () => ({
+      section: 'tail',
+      role: 'user',
+      parts: [{ type: 'text', text }],
+      from: [],
+      rule: spoken ? 'tail' : 'continue',
+      tokens: countMessage(measure.policy.counter, { content: text }),
+      trust,
+    }))
+  }
+
+  /** Tokens of a whole message by the policy's counter: as it found when the row was written, if it did. */
+  count(row: LogRow, message: Message): number {
+    const { counter } = this.#parts.policy
+    const stored = () =>
+      row.derived === undefined
+        ? undefined
+        : (JSON.parse(row.derived) as { readonly [counter: string]: number })[counter.id]
+    const tokens = this.#counts.get(row) ?? stored() ?? countMessage(counter, message)
+    this.#counts.set(row, tokens)
+    return tokens
+  }
+}

@@ -1,0 +1,78 @@
+import type { Context, Receipt, SectionUse } from '../../ports/context.ts'
+import type { Cover, Covering } from '../cover.ts'
+import type { Policy } from '../policy.ts'
+import type { Call, Calls } from './call.ts'
+import { exceededBy } from './cut.ts'
+import type { Epoch } from './epoch.ts'
+import type { Failure } from './failure.ts'
+import { headKey, sectionsIn } from './head.ts'
+import type { Prefix } from './prefix.ts'
+import { floorOf, leftOut, sectionUses } from './receipt.ts'
+import type { Slice } from './view.ts'
+import type { Window } from './window.ts'
+
+/** What a context is made of. */
+export interface Made {
+  readonly slice: Slice
+  readonly call: Call
+  readonly epoch: Epoch
+  readonly window: Window
+  /** What stands for messages that do not show. */
+  readonly covering: Covering | undefined
+  readonly failures: readonly Failure[]
+  readonly unwritten?: 'preview' | 'unsaved' | undefined
+}
+
+interface Makers {
+  readonly policy: Policy
+  readonly calls: Calls
+  readonly prefix: Prefix
+  readonly cover: Pick<Cover, 'account'> | undefined
+}
+
+/** The context of a call in an epoch, with the account of it. */
+export async function contextOf({ policy, calls, prefix, cover }: Makers, made: Made): Promise<Context> {
+  const { slice, call, epoch, window, covering, failures, unwritten } = made
+  const { mark, place } = epoch
+  const { head, measure } = call
+  const { lane, cap, reserved, margin } = policy
+  const closing = calls.tail(call, window, place)
+  const tail = closing ? [...window.waiting, closing] : window.waiting
+  const blocks = [...head.blocks, ...window.blocks, ...tail]
+  const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
+  const account = covering && cover?.account(covering, window, slice.rows)
+  const gaps = await slice.before(account?.borders ?? [])
+  const { omitted, covers } = leftOut(gaps, slice, window, account?.covers ?? (() => false))
+  const sections = sectionUses(head, blocks, call.room, measure.shelf)
+  const exceeded = exceededBy(policy, slice.conversation.units, window)
+  const used = sections.reduce((sum, section) => sum + section.tokens, head.tokens.framing)
+  const uses = [...sectionsIn(head.parts ?? {}), ...call.tail].flatMap(({ use }): SectionUse[] =>
+    use ? [use] : [],
+  )
+  const receipt: Receipt = {
+    cap,
+    reserved,
+    margin,
+    used,
+    // A short user message that opens the request can cost less than the opening that the floor reckons with.
+    floor: Math.min(floorOf(policy, head, tokens).floor, used + margin),
+    sections,
+    ...(uses.length > 0 && { remembered: uses }),
+    omitted,
+    ...(exceeded && { exceeded }),
+    ...(account && { summary: account.use(covers) }),
+    epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
+    ...(measure.calibration !== 1 && { calibration: measure.calibration }),
+    failures,
+  }
+  return {
+    lane,
+    epoch: mark.id,
+    head: headKey(head.hash),
+    fence: calls.fence(place),
+    blocks,
+    ...(head.toolSpecs && { tools: head.toolSpecs }),
+    receipt,
+    hash: prefix.hash(head.hash, window.blocks, tail),
+  }
+}

@@ -1,0 +1,123 @@
+import type { Block } from '../../ports/context.ts'
+import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
+import { countMessage, countTools, perRequest } from '../count.ts'
+import type { HeadPart, Section } from '../feature.ts'
+import type { Policy } from '../policy.ts'
+import { checkJson } from '../text/check-json.ts'
+import { hashJson } from '../text/hash.ts'
+import { checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
+
+/** What the register `head/<hash>` holds. */
+export interface HeadTexts {
+  readonly system: string
+  readonly memory: string
+  /** Of the memory text; absent without one. */
+  readonly trust?: Trust
+  /** Id of the summary that the memory text holds, if it holds one. */
+  readonly summary?: string
+  /** What features show in the two, by their names; absent where none shows anything. */
+  readonly parts?: HeadParts
+  /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty without tools. */
+  readonly tools: string
+}
+
+export type HeadParts = { readonly [feature: string]: HeadPart }
+
+/** The sections of all features in the order of the request: those of the system text, then those of the memory text. */
+export function sectionsIn(parts: HeadParts): readonly Section[] {
+  const place = (section: Section): number => (section.in === 'system' ? 0 : 1)
+  return Object.values(parts)
+    .flatMap(({ sections }) => sections)
+    .sort((one, other) => place(one) - place(other) || one.at - other.at)
+}
+
+/** What a request begins with, and what stays the same for a whole epoch: system text, memory text and tools. */
+export interface Head extends HeadTexts {
+  /** Hash of the texts. */
+  readonly hash: string
+  readonly toolSpecs?: readonly ToolSpec[]
+  readonly blocks: readonly Block[]
+  readonly tokens: {
+    readonly system: number
+    readonly memory: number
+    readonly tools: number
+    readonly framing: number
+  }
+}
+
+export function createHead(policy: Policy, texts: HeadTexts): Head {
+  const { system, memory, tools, trust = 'system', summary } = texts
+  const { counter } = policy
+  const toolSpecs = tools === '' ? undefined : (JSON.parse(tools) as readonly ToolSpec[])
+  const blocks: Block[] = []
+  const block = (section: 'system' | 'memory', text: string): number => {
+    if (text === '') return 0
+    const tokens = countMessage(counter, { content: text })
+    const role = section === 'system' ? 'system' : 'user'
+    blocks.push({
+      section,
+      role,
+      parts: [{ type: 'text', text }],
+      from: section === 'memory' && summary !== undefined ? [summary] : [],
+      rule: section,
+      tokens,
+      trust: section === 'memory' ? trust : 'system',
+    })
+    return tokens
+  }
+  return {
+    ...texts,
+    ...(toolSpecs && { toolSpecs }),
+    hash: hashJson(headValue(texts)),
+    tokens: {
+      system: block('system', system),
+      memory: block('memory', memory),
+      tools: countTools(counter, toolSpecs),
+      framing: perRequest(counter),
+    },
+    blocks,
+  }
+}
+
+/** The value of the register `head/<hash>`. */
+export function headValue({ system, memory, tools, trust, summary, parts }: HeadTexts): Json {
+  return {
+    ...(parts && { parts: parts as unknown as Json }),
+    system,
+    memory,
+    tools,
+    ...(trust !== undefined && { trust }),
+    ...(summary !== undefined && { summary }),
+  }
+}
+
+/** What a head derives from: what empties one of them empties the head. */
+export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly string[] {
+  const sources = Object.values(parts).flatMap((part) => part.sources)
+  return [...(summary === undefined ? [] : [summary]), ...sources]
+}
+
+/** What the keys of heads begin with. */
+export const HEAD_KEY = 'head/'
+
+export function headKey(hash: string): string {
+  return `${HEAD_KEY}${hash}`
+}
+
+/** Checks tools as an app hands them over. @throws ERR_INVALID_ARGUMENT */
+export function checkTools(operation: string, tools: readonly ToolSpec[] | undefined): void {
+  if (tools === undefined) return
+  if (!Array.isArray(tools)) throw invalid(operation, 'tools', 'must be a list')
+  const names = new Set<string>()
+  tools.forEach((tool: ToolSpec, index) => {
+    const argument = `tools[${index}]`
+    if (!isPlainObject(tool)) throw invalid(operation, argument, 'must be an object')
+    checkId(operation, `${argument}.name`, tool.name)
+    if (names.has(tool.name)) throw invalid(operation, `${argument}.name`, `repeats ${tool.name}`)
+    names.add(tool.name)
+    if (tool.description !== undefined) checkText(operation, `${argument}.description`, tool.description)
+    if (!isPlainObject(tool.inputSchema))
+      throw invalid(operation, `${argument}.inputSchema`, 'must be an object')
+    checkJson(operation, `${argument}.inputSchema`, tool.inputSchema)
+  })
+}

@@ -1,0 +1,20 @@
+/** Gives what was made of the very same things, if that is among the last few results; else makes it. */
+export type Keeper<Result> = (by: readonly unknown[], make: () => Result) => Result
+
+/** @param count results that are kept; the one that was asked for longest ago goes first */
+export function keeper<Result>(count: number): Keeper<Result> {
+  let kept: readonly { readonly by: readonly unknown[]; readonly result: Result }[] = []
+  return (by, make) => {
+    const found = kept.find((one) => isSame(one.by, by))
+    const newest = found ?? { by, result: make() }
+    if (newest !== kept[0]) kept = [newest, ...kept.filter((one) => one !== found)].slice(0, count)
+    return newest.result
+  }
+}
+
+export function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  if (one === other) return true
+  if (one.length !== other.length) return false
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false
+  return true
+}

@@ -1,0 +1,349 @@
+import type { Context } from '../../ports/context.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
+import type { ContextOptions } from '../../ports/session.ts'
+import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
+import type { Cover, Covering } from '../cover.ts'
+import type { CutPart, Section, Showing } from '../feature.ts'
+import { valueIn } from '../log/bodies.ts'
+import { decide } from '../log/decide.ts'
+import { pendingCalls } from '../log/fold.ts'
+import { EPOCH_ID } from '../log/message.ts'
+import { sealOp } from '../log/seal.ts'
+import { type Policy, RENDER_VERSION } from '../policy.ts'
+import { hashJson } from '../text/hash.ts'
+import { type Call, Calls } from './call.ts'
+import { contextOf, type Made } from './context-of.ts'
+import { Cuts, cutFrom } from './cuts.ts'
+import { type Epoch, Judge, type Judged } from './epoch.ts'
+import { type Failure, failure } from './failure.ts'
+import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import { keeper } from './keeper.ts'
+import { type Plan, planNext } from './plan.ts'
+import { Prefix } from './prefix.ts'
+import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
+import { type CurrentEpoch, View, type ViewParts } from './view.ts'
+import { firstNeeded, type Window } from './window.ts'
+
+/** How often an epoch is tried, against other writers, before the context is returned unsaved. */
+const TRIES = 4
+
+export interface LaneParts {
+  readonly store: ScopeStore
+  readonly scope: Scope
+  readonly policy: Policy
+  readonly system: string
+  /** The scope of its user. */
+  readonly user: Pick<ScopeStore, 'head'>
+  readonly shows: readonly NamedShow[]
+  readonly cuts: readonly CutPart[]
+  readonly cover: ((lane: Lane) => Cover) | undefined
+  readonly laws: (() => LawCheck) | undefined
+}
+
+/** Checks each context of one lane. */
+export interface LawCheck {
+  /** @param messages numbers of messages that the log holds. @throws ERR_LAW_BROKEN */
+  check(context: Context, messages: number): void
+}
+
+/** A context with the window that it shows. */
+export interface Built {
+  readonly context: Context
+  readonly window: Window
+}
+
+/** Builds the contexts of one session under one policy: goes on with an epoch, or begins one. */
+export class Lane {
+  readonly store: ScopeStore
+  readonly policy: Policy
+  readonly view: View
+  readonly calls: Calls
+  readonly cover: Cover | undefined
+  readonly #parts: LaneParts
+  readonly #shows: Shows
+  readonly #judge: Judge
+  readonly #prefix = new Prefix()
+  readonly #cuts: Cuts
+  readonly #laws: LawCheck | undefined
+  /** What features show in the head that was read last. */
+  #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
+
+  constructor(parts: LaneParts) {
+    const { store, policy, shows, cover, laws } = parts
+    this.#parts = parts
+    this.store = store
+    this.policy = policy
+    const { lane, cap } = policy
+    const also: ViewParts['also'] = async (reads, view, isReloaded) => {
+      // What the head holds of features may be forgotten since.
+      if (isReloaded) this.#read = undefined
+      await this.cover?.refresh(reads, view, isReloaded)
+    }
+    this.view = new View({ store, lane, cap, also })
+    this.cover = cover?.(this)
+    this.calls = new Calls({ ...parts, cover: this.cover })
+    this.#judge = new Judge(this)
+    this.#shows = new Shows(shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
+    this.#laws = laws?.()
+    this.#cuts = new Cuts(parts.cuts, parts.scope)
+  }
+
+  /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
+  async context(options: ContextOptions): Promise<Built> {
+    const whole = await this.#buildIfRoom(options)
+    if (whole) return whole
+    const before = this.view.epoch?.mark.id
+    const least = await this.#build(options, false)
+    // Beside what an epoch shows that began just now there may be room: the next call would find it.
+    const isNew = this.view.epoch?.mark.id !== before
+    const again = isNew && (await this.#buildIfRoom({ ...options, newEpoch: false }))
+    return again || least
+  }
+
+  /** What shows in the epoch that holds, as it was when it began. */
+  async showing(): Promise<Showing> {
+    await this.view.refresh()
+    return this.#showing((await this.#frozen(this.view.epoch)) ?? {}, [])
+  }
+
+  /** What the epoch that holds shows by what the log says alone, whoever asked last. Undefined: there is none that can be read. */
+  async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
+    await this.view.refresh()
+    const mark = this.view.epoch?.mark
+    const texts = mark && (await this.#texts(mark.head))
+    if (!texts) return undefined
+    const call = this.calls.with(this.calls.measureBy(mark.calibration ?? 1), texts, [])
+    return { call, judged: this.#judge.current(call) }
+  }
+
+  async #buildIfRoom(options: ContextOptions): Promise<Built | undefined> {
+    try {
+      return await this.#build(options, true)
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
+      return undefined
+    }
+  }
+
+  /** @param withTail whether features may show something in the tail */
+  async #build(options: ContextOptions, withTail: boolean): Promise<Built> {
+    const { view, cover, calls } = this
+    const { count } = this.policy.counter
+    const mayWrite = !options.preview
+    let manual = options.newEpoch ?? false
+    let broken = false
+    let hasWritten = false
+    let written: unknown
+    let isTold = false
+    const failed: Failure[] = []
+    for (let tries = 0; ; tries++) {
+      const isLate = await this.#refresh(options)
+      const { epoch: prior, head: own, registersAt } = view
+      const calibration = prior?.mark.calibration ?? 1
+      const frozen = await this.#frozen(prior)
+      const heads = keeper<Promise<LogHead>>(1)
+      const user = () => heads([], () => this.#parts.user.head())
+      const shown = await this.#shows.read(frozen ?? {}, { own, registersAt, user, mayWrite }, failed)
+      const parts = frozen ? this.#shows.held(shown, calibration) : this.#shows.parts(shown, calibration, 0)
+      const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
+      const unshown: Failure[] = []
+      const failures = () => [...failed, ...unshown]
+      const showing = () => this.#showing(parts, since.ids ?? [])
+      const ask = { count, policy: this.policy, showing }
+      const tail = withTail ? await this.#shows.tail(options, ask, unshown) : NO_TAIL
+      const make = (
+        by: number,
+        at: number,
+        given: HeadParts,
+        then: Covering | undefined,
+        own: readonly Section[],
+      ) =>
+        calls.with(
+          calls.measureBy(by),
+          calls.texts({ tools: options.tools, parts: given, covering: then }, at),
+          [...own, ...tail.sections, ...ownTail(options)],
+        )
+      const covering = prior && cover?.shown(prior)
+      const shows = covering === 'gone' ? undefined : covering
+      const held = make(calibration, prior?.place ?? 0, parts, shows, since.sections)
+      const current = this.#judge.current(held)
+      const cause = manual ? 'manual' : (current.cause ?? (isLate ? 'late' : undefined))
+      if (!cause && current.epoch) {
+        const { epoch, window } = current
+        // Its pins alone stand for nothing.
+        const stands = shows?.pinsOnly ? undefined : shows
+        const built = await this.#finish({
+          call: held,
+          epoch,
+          window,
+          covering: stands,
+          failures: failures(),
+        })
+        if (mayWrite) cover?.goesOn?.(held, window)
+        return built
+      }
+      const planned = await planNext(this, {
+        calibration,
+        cause: cause ?? 'start',
+        prior: current.epoch,
+        partsAt: (at, rung) => this.#shows.parts(shown, at, rung),
+        make: (at, now, then) => make(at, view.next.place, now, then, []),
+        mayWrite: mayWrite && !hasWritten && !broken,
+        written,
+      })
+      // What was read to plan may be what waits: an undo brings back steps that were out of sight.
+      this.#refusePending(options)
+      if ('write' in planned) {
+        hasWritten = true
+        written = await planned.write()
+        tries--
+        continue
+      }
+      if (!isTold && mayWrite) {
+        isTold = true
+        // Where nothing shows any more of the epoch before, or there was none, that is what was read.
+        const before = current.epoch ? current.window.units : view.conversation.units
+        if (await this.#cuts.before(cutFrom(before, planned.window), failed)) {
+          tries--
+          continue
+        }
+      }
+      const epoch = this.#draft(planned, cause ?? 'start')
+      const { call, window } = planned
+      if (!mayWrite || broken || tries === TRIES) {
+        const unwritten = mayWrite ? 'unsaved' : 'preview'
+        return this.#finish({
+          call,
+          epoch,
+          window,
+          covering: planned.covering,
+          failures: failures(),
+          unwritten,
+        })
+      }
+      try {
+        if (await this.#save(call.head, epoch)) {
+          manual = false
+          const before = { call: held, window: current.window }
+          cover?.began?.({ cause: epoch.mark.cause, before, after: planned, written })
+          await this.#cuts.after(epoch.mark, cutFrom(current.window.units, window), failed)
+        }
+      } catch (error) {
+        broken = true
+        failed.push(failure('epoch', error))
+      }
+    }
+  }
+
+  /** @returns whether something was added to a round that stands before what is in memory, and shows */
+  async #refresh(options: ContextOptions): Promise<boolean> {
+    await this.view.refresh()
+    // What an undo shows again may stand before all that is in memory, and be what is waited for.
+    if (this.#judge.isUndone) await this.view.reopen()
+    const outside = this.#judge.joinedOutside
+    const isLate = outside !== undefined && (await this.view.include(outside))
+    this.#refusePending(options)
+    return isLate
+  }
+
+  #showing(parts: HeadParts, since: readonly string[]): Showing {
+    const { rows, opener, epoch, conversation } = this.view
+    const asked = conversation.units.findLast(({ message }) => message.role === 'user')
+    const from = epoch ? rows.findIndex(({ id }) => id === epoch.mark.windowFrom) : -1
+    const shown = from < 0 ? [] : [...(opener ? [opener] : []), ...rows.slice(from)]
+    const frozen = Object.values(parts).flatMap(({ ids = [] }) => ids)
+    const ids = new Set([...shown.map(({ id }) => id), ...(asked ? [asked.row.id] : []), ...frozen, ...since])
+    return { asked: asked?.message, ids }
+  }
+
+  async #texts(head: string): Promise<HeadTexts | undefined> {
+    const register = await this.store.register(headKey(head))
+    return register && (valueIn(register) as HeadTexts | undefined)
+  }
+
+  /** What the head of an epoch holds of features. Undefined where it is gone: then the epoch holds if the same shows now. */
+  async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts | undefined> {
+    if (!epoch?.mark.remembers) return {}
+    const { head } = epoch.mark
+    if (this.#read?.head !== head) this.#read = { head, parts: (await this.#texts(head))?.parts }
+    return this.#read.parts
+  }
+
+  #refusePending({ onPending = 'reject' }: ContextOptions): void {
+    const { units } = this.view.conversation
+    const pending = pendingCalls(units)
+    if (pending.length === 0 || onPending === 'abandon') return
+    const entry = units.at(-1)?.row.id ?? ''
+    const names = pending.map(({ part }) => part.name).join(', ')
+    throw new PlimsollError(
+      'ERR_TOOL_PENDING',
+      `context: ${pending.length} call(s) of the newest step have no result yet: ${names}`,
+      { pending: pending.map(({ part }) => ({ entry, callId: part.id, name: part.name })) },
+    )
+  }
+
+  #draft({ call, band, window, covering, withheld }: Plan, cause: EpochCause): Epoch {
+    const { windowFrom, cuts } = band
+    const { head, measure } = call
+    const { lane } = this.policy
+    const { rows, next } = this.view
+    const readFrom = firstNeeded(rows, window)?.id
+    const { calibration } = measure
+    const calibrated = calibration === 1 ? [] : [calibration]
+    const mark: EpochMark = {
+      type: 'epoch',
+      id: `${EPOCH_ID}${hashJson([lane, next.base, windowFrom, { ...cuts } as never, head.hash, ...calibrated])}`,
+      lane,
+      cause,
+      windowFrom,
+      ...(readFrom !== undefined && readFrom !== windowFrom && { readFrom }),
+      seen: rows.at(-1)?.id ?? null,
+      cuts,
+      ...(calibration !== 1 && { calibration }),
+      ...(covering && { summary: covering.mark.id }),
+      ...(withheld !== undefined && { withheld }),
+      ...(head.parts && { remembers: true }),
+      head: head.hash,
+      prefixHash: this.#prefix.hash(head.hash, window.blocks, []),
+      v: RENDER_VERSION,
+    }
+    return { mark, place: next.place }
+  }
+
+  /** Writes an epoch with its head. Returns false when another one was first. */
+  async #save(head: Head, { mark }: Epoch): Promise<boolean> {
+    const { epoch, next } = this.view
+    const key = headKey(head.hash)
+    const texts = {
+      kind: 'put',
+      opId: key,
+      key,
+      base: null,
+      value: headValue(head),
+      sources: sourcesOf(head),
+    } as const
+    const begun = { kind: 'mark', opId: mark.id, base: next.base, entry: mark } as const
+    // The epoch before it had brought the same.
+    const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]
+    const results = await this.store.commit(
+      ops.map((op) => sealOp(op)),
+      decide,
+    )
+    const result = results.at(-1)
+    return result?.status === 'accepted' && result.applied
+  }
+
+  async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
+    const { policy, calls, view, cover } = this
+    const context = await contextOf({ policy, calls, cover, prefix: this.#prefix }, { ...made, slice: view })
+    this.#laws?.check(context, view.head.ordinal)
+    return { context, window: made.window }
+  }
+}
+
+/** What the app gives for the tail. */
+function ownTail({ tail = [] }: ContextOptions): Call['tail'] {
+  const given = typeof tail === 'string' ? [{ name: 'context', text: tail }] : tail
+  return given.map((section) => ({ trust: 'user' as const, ...section }))
+}

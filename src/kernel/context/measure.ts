@@ -1,0 +1,61 @@
+import type { Counter } from '../../ports/counter.ts'
+import type { Message } from '../../ports/message.ts'
+import type { LogRow } from '../../ports/store.ts'
+import { countMessage, perRequest } from '../count.ts'
+import type { Conversation } from '../log/fold.ts'
+import type { Policy } from '../policy.ts'
+import { BlockShelf } from './blocks.ts'
+import { createHead, type Head, type HeadTexts } from './head.ts'
+import { keeper } from './keeper.ts'
+import { Layout } from './window.ts'
+
+/** Counts in the tokens of one epoch: what the policy's counter says, times the epoch's calibration. */
+export class Measure {
+  readonly calibration: number
+  /** The policy, with the counter of this epoch. */
+  readonly policy: Policy
+  readonly shelf: BlockShelf
+  readonly #heads = keeper<Head>(1)
+  #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
+
+  /** @param stored tokens of a whole message by the policy's counter. */
+  constructor(policy: Policy, calibration: number, stored: (row: LogRow, message: Message) => number) {
+    this.calibration = calibration
+    this.policy = { ...policy, counter: scaled(policy.counter, calibration) }
+    this.shelf = new BlockShelf(this.policy, (row, message) => Math.ceil(stored(row, message) * calibration))
+  }
+
+  head(texts: HeadTexts): Head {
+    const { system, memory, tools, trust, summary, parts = {} } = texts
+    const by = [system, memory, tools, trust, summary, ...Object.entries(parts).flat()]
+    return this.#heads(by, () => createHead(this.policy, texts))
+  }
+
+  /** Tokens for window and tail together. */
+  room({ tokens }: Head): number {
+    const { cap, margin } = this.policy
+    return cap - margin - tokens.system - tokens.memory - tokens.tools - tokens.framing
+  }
+
+  layout(conversation: Conversation): Layout {
+    const laid = this.#laid
+    if (laid?.conversation === conversation) return laid.layout
+    const isGrown = laid?.conversation.origin === conversation.origin
+    const { units } = conversation
+    const layout = isGrown ? laid.layout.grown(units) : new Layout(units, this.shelf)
+    this.#laid = { conversation, layout }
+    return layout
+  }
+}
+
+function scaled(counter: Counter, calibration: number): Counter {
+  if (calibration === 1) return counter
+  const times = (tokens: number): number => Math.ceil(tokens * calibration)
+  return {
+    id: counter.id,
+    kind: counter.kind,
+    count: (text) => times(counter.count(text)),
+    message: (message) => times(countMessage(counter, message)),
+    perRequest: times(perRequest(counter)),
+  }
+}

@@ -1,0 +1,290 @@
+import type { Message } from '../../ports/message.ts'
+import type { EpochMark } from '../../ports/op.ts'
+import type { Head, LogRow, Reads, ScopeStore } from '../../ports/store.ts'
+import { isEntry, PAGE_ROWS } from '../../ports/store.ts'
+import { markIn, messageIn } from '../log/bodies.ts'
+import { EMPTY_HEAD } from '../log/decide.ts'
+import { findOpener, readEntry, readRange } from '../log/entries.ts'
+import { type Conversation, fold, grow } from '../log/fold.ts'
+import { type Border, type Gap, partGaps, readGaps } from './gaps.ts'
+import { HEAD_KEY } from './head.ts'
+import { keeper } from './keeper.ts'
+
+/** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */
+const FIRST_PAGE = 64
+/** Rows that are kept at most while a lane has no epoch. */
+const MOST_ROWS = 8 * PAGE_ROWS
+/** No message takes fewer tokens by any counter of ours. */
+const LEAST_TOKENS = 4
+
+/** A stretch of a log without gaps, as a conversation. */
+export interface Slice {
+  /** Entries in the log's order; first the opener, where there is one. */
+  readonly rows: readonly LogRow[]
+  /** The message that opened the round of the other rows, where it stands apart before them. */
+  readonly opener: LogRow | undefined
+  readonly conversation: Conversation
+  /** The messages before the rows, as ranges, parted at borders. */
+  before(borders: readonly Border[]): Promise<readonly Gap[]>
+}
+
+/** Rounds that were added to, of which those count that opened after so many messages. */
+export interface Joined {
+  readonly rounds: ReadonlySet<string>
+  readonly after: number
+}
+
+/** A lane's current epoch: its mark, where that stands in the log, and its place in the lane's chain. */
+export interface CurrentEpoch {
+  readonly mark: EpochMark
+  readonly seq: number
+  /** Messages that the log held when it began. */
+  readonly ordinal: number
+  readonly place: number
+}
+
+export interface ViewParts {
+  readonly store: ScopeStore
+  readonly lane: string
+  /** Tokens that a context takes at most. */
+  readonly cap: number
+  /** Reads what belongs to the view beside its rows, in the same snapshot; `isReloaded`: what was read before may be forgotten since. */
+  readonly also: (reads: Reads, view: View, isReloaded: boolean) => Promise<void>
+}
+
+/**
+ * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought up to date by reading what is new. What
+ * is public of it only the view changes.
+ */
+export class View implements Slice {
+  head: Head = EMPTY_HEAD
+  /** Seq of the newest change to a register of the session's own, heads aside, as far as it was seen. */
+  registersAt = 0
+  /** The lane's current epoch, if there is one that can be read. */
+  epoch: CurrentEpoch | undefined
+  /** Whether more came since the epoch began than any window shows: then it is over, and only the end of the log is here. */
+  isOutgrown = false
+  opener: LogRow | undefined
+  /** Rewinds between the opener and the entries: they may hide it. */
+  rewinds: readonly LogRow[] = []
+  /** Whether the whole log is here. */
+  whole = false
+  readonly #parts: ViewParts
+  readonly #slot: string
+  readonly #most: number
+  readonly #messages = new Map<string, Message>()
+  readonly #rows = keeper<readonly LogRow[]>(1)
+  readonly #parted = keeper<Promise<readonly Gap[]>>(1)
+  /** Ordinals of messages that opened rounds before the entries, as far as they were asked for. */
+  readonly #opened = new Map<string, number>()
+  #loaded = false
+  #entries: readonly LogRow[] = []
+  #seq = 0
+  #page = FIRST_PAGE
+  /** Id of the epoch to which the entries were trimmed. */
+  #trimmed: string | undefined
+  // Derived from the above, and dropped when it changes.
+  #conversation: Conversation | undefined
+  #gaps: readonly Gap[] | undefined
+
+  constructor(parts: ViewParts) {
+    this.#parts = parts
+    this.#slot = `epoch/${parts.lane}`
+    this.#most = Math.max(MOST_ROWS, Math.ceil(parts.cap / LEAST_TOKENS))
+  }
+
+  /** Id that the lane's next epoch names as its base, and that epoch's place in the chain. */
+  get next(): { readonly base: string | null; readonly place: number } {
+    const current = this.head.marks.get(this.#slot)
+    return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
+  }
+
+  get rows(): readonly LogRow[] {
+    const { opener } = this
+    const entries = this.#entries
+    return this.#rows([opener, entries], () => (opener ? [opener, ...entries] : entries))
+  }
+
+  get conversation(): Conversation {
+    const rows = () => [...this.rewinds, ...this.#entries]
+    this.#conversation ??= fold(rows(), (row) => this.#message(row), this.opener)
+    return this.#conversation
+  }
+
+  async before(borders: readonly Border[]): Promise<readonly Gap[]> {
+    const { store } = this.#parts
+    const gaps = this.#gaps ?? (await this.#readGaps(store))
+    const by = borders.flatMap(({ last, next }) => [last, next])
+    return this.#parted([gaps, ...by], () => partGaps(store, gaps, borders))
+  }
+
+  /** The entry of that id, from memory or from the log. */
+  async entry(reads: Reads, id: string): Promise<LogRow | undefined> {
+    return this.#entries.findLast((row) => row.id === id) ?? readEntry(reads, id)
+  }
+
+  /** Reads what is new since the last time; the first time, and where much is new or something was forgotten, the window. */
+  async refresh(): Promise<void> {
+    const { store, also } = this.#parts
+    if (!this.#loaded) return this.#load()
+    const { rows, head, more } = await store.changesSince(this.#seq)
+    if (more || rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) return this.#load()
+    this.head = head
+    this.#seq = rows.at(-1)?.seq ?? this.#seq
+    const changed = rows.findLast(({ kind, id }) => kind === 'put' && !id.startsWith(HEAD_KEY))
+    this.registersAt = changed?.seq ?? this.registersAt
+    const entries = rows.filter(isEntry)
+    if (entries.length > 0) this.#entries = [...this.#entries, ...entries]
+    this.#conversation &&= grow(this.#conversation, entries, (row) => this.#message(row))
+    if (this.next.base !== (this.epoch?.mark.id ?? null)) await this.#readEpoch(store)
+    await also(store, this, false)
+    // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
+    if (this.epoch) await this.#trim(this.epoch.mark)
+    // A writer that never builds a context has no epoch to trim by.
+    const isLong = this.epoch ? this.#isOver && !this.isOutgrown : this.#entries.length > MOST_ROWS
+    if (isLong) await this.#load()
+  }
+
+  /** Reads the end of the log as a lane without an epoch would: what was shown again may stand before what is held here. */
+  async reopen(): Promise<void> {
+    if (!this.whole) await this.#readBack(FIRST_PAGE, [])
+  }
+
+  /** Reads a further page of older entries. */
+  async extend(): Promise<void> {
+    if (!this.whole) await this.#readBack(Math.min(PAGE_ROWS, this.#page * 2), this.#entries)
+  }
+
+  /** Reads back to the first of these rounds that counts. @returns whether there is one */
+  async include({ rounds, after }: Joined): Promise<boolean> {
+    for (const id of rounds)
+      if (!this.#opened.has(id)) this.#opened.set(id, (await readEntry(this.#parts.store, id))?.ordinal ?? 0)
+    const found = [...rounds].flatMap((id) => this.#opened.get(id) ?? []).filter((ordinal) => ordinal > after)
+    const first = Math.min(...found)
+    while (!this.whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()
+    return found.length > 0
+  }
+
+  /** Whether more messages came since the epoch began than any window shows. */
+  get #isOver(): boolean {
+    return this.epoch !== undefined && this.head.ordinal - this.epoch.ordinal > this.#most
+  }
+
+  /** Reads so many entries before the first of these. */
+  async #readBack(last: number, entries: readonly LogRow[]): Promise<void> {
+    const { store } = this.#parts
+    const { rows, more } = await store.entries({ last, ...(entries[0] && { to: entries[0].id }) })
+    // What was written since comes with the next refresh.
+    const older = rows.filter(({ seq }) => seq <= this.#seq)
+    await this.#hold(store, [...older, ...entries], !more)
+    this.#page = last
+    this.#trimmed = undefined
+  }
+
+  /** Lets go of what an epoch does not show. */
+  async #trim({ id, windowFrom, readFrom = windowFrom ?? undefined }: EpochMark): Promise<void> {
+    if (this.#trimmed === id) return
+    const index = this.#entries.findIndex((row) => row.id === readFrom)
+    // Another writer's epoch may begin before what is held here: it took a rewind back.
+    if (index < 0 && (readFrom !== undefined || !this.whole)) await this.#load()
+    else if (index >= 0) {
+      for (const row of this.#entries.slice(0, index)) this.#messages.delete(row.id)
+      await this.#hold(this.#parts.store, this.#entries.slice(index), this.whole && index === 0, windowFrom)
+      this.#page = FIRST_PAGE
+    }
+    this.#trimmed = id
+  }
+
+  /** The message in a row, parsed once. */
+  #message(row: LogRow): Message | undefined {
+    const message = this.#messages.get(row.id) ?? messageIn(row)
+    if (message) this.#messages.set(row.id, message)
+    return message
+  }
+
+  async #load(): Promise<void> {
+    const { store } = this.#parts
+    await (store.snapshot ? store.snapshot((reads) => this.#loadFrom(reads)) : this.#loadFrom(store))
+  }
+
+  async #loadFrom(reads: Reads): Promise<void> {
+    this.#loaded = false
+    this.#messages.clear()
+    this.#opened.clear()
+    this.#entries = []
+    this.#conversation = undefined
+    this.#page = FIRST_PAGE
+    this.head = await reads.head()
+    this.#seq = this.head.seq
+    this.registersAt = this.#seq
+    await this.#readEpoch(reads)
+    await this.#parts.also(reads, this, true)
+    const mark = this.epoch?.mark
+    const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
+    this.isOutgrown = this.#isOver
+    const isKnown = mark && !this.isOutgrown
+    const { rows, more } = isKnown
+      ? { rows: await readRange(reads, from), more: from !== undefined }
+      : await reads.entries({ last: this.#page })
+    // What was written after the head was read comes with the next refresh.
+    const known = rows.filter((row) => row.seq <= this.#seq)
+    await this.#hold(reads, known, !more, isKnown ? mark.windowFrom : undefined)
+    if (mark) await this.#readGaps(reads)
+    this.#trimmed = mark?.id
+    this.#loaded = true
+  }
+
+  /** Takes entries over, with the opener that belongs to them; nothing changes before all is read. */
+  async #hold(
+    reads: Reads,
+    entries: readonly LogRow[],
+    whole: boolean,
+    windowFrom?: string | null,
+  ): Promise<void> {
+    const { opener, rewinds } = whole ? NOTHING_APART : await readApart(reads, entries, windowFrom)
+    this.rewinds = rewinds
+    this.opener = opener
+    this.#entries = entries
+    this.whole = whole
+    this.#gaps = undefined
+    this.#conversation = undefined
+  }
+
+  async #readGaps(reads: Reads): Promise<readonly Gap[]> {
+    this.#gaps = this.whole ? [] : await readGaps(reads, this.head.first, this.#entries, this.opener)
+    return this.#gaps
+  }
+
+  async #readEpoch(reads: Reads): Promise<void> {
+    const current = this.head.marks.get(this.#slot)
+    this.epoch = undefined
+    this.isOutgrown = false
+    const row = current && (await this.entry(reads, current.id))
+    const mark = row && (markIn(row) as EpochMark | undefined)
+    if (mark) this.epoch = { mark, seq: current.seq, ordinal: row.ordinal, place: current.chain }
+  }
+}
+
+/** What belongs to entries but stands apart before them: their opener, and the rewinds since, which may hide it. */
+interface Apart {
+  readonly opener: LogRow | undefined
+  readonly rewinds: readonly LogRow[]
+}
+
+const NOTHING_APART: Apart = { opener: undefined, rewinds: [] }
+
+export async function readApart(
+  store: Reads,
+  entries: readonly LogRow[],
+  windowFrom: string | null | undefined,
+): Promise<Apart> {
+  const opener = await findOpener(store, entries, windowFrom)
+  if (!opener) return NOTHING_APART
+  const rewinds: LogRow[] = []
+  for (let to = entries[0]?.id; to !== undefined; ) {
+    const page = await store.entries({ from: opener.id, to, last: PAGE_ROWS, kinds: ['rewind'] })
+    rewinds.unshift(...page.rows)
+    to = page.more ? page.rows[0]?.id : undefined
+  }
+  return { opener, rewinds }
+}

@@ -1,0 +1,348 @@
+import type { SectionUse } from '../ports/context.ts'
+import type { Host } from '../ports/host.ts'
+import type { Get, Shape } from '../ports/memory.ts'
+import type { Json, Message, MessageInput, Trust } from '../ports/message.ts'
+import type { EpochCause, IndexEntry, Op, OpResult, Scope } from '../ports/op.ts'
+import type { AppendOptions, AppendResult, Limits } from '../ports/session.ts'
+import type { Head, ScopeStore, Store } from '../ports/store.ts'
+import type { TransferPart } from '../ports/transfer.ts'
+import type { Lane } from './context/lane.ts'
+import type { Cover } from './cover.ts'
+import type { Unit } from './log/fold.ts'
+import type { Policy } from './policy.ts'
+
+/**
+ * How features reach each other. A slot belongs to the one who asks; who provides imports it from there, and the kernel knows neither.
+ * Contract: asked when a call runs, never in `open`, so that the order of `use` means nothing.
+ */
+export interface Slot<Value> {
+  readonly id: string
+  readonly value?: Value
+}
+
+export interface Provided {
+  readonly slot: Slot<unknown>
+  readonly value: unknown
+}
+
+export function slot<Value>(id: string): Slot<Value> {
+  return { id }
+}
+
+export function provide<Value>(to: Slot<Value>, value: Value): Provided {
+  return { slot: to, value }
+}
+
+/** The values for a slot among what is provided. */
+export function providedIn<Value>(provided: readonly Provided[], { id }: Slot<Value>): readonly Value[] {
+  return provided.flatMap((one) => (one.slot.id === id ? [one.value as Value] : []))
+}
+
+/**
+ * What composes a memory, given in `use`: a value without state of its own, so that one may serve several memories. Each part is
+ * optional, and features act in the order of their names, wherever they stand in `use`.
+ */
+export interface Feature<Name extends string = string, S extends Shape = Shape> {
+  readonly name: Name
+  readonly shape?: S
+  readonly needs?: readonly string[]
+  /** Settings that change bytes. They enter the lane's hash under the name, as does that there is an `open`. */
+  lane?(policy: Pick<Policy, 'cap'>): Json
+  /** A field of each message's derived column. Contract: pure and synchronous; also run over rows that come without one. */
+  derive?(message: Message): readonly [field: string, value: Json]
+  /** Registers that it owns: what export, import, forgetting, retention and replicas know of it. */
+  readonly registers?: readonly RegisterKind[]
+  /** For other features, whatever the session. */
+  readonly provides?: readonly Provided[]
+  /** What all sessions of one memory share. */
+  memory?(memory: KernelMemory): MemoryPart
+  user?(user: KernelUser): Get<S, 'user'>
+  /** Contract: reads nothing. */
+  open?(session: KernelSession): SessionPart<S>
+}
+
+/** Whose scope a register is in. */
+export type Owner = 'user' | 'session'
+
+/** A kind of register. What export, import and retention know of a key, they know by this. */
+export interface RegisterKind {
+  /** What its keys begin with, up to a slash; or, without one at its end, the whole key. */
+  readonly prefix: string
+  readonly owners: readonly Owner[]
+  readonly part: TransferPart
+  /** Whether it has no label of trust, and shows as the app's or the user's own word. */
+  readonly isUnlabelled?: true
+  /**
+   * The value as it is stored, unless it was taken off.
+   *
+   * @param name the key after the prefix
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
+   */
+  check(operation: string, name: string, value: unknown, owner: Owner): Json
+  /** Where the register stands in indexes; the writer of a file is not asked. Default: nowhere. */
+  index?(name: string, value: Json, standing: Standing): readonly IndexEntry[]
+  /** The value at a lower trust; undefined: it cannot be kept there. Default: as it is. */
+  lowered?(value: Json, most: Trust, owner: Owner): Json | undefined
+  /** The group that counts them, and how many of them a scope holds. Default: as many as there are. */
+  readonly room?: { readonly group: string; readonly most: number }
+}
+
+/** What a register stands in its scope by. */
+export interface Standing {
+  readonly owner: Owner
+  readonly memory: KernelMemory
+}
+
+/** What a feature has for the whole memory. */
+export interface MemoryPart {
+  /** Contract: resolves once nothing that it began by itself can write to the scope: asked before an erase. */
+  idle?(scope: Scope): Promise<void>
+  /** Unix milliseconds; undefined: nothing waits. */
+  nextWorkAt?(): Promise<number | undefined>
+  /** Does a bounded part of what is due. */
+  runDueWork?(): Promise<void>
+}
+
+/** What a feature has for one session. */
+export interface SessionPart<S extends Shape = Shape> {
+  /** Public. Nothing is queued here: each method that reads or writes says `session.run(…)` itself. */
+  readonly api?: Get<S, 'api'>
+  /** For other features, from inside a call that runs; so never queued, or it would wait for itself. */
+  readonly provides?: readonly Provided[]
+  readonly write?: WritePart<S>
+  readonly show?: ShowPart<unknown, S>
+  readonly cut?: CutPart
+  /** Made once for each lane of the session. At most one feature has it. */
+  cover?(lane: Lane): Cover
+}
+
+/** What the feature of that name has for one session. */
+export interface NamedPart {
+  readonly name: string
+  readonly part: SessionPart
+}
+
+/** What is written with messages. */
+export interface WritePart<S extends Shape = Shape> {
+  /** Names of its own options of `commit`. Given without the feature's value, they are refused. */
+  readonly options?: readonly string[]
+  /**
+   * What `commit` was given under the feature's name, checked once. Undefined: there is nothing to write. A feature without it takes nothing.
+   *
+   * @throws before anything is written
+   */
+  check?(
+    operation: string,
+    given: Get<S, 'commit'>,
+    options: { readonly [name: string]: unknown },
+  ): Promise<unknown>
+  /** What it writes, by what the store says now: asked again at each try. */
+  prepare?(checked: never, draft: WriteDraft): Promise<Prepared<S>>
+  /** Called once it is durable. A failure is ignored. */
+  after?(written: {
+    readonly messages: readonly Message[]
+    readonly outcome: Get<S, 'outcome'> | undefined
+  }): Promise<void> | void
+}
+
+/** One commit that is being prepared. */
+export interface WriteDraft {
+  readonly operation: string
+  readonly opId: string
+  readonly messages: readonly Message[]
+  /** The name of a further op of this commit: the same when it is repeated. */
+  part(name: string): string
+  /** Whether the commit was written before, as far as its ops were named by now. */
+  isWritten(): Promise<boolean>
+}
+
+export interface Prepared<S extends Shape = Shape> {
+  readonly ops: readonly Op[]
+  /** Whether it is known to be written already: then it is a repeat, and not refused. */
+  readonly isWritten?: boolean
+  /** @throws where another try is of no use */
+  refuse?(results: readonly OpResult[]): Promise<void>
+  /** What `commit` resolves with under the feature's name. */
+  outcome?(repeated: boolean): Get<S, 'outcome'>
+}
+
+/**
+ * How much of what a feature shows is tried where the least context needs the room: all of it, without what is optional, the
+ * least; and, of what stands for messages, its pins alone.
+ */
+export type Rung = 0 | 1 | 2
+
+/**
+ * What a feature shows. Enrichers fail open: where one of these throws, what the epoch froze shows on, and the receipt says so.
+ * Only `read` and `tail` do I/O; the rest is pure, and asked again at each rung and calibration.
+ */
+export interface ShowPart<State = unknown, S extends Shape = Shape> {
+  /** Contract: the same object while nothing changed. It does not write in previews. Default: there is nothing to read. */
+  read?(ask: ReadAsk): Promise<State>
+  /** Whether what an epoch froze still holds. It need not where something new is known, only where something old holds no more. Default: it does. */
+  holds?(frozen: HeadPart | undefined, state: State): boolean
+  /** What an epoch that begins now shows from its beginning to its end. Default: nothing. */
+  head?(
+    state: State,
+    ask: { readonly count: (text: string) => number; readonly rung: Rung },
+  ): HeadPart | undefined
+  /** What came since the epoch began: it shows in the tail until the next one. */
+  since?(frozen: HeadPart | undefined, state: State, count: (text: string) => number): TailPart | undefined
+  /** Checks what `context` was given under the feature's name. A feature without it takes nothing. @throws ERR_INVALID_ARGUMENT */
+  check?(operation: string, given: unknown): void
+  /** What shows in the tail of this call alone. */
+  tail?(ask: TailAsk<S>): Promise<TailPart | undefined>
+}
+
+export interface ReadAsk {
+  /** The session's head. */
+  readonly own: Head
+  /** The user's head, read once for all features. */
+  user(): Promise<Head>
+  /** Seq of the newest change to a register of the session's own, heads aside. */
+  readonly registersAt: number
+  readonly mayWrite: boolean
+}
+
+/** Frozen whole in the register `head/<hash>`, by feature: so it can be shown again without what it was made from. */
+export interface HeadPart {
+  readonly sections: readonly Section[]
+  /** What `holds` and `since` need to know of it. */
+  readonly record?: Json
+  /** Names of what it derives from: in this scope, and as `user:<key>` in the user's. What empties one of the first empties the head. */
+  readonly sources: readonly string[]
+  /** Ids of what it shows, so that the tail does not show it again. */
+  readonly ids?: readonly string[]
+}
+
+/** A named text. Those of the memory section and of the tail are fenced where they show. */
+export interface Section {
+  readonly in: 'system' | 'memory' | 'tail'
+  /** Orders the sections of all features; `features/places.ts` has those of this library. */
+  readonly at: number
+  readonly name: string
+  /** Empty: nothing of it shows. */
+  readonly text: string
+  readonly trust: Trust
+  /** The account of it, for the receipt. */
+  readonly use?: SectionUse
+}
+
+export interface TailAsk<S extends Shape = Shape> {
+  /** What `context` was given under the feature's name. */
+  readonly given: Get<S, 'context'> | undefined
+  readonly count: (text: string) => number
+  readonly policy: Policy
+  /** What shows without the tail, which is to say nothing of it again. Gathered when it is asked for. */
+  showing(): Showing
+}
+
+export interface TailPart {
+  readonly sections: readonly Section[]
+  /** Ids of what it shows. */
+  readonly ids?: readonly string[]
+}
+
+export interface Showing {
+  /** The newest user message, if there is one. */
+  readonly asked: Message | undefined
+  /** Ids of messages, and of what features show. */
+  readonly ids: ReadonlySet<string>
+}
+
+/** What left the window at an epoch change: whole messages, uncut, in the order in which they showed. */
+export interface Cut {
+  readonly scope: Scope
+  /** Id of the epoch that began. */
+  readonly epoch: string
+  readonly cause: EpochCause
+  readonly messages: readonly Message[]
+}
+
+/** What became of what was to be written before messages leave the window. */
+export interface BeforeCut {
+  /** Whether it changes what shows: then the epoch is planned again. */
+  readonly isNew: boolean
+  /** What failed, for the receipt. */
+  readonly error?: unknown
+}
+
+/** Contract: called once for each epoch that begins and cuts something, after it is durable; awaited, so hand longer work on, and never
+ * wait for a call to the same session in it: that call waits for this one. A failure stops nothing: it is reported in the receipt. */
+export type OnCut = (cut: Cut) => void | Promise<void>
+
+/** What leaves the window. */
+export interface CutPart {
+  /** Names it in the receipt's failures. */
+  readonly name: string
+  /** Awaited before the epoch begins, once a call. */
+  before?(cut: readonly Unit[]): Promise<BeforeCut>
+  /** Awaited once the epoch is durable, and only where something left. */
+  after?: OnCut
+}
+
+/** Under this symbol a session and a memory have what operations need: no part of their public types. */
+export const KERNEL: unique symbol = Symbol.for('plimsoll.kernel/1') as never
+
+/** What features and operations are given of a memory. */
+export interface KernelMemory {
+  readonly host: Host
+  readonly store: Store
+  readonly policy: Policy
+  readonly use: readonly Feature[]
+  /** Of the features that have one. */
+  readonly parts: readonly MemoryPart[]
+  user(scope: Scope): KernelUser
+  /** What the sessions of this memory share under a key: made once. */
+  shared<Value>(key: string, make: () => Value): Value
+  /** What features provide, whatever the session. */
+  all<Value>(slot: Slot<Value>): readonly Value[]
+}
+
+export interface KernelUser {
+  readonly scope: Scope
+  readonly store: ScopeStore
+  readonly memory: KernelMemory
+  session(sessionId: string): ScopeStore
+}
+
+export interface KernelSession {
+  readonly scope: Scope
+  readonly sessionId: string
+  /** Whose facts belong here beside those of no project. */
+  readonly project: string | undefined
+  readonly store: ScopeStore
+  readonly user: KernelUser
+  readonly memory: KernelMemory
+  readonly policy: Policy
+  readonly parts: readonly NamedPart[]
+  /** The memory's own lane. */
+  readonly lane: Lane
+  /** Runs after the calls before it. Never awaited inside one: it would wait for itself. */
+  run<Value>(work: () => Promise<Value>): Promise<Value>
+  /** Lists the session with its user, unless it is listed. */
+  register(): Promise<void>
+  /**
+   * Writes messages: as `append`, under the name of another operation, and from inside a call that runs.
+   *
+   * @param beside what is written in the same commit, by the name of its op
+   */
+  append(
+    operation: string,
+    input: MessageInput | readonly MessageInput[],
+    options?: AppendOptions,
+    beside?: (opId: string) => Promise<readonly Op[]>,
+  ): Promise<AppendResult>
+  /** Reads what is new, and tells the listeners. */
+  look(): Promise<void>
+  /** The same, where anybody listens; it never rejects. */
+  tell(): Promise<void>
+  /** The lane of these limits; of the memory's own without. @throws ERR_INVALID_ARGUMENT */
+  laneOf(limits: Limits | undefined): Lane
+  /** The lanes that are in memory. */
+  lanes(): readonly Lane[]
+  /** Options of `context`, checked without reading anything. @throws ERR_INVALID_ARGUMENT */
+  check(options: object): void
+  all<Value>(slot: Slot<Value>): readonly Value[]
+  one<Value>(slot: Slot<Value>): Value | undefined
+}

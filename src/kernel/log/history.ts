@@ -1,0 +1,93 @@
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Message } from '../../ports/message.ts'
+import type { HistoryOptions } from '../../ports/session.ts'
+import type { LogRow, ScopeStore } from '../../ports/store.ts'
+import { PAGE_ROWS } from '../../ports/store.ts'
+import { checkCount, checkId, checkOptions } from '../text/json.ts'
+import { findOpener } from './entries.ts'
+import { fold, messagesOf, type Unit } from './fold.ts'
+
+const DEFAULT_MESSAGES = 50
+/** Rows that are read back at first beside as many messages as are asked for, or are in so many rounds: most conversations need no more. */
+const FIRST_ROWS = 32
+const ROWS_A_ROUND = 4
+
+/**
+ * The end of a conversation as it shows (or what shows before a message), whole and uncut: rewound and forgotten messages
+ * left out, late results in their step.
+ *
+ * Limit: of what was added late to older rounds, only what came within 512 entries after `before` is found.
+ */
+export async function readHistory(store: ScopeStore, options: HistoryOptions): Promise<readonly Message[]> {
+  checkOptions('history', 'options', options, ['before', 'rounds', 'messages', 'characters'])
+  const { before } = options
+  if (before !== undefined) checkId('history', 'before', before)
+  const most = (name: 'rounds' | 'messages' | 'characters'): number =>
+    options[name] === undefined ? Infinity : checkCount('history', name, options[name])
+  const rounds = most('rounds')
+  const isUnbound = options.messages === undefined && options.rounds === undefined
+  const messages = isUnbound ? DEFAULT_MESSAGES : most('messages')
+  const characters = most('characters')
+  const rewinds = await readRewinds(store)
+  let rows: readonly LogRow[] =
+    before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
+  if (before !== undefined && rows.length === 0) throw notFound('history', before)
+  const expected = Math.min(messages, ROWS_A_ROUND * rounds)
+  for (let last = Math.min(FIRST_ROWS + expected, PAGE_ROWS); ; last = PAGE_ROWS) {
+    const first = rows[0]
+    const older = await store.entries({ last, ...(first && { to: first.id }) })
+    rows = [...older.rows, ...rows]
+    const opener = await findOpener(store, rows)
+    const { units } = fold([...rows, ...rewinds], undefined, opener)
+    const end = before === undefined ? units.length : placeOf(units, before)
+    const shown = units.slice(0, Math.max(0, end))
+    const from = start(shown, { rounds, messages, characters })
+    // Rounds that opened in what was read are whole. Of others, which are longer than most, more is read, and taken as it comes:
+    // the first unit may be an opener whose next steps are not read yet.
+    const isWhole = from > 0 && rows.some(({ id }) => id === shown[from]?.round)
+    if (isWhole || (from > 1 && last >= PAGE_ROWS) || !older.more) return messagesOf(shown.slice(from))
+  }
+}
+
+/** All rewinds of a session. */
+export async function readRewinds(store: ScopeStore): Promise<LogRow[]> {
+  const rows: LogRow[] = []
+  for (let to: string | undefined; ; ) {
+    const page = await store.entries({ last: PAGE_ROWS, kinds: ['rewind'], ...(to !== undefined && { to }) })
+    rows.unshift(...page.rows)
+    if (!page.more) return rows
+    to = page.rows[0]?.id
+  }
+}
+
+function placeOf(units: readonly Unit[], id: string): number {
+  return units.findIndex((unit) => unit.row.id === id || unit.results.some((result) => result.row.id === id))
+}
+
+/** First unit of the last so many rounds, messages and characters. */
+function start(
+  units: readonly Unit[],
+  { rounds, messages, characters }: Required<Omit<HistoryOptions, 'before'>>,
+): number {
+  const seenRounds = new Set<string>()
+  let seenMessages = 0
+  let seenCharacters = 0
+  let from = units.length
+  for (; from > 0 && seenMessages < messages; from--) {
+    const unit = units[from - 1] as Unit
+    seenRounds.add(unit.round)
+    seenCharacters += charactersOf(unit)
+    const isNewest = from === units.length
+    if (seenRounds.size > rounds || (seenCharacters > characters && !isNewest)) break
+    seenMessages += 1 + unit.results.length
+  }
+  return from
+}
+
+function charactersOf({ row, results }: Unit): number {
+  return results.reduce((sum, result) => sum + (result.row.body?.length ?? 0), row.body?.length ?? 0)
+}
+
+export function notFound(operation: string, id: string): PlimsollError {
+  return new PlimsollError('ERR_NOT_FOUND', `${operation}: ${id} does not show in this session`, { id })
+}

@@ -1,0 +1,47 @@
+import type { Message, Part, Trust } from '../../ports/message.ts'
+import { parseBody } from '../text/json.ts'
+
+/** What ids of epochs and of summaries begin with; they are made from their content, so messages must not take them. */
+export const EPOCH_ID = 'epoch/'
+export const SUMMARY_ID = 'summary/'
+/** Largest entry, in bytes of its stored JSON. */
+export const MAX_ENTRY_BYTES = 8 * 1024 * 1024
+/** Largest metadata, in bytes of its JSON. */
+export const MAX_METADATA_BYTES = 4 * 1024
+
+/** From least to most trusted. */
+export const TRUST: readonly Trust[] = ['web', 'tool', 'import', 'assistant', 'user', 'system']
+
+/** The lower of two labels. */
+export function lowerTrust(a: Trust, b: Trust): Trust {
+  return TRUST.indexOf(a) < TRUST.indexOf(b) ? a : b
+}
+
+/** A message's stored body: all but its id, which the row has. */
+export function sealMessage({ id: _, ...body }: Message): string {
+  return JSON.stringify(body)
+}
+
+export function openMessage(id: string, body: string): Message {
+  return { id, ...(parseBody(id, body) as Omit<Message, 'id'>) }
+}
+
+/** All text of a message, as a person would read it. */
+export function textOf(message: Pick<Message, 'content'>): string {
+  if (typeof message.content === 'string') return message.content
+  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+/** Stands for a user message with nothing in it that can be shown: leaving it out would change whose turn it is. */
+export const EMPTY_MESSAGE = '(empty message)'
+
+/** Whether a message holds nothing that providers take: no text but white space, no call, result, picture or file. */
+export function isBlank({ content }: Pick<Message, 'content'>): boolean {
+  if (typeof content === 'string') return content.trim() === ''
+  return content.every((part) => (part.type === 'text' ? part.text.trim() === '' : part.type === 'reasoning'))
+}
+
+/** A message's content as parts. */
+export function partsOf(message: Pick<Message, 'content'>): readonly Part[] {
+  return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+}

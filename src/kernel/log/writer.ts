@@ -1,0 +1,253 @@
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Json, Message, MessageInput } from '../../ports/message.ts'
+import type { Op, OpResult } from '../../ports/op.ts'
+import type { AppendOptions, AppendResult } from '../../ports/session.ts'
+import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
+import { hashText } from '../text/hash.ts'
+import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
+import { messageIn } from './bodies.ts'
+import { checkMessage } from './check-message.ts'
+import { derivedOf } from './derived.ts'
+import { isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
+import { sealOp } from './seal.ts'
+
+export type Commit = { readonly messages?: MessageInput | readonly MessageInput[] } & Values
+export type Committed = AppendResult & Values
+type Values = { readonly [feature: string]: unknown }
+type Beside = (opId: string) => Promise<readonly Op[]>
+
+type Part = Prepared & { readonly name: string }
+
+/** Messages that are to be written, checked. */
+interface Draft {
+  readonly operation: string
+  readonly opId: string
+  readonly messages: readonly Message[]
+  readonly round: string | undefined
+}
+
+/** What a feature was given in `commit`, checked. */
+interface Given {
+  readonly name: string
+  readonly write: WritePart
+  readonly checked: unknown
+}
+
+/** Writes to one session's log and, in the same commit, what features have for it. One call after the other. */
+export class Writer {
+  readonly #session: KernelSession
+  /** Highest seq that was seen here; undefined before the first write. */
+  #seq: number | undefined
+  /** The newest round that was seen here. */
+  #round: string | undefined
+
+  constructor(session: KernelSession) {
+    this.#session = session
+  }
+
+  /** Takes over what the view has read. */
+  see(): void {
+    const { view } = this.#session.lane
+    this.#round = view.conversation.units.at(-1)?.round
+    if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
+  }
+
+  /** @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such round); nothing is written */
+  async append(
+    operation: string,
+    input: MessageInput | readonly MessageInput[],
+    options: AppendOptions,
+    beside?: Beside,
+  ): Promise<AppendResult> {
+    checkOptions(operation, 'options', options, ['opId', 'round'])
+    if (Array.isArray(input) && input.length === 0)
+      throw invalid(operation, 'messages', 'must hold a message')
+    return this.#write(this.#draft(operation, 'message', input, options), [], beside)
+  }
+
+  /** @throws as {@link append}, and what features throw; nothing is written */
+  async commit(input: Commit, options: AppendOptions & Values): Promise<Committed> {
+    const takers = this.#writes.filter(({ write }) => write.check)
+    checkOptions('commit', 'options', input, ['messages', ...takers.map(({ name }) => name)])
+    const own = takers.flatMap(({ write }) => write.options ?? [])
+    checkOptions('commit', 'options', options, ['opId', 'round', ...own])
+    const given: Given[] = []
+    for (const { name, write } of takers) {
+      const option = write.options?.find((one) => options[one] !== undefined)
+      const isGiven = input[name] !== undefined
+      if (option !== undefined && !isGiven)
+        throw invalid('commit', option, `belongs to ${name}, which is not given`)
+      const checked = isGiven ? await write.check?.('commit', input[name] as never, options) : undefined
+      if (checked !== undefined) given.push({ name, write, checked })
+    }
+    const draft = this.#draft('commit', 'messages', input.messages ?? [], options)
+    if (draft.messages.length === 0 && given.length === 0)
+      throw invalid('commit', 'messages', 'must hold a message, or a feature must have something to write')
+    return this.#write(draft, given)
+  }
+
+  get #writes(): readonly { readonly name: string; readonly write: WritePart }[] {
+    return this.#session.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : []))
+  }
+
+  /** @param single what one message is called that is not in a list */
+  #draft(
+    operation: string,
+    single: string,
+    input: MessageInput | readonly MessageInput[],
+    options: AppendOptions,
+  ): Draft {
+    const { host } = this.#session.memory
+    const inputs = Array.isArray(input) ? (input as readonly MessageInput[]) : [input as MessageInput]
+    const messages = inputs.map((one, index) =>
+      checkMessage(operation, Array.isArray(input) ? `messages[${index}]` : single, one, host),
+    )
+    const ids = messages.map(({ id }) => id)
+    const twice = ids.find((id, index) => ids.indexOf(id) < index)
+    if (twice !== undefined) throw duplicate(operation, twice)
+    const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
+    const made = () => (isNamed ? `${operation}/${hashText(JSON.stringify(ids))}` : host.newId())
+    const opId = options.opId === undefined ? made() : checkId(operation, 'opId', options.opId)
+    const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
+    return { operation, opId, messages, round }
+  }
+
+  /** Commits, again while others change what was read for it. */
+  async #write(draft: Draft, given: readonly Given[], beside?: Beside): Promise<Committed> {
+    const { operation, opId, messages, round } = draft
+    const { store, policy, memory } = this.#session
+    const further = (await beside?.(opId)) ?? []
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const appends = await this.#appends(draft)
+      const parts = await this.#prepare(draft, given)
+      const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...further]
+      const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, memory.use)))
+      if (this.#seq === undefined) await this.#session.register()
+      const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
+      const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)
+      if (repeated || results.every(({ status }) => status === 'accepted')) {
+        const seqs = await this.#take(appends, results, repeated)
+        return {
+          ...(await this.#tell(messages, parts, repeated)),
+          ...(await this.#stored(messages, seqs, repeated)),
+        }
+      }
+      const at = results.findIndex(({ status }) => status === 'rejected')
+      const refused = appends[at]
+      if (refused) {
+        const isRoundGone = hasNoRound(results[at])
+        if (!isRoundGone || round !== undefined) throw refusal(operation, refused, isRoundGone)
+        // The round that was seen here is gone: the session was deleted elsewhere, and begins again.
+        this.#round = undefined
+        this.#seq = undefined
+        continue
+      }
+      const others = results.slice(appends.length)
+      for (const part of parts) {
+        const own = others.splice(0, part.ops.length)
+        await part.refuse?.(own)
+      }
+    }
+    const reason = `what it changes was changed by others ${TRIES} times in a row`
+    throw new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`)
+  }
+
+  /** What the features that were given something write, by what the store says now. */
+  async #prepare(draft: Draft, given: readonly Given[]): Promise<readonly Part[]> {
+    const names = [draft.opId]
+    const asked: WriteDraft = {
+      ...draft,
+      part: (name) => {
+        const part = partId(draft.opId, name)
+        names.push(part)
+        return part
+      },
+      isWritten: async () => {
+        const probe = { kind: 'put', key: 'probe', base: null, value: null } as const
+        const probes = names.map((opId) => sealOp({ ...probe, opId }))
+        return wasWritten(await this.#session.store.commit(probes, look))
+      },
+    }
+    const parts: Part[] = []
+    for (const { name, write, checked } of given) {
+      const prepared = await write.prepare?.(checked as never, asked)
+      if (prepared) parts.push({ name, ...prepared })
+    }
+    return parts
+  }
+
+  async #appends({ opId, messages, round }: Draft): Promise<readonly AppendOp[]> {
+    if (messages.length === 0) return []
+    const { store, lane } = this.#session
+    const answers = answersFromOutside(messages)
+    if (answers.size > 0) await lane.view.refresh()
+    const waiting = await readRoundsOfCalls(store, lane.view, answers)
+    const opens = messages[0]?.role === 'user'
+    if (round === undefined && !opens && this.#round === undefined) {
+      await lane.view.refresh()
+      this.see()
+    }
+    return partByRound(opId, messages, round ?? (opens ? undefined : this.#round), waiting)
+  }
+
+  /** Takes over what was written. @returns seqs of the appends, in order */
+  async #take(
+    appends: readonly AppendOp[],
+    results: readonly OpResult[],
+    repeated: boolean,
+  ): Promise<readonly number[]> {
+    const seqs = results.map((result) =>
+      result.status === 'accepted' && (!repeated || isRepeated(result)) ? [result.seq] : [],
+    )
+    const [first = 0] = seqs.flat()
+    // Where others wrote in between, one of them may have deleted the session.
+    if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
+    this.#round = repeated ? undefined : appends.at(-1)?.round
+    this.#seq = Math.max(this.#seq ?? 0, ...seqs.flat())
+    return seqs.slice(0, appends.length).flat()
+  }
+
+  /** Tells features what is durable now; what they throw is ignored. @returns what came of what they wrote */
+  async #tell(messages: readonly Message[], parts: readonly Part[], repeated: boolean): Promise<Values> {
+    const outcomes: Values = Object.fromEntries(
+      parts.flatMap(({ name, outcome }) => (outcome ? [[name, outcome(repeated)]] : [])),
+    )
+    for (const { name, write } of this.#writes)
+      try {
+        await write.after?.({ messages, outcome: outcomes[name] as never })
+      } catch {}
+    return outcomes
+  }
+
+  /** What is stored: of repeated writes what the first of them wrote. @param seqs those of the appends */
+  async #stored(
+    messages: readonly Message[],
+    seqs: readonly number[],
+    repeated: boolean,
+  ): Promise<AppendResult> {
+    if (!repeated) return { messages, repeated, mismatch: false }
+    const first: Message[] = []
+    for (const seq of seqs) {
+      const { rows } = await this.#session.store.changesSince(seq - 1)
+      first.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
+    }
+    const said = (all: readonly Message[]) =>
+      canonical(all.map(({ role, content }) => [role, content as Json]))
+    return { messages: first, repeated, mismatch: said(first) !== said(messages) }
+  }
+}
+
+/** An id that a message has already. */
+export function duplicate(operation: string, id: string): PlimsollError {
+  return new PlimsollError('ERR_DUPLICATE_ID', `${operation}: id ${id} names another message already`, { id })
+}
+
+function hasNoRound(result: OpResult | undefined): boolean {
+  return result?.status === 'rejected' && result.reason === 'unknown-round'
+}
+
+function refusal(operation: string, { messages, round }: AppendOp, isRoundGone: boolean): PlimsollError {
+  if (!isRoundGone) return duplicate(operation, messages.map(({ id }) => id).join(', '))
+  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${round}`, { id: round })
+}

@@ -1,0 +1,83 @@
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Json } from '../../ports/message.ts'
+import { utf8Length } from './utf8-length.ts'
+
+/** Longest id, in UTF-8 bytes. */
+const MAX_ID_BYTES = 256
+
+/** JSON with keys in code unit order, so that equal values have equal bytes. */
+export function canonical(value: Json): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  const record = value as { readonly [key: string]: Json }
+  const fields = Object.keys(record)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(record[key] as Json)}`)
+  return `{${fields.join(',')}}`
+}
+
+/** A body as it was stored under an id. @throws ERR_STORAGE where storage gives back something else than JSON */
+export function parseBody(id: string, body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch (cause) {
+    throw new PlimsollError('ERR_STORAGE', `the store: the body of ${id} is not what was written`, {
+      id,
+      cause,
+    })
+  }
+}
+
+export function invalid(operation: string, argument: string, reason: string): PlimsollError {
+  return new PlimsollError('ERR_INVALID_ARGUMENT', `${operation}: ${argument} ${reason}`, { argument })
+}
+
+/** Half a character: UTF-8 cannot hold it, and stores turn it into something else. */
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+/** A well-formed string, or `ERR_INVALID_ARGUMENT`. */
+export function checkText(operation: string, argument: string, value: unknown): string {
+  if (typeof value !== 'string') throw invalid(operation, argument, 'must be a string')
+  if (LONE_SURROGATE.test(value)) throw invalid(operation, argument, 'holds a lone surrogate')
+  return value
+}
+
+/** A well-formed, non-empty string of at most 256 bytes, or `ERR_INVALID_ARGUMENT`. */
+export function checkId(operation: string, argument: string, value: unknown): string {
+  const id = checkText(operation, argument, value)
+  if (id === '') throw invalid(operation, argument, 'must not be empty')
+  if (utf8Length(id) > MAX_ID_BYTES)
+    throw invalid(operation, argument, `must be at most ${MAX_ID_BYTES} bytes`)
+  return id
+}
+
+/** A whole number of 0 or more, or `ERR_INVALID_ARGUMENT`. */
+export function checkCount(operation: string, argument: string, value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw invalid(operation, argument, 'must be a whole number, 0 or more')
+  return value as number
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/**
+ * An object with none but these keys: an option that is not known would change nothing, and nobody would hear of it.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function checkOptions(
+  operation: string,
+  argument: string,
+  value: unknown,
+  known: readonly string[],
+): asserts value is object {
+  if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  const name = argument === 'options' ? unknown : `${argument}.${unknown}`
+  throw invalid(operation, name, `is no option; there are ${known.join(', ')}`)
+}

@@ -1,0 +1,92 @@
+import type { KernelSession } from '../kernel/feature.ts'
+import { markIn } from '../kernel/log/bodies.ts'
+import { readEntry, readRange } from '../kernel/log/entries.ts'
+import { hiddenBy } from '../kernel/log/fold.ts'
+import { notFound, readRewinds } from '../kernel/log/history.ts'
+import { partId } from '../kernel/log/rounds.ts'
+import { checkId } from '../kernel/text/json.ts'
+import type { Branch } from '../ports/branch.ts'
+import type { SessionBase } from '../ports/memory.ts'
+import type { HidingMark, RewindMark } from '../ports/op.ts'
+import type { ScopeStore } from '../ports/store.ts'
+import { kernelOf } from './kernel-of.ts'
+import { branchesOf, readMarks, standing } from './marks.ts'
+import { nameOf, type RewindOptions, wasDone, writeRewinds } from './rewind.ts'
+import { readFromMessage } from './rewinds.ts'
+
+/**
+ * All places of a session at which a message was edited or a reply made again, with their versions; {@link versionsIn} says which of them
+ * show. Reads all rewinds, and no message.
+ */
+export function readBranches(session: SessionBase): Promise<readonly Branch[]> {
+  const kernel = kernelOf('readBranches', session)
+  return kernel.run(async () => branchesOf(await readMarks(kernel.store)))
+}
+
+/**
+ * Shows a version of {@link readBranches} in the place of the one that shows, with all that followed it when it was left. One commit:
+ * after a crash, either the one or the other shows. Idempotent: what shows stays.
+ *
+ * @param id the message with which the version begins
+ * @throws ERR_NOT_FOUND: it is hidden and begins no version, or what it follows does not show
+ */
+export function switchTo(session: SessionBase, id: string, options: RewindOptions = {}): Promise<void> {
+  const kernel = kernelOf('switchTo', session)
+  return kernel.run(async () => {
+    checkId('switchTo', 'id', id)
+    const name = nameOf('switchTo', kernel, options)
+    if (await wasDone(kernel, name, options)) return
+    await kernel.lane.view.refresh()
+    const planned = await planSwitch(kernel, id)
+    if (planned) await writeRewinds(kernel, 'switchTo', marksOf(planned, name))
+  })
+}
+
+/** What is to be written so that a version shows: what hides the one that does, if there is one, and what no longer holds. */
+interface Switch extends Pick<HidingMark, 'hides' | 'after'> {
+  /** The rewinds that hide it. */
+  readonly undo: readonly string[]
+}
+
+/**
+ * How a version comes to show in the place of the one that does.
+ *
+ * @returns undefined: it shows
+ * @throws ERR_NOT_FOUND: it is hidden and begins no version, or what it follows does not show
+ */
+async function planSwitch(session: KernelSession, id: string): Promise<Switch | undefined> {
+  const { store } = session
+  const rows = await readRewinds(store)
+  const marks = rows.flatMap((row) => (markIn(row) as RewindMark | undefined) ?? [])
+  const hidden = hiddenBy(rows)
+  if (!hidden.has(id) && (await readEntry(store, id))?.kind === 'message') return undefined
+  const after = branchesOf(marks).find(({ versions }) => versions.includes(id))?.after
+  if (after === undefined) throw notFound('switchTo', id)
+  const hides =
+    after === null
+      ? await readAll(store, hidden)
+      : (await readFromMessage(session, after, 'switchTo')).hides.slice(1)
+  const undo = standing(marks).filter((mark) => mark.hides.includes(id))
+  return { hides, after, undo: undo.map((mark) => mark.id) }
+}
+
+/** Ids of all that shows. */
+async function readAll(store: ScopeStore, hidden: ReadonlySet<string>): Promise<readonly string[]> {
+  const rows = await readRange(store, undefined)
+  return rows.flatMap(({ kind, id, body }) =>
+    kind === 'message' && body !== null && !hidden.has(id) ? [id] : [],
+  )
+}
+
+/** What is written for it, under names that are made from one. */
+function marksOf({ hides, after, undo }: Switch, name: string): readonly RewindMark[] {
+  const hiding: readonly RewindMark[] =
+    hides.length === 0 ? [] : [{ type: 'rewind', id: name, hides, ...(after !== undefined && { after }) }]
+  return [
+    ...hiding,
+    ...undo.map((rewind, index): RewindMark => {
+      const id = partId(name, hiding.length + index)
+      return { type: 'rewind', id, undo: rewind }
+    }),
+  ]
+}

@@ -1,0 +1,78 @@
+import { factKey } from '../../features/facts/fact.ts'
+import { readEntry } from '../../kernel/log/entries.ts'
+import { checkUser } from '../../kernel/memory.ts'
+import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import type { Certificate } from '../../ports/certificate.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Memory, SessionBase, UserScope } from '../../ports/memory.ts'
+import { hasBody } from '../../ports/store.ts'
+import { kernelOf, memoryOf } from '../kernel-of.ts'
+import { forgetAll, forgetShared } from './cascade.ts'
+import { certificateOf } from './certificate.ts'
+
+export interface ForgetOptions {
+  /** Which of the two an id is of. Default: of a message, or of a fact where there is no such message. */
+  readonly kind?: 'message' | 'fact'
+}
+
+/**
+ * Empties a message or a fact, and all that was derived from it, for ever: summaries of the message, facts that name it as a source (those
+ * that the user's other sessions share too), heads that showed any of these, the index of recall, and attachments that no other message
+ * names. Rows keep id, number and place. What people, models or the app said again in other messages, in a title or in the checkpoint
+ * stays: nobody can tell. A message that names attachments takes a read of the whole log, a fact that is shared one of all heads of the
+ * user's sessions.
+ *
+ * Idempotent: repeating it says `already`, and what an end of the process left is finished. It is recorded in the user's audit.
+ *
+ * @returns what was removed: ids and counts, no text
+ * @throws ERR_NOT_FOUND (there never was one), ERR_INVALID_ARGUMENT
+ */
+export function forget(session: SessionBase, id: string, options: ForgetOptions = {}): Promise<Certificate> {
+  const kernel = kernelOf('forget', session)
+  return kernel.run(async () => {
+    checkId('forget', 'id', id)
+    checkOptions('forget', 'options', options, ['kind'])
+    const { kind } = options
+    if (kind !== undefined && kind !== 'message' && kind !== 'fact')
+      throw invalid('forget', 'kind', `must be 'message' or 'fact'`)
+    const { store, user, memory, sessionId } = kernel
+    const row = kind === 'fact' ? undefined : await readEntry(store, id)
+    const isEntry = row?.kind === 'message' || row?.kind === 'summary'
+    const key = factKey(id)
+    const [own, shared] =
+      isEntry || kind === 'message' ? [] : [await store.register(key), await user.store.register(key)]
+    if (!isEntry && !own && !shared) throw unknown(id, kind)
+    const targets = {
+      rows: isEntry ? [row] : [],
+      // In both: what was just shared is in each of them.
+      own: own && hasBody(own) ? [key] : [],
+      shared: shared && hasBody(shared) ? [key] : [],
+    }
+    const { host } = memory
+    const parts = { store, sessionId, userStore: user.store, open: user.session, host }
+    const done = await forgetAll(parts, targets, { action: 'forget', target: id })
+    await kernel.tell()
+    return certificateOf(host, 'forget', id, done.already, done.found, done.kept)
+  })
+}
+
+/**
+ * Empties a fact that all of a user's sessions share, as {@link forget} does from one of them.
+ *
+ * @throws ERR_NOT_FOUND (there never was one), ERR_INVALID_ARGUMENT
+ */
+export async function forgetFact(memory: Memory, user: UserScope, id: string): Promise<Certificate> {
+  const kernel = memoryOf('forgetFact', memory)
+  const { store: userStore, session: open } = kernel.user(checkUser('forgetFact', user))
+  const key = factKey(checkId('forgetFact', 'id', id))
+  const row = await userStore.register(key)
+  if (!row) throw unknown(id, 'fact')
+  const { host } = kernel
+  const shared = hasBody(row) ? [key] : []
+  const done = await forgetShared({ userStore, open, host }, shared, { action: 'forget', target: id })
+  return certificateOf(host, 'forget', id, done.already, done.found, done.kept)
+}
+
+function unknown(id: string, kind = 'message or fact'): PlimsollError {
+  return new PlimsollError('ERR_NOT_FOUND', `forget: no ${kind} ${id}`, { id })
+}

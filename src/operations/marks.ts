@@ -1,0 +1,32 @@
+import { markIn } from '../kernel/log/bodies.ts'
+import { readRewinds } from '../kernel/log/history.ts'
+import type { Branch } from '../ports/branch.ts'
+import type { HidingMark, RewindMark } from '../ports/op.ts'
+import type { ScopeStore } from '../ports/store.ts'
+
+/** All places at which there are versions, by the order in which they came to be. Rewinds that say no place are left out. Pure. */
+export function branchesOf(marks: readonly RewindMark[]): readonly Branch[] {
+  const places = new Map<string | null, Set<string>>()
+  for (const { after, hides } of marks.filter(isHiding)) {
+    const [first] = hides
+    if (after === undefined || first === undefined) continue
+    const versions = places.get(after) ?? new Set()
+    places.set(after, versions.add(first))
+  }
+  return [...places].map(([after, versions]) => ({ after, versions: [...versions] }))
+}
+
+/** The rewinds that hold, oldest first. */
+export function standing(marks: readonly RewindMark[]): readonly HidingMark[] {
+  const undone = new Set(marks.flatMap((mark) => ('undo' in mark ? mark.undo : [])))
+  return marks.filter(isHiding).filter((mark) => !undone.has(mark.id))
+}
+
+/** All rewinds of a session. */
+export async function readMarks(store: ScopeStore): Promise<readonly RewindMark[]> {
+  return (await readRewinds(store)).flatMap((row) => (markIn(row) as RewindMark | undefined) ?? [])
+}
+
+function isHiding(mark: RewindMark): mark is HidingMark {
+  return 'hides' in mark
+}

@@ -1,0 +1,60 @@
+import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import type { Scope } from '../../ports/op.ts'
+
+/** For how long a part is kept. */
+export interface KeptFor {
+  /** Days of 24 hours: a whole number, 1 to 36 500. */
+  readonly days: number
+}
+
+/** For how long each part of a memory is kept. What is left out is kept until it is removed. */
+export interface RetentionOptions {
+  /**
+   * Rounds, by their newest message: they are forgotten as a whole, as by `session.forget`, with all that derives from them, facts
+   * included. The newest round of a session stays.
+   */
+  readonly log?: KeptFor
+  /** Facts, by their `createdAt`. Those that are pinned stay. */
+  readonly facts?: KeptFor
+  /** A session's checkpoint, by its last write. */
+  readonly checkpoint?: KeptFor
+  /**
+   * Told of what stays since it cannot be decrypted, so that nobody can tell how old it is: once a pass over all scopes. What it throws is
+   * ignored. A later pass judges it, where it can be read by then.
+   */
+  readonly onUnreadable?: (left: UnreadableLeft) => void
+}
+
+/** What retention could not judge. */
+export interface UnreadableLeft {
+  readonly scope: Scope
+  readonly part: 'log' | 'facts' | 'checkpoint'
+  /** Of the message, or the key of the register. */
+  readonly id: string
+}
+
+const MOST_DAYS = 36_500
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkRetention(operation: string, retention: RetentionOptions): RetentionOptions {
+  if (!isPlainObject(retention)) throw invalid(operation, 'options', 'must be an object')
+  for (const [name, kept] of Object.entries(retention)) {
+    const argument = name
+    if (name === 'onUnreadable') {
+      if (kept !== undefined && typeof kept !== 'function')
+        throw invalid(operation, argument, 'must be a function')
+      continue
+    }
+    if (name !== 'log' && name !== 'facts' && name !== 'checkpoint')
+      throw invalid(operation, argument, 'is no part that is kept for a time')
+    if (kept === undefined) continue
+    if (!isPlainObject(kept)) throw invalid(operation, argument, 'must be an object')
+    const { days } = kept as unknown as KeptFor
+    if (!Number.isSafeInteger(days) || days < 1 || days > MOST_DAYS)
+      throw invalid(operation, `${argument}.days`, `must be a whole number, 1 to ${MOST_DAYS}`)
+  }
+  const kept = Object.entries(retention).filter(([, value]) => value !== undefined)
+  if (!kept.some(([name]) => name !== 'onUnreadable'))
+    throw invalid(operation, 'options', 'must say how long log, facts or checkpoint are kept')
+  return Object.fromEntries(kept)
+}

@@ -1,0 +1,49 @@
+import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { utf8Length } from '../../kernel/text/utf8-length.ts'
+
+/** Longest id of a line, in UTF-8 bytes: the key of a session's register is longer than the session's id. */
+const MOST_NAME_BYTES = 512
+
+/** Contract: throws ERR_INVALID_ARGUMENT where a value is not as it must be. */
+export type Check = (operation: string, argument: string, value: unknown) => unknown
+export type Fields = { readonly [field: string]: Check }
+
+export const orNull =
+  (check: Check): Check =>
+  (operation, argument, value) =>
+    value === null || check(operation, argument, value)
+export const optional =
+  (check: Check): Check =>
+  (operation, argument, value) =>
+    value === undefined || check(operation, argument, value)
+/** A list, each item of which is checked. */
+export const list =
+  (check: Check): Check =>
+  (operation, argument, value) => {
+    if (!Array.isArray(value)) throw invalid(operation, argument, 'must be a list')
+    for (const [place, one] of value.entries()) check(operation, `${argument}[${place}]`, one)
+  }
+/** An object that has these fields; others are not looked at. */
+export const object =
+  (fields: Fields): Check =>
+  (operation, argument, value) => {
+    if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
+    for (const [name, check] of Object.entries(fields)) check(operation, `${argument}.${name}`, value[name])
+  }
+export const isTrue: Check = (operation, argument, value) => {
+  if (value !== true) throw invalid(operation, argument, 'must be true, or not there')
+}
+export const positive: Check = (operation, argument, value) => {
+  if (typeof value !== 'number' || !(value > 0)) throw invalid(operation, argument, 'must be above 0')
+}
+
+/** An id or a key, or `ERR_INVALID_ARGUMENT`. */
+export function checkName(operation: string, argument: string, value: unknown): string {
+  const name = checkText(operation, argument, value)
+  if (name === '' || utf8Length(name) > MOST_NAME_BYTES)
+    throw invalid(operation, argument, `must have 1 to ${MOST_NAME_BYTES} bytes`)
+  return name
+}
+
+export const ids: Check = list(checkName)
+export const texts: Check = list(checkText)

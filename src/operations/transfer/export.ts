@@ -1,0 +1,143 @@
+import { noteAudit } from '../../features/audit.ts'
+import { readSession, readSessions } from '../../features/session-list.ts'
+import type { KernelMemory } from '../../kernel/feature.ts'
+import { checkScope } from '../../kernel/memory.ts'
+import type { Memory } from '../../ports/memory.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { SessionInfo } from '../../ports/session.ts'
+import type { TransferPart } from '../../ports/transfer.ts'
+import { memoryOf } from '../kernel-of.ts'
+import { type CheckedExport, checkExport, type ExportOptions } from './export-options.ts'
+import { exportScope } from './export-scope.ts'
+import { FORMAT, fileOf, type TransferLine, VERSION } from './format.ts'
+import { markdownOf } from './markdown.ts'
+import { kindsOf } from './register-kinds.ts'
+
+/**
+ * What is stored of a user, or of one session where the scope names one: JSON lines, each with its end, which {@link importInto} reads back,
+ * or Markdown for reading. JSON lines hold messages and marks with their ids, order, ops, trust and sources, what was forgotten as such,
+ * registers with their versions, and the attachments that messages name. No line is longer than 1 MiB; a page is read at a time. The same
+ * content gives the same bytes, under another user too.
+ *
+ * Once it was read to its end, it is recorded in the user's audit.
+ *
+ * @throws ERR_INVALID_ARGUMENT, at once; while it is read, ERR_CONFLICT: something was forgotten meanwhile, so export again; ERR_DECRYPT:
+ *   something cannot be read; ERR_NOT_CONFIGURED: a register belongs to no feature in use; after the last line, as the store: it was not
+ *   recorded
+ * @example
+ * ```ts
+ * for await (const line of exportFrom(memory, { userId: 'ada' })) await file.write(line)
+ * ```
+ */
+export function exportFrom(
+  memory: Memory,
+  scope: Scope,
+  options?: ExportOptions,
+): AsyncGenerator<string, void, undefined> {
+  const { store, host, use } = memoryOf('exportFrom', memory)
+  return exportOf({ store, host, use }, checkScope('exportFrom', scope), checkExport(options))
+}
+
+/** As much of a memory as an export needs. */
+export type ExportParts = Pick<KernelMemory, 'store' | 'host' | 'use'>
+
+/** The lines of a scope, each with its end. */
+function exportOf(
+  parts: ExportParts,
+  scope: Scope,
+  { format, parts: wanted }: CheckedExport,
+): AsyncGenerator<string, void, undefined> {
+  const counts = { sessions: 0, lines: 0 }
+  const kindOf = kindsOf(parts.use)
+  const lines = counted(linesOf(parts, scope, wanted, kindOf), counts)
+  const texts =
+    format === 'markdown'
+      ? markdownOf(
+          lines,
+          (sessionId) => parts.store.open({ ...scope, sessionId }),
+          (key) => kindOf(key)?.name ?? key,
+        )
+      : fileOf(lines)
+  return recorded(parts, scope, texts, counts)
+}
+
+/** Records it once all of it was read. */
+async function* recorded(
+  { store, host }: ExportParts,
+  { sessionId, ...user }: Scope,
+  texts: AsyncGenerator<string, void, undefined>,
+  counts: Readonly<Record<string, number>>,
+): AsyncGenerator<string, void, undefined> {
+  yield* texts
+  const target = sessionId === undefined ? {} : { target: sessionId }
+  await noteAudit(store.open(user), host, { action: 'export', ...target, counts })
+}
+
+async function* counted(
+  lines: AsyncGenerator<TransferLine>,
+  counts: { sessions: number; lines: number },
+): AsyncGenerator<TransferLine> {
+  for await (const line of lines) {
+    counts.lines++
+    if (line.type === 'session') counts.sessions++
+    yield line
+  }
+}
+
+/** The lines of one scope alone, where a user's scopes are not in one store. @throws as {@link exportFrom} */
+export function exportScopeOf(
+  memory: Memory,
+  scope: Scope,
+  parts: readonly TransferPart[],
+): AsyncGenerator<TransferLine> {
+  const { store, host, use } = memoryOf('exportFrom', memory)
+  const owner = scope.sessionId === undefined ? 'user' : 'session'
+  return exportScope({ store: store.open(scope), owner, parts, host, kindOf: kindsOf(use) })
+}
+
+/** What an export begins with. */
+export function headerOf(of: 'user' | 'session', parts: readonly TransferPart[]): TransferLine {
+  return { type: 'export', format: FORMAT, v: VERSION, of, parts }
+}
+
+/** What the lines of a session begin with. */
+export function sessionLine(sessionId: string, info: Partial<SessionInfo> = {}): TransferLine {
+  const { title, createdAt } = info
+  return {
+    type: 'session',
+    sessionId,
+    ...(title !== undefined && { title }),
+    ...(createdAt !== undefined && { createdAt }),
+  }
+}
+
+async function* linesOf(
+  { store, host }: ExportParts,
+  { sessionId, ...user }: Scope,
+  parts: readonly TransferPart[],
+  kindOf: ReturnType<typeof kindsOf>,
+): AsyncGenerator<TransferLine> {
+  const session = async function* (id: string, info: SessionInfo | undefined) {
+    yield sessionLine(id, info)
+    const scope = store.open({ ...user, sessionId: id })
+    try {
+      yield* exportScope({ store: scope, owner: 'session', parts, host, kindOf })
+    } finally {
+      await scope.close()
+    }
+  }
+  if (sessionId !== undefined) {
+    yield headerOf('session', parts)
+    yield* session(sessionId, await readSession(store.open(user), sessionId))
+    return
+  }
+  yield headerOf('user', parts)
+  yield { type: 'user' }
+  yield* exportScope({ store: store.open(user), owner: 'user', parts, host, kindOf })
+  for (let after: string | undefined; ; ) {
+    const page = await readSessions(store.open(user), after)
+    for (const info of page) yield* session(info.sessionId, info)
+    after = page.at(-1)?.sessionId
+    if (after === undefined) return
+  }
+}

@@ -1,0 +1,79 @@
+import { HEAD_KEY } from '../../kernel/context/head.ts'
+import type { Feature, RegisterKind } from '../../kernel/feature.ts'
+import { checkTime } from '../../kernel/log/check-message.ts'
+import { checkJson } from '../../kernel/text/check-json.ts'
+import { hashJson } from '../../kernel/text/hash.ts'
+import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { SESSION } from '../../ports/session.ts'
+import { checkTitle } from '../sessions.ts'
+import { checkSettings, SETTINGS } from '../settings.ts'
+import { checkHead } from './check-head.ts'
+
+/** What a key is of: its kind, and what the register is called in it. */
+export interface KeyKind {
+  readonly kind: RegisterKind
+  readonly name: string
+}
+
+/** Registers that belong to no part of an export: records of what was done, and places where work goes on. */
+const INTERNAL = ['audit/', 'retention']
+
+/** What no feature owns. */
+const OWN: readonly RegisterKind[] = [
+  {
+    prefix: SETTINGS,
+    part: 'profile',
+    owners: ['user'],
+    isUnlabelled: true,
+    check: (operation, _, value) => {
+      checkCount(operation, 'value.v', (value as { readonly v?: unknown } | null)?.v)
+      return { ...checkSettings(operation, value) } as never
+    },
+  },
+  {
+    prefix: HEAD_KEY,
+    part: 'log',
+    owners: ['session'],
+    isUnlabelled: true,
+    check: (operation, name, value) => {
+      const json = checkJson(operation, 'value', value)
+      checkHead(operation, value)
+      if (hashJson(json) !== name) throw invalid(operation, 'value', 'is not what its key is the hash of')
+      return json
+    },
+  },
+  {
+    prefix: SESSION,
+    part: 'log',
+    owners: ['user'],
+    check: (operation, name, value) => {
+      checkOptions(operation, 'value', value, ['sessionId', 'title', 'createdAt'])
+      const { sessionId, title, createdAt } = value as { readonly [field: string]: unknown }
+      checkId(operation, 'value.sessionId', sessionId)
+      if (sessionId !== name) throw invalid(operation, 'value.sessionId', 'is not that of its key')
+      return {
+        sessionId: name,
+        title: checkTitle(operation, 'value.title', title),
+        createdAt: checkTime(operation, 'value.createdAt', createdAt),
+      }
+    },
+  },
+]
+
+/** Says what kind of register a key names. Undefined: none that is in use. */
+export function kindsOf(use: readonly Feature[]): (key: string) => KeyKind | undefined {
+  const all = [...OWN, ...use.flatMap(({ registers = [] }) => registers)]
+  const kinds = new Map(all.map((kind) => [kind.prefix, kind]))
+  return (key) => {
+    const whole = kinds.get(key)
+    if (whole) return key.endsWith('/') ? undefined : { kind: whole, name: key }
+    const prefix = key.slice(0, key.indexOf('/') + 1)
+    const kind = kinds.get(prefix)
+    return kind && { kind, name: key.slice(prefix.length) }
+  }
+}
+
+/** Whether a register is left out of exports on purpose. */
+export function isInternal(key: string): boolean {
+  return INTERNAL.some((prefix) => (prefix.endsWith('/') ? key.startsWith(prefix) : key === prefix))
+}

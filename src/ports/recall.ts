@@ -1,0 +1,34 @@
+import type { FactKind } from './fact.ts'
+import type { Role, Trust } from './message.ts'
+
+/** Something that was found. */
+export interface Recalled {
+  readonly id: string
+  readonly type: 'message' | 'fact'
+  /** Of a message. */
+  readonly role?: Role
+  /** Whose message it is, where it has a name. */
+  readonly name?: string
+  /** Of a fact. */
+  readonly kind?: FactKind
+  readonly text: string
+  readonly trust: Trust
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  /** Id of the message's session. */
+  readonly sessionId?: string
+  /** The message's number in the log of its session, by which {@link readSource} reads it. */
+  readonly ordinal?: number
+  /** To compare results of one call by; it means nothing else. */
+  readonly score: number
+}
+
+export interface RecallOptions {
+  /** Results at most: 1 to 200. Default 10. */
+  readonly first?: number
+}
+
+export interface UserRecallOptions extends RecallOptions {
+  /** Which sessions to look through, at most 256. Default: none, facts alone; `all`: those of the newest 256. */
+  readonly sessions?: 'all' | readonly string[]
+}

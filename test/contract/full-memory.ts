@@ -1,0 +1,97 @@
+/** A memory with every feature in use, for suites that concern what they do together. */
+
+import { LawChecker } from '../../src/assert-laws.ts'
+import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
+import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
+import {
+  type CompactionShape,
+  checkpoint,
+  compaction,
+  createMemory,
+  defaultCounter,
+  type FactsOptions,
+  type FactsShape,
+  type Feature,
+  facts,
+  type Host,
+  type Memory,
+  type MemoryOptions,
+  type ProfileOptions,
+  type ProfileShape,
+  profile,
+  type RecallFeatureOptions,
+  type RecallShape,
+  type RetentionOptions,
+  recall,
+  retention,
+  type Session,
+  type SkillsOptions,
+  type SkillsShape,
+  skills,
+  type User,
+} from '../../src/index.ts'
+import { createKernel } from '../../src/kernel/memory.ts'
+
+/** The options of a memory, and those of each feature by its name. */
+export interface FullMemoryOptions<State = unknown> extends MemoryOptions {
+  readonly profile?: ProfileOptions
+  readonly skills?: SkillsOptions
+  readonly facts?: FactsOptions
+  readonly checkpoint?: CheckpointOptions<State> & { readonly initial?: State | (() => State) }
+  /** In place of the one of the platform. */
+  readonly host?: Host
+  /** Default: not in use. */
+  readonly recall?: RecallFeatureOptions | undefined
+  /** Default: not in use. */
+  readonly compaction?: CompactionOptions | undefined
+  /** Default: not in use. */
+  readonly retention?: RetentionOptions | undefined
+}
+
+export interface FullShape<State = unknown> {
+  readonly profile: ProfileShape
+  readonly skills: SkillsShape
+  readonly facts: FactsShape
+  readonly checkpoint: CheckpointShape<State>
+  readonly recall: RecallShape
+  readonly compaction: CompactionShape
+}
+
+export type FullMemory<State = unknown> = Memory<FullShape<State>>
+export type FullSession<State = unknown> = Session<FullShape<State>>
+export type FullUser = User<FullShape>
+
+/** Recall, compaction and retention are in use where they are given: a suite that calls them gives them. */
+export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): FullMemory<State> {
+  const {
+    profile: documents,
+    skills: texts,
+    facts: remembered,
+    checkpoint: kept = {},
+    recall: found,
+    compaction: summaries,
+    retention: times,
+    host,
+    development = false,
+    ...rest
+  } = options
+  const use: Feature[] = [
+    profile(documents),
+    skills(texts),
+    facts(remembered),
+    checkpoint<State>(kept as never),
+    ...(found ? [recall(found)] : []),
+    ...(summaries ? [compaction(summaries)] : []),
+    ...(times ? [retention(times)] : []),
+  ]
+  const memory: Memory = host
+    ? createKernel({
+        counter: defaultCounter,
+        ...rest,
+        host,
+        use,
+        ...(development && { laws: () => new LawChecker() }),
+      })
+    : createMemory({ ...rest, development, use })
+  return memory as FullMemory<State>
+}

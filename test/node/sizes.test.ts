@@ -1,0 +1,53 @@
+/** What pages download: the budgets of `test/sizes/budgets.ts`, counted. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { BUDGETS, TAG_BUDGET } from '../sizes/budgets.ts'
+import { bundle } from '../sizes/bundle.ts'
+import { weighTag } from '../sizes/tag.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+test.each(BUDGETS)('$name downloads at most $mostKiB KiB', async ({ mostKiB, goalKiB: _, ...program }) => {
+  const { gzipKiB, external } = await bundle(program)
+  expect(external).toEqual([])
+  expect(gzipKiB).toBeLessThanOrEqual(mostKiB)
+})
+
+test('who imports createMemory alone gets no feature, no operation, no store and no renderer', async () => {
+  const { sources } = await bundle({ name: 'alone', code: `export { createMemory } from 'plimsoll'` })
+  const folders = new Set(sources.map((path) => /src\/(?:(\w+)\/)?/.exec(path)?.[1] ?? path))
+  expect([...folders].filter((folder) => !/node_modules|\.ts$|^<stdin>$/.test(folder)).sort()).toEqual([
+    'counters',
+    'kernel',
+    'platform',
+    'ports',
+  ])
+})
+
+test('an operation or a feature that is imported brings no other', async () => {
+  const found = async (name: string) =>
+    (await bundle({ name, code: `export { ${name} } from 'plimsoll'` })).sources
+  expect(await found('rewind')).not.toContainEqual(expect.stringMatching(/src\/(?:features|agent|stores)\//))
+  expect(await found('profile')).not.toContainEqual(
+    expect.stringMatching(/src\/(?:operations|agent|stores|features\/(?:facts|skills|compaction|recall))\//),
+  )
+})
+
+test('the widget by one tag shows and answers within its budget', { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-sizes-'))
+  try {
+    // A process of its own: what is built in one that tests holds what is for developers alone.
+    const vite = join(root, 'node_modules/vite/bin/vite.js')
+    const options = ['--config', 'vite.tag.config.ts', '--outDir', folder, '--logLevel', 'error']
+    const env = { ...process.env, NODE_ENV: 'production' }
+    execFileSync(process.execPath, [vite, 'build', ...options], { cwd: root, env })
+    const { firstLook, answering } = weighTag(folder)
+    expect.soft(firstLook).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
+    expect.soft(answering).toBeLessThanOrEqual(TAG_BUDGET.answering)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,214 @@
+/**
+ * Wanted differences between the frozen build and the working sources. Each has a line in
+ * CHANGELOG.md.
+ */
+import { at, type Difference } from './compare.ts'
+import { field, isObject, type Json, type JsonObject, listIn, numberIn, textIn } from './json.ts'
+import type { Result, Step } from './play.ts'
+import { isSameSession, type OpenTab, receiptOf, stepsBefore, tabOf } from './played.ts'
+
+/** What both builds made of the history. */
+export interface Played {
+  readonly first: Result
+  readonly second: Result
+}
+
+export interface WantedDifference {
+  /** A line of CHANGELOG.md, or a part of one that no other line has. */
+  readonly changelog: string
+  /** Whether a difference is this one. */
+  holds(difference: Difference, played: Played): boolean
+  /** After it epochs are other ones, and with them all that follows: nothing is compared from its step on. */
+  readonly isLasting?: true
+}
+
+export const wanted: readonly WantedDifference[] = [
+  {
+    changelog: '`receipt.exceeded` where the newest step needs more than a limit',
+    holds: ({ path, old }) => path.at(-1) === 'exceeded' && path.at(-2) === 'receipt' && old === undefined,
+  },
+  {
+    changelog: 'Options that are not known are refused',
+    holds: (difference) => {
+      const failures = failuresAt(difference)
+      return failures?.old.some(isRefusal) === true && areAlike(failures)
+    },
+  },
+  {
+    changelog: 'what cannot be read is named by its feature',
+    holds: (difference) => {
+      const failures = failuresAt(difference)
+      return failures?.old.some(isLongTerm) === true && areAlike(failures)
+    },
+  },
+  {
+    changelog: 'Where the read of one feature fails, what its epoch froze shows on',
+    isLasting: true,
+    holds: showsOn,
+  },
+  {
+    changelog: 'An epoch that shows no facts goes on in another project',
+    isLasting: true,
+    holds: isOtherProject,
+  },
+  {
+    changelog: 'An epoch that shows no facts goes on in another project',
+    holds: ({ path, old, new: now, was }) =>
+      path.slice(-3).join('.') === 'body.remembered.project' &&
+      typeof old === 'string' &&
+      now === undefined &&
+      listIn(at(was, path.slice(0, -1)), 'facts').length === 0,
+  },
+  {
+    changelog: '`tokensBefore` of a compaction',
+    holds: ({ path, was, is }) => {
+      const [events, , name] = path
+      const cause = (step: Json): string => textIn(at(step, path.slice(0, 2)), 'cause')
+      return (
+        events === 'events' &&
+        name === 'tokensBefore' &&
+        cause(was) === cause(is) &&
+        !GROWN.includes(cause(was))
+      )
+    },
+  },
+  {
+    changelog: '`addExchange` reckons with the excerpt of the checkpoint',
+    isLasting: true,
+    holds: isAfterExchange,
+  },
+  {
+    changelog: 'After an import that left out what an epoch had frozen',
+    isLasting: true,
+    holds: isSavedAfterImport,
+  },
+  {
+    changelog: '`editMessage(session, id, message)` in place of',
+    holds: ({ path, old, new: now }) =>
+      path.at(-1) === 'opId' &&
+      String(now).startsWith('editMessage/') &&
+      String(old) === String(now).replace('editMessage/', 'append/'),
+  },
+]
+
+/** Causes of epochs before which the head still held. */
+const GROWN = ['window', 'budget', 'late']
+
+const FAILURES = ['outcome', 'ok', 'receipt', 'failures']
+
+interface Failures {
+  readonly old: readonly Json[]
+  readonly new: readonly Json[]
+}
+
+/** What failed open in both builds, where the difference is there. */
+function failuresAt({ path, was, is }: Difference): Failures | undefined {
+  if (FAILURES.some((name, index) => path[index] !== name)) return undefined
+  return { old: listIn(at(was, FAILURES)), new: listIn(at(is, FAILURES)) }
+}
+
+/** A memory without recall was asked for it. */
+function isRefusal(failure: Json): boolean {
+  return textIn(failure, 'part') === 'recall' && textIn(failure, 'code') === 'ERR_INVALID_ARGUMENT'
+}
+
+function isLongTerm(failure: Json): boolean {
+  return textIn(failure, 'part') === 'long-term'
+}
+
+/** Whether the same failed for the same reason, each feature of long-term memory by itself. */
+function areAlike({ old, new: now }: Failures): boolean {
+  const before = old.filter((one) => !isRefusal(one))
+  const features = now.filter((one) => FEATURES.includes(textIn(one, 'part')))
+  const others = now.filter((one) => !features.includes(one))
+  const longTerm = before.find(isLongTerm)
+  return (
+    JSON.stringify(before.filter((one) => one !== longTerm)) === JSON.stringify(others) &&
+    (longTerm === undefined
+      ? features.length === 0
+      : features.length > 0 && features.every((one) => textIn(one, 'code') === textIn(longTerm, 'code')))
+  )
+}
+
+/** Whether an epoch began of which 0.1.0 could not read what is remembered, so that it showed nothing. */
+function showsOn({ step, command }: Difference, { first, second }: Played): boolean {
+  if (['rows', 'export'].includes(command.kind)) return first.steps.slice(0, step).some(isBegunTwice)
+  const [old, now] = [receiptOf(first.steps[step]), receiptOf(second.steps[step])]
+  const shows = (receipt: JsonObject | undefined): boolean =>
+    listIn(receipt, 'remembered').some((use) => FROZEN.includes(textIn(use, 'name')))
+  return listIn(old, 'failures').some(isLongTerm) && !shows(old) && shows(now)
+}
+
+/** Whether a read failed, and then not, while an epoch was asked for: another one began in the same call. */
+function isBegunTwice(step: Step): boolean {
+  const receipt = receiptOf(step)
+  const { command } = step
+  const isAsked = command.kind === 'context' && command.newEpoch === true
+  const cause = textIn(field(receipt, 'epoch'), 'cause')
+  return isAsked && listIn(receipt, 'failures').some(isLongTerm) && !['', 'manual'].includes(cause)
+}
+
+/** What a receipt calls what heads show. */
+const FROZEN = ['profile', 'pins', 'skills', 'facts', 'loaded-skills']
+
+/** What 0.1.0 read as one. */
+const FEATURES = ['facts', 'profile', 'skills']
+
+/**
+ * Whether a tab of another project asks than one before it, and one of the two is shown no fact:
+ * documents and skills are of no project. For the older build these were other heads; to the newer
+ * one they are the same, in other sessions too.
+ */
+function isOtherProject({ projection, step, path }: Difference, { first }: Played): boolean {
+  const [raced, place] = path
+  const asked = raced === 'raced' ? first.steps[step]?.raced?.[Number(place)] : first.steps[step]
+  const tab = asked && tabOf(first, step, asked)
+  if (!asked || !tab || !EPOCH.some((name) => path.includes(name))) return false
+  const isContext = (one: Step, own: OpenTab): boolean =>
+    isObject(field(receiptOf(one), 'epoch')) && (projection === 'names' || isSameSession(own, tab))
+  for (const before of stepsBefore(first, step))
+    if (isContext(before.step, before.tab)) {
+      if (tab.project !== before.tab.project && !(showsFacts(asked) && showsFacts(before.step))) return true
+      if (projection !== 'names') return false
+    }
+  return false
+}
+
+function showsFacts(step: Step): boolean {
+  return listIn(receiptOf(step), 'remembered').some(
+    (use) => FACTS.includes(textIn(use, 'name')) && numberIn(use, 'items') > 0,
+  )
+}
+
+/** Where a context says in which epoch it is. */
+const EPOCH: readonly Difference['path'][number][] = ['epoch', 'head']
+/** What a receipt calls the facts of a head. */
+const FACTS = ['pins', 'facts']
+
+/** Whether an exchange was added with an excerpt, and no context was built in its session since. */
+function isAfterExchange({ step }: Difference, { first }: Played): boolean {
+  const at = first.steps[step]
+  const asked = at && tabOf(first, step, at)
+  for (const before of stepsBefore(first, step + 1)) {
+    const { kind } = before.step.command
+    if (asked && !isSameSession(asked, before.tab)) continue
+    if (kind === 'context' && before.step !== at) return false
+    const sections = first.configurations[before.tab.configuration]?.sections
+    if (kind === 'addExchange') return numberIn(sections, 'checkpoint') > 0
+  }
+  return false
+}
+
+/** Whether an epoch is saved by now which was not, in a session of which an import left lines out. */
+function isSavedAfterImport({ step }: Difference, { first, second }: Played): boolean {
+  const at = first.steps[step]
+  const asked = at && tabOf(first, step, at)
+  const epochOf = (one: Step | undefined): Json | undefined => field(receiptOf(one), 'epoch')
+  if (!asked || epochOf(at) !== 'unsaved' || !isObject(epochOf(second.steps[step]))) return false
+  for (const { step: before, tab } of stepsBefore(first, step)) {
+    const { command, outcome } = before
+    if (command.kind !== 'import' || tab.store !== asked.store || command.user !== asked.user) continue
+    if ('ok' in outcome && numberIn(field(outcome.ok, 'skipped'), 'count') > 0) return true
+  }
+  return false
+}

@@ -1,0 +1,46 @@
+import type { Program } from './bundle.ts'
+
+/** What a page may download of an entry, at most. */
+export interface Budget extends Program {
+  /** Of what is loaded at first, gzip -9: tests hold it. Who raises one says in the change log what the page gets for it. */
+  readonly mostKiB: number
+  /** What it is meant to become, where it is more now: the bench shows it as missed. */
+  readonly goalKiB?: number
+}
+
+export const BUDGETS: readonly Budget[] = [
+  {
+    name: 'plimsoll createMemory',
+    code: `export { createMemory } from 'plimsoll'`,
+    mostKiB: 30.5,
+    goalKiB: 24,
+  },
+  {
+    name: 'plimsoll createMemory, mapStore, toOpenAI',
+    code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
+    mostKiB: 33.5,
+    goalKiB: 28,
+  },
+  {
+    name: 'plimsoll createMemory, standard',
+    code: `export { createMemory, standard } from 'plimsoll'`,
+    mostKiB: 56,
+    goalKiB: 50,
+  },
+  {
+    name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
+    code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
+    splits: true,
+    mostKiB: 101,
+    goalKiB: 92,
+  },
+  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6 },
+]
+
+/** The widget by one tag, in bytes, gzip -9. */
+export const TAG_BUDGET = {
+  /** Until a conversation of this browser shows. */
+  firstLook: 75_000,
+  /** With the memory, and what answers in the browser. It is meant to become 132 000. */
+  answering: 168_000,
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import {
+  charsPerToken,
+  compaction,
+  createMemory,
+  type Feature,
+  mapStore,
+  type ShowPart,
+} from '../../src/index.ts'
+
+type Part = 'read' | 'holds' | 'head' | 'since' | 'tail'
+
+/** A feature that shows a note, and fails where it is told to. */
+function notes() {
+  const state = { note: 'one', fails: undefined as Part | undefined }
+  const check = (part: Part): void => {
+    if (state.fails === part) throw new Error(`${part} is ill`)
+  }
+  const section = (text: string, where: 'memory' | 'tail') => ({
+    in: where,
+    at: 1,
+    name: 'notes',
+    text,
+    trust: 'user' as const,
+  })
+  const show: ShowPart<{ readonly note: string }> = {
+    read: async () => {
+      check('read')
+      return { note: state.note }
+    },
+    holds: (frozen, { note }) => {
+      check('holds')
+      return frozen?.record === note || !note.startsWith('new')
+    },
+    head: ({ note }) => {
+      check('head')
+      return { sections: [section(`the note is ${note}`, 'memory')], sources: [], record: note }
+    },
+    since: (frozen, { note }) => {
+      check('since')
+      return frozen?.record === note ? undefined : { sections: [section(`since then ${note}`, 'tail')] }
+    },
+    tail: async () => {
+      check('tail')
+      return { sections: [section('always', 'tail')] }
+    },
+  }
+  const feature: Feature<'notes'> = { name: 'notes', open: () => ({ show: show as ShowPart }) }
+  return { state, feature }
+}
+
+function open() {
+  const { state, feature } = notes()
+  const store = mapStore()
+  const memory = () =>
+    createMemory({ store, budget: 4_000, counter: charsPerToken(4), use: [feature] }).session({
+      userId: 'ada',
+      sessionId: 'trip',
+    })
+  return { state, memory, session: memory() }
+}
+
+type Session = ReturnType<typeof open>['session']
+
+async function look(session: Session) {
+  const { blocks, epoch, receipt } = await session.context()
+  const text = JSON.stringify(blocks)
+  return {
+    epoch,
+    isFrozen: text.includes('the note is one'),
+    failures: receipt.failures.map(({ part, message }) => `${part}: ${message}`),
+    text,
+  }
+}
+
+describe('a feature that fails while it shows', () => {
+  for (const part of ['read', 'holds', 'head', 'since', 'tail'] as const)
+    it(`in ${part}: what the epoch froze shows on, the epoch goes on, and the receipt says so once`, async () => {
+      const { state, session, memory } = open()
+      await session.append({ role: 'user', content: 'Hello.' })
+      const before = await look(session)
+      expect(before).toMatchObject({ isFrozen: true, failures: [] })
+      state.note = part === 'head' ? 'new' : 'other'
+      state.fails = part
+      for (const one of [session, memory()]) {
+        const after = await look(one)
+        expect(after).toMatchObject({
+          epoch: before.epoch,
+          isFrozen: true,
+          failures: [`notes: ${part} is ill`],
+        })
+      }
+      state.fails = undefined
+      expect((await look(session)).failures).toEqual([])
+    })
+
+  it('shows on in the next epoch too, and nothing is lost once it works again', async () => {
+    const { state, session } = open()
+    await session.append({ role: 'user', content: 'Hello.' })
+    const { epoch } = await look(session)
+    Object.assign(state, { note: 'new', fails: 'head' })
+    const { epoch: next, receipt, blocks } = await session.context({ newEpoch: true })
+    expect(next).not.toBe(epoch)
+    expect(JSON.stringify(blocks)).toContain('the note is one')
+    expect(receipt.failures).toMatchObject([{ part: 'notes' }])
+    state.fails = undefined
+    expect((await look(session)).text).toContain('the note is new')
+  })
+
+  it('has nothing to show where it fails from the first context on, which is built all the same', async () => {
+    for (const part of ['read', 'head', 'tail'] as const) {
+      const { state, session } = open()
+      state.fails = part
+      await session.append({ role: 'user', content: 'Hello.' })
+      const { text, failures } = await look(session)
+      expect(text).toContain('Hello.')
+      expect(failures).toEqual([`notes: ${part} is ill`])
+    }
+  })
+})
+
+it('two features that stand for messages are refused when a session opens', () => {
+  const other = { ...compaction(), name: 'digest' } as Feature<'digest'>
+  const memory = createMemory({ store: mapStore(), budget: 4_000, use: [compaction(), other] })
+  expect(() => memory.session({ userId: 'ada' })).toThrow(
+    'session: use has compaction() and digest(), of which only one can stand for messages',
+  )
+})

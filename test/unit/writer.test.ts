@@ -1,0 +1,195 @@
+import { describe, expect, it, test } from 'vitest'
+import { createMemory } from '../../src/create-memory.ts'
+import type { Feature } from '../../src/kernel/feature.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
+import type { OpResult } from '../../src/ports/op.ts'
+import { mapStore } from '../../src/stores/map.ts'
+
+/** Puts a register that it takes for absent. */
+function putting(name: string, refuse?: (results: readonly OpResult[]) => Promise<void>): Feature {
+  return {
+    name,
+    open: () => ({
+      write: {
+        check: async () => true,
+        prepare: async (_, { part }) => ({
+          ops: [{ kind: 'put', opId: part(name), key: `own/${name}`, base: null, value: 1 }],
+          ...(refuse && { refuse }),
+        }),
+      },
+    }),
+  }
+}
+
+test('a feature hears what became of its own ops, also after one that does not ask', async () => {
+  const heard: (readonly OpResult[])[] = []
+  const second = putting('second', async (results) => {
+    heard.push(results)
+    throw new Error('given up')
+  })
+  const memory = createMemory({ store: mapStore(), budget: 1_000, use: [putting('first'), second] })
+  const session = memory.session({ userId: 'ada' }) as unknown as {
+    commit(input: object): Promise<unknown>
+  }
+  await session.commit({ second: true })
+  await expect(session.commit({ first: true, second: true })).rejects.toThrow('given up')
+  expect(heard).toEqual([[expect.objectContaining({ status: 'conflict' })]])
+})
+
+describe('what cannot be written', () => {
+  const first = { role: 'user', content: 'a', id: 'a' } as const
+  const feature: Feature = {
+    name: 'own',
+    open: () => ({
+      write: {
+        options: ['ownly'],
+        check: async (_, value) => value,
+        prepare: async (_, { part }) => ({
+          ops: [{ kind: 'put', opId: part('own'), key: 'own/x', base: 'never', value: 1 }],
+        }),
+      },
+    }),
+  }
+  const open = () =>
+    createMemory({ store: mapStore(), budget: 1_000, use: [feature] }).session({
+      userId: 'ada',
+    }) as unknown as {
+      append(input: unknown, options?: object): Promise<{ messages: readonly { id: string }[] }>
+      commit(input: unknown, options?: object): Promise<unknown>
+      history(): Promise<readonly unknown[]>
+    }
+
+  it.each<[string, string, (session: ReturnType<typeof open>) => Promise<unknown>]>([
+    ['ERR_INVALID_ARGUMENT', 'append: messages must hold a message', (session) => session.append([])],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: messages must hold a message, or a feature must have something to write',
+      (session) => session.commit({ messages: [] }),
+    ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: ownly belongs to own, which is not given',
+      (session) => session.commit({ messages: first }, { ownly: 1 }),
+    ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'append: message.content',
+      (session) => session.append({ role: 'user', content: 7 }),
+    ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'append: messages[1].content',
+      (session) => session.append([first, { role: 'user', content: 7 }]),
+    ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: messages.content',
+      (session) => session.commit({ messages: { role: 'user' } }),
+    ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: other is no option',
+      (session) => session.commit({ messages: first, other: 1 }),
+    ],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: other is no option',
+      (session) => session.commit({ messages: first }, { other: 1 }),
+    ],
+    ['ERR_INVALID_ARGUMENT', 'append: other is no option', (session) => session.append(first, { other: 1 })],
+    ['ERR_INVALID_ARGUMENT', 'append: options must be', (session) => session.append(first, 7 as never)],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'commit: options must be',
+      (session) => session.commit({ messages: first }, 7 as never),
+    ],
+    ['ERR_INVALID_ARGUMENT', 'append: opId', (session) => session.append(first, { opId: '' })],
+    ['ERR_INVALID_ARGUMENT', 'append: round', (session) => session.append(first, { round: '' })],
+    [
+      'ERR_DUPLICATE_ID',
+      'append: id a names another message already',
+      (session) => session.append([first, first]),
+    ],
+    [
+      'ERR_NOT_FOUND',
+      'append: no message opened round none',
+      (session) => session.append({ ...first, role: 'assistant' }, { round: 'none' }),
+    ],
+    [
+      'ERR_CONFLICT',
+      'commit: what it changes was changed by others 8 times in a row',
+      (session) => session.commit({ own: true }),
+    ],
+  ])('is refused with %s: %s', async (code, message, write) => {
+    const session = open()
+    await expect(write(session)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+    expect(await session.history()).toEqual([])
+  })
+
+  it('names all messages of a batch in which one is there already', async () => {
+    const session = open()
+    await session.append(first, { opId: 'one' })
+    const again = session.append([first, { ...first, id: 'b', role: 'assistant' }], { opId: 'other' })
+    await expect(again).rejects.toMatchObject({
+      code: 'ERR_DUPLICATE_ID',
+      message: 'append: id a, b names another message already',
+      id: 'a, b',
+    })
+  })
+})
+
+test('a write is named after its messages where all have names, and else anew each time', async () => {
+  const store = mapStore()
+  const session = createMemory({ store, budget: 1_000 }).session({ userId: 'ada', sessionId: 'trip' })
+  const named = [
+    { id: 'a', role: 'user', content: 'a' },
+    { id: 'b', role: 'assistant', content: 'b' },
+  ] as const
+  expect(await session.append(named)).toMatchObject({ repeated: false, mismatch: false })
+  expect(await session.append(named)).toMatchObject({ repeated: true, mismatch: false })
+  const changed = [named[0], { ...named[1], content: 'c' }]
+  expect(await session.append(changed)).toMatchObject({ repeated: true, mismatch: true, messages: named })
+  const unnamed = { role: 'assistant', content: 'b' } as const
+  expect(await session.append(unnamed)).toMatchObject({ repeated: false })
+  expect(await session.append(unnamed)).toMatchObject({ repeated: false })
+  const { rows } = await store.open({ userId: 'ada', sessionId: 'trip' }).entries()
+  expect(new Set(rows.map(({ opId }) => opId)).size).toBe(3)
+  expect(rows[0]?.opId).toBe(`append/${hashText('["a","b"]')}`)
+})
+
+test('features hear what is durable, each with what came of its own part, and may throw', async () => {
+  const heard: unknown[] = []
+  const hearing = (name: string, fails: boolean): Feature => ({
+    name,
+    open: () => ({
+      write: {
+        check: async () => (name === 'idle' ? undefined : true),
+        prepare: async (_, { part }) => ({
+          ops: [{ kind: 'put', opId: part(name), key: `own/${name}`, base: null, value: 1 }],
+          outcome: (repeated) => ({ name, repeated }) as never,
+        }),
+        after: async ({ messages, outcome }) => {
+          heard.push([name, messages.map(({ id }) => id), outcome])
+          if (fails) throw new Error('nobody minds')
+        },
+      },
+    }),
+  })
+  const use = [hearing('first', true), hearing('second', false), hearing('idle', false)]
+  const session = createMemory({ store: mapStore(), budget: 1_000, use }).session({
+    userId: 'ada',
+  }) as unknown as {
+    commit(input: object, options: object): Promise<unknown>
+  }
+  const input = { messages: { id: 'a', role: 'user', content: 'a' }, first: true, second: true, idle: true }
+  for (const repeated of [false, true]) {
+    heard.length = 0
+    const outcomes = { first: { name: 'first', repeated }, second: { name: 'second', repeated } }
+    expect(await session.commit(input, { opId: 'once' })).toMatchObject({ ...outcomes, repeated })
+    expect(heard).toEqual([
+      ['first', ['a'], outcomes.first],
+      ['idle', ['a'], undefined],
+      ['second', ['a'], outcomes.second],
+    ])
+  }
+})
