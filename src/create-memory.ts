@@ -2,7 +2,7 @@ import { LawChecker } from './assert-laws.ts'
 import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
-import { createKernel, type KernelOptions } from './kernel/memory.ts'
+import { createKernel, type KernelOptions, OPTIONS } from './kernel/memory.ts'
 import { checkOptions, invalid } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
@@ -21,9 +21,6 @@ export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 
   /** Fresh ids. Default UUIDv7. */
   readonly newId?: () => string
 }
-
-const OPTIONS = ['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut']
-const OF_HOST = ['clock', 'newId', 'development']
 
 /** Options of `createMemory` with what is in use. What cannot be in use together is a compile error that says why. */
 export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = MemoryOptions & {
@@ -49,7 +46,7 @@ export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = 
 export function createMemory<const Use extends readonly Feature[] = readonly []>(
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
-  checkOptions('createMemory', 'options', options, [...OPTIONS, ...OF_HOST])
+  checkOptions('createMemory', 'options', options, [...OPTIONS, 'clock', 'newId', 'development'])
   const {
     counter = defaultCounter,
     clock = webHost.now,

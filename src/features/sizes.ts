@@ -1,5 +1,5 @@
 import type { Feature } from '../kernel/feature.ts'
-import { tokens } from '../kernel/policy.ts'
+import { checkCount } from '../kernel/text/json.ts'
 
 /** What sizes in tokens add to the lane: those that the app gave. @throws ERR_INVALID_ARGUMENT */
 export function laneOf(
@@ -8,6 +8,6 @@ export function laneOf(
 ): Pick<Feature, 'lane'> {
   const given: Record<string, number> = {}
   for (const [option, size] of Object.entries(sizes))
-    if (size !== undefined) given[option] = tokens(feature, option, size, 0)
+    if (size !== undefined) given[option] = checkCount(feature, option, size, 0)
   return Object.keys(given).length > 0 ? { lane: () => given } : {}
 }

@@ -21,11 +21,18 @@ import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
 const OPERATION = 'createMemory'
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
-const PARTS = [
-  ...['name', 'shape', 'needs', 'lane', 'derive', 'registers', 'provides', 'memory', 'user', 'open'],
-]
-const OWN = ['store', 'system', 'counter', 'host', 'use', 'onCut', 'laws']
-const OPTIONS = [...OWN, 'budget', 'window', 'toolOutput']
+const PARTS = ['name', 'shape', 'needs', 'lane', 'derive', 'registers', 'provides', 'memory', 'user', 'open']
+/** What an app gives, and the kernel takes as it is. */
+export const OPTIONS = [
+  'store',
+  'budget',
+  'system',
+  'window',
+  'toolOutput',
+  'counter',
+  'use',
+  'onCut',
+] as const
 /** A word: what a session has under the name, and options of `commit` and `context`. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/
 /** What a session, options of its calls and their outcomes have without any feature. */
@@ -52,7 +59,7 @@ export interface KernelOptions extends PolicyOptions {
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
-  checkOptions(OPERATION, 'options', options, OPTIONS)
+  checkOptions(OPERATION, 'options', options, [...OPTIONS, 'host', 'laws'])
   const { store, system = '', counter, host, onCut, laws, use: given = [], ...limits } = options
   if (typeof store?.open !== 'function')
     throw invalid(OPERATION, 'store', 'must be a store, for example mapStore()')

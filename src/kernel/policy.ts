@@ -3,7 +3,7 @@ import type { Counter } from '../ports/counter.ts'
 import type { Json } from '../ports/message.ts'
 import type { Limits, WindowBand, WindowLimits, WindowOptions } from '../ports/session.ts'
 import { hashJson } from './text/hash.ts'
-import { checkId, checkOptions, invalid } from './text/json.ts'
+import { checkCount, checkId, checkOptions, invalid } from './text/json.ts'
 
 /** Version of the rules that turn entries into blocks. A change starts a new lane, so old epochs stay as they were. */
 export const RENDER_VERSION = 1
@@ -50,8 +50,8 @@ export function createPolicy(
   const budget: Budget = typeof given === 'number' ? { contextWindow: given, maxOutputTokens: 0 } : given
   checkOptions(operation, 'budget', budget, ['contextWindow', 'maxOutputTokens', 'margin'])
   checkOptions(operation, 'toolOutput', toolOutput, ['first', 'old'])
-  const contextWindow = tokens(operation, 'budget.contextWindow', budget.contextWindow, 1)
-  const maxOutputTokens = tokens(operation, 'budget.maxOutputTokens', budget.maxOutputTokens, 0)
+  const contextWindow = checkCount(operation, 'budget.contextWindow', budget.contextWindow, 1)
+  const maxOutputTokens = checkCount(operation, 'budget.maxOutputTokens', budget.maxOutputTokens, 0)
   if (maxOutputTokens >= contextWindow)
     throw invalid(operation, 'budget.maxOutputTokens', 'must be below contextWindow')
   const share = budget.margin ?? (counter.kind === 'estimate' ? ESTIMATE_MARGIN : 0)
@@ -63,8 +63,8 @@ export function createPolicy(
     cap,
     reserved: maxOutputTokens,
     margin: Math.ceil(cap * share),
-    first: tokens(operation, 'toolOutput.first', first, 0),
-    old: tokens(operation, 'toolOutput.old', old, 0),
+    first: checkCount(operation, 'toolOutput.first', first, 0),
+    old: checkCount(operation, 'toolOutput.old', old, 0),
     protect: Math.floor(cap / 4),
     ...limits(operation, window),
   }
@@ -103,14 +103,7 @@ function limitsOf(operation: string, argument: string, limits: WindowLimits): Si
   checkOptions(operation, argument, limits, LIMITS)
   const given = LIMITS.flatMap((unit) => {
     const size = limits[unit]
-    return size === undefined ? [] : [[unit, tokens(operation, `${argument}.${unit}`, size, 1)]]
+    return size === undefined ? [] : [[unit, checkCount(operation, `${argument}.${unit}`, size, 1)]]
   })
   return Object.fromEntries(given)
-}
-
-/** A whole number of tokens, or `ERR_INVALID_ARGUMENT`. */
-export function tokens(operation: string, argument: string, value: unknown, least: number): number {
-  if (!Number.isSafeInteger(value) || (value as number) < least)
-    throw invalid(operation, argument, `must be a whole number, ${least} or more`)
-  return value as number
 }

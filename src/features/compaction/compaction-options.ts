@@ -1,5 +1,4 @@
-import { tokens } from '../../kernel/policy.ts'
-import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import { MOST_MS } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -55,12 +54,12 @@ export function checkCompaction(options: CompactionOptions): void {
   if (pins !== undefined && typeof pins !== 'function') throw invalid(operation, 'pins', 'must be a function')
   if (ahead !== false && !(typeof ahead === 'number' && ahead > 0 && ahead <= 1))
     throw invalid(operation, 'ahead', 'must be above 0 and at most 1, or false')
-  tokens(operation, 'sourceTokens', sourceTokens, 1)
-  if (tokensPerHour !== Infinity) tokens(operation, 'tokensPerHour', tokensPerHour, 0)
-  if (tokens(operation, 'timeout', timeout, 1) > MOST_MS)
+  checkCount(operation, 'sourceTokens', sourceTokens, 1)
+  if (tokensPerHour !== Infinity) checkCount(operation, 'tokensPerHour', tokensPerHour, 0)
+  if (checkCount(operation, 'timeout', timeout, 1) > MOST_MS)
     throw invalid(operation, 'timeout', `must be at most ${MOST_MS}`)
-  tokens(operation, 'summaryTokens', summaryTokens, 1)
-  tokens(operation, 'carryTokens', carryTokens, 0)
+  checkCount(operation, 'summaryTokens', summaryTokens, 1)
+  checkCount(operation, 'carryTokens', carryTokens, 0)
 }
 
 export function sizesOf({ summaryTokens, carryTokens }: CompactionOptions, cap: number): SummarySizes {

@@ -1,7 +1,6 @@
 import { type Feature, type KernelUser, provide, type Showing } from '../../kernel/feature.ts'
 import { textOf } from '../../kernel/log/message.ts'
-import { tokens } from '../../kernel/policy.ts'
-import { checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
 import { PLACES } from '../places.ts'
@@ -70,7 +69,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
   checkOptions('recall', 'options', options, ['stemmer', 'embed', 'tokens'])
   const { tokens: most, ...given } = options
   const { stemmer, embed } = given
-  if (most !== undefined) tokens('recall', 'tokens', most, 0)
+  if (most !== undefined) checkCount('recall', 'tokens', most, 0)
   if (embed !== undefined && typeof embed !== 'function')
     throw invalid('recall', 'embed', 'must be a function')
   if (stemmer !== undefined && (typeof stemmer?.stem !== 'function' || typeof stemmer.id !== 'string'))

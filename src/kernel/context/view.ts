@@ -114,6 +114,7 @@ export class View implements Slice {
   async before(borders: readonly Border[]): Promise<readonly Gap[]> {
     const { store } = this.#parts
     const gaps = this.#gaps ?? (await this.#readGaps(store))
+    if (gaps.length === 0 || borders.length === 0) return gaps
     const by = borders.flatMap(({ last, next }) => [last, next])
     return this.#parted([gaps, ...by], () => partGaps(store, gaps, borders))
   }

@@ -51,10 +51,10 @@ export function checkId(operation: string, argument: string, value: unknown): st
   return id
 }
 
-/** A whole number of 0 or more, or `ERR_INVALID_ARGUMENT`. */
-export function checkCount(operation: string, argument: string, value: unknown): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0)
-    throw invalid(operation, argument, 'must be a whole number, 0 or more')
+/** A whole number, or `ERR_INVALID_ARGUMENT`. */
+export function checkCount(operation: string, argument: string, value: unknown, least = 0): number {
+  if (!Number.isSafeInteger(value) || (value as number) < least)
+    throw invalid(operation, argument, `must be a whole number, ${least} or more`)
   return value as number
 }
 
