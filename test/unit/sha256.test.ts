@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Sha256 } from '../../src/kernel/text/sha256.ts'
+
+const expected = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+test('the hash of a text of any length is the one of FIPS 180-4', () => {
+  for (let length = 0; length <= 260; length++) {
+    const text = 'é'.repeat(length / 2) + 'a'.repeat(length % 2)
+    expect(new Sha256().hex(text)).toBe(expected(text))
+  }
+})
+
+test('texts that come in pieces have the hash of the whole, and asking for it changes nothing', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 300 })
+  fc.assert(
+    fc.property(fc.array(text), text, (pieces, last) => {
+      const hash = new Sha256()
+      for (const piece of pieces) {
+        hash.update(piece)
+        hash.hex(last)
+      }
+      expect(hash.hex(last)).toBe(expected(pieces.join('') + last))
+    }),
+  )
+})
