@@ -42,12 +42,12 @@ export interface CallsParts {
   readonly policy: Policy
   readonly system: string
   readonly scope: Scope
-  readonly cover: Pick<Cover, 'text'> | undefined
 }
 
 /** Makes the calls of one lane: their heads, their tails, and what they are counted by. */
 export class Calls {
   readonly #parts: CallsParts
+  readonly #cover: Pick<Cover, 'text'> | undefined
   readonly #counts = new WeakMap<LogRow, number>()
   /** Of the epoch that holds, and of the one that may begin. */
   readonly #measures = keeper<Measure>(2)
@@ -56,8 +56,9 @@ export class Calls {
   readonly #fences = keeper<string>(1)
   readonly #texts = keeper<HeadTexts>(2)
 
-  constructor(parts: CallsParts) {
+  constructor(parts: CallsParts, cover: Pick<Cover, 'text'> | undefined) {
     this.#parts = parts
+    this.#cover = cover
   }
 
   with(measure: Measure, texts: HeadTexts, tail: Call['tail']): Call {
@@ -72,9 +73,9 @@ export class Calls {
   }
 
   #textsOf(tools: string, parts: HeadParts, covering: Covering | undefined, place: number): HeadTexts {
-    const { cover, system } = this.#parts
+    const { system } = this.#parts
     const tag = this.fence(place)
-    const told = (covering && cover?.text(covering, tag)) ?? ''
+    const told = (covering && this.#cover?.text(covering, tag)) ?? ''
     const sections = sectionsIn(parts).filter(({ text }) => text !== '')
     const inSystem = sections.flatMap((section) => (section.in === 'system' ? section.text : []))
     const inMemory = sections.filter((section) => section.in === 'memory')

@@ -1,11 +1,12 @@
 import type { EpochCause, EpochMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
-import type { Cover } from '../cover.ts'
+import type { Cover, Covering } from '../cover.ts'
 import { markIn } from '../log/bodies.ts'
-import { addedLate, type Conversation, fold } from '../log/fold.ts'
+import { addedLate, fold } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
 import type { Call, Calls } from './call.ts'
 import { exceededBy } from './cut.ts'
+import { keeper } from './keeper.ts'
 import { hashPrefix } from './prefix.ts'
 import type { CurrentEpoch, Joined, View } from './view.ts'
 import { NOTHING, type Window } from './window.ts'
@@ -34,19 +35,18 @@ export interface EpochParts {
 
 /** Says whether the current epoch of a lane goes on. */
 export class Judge {
-  readonly #parts: EpochParts
-  /** Origin of the conversation that was last found to have been added to at its end only. */
-  #inOrder: object | undefined
-  /** An epoch, and the origin of the conversation, of which nothing that showed was forgotten. */
-  #unchanged: { readonly id: string; readonly origin: object } | undefined
+  readonly #lane: EpochParts
+  /** Of a conversation that grows at its end, asked once an epoch. */
+  readonly #late = keeper<boolean>(1)
+  readonly #forgotten = keeper<boolean>(1)
 
-  constructor(parts: EpochParts) {
-    this.#parts = parts
+  constructor(lane: EpochParts) {
+    this.#lane = lane
   }
 
   /** Whether a rewind was taken back since the current epoch began. */
   get isUndone(): boolean {
-    const { epoch, rows, isOutgrown } = this.#parts.view
+    const { epoch, rows, isOutgrown } = this.#lane.view
     return epoch !== undefined && !isOutgrown && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
   }
 
@@ -55,38 +55,57 @@ export class Judge {
    * that shows belongs into the window; where nothing shows, any does.
    */
   get joinedOutside(): Joined | undefined {
-    const { epoch, rows, conversation, isOutgrown } = this.#parts.view
+    const { epoch, rows, conversation, isOutgrown } = this.#lane.view
     const { loose, hidden, units } = conversation
     if (!epoch || isOutgrown || loose.length === 0) return undefined
     const seen = seenBy(epoch, rows)
     const late = loose.filter(({ id, seq }) => seq > seen && !hidden.has(id))
     const rounds = new Set(late.flatMap(({ round }) => round ?? []))
-    const first = units[0]?.round
-    return rounds.size === 0
-      ? undefined
-      : { rounds, after: rows.find(({ id }) => id === first)?.ordinal ?? 0 }
+    const after = rows.find(({ id }) => id === units[0]?.round)?.ordinal ?? 0
+    return rounds.size > 0 ? { rounds, after } : undefined
   }
 
-  current(call: Call): Judged {
-    const { view, cover } = this.#parts
-    const { epoch, conversation, rows } = view
+  /** @param covering what the current epoch shows in the place of messages */
+  current(call: Call, covering: Covering | 'gone' | undefined): Judged {
+    const { epoch, conversation, rows, isOutgrown } = this.#lane.view
     if (!epoch) return { cause: 'start', window: NOTHING }
-    if (view.isOutgrown) return { cause: 'window', window: NOTHING }
+    if (isOutgrown) return { cause: 'window', window: NOTHING }
+    if (covering === 'gone') return { cause: 'forget', window: NOTHING }
     const { mark } = epoch
     const seen = seenBy(epoch, rows)
     const rewound = rewoundSince(rows, seen)
-    if (cover?.shown(epoch) === 'gone') return { cause: 'forget', window: NOTHING }
     // What is shown again may lie before the window, and what is hidden may be all of it.
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
       return { cause: 'rewind', window: NOTHING }
     const window = call.measure.layout(conversation).show(mark, rows)
     const cause =
-      mark.head !== call.head.hash
-        ? 'head'
-        : (rewound ??
-          (this.#isForgotten(call, mark, seen) ? 'forget' : undefined) ??
-          (this.#hasRoomAgain(call, epoch, window) ? 'budget' : this.#breaks(call, epoch, seen, window)))
+      mark.head !== call.head.hash ? 'head' : (rewound ?? this.#end(call, epoch, seen, window, covering))
     return { ...(cause && { cause }), epoch, window }
+  }
+
+  /** Why an epoch that was not rewound cannot go on with this window, if it cannot. */
+  #end(
+    call: Call,
+    epoch: CurrentEpoch,
+    seen: number,
+    window: Window,
+    covering: Covering | undefined,
+  ): EpochCause | undefined {
+    const { view, calls, policy, cover } = this.#lane
+    const { place } = epoch
+    const { units, origin } = view.conversation
+    if (this.#isForgotten(call, epoch.mark, seen)) return 'forget'
+    const used = (then: Call): number => window.tokens + (calls.tail(then, window, place)?.tokens ?? 0)
+    // The summary for which the epoch had no room might fit now.
+    const withheld = cover?.withheld(view)
+    const then = withheld && calls.covering(call, withheld, place)
+    if (then && used(then) <= then.room) return 'budget'
+    if (this.#late([origin, seen], () => addedLate(units, seen))) return 'late'
+    // The newest unit always shows, whatever the limits.
+    const isLimited = window.from < units.length - 1
+    if (window.tokens > call.room || (isLimited && exceededBy(policy, units, window))) return 'window'
+    const tokens = used(call)
+    return tokens > call.room || this.#isReportedOver(call, tokens, place, covering) ? 'budget' : undefined
   }
 
   /**
@@ -94,63 +113,29 @@ export class Judge {
    * that it began with, the hash says whether they were empty then.
    */
   #isForgotten({ measure }: Call, mark: EpochMark, seen: number): boolean {
-    const { rows, opener, rewinds, conversation } = this.#parts.view
+    const { rows, opener, rewinds, conversation } = this.#lane.view
     const emptied = rows.filter(({ kind, body }) => kind === 'message' && body === null)
     if (emptied.length === 0) return false
     if (emptied.some(({ seq }) => seq > seen)) return true
-    const { id } = mark
-    const { origin } = conversation
-    if (this.#unchanged?.id === id && this.#unchanged.origin === origin) return false
-    const before = rows.filter((row) => row !== opener && row.seq <= seen)
-    const { blocks } = measure.layout(fold([...rewinds, ...before], undefined, opener)).show(mark, rows)
-    if (hashPrefix(mark.head, blocks) !== mark.prefixHash) return true
-    this.#unchanged = { id, origin }
-    return false
-  }
-
-  /** Whether the summary for which the epoch had no room would fit beside its window now. */
-  #hasRoomAgain(call: Call, { place }: CurrentEpoch, window: Window): boolean {
-    const { view, calls, cover } = this.#parts
-    const withheld = cover?.withheld(view)
-    if (!withheld) return false
-    const then = calls.covering(call, withheld, place)
-    return window.tokens + (calls.tail(then, window, place)?.tokens ?? 0) <= then.room
-  }
-
-  /** Why an epoch cannot go on with this window, if it cannot. */
-  #breaks(call: Call, { place }: CurrentEpoch, seen: number, window: Window): EpochCause | undefined {
-    const { room } = call
-    const { view, calls, policy } = this.#parts
-    const { units } = view.conversation
-    if (this.#isLate(view.conversation, seen)) return 'late'
-    // The newest unit always shows, whatever the limits.
-    const isLimited = window.from < units.length - 1
-    if (window.tokens > room || (isLimited && exceededBy(policy, units, window))) return 'window'
-    const tokens = window.tokens + (calls.tail(call, window, place)?.tokens ?? 0)
-    return tokens > room || this.#isReportedOver(call, tokens, place) ? 'budget' : undefined
-  }
-
-  /** Whether anything was added but at the end since an epoch began; what a conversation grew by, is at its end. */
-  #isLate({ units, origin }: Conversation, seen: number): boolean {
-    if (this.#inOrder === origin) return false
-    if (addedLate(units, seen)) return true
-    this.#inOrder = origin
-    return false
+    return this.#forgotten([mark.id, conversation.origin], () => {
+      const before = rows.filter((row) => row !== opener && row.seq <= seen)
+      const { blocks } = measure.layout(fold([...rewinds, ...before], undefined, opener)).show(mark, rows)
+      return hashPrefix(mark.head, blocks) !== mark.prefixHash
+    })
   }
 
   /**
    * Whether by what a provider reported meanwhile the call would be above the cap itself, its margin included. Not where nothing would
    * fit by that report: then the epoch's own calibration stays.
    */
-  #isReportedOver(call: Call, tokens: number, place: number): boolean {
-    const { measure, room } = call
-    const { view, calls, cover, policy } = this.#parts
+  #isReportedOver(call: Call, tokens: number, place: number, covering: Covering | undefined): boolean {
+    const { calibration } = call.measure
+    const { view, calls, policy } = this.#lane
     const { cap, margin } = policy
-    const reported = calls.reported() ?? measure.calibration
-    if ((cap - margin - room + tokens) * reported <= cap * measure.calibration) return false
-    const shown = view.epoch && cover?.shown(view.epoch)
-    const least = shown && shown !== 'gone' ? ({ ...shown, pinsOnly: true } as const) : undefined
-    const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, least, place)
+    const reported = calls.reported() ?? calibration
+    if ((cap - margin - call.room + tokens) * reported <= cap * calibration) return false
+    const pins = covering && ({ ...covering, pinsOnly: true } as const)
+    const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, pins, place)
     return calls.floor(then, view.conversation, place).floor <= cap
   }
 }

@@ -4,7 +4,7 @@ import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
-import type { CutPart, Section, Showing } from '../feature.ts'
+import type { CutPart, Showing } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
 import { pendingCalls } from '../log/fold.ts'
@@ -18,11 +18,10 @@ import { Cuts, cutFrom } from './cuts.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
-import { keeper } from './keeper.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
-import { type CurrentEpoch, View, type ViewParts } from './view.ts'
+import { type CurrentEpoch, View } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
 /** How often an epoch is tried, against other writers, before the context is returned unsaved. */
@@ -60,32 +59,29 @@ export class Lane {
   readonly view: View
   readonly calls: Calls
   readonly cover: Cover | undefined
+  readonly prefix = new Prefix()
   readonly #parts: LaneParts
   readonly #shows: Shows
   readonly #judge: Judge
-  readonly #prefix = new Prefix()
   readonly #cuts: Cuts
   readonly #laws: LawCheck | undefined
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
 
   constructor(parts: LaneParts) {
-    const { store, policy, shows, cover, laws } = parts
     this.#parts = parts
-    this.store = store
-    this.policy = policy
-    const { lane, cap } = policy
-    const also: ViewParts['also'] = async (reads, view, isReloaded) => {
+    this.store = parts.store
+    this.policy = parts.policy
+    this.view = new View(parts.store, parts.policy, async (reads, view, isReloaded) => {
       // What the head holds of features may be forgotten since.
       if (isReloaded) this.#read = undefined
       await this.cover?.refresh(reads, view, isReloaded)
-    }
-    this.view = new View({ store, lane, cap, also })
-    this.cover = cover?.(this)
-    this.calls = new Calls({ ...parts, cover: this.cover })
+    })
+    this.cover = parts.cover?.(this)
+    this.calls = new Calls(parts, this.cover)
     this.#judge = new Judge(this)
-    this.#shows = new Shows(shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
-    this.#laws = laws?.()
+    this.#shows = new Shows(parts.shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
+    this.#laws = parts.laws?.()
     this.#cuts = new Cuts(parts.cuts, parts.scope)
   }
 
@@ -110,11 +106,11 @@ export class Lane {
   /** What the epoch that holds shows by what the log says alone, whoever asked last. Undefined: there is none that can be read. */
   async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
     await this.view.refresh()
-    const mark = this.view.epoch?.mark
-    const texts = mark && (await this.#texts(mark.head))
+    const { epoch } = this.view
+    const texts = epoch && (await this.#texts(epoch.mark.head))
     if (!texts) return undefined
-    const call = this.calls.with(this.calls.measureBy(mark.calibration ?? 1), texts, [])
-    return { call, judged: this.#judge.current(call) }
+    const call = this.calls.with(this.calls.measureBy(epoch.mark.calibration ?? 1), texts, [])
+    return { call, judged: this.#judge.current(call, this.cover?.shown(epoch)) }
   }
 
   async #buildIfRoom(options: ContextOptions): Promise<Built | undefined> {
@@ -128,11 +124,10 @@ export class Lane {
 
   /** @param withTail whether features may show something in the tail */
   async #build(options: ContextOptions, withTail: boolean): Promise<Built> {
-    const { view, cover, calls } = this
-    const { count } = this.policy.counter
-    const mayWrite = !options.preview
-    let manual = options.newEpoch ?? false
-    let broken = false
+    const { view, cover, calls, policy } = this
+    let mayWrite = !options.preview
+    const unwritten = mayWrite ? 'unsaved' : 'preview'
+    let manual = options.newEpoch
     let hasWritten = false
     let written: unknown
     let isTold = false
@@ -142,37 +137,31 @@ export class Lane {
       const { epoch: prior, head: own, registersAt } = view
       const calibration = prior?.mark.calibration ?? 1
       const frozen = await this.#frozen(prior)
-      const heads = keeper<Promise<LogHead>>(1)
-      const user = () => heads([], () => this.#parts.user.head())
+      let head: Promise<LogHead> | undefined
+      const user = () => (head ??= this.#parts.user.head())
       const shown = await this.#shows.read(frozen ?? {}, { own, registersAt, user, mayWrite }, failed)
       const parts = frozen ? this.#shows.held(shown, calibration) : this.#shows.parts(shown, calibration, 0)
       const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
       const unshown: Failure[] = []
-      const failures = () => [...failed, ...unshown]
+      const failures = (): readonly Failure[] => [...failed, ...unshown]
       const showing = () => this.#showing(parts, since.ids ?? [])
-      const ask = { count, policy: this.policy, showing }
-      const tail = withTail ? await this.#shows.tail(options, ask, unshown) : NO_TAIL
-      const make = (
-        by: number,
-        at: number,
-        given: HeadParts,
-        then: Covering | undefined,
-        own: readonly Section[],
-      ) =>
+      const ask = { count: policy.counter.count, policy, showing }
+      const { sections } = withTail ? await this.#shows.tail(options, ask, unshown) : NO_TAIL
+      const tail = [...sections, ...ownTail(options)]
+      const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, before = NO_TAIL) =>
         calls.with(
           calls.measureBy(by),
           calls.texts({ tools: options.tools, parts: given, covering: then }, at),
-          [...own, ...tail.sections, ...ownTail(options)],
+          [...before.sections, ...tail],
         )
-      const covering = prior && cover?.shown(prior)
-      const shows = covering === 'gone' ? undefined : covering
-      const held = make(calibration, prior?.place ?? 0, parts, shows, since.sections)
-      const current = this.#judge.current(held)
-      const cause = manual ? 'manual' : (current.cause ?? (isLate ? 'late' : undefined))
-      if (!cause && current.epoch) {
-        const { epoch, window } = current
+      const shows = prior && cover?.shown(prior)
+      const covering = shows === 'gone' ? undefined : shows
+      const held = make(calibration, prior?.place ?? 0, parts, covering, since)
+      const { epoch, window, ...judged } = this.#judge.current(held, shows)
+      const cause = manual ? 'manual' : (judged.cause ?? (isLate ? 'late' : undefined))
+      if (!cause && epoch) {
         // Its pins alone stand for nothing.
-        const stands = shows?.pinsOnly ? undefined : shows
+        const stands = covering?.pinsOnly ? undefined : covering
         const built = await this.#finish({
           call: held,
           epoch,
@@ -186,10 +175,10 @@ export class Lane {
       const planned = await planNext(this, {
         calibration,
         cause: cause ?? 'start',
-        prior: current.epoch,
+        prior: epoch,
         partsAt: (at, rung) => this.#shows.parts(shown, at, rung),
-        make: (at, now, then) => make(at, view.next.place, now, then, []),
-        mayWrite: mayWrite && !hasWritten && !broken,
+        make: (at, now, then) => make(at, view.next.place, now, then),
+        mayWrite: mayWrite && !hasWritten,
         written,
       })
       // What was read to plan may be what waits: an undo brings back steps that were out of sight.
@@ -203,34 +192,24 @@ export class Lane {
       if (!isTold && mayWrite) {
         isTold = true
         // Where nothing shows any more of the epoch before, or there was none, that is what was read.
-        const before = current.epoch ? current.window.units : view.conversation.units
+        const before = epoch ? window.units : view.conversation.units
         if (await this.#cuts.before(cutFrom(before, planned.window), failed)) {
           tries--
           continue
         }
       }
-      const epoch = this.#draft(planned, cause ?? 'start')
-      const { call, window } = planned
-      if (!mayWrite || broken || tries === TRIES) {
-        const unwritten = mayWrite ? 'unsaved' : 'preview'
-        return this.#finish({
-          call,
-          epoch,
-          window,
-          covering: planned.covering,
-          failures: failures(),
-          unwritten,
-        })
-      }
+      const next = this.#draft(planned, cause ?? 'start')
+      if (!mayWrite || tries === TRIES)
+        return this.#finish({ ...planned, epoch: next, failures: failures(), unwritten })
       try {
-        if (await this.#save(call.head, epoch)) {
+        if (await this.#save(planned.call.head, next)) {
           manual = false
-          const before = { call: held, window: current.window }
-          cover?.began?.({ cause: epoch.mark.cause, before, after: planned, written })
-          await this.#cuts.after(epoch.mark, cutFrom(current.window.units, window), failed)
+          const before = { call: held, window }
+          cover?.began?.({ cause: next.mark.cause, before, after: planned, written })
+          await this.#cuts.after(next.mark, cutFrom(window.units, planned.window), failed)
         }
       } catch (error) {
-        broken = true
+        mayWrite = false
         failed.push(failure('epoch', error))
       }
     }
@@ -305,7 +284,7 @@ export class Lane {
       ...(withheld !== undefined && { withheld }),
       ...(head.parts && { remembers: true }),
       head: head.hash,
-      prefixHash: this.#prefix.hash(head.hash, window.blocks, []),
+      prefixHash: this.prefix.hash(head.hash, window.blocks, []),
       v: RENDER_VERSION,
     }
     return { mark, place: next.place }
@@ -335,9 +314,8 @@ export class Lane {
   }
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
-    const { policy, calls, view, cover } = this
-    const context = await contextOf({ policy, calls, cover, prefix: this.#prefix }, { ...made, slice: view })
-    this.#laws?.check(context, view.head.ordinal)
+    const context = await contextOf(this, { ...made, slice: this.view })
+    this.#laws?.check(context, this.view.head.ordinal)
     return { context, window: made.window }
   }
 }

@@ -1,13 +1,13 @@
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause } from '../../ports/op.ts'
 import type { WindowLimits } from '../../ports/session.ts'
-import type { Covering, PlanAsk, Planned } from '../cover.ts'
+import type { Covering, Planned } from '../cover.ts'
 import type { Rung } from '../feature.ts'
 import type { Call } from './call.ts'
 import { cutBack, exceededBy } from './cut.ts'
 import type { EpochParts } from './epoch.ts'
 import type { HeadParts } from './head.ts'
-import type { CurrentEpoch, View } from './view.ts'
+import type { CurrentEpoch } from './view.ts'
 import type { Band, Window } from './window.ts'
 
 /** What the next epoch shows. */
@@ -17,7 +17,7 @@ export interface Plan {
   readonly window: Window
   /** Index of the first unit that the band shows. */
   readonly from: number
-  readonly covering?: Covering
+  readonly covering: Covering | undefined
   /** Id of the summary that would hold, but has no room. */
   readonly withheld?: string
 }
@@ -48,8 +48,9 @@ export interface NextAsk {
   readonly written: unknown
 }
 
-const ALL: readonly Rung[] = [0]
 const RUNGS: readonly Rung[] = [0, 1, 2]
+/** After these the window stays where it was, as long as it fits. */
+const KEEPING: readonly EpochCause[] = ['late', 'rewind', 'forget']
 
 /**
  * Plans the next epoch with the newest summary that holds and all that features show, by what was reported meanwhile; if nothing fits
@@ -57,64 +58,47 @@ const RUNGS: readonly Rung[] = [0, 1, 2]
  *
  * @throws ERR_BUDGET_TOO_SMALL
  */
-export async function planNext(parts: EpochParts, ask: NextAsk): Promise<Planned> {
-  const { view, calls, cover } = parts
-  const { prior, partsAt, make } = ask
-  const reported = calls.reported() ?? ask.calibration
-  const calibrations = reported > ask.calibration ? [reported, ask.calibration] : [reported]
-  const usable = cover?.usable(view, prior)
-  const rungs = Object.keys(partsAt(calibrations[0] as number, 0)).length > 0 ? RUNGS : ALL
-  const shown: { readonly covering: Covering | undefined; readonly rung: Rung }[] = rungs.map((rung) => ({
-    covering: usable,
+export async function planNext(lane: EpochParts, ask: NextAsk): Promise<Planned> {
+  const { view, calls, cover } = lane
+  const { calibration, prior, partsAt, make } = ask
+  const reported = calls.reported() ?? calibration
+  const covering = cover?.usable(view, prior)
+  const steps: { readonly rung: Rung; readonly covering: Covering | undefined }[] = RUNGS.map((rung) => ({
     rung,
-  }))
-  if (usable) shown.push({ covering: { ...usable, pinsOnly: true }, rung: rungs.at(-1) ?? 0 })
-  const attempts = shown.flatMap((one) => calibrations.map((calibration) => ({ ...one, calibration })))
-  for (const [index, { covering, rung, calibration }] of attempts.entries()) {
-    const call = make(calibration, partsAt(calibration, rung), covering)
-    try {
-      // A summary that has no room in this call is not replaced by one that knows less.
-      if (covering?.pinsOnly)
-        return { ...(await planWith(parts, ask, call, undefined)), withheld: covering.mark.id }
-      return cover
-        ? await cover.plan(askOf(parts, ask, call, covering))
-        : await planWith(parts, ask, call, undefined)
-    } catch (error) {
-      if (index === attempts.length - 1 || !isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
-    }
-  }
-  throw new Error('unreachable: the last attempt returns or throws')
-}
-
-function askOf(parts: EpochParts, ask: NextAsk, call: Call, covering: Covering | undefined): PlanAsk {
-  const { cause, prior, mayWrite, written } = ask
-  return {
-    call,
-    view: parts.view,
-    cause,
-    prior,
     covering,
-    mayWrite,
-    written,
-    keep: keepOf(parts, call),
-    plan: (target) => planWindow(parts, ask, call, covering, target),
-  }
+  }))
+  if (covering) steps.push({ rung: 2, covering: { ...covering, pinsOnly: true } })
+  let refusal: unknown
+  for (const { rung, covering } of steps)
+    for (const by of new Set([reported, Math.min(reported, calibration)]))
+      try {
+        return await planCall(lane, ask, make(by, partsAt(by, rung), covering), covering)
+      } catch (error) {
+        if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
+        refusal = error
+      }
+  throw refusal
 }
 
-/** Cuts the window back to what the policy keeps. */
-function planWith(
-  parts: EpochParts,
+async function planCall(
+  lane: EpochParts,
   ask: NextAsk,
   call: Call,
   covering: Covering | undefined,
-): Promise<Plan> {
-  const { policy } = parts
-  const keep = keepOf(parts, call)
-  return planWindow(parts, ask, call, covering, {
+): Promise<Planned> {
+  const { view, policy, cover } = lane
+  const keep = keepOf(lane, call)
+  if (cover && !covering?.pinsOnly) {
+    const plan = (target: PlanTarget): Promise<Plan> => planWindow(lane, ask, call, covering, target)
+    return cover.plan({ ...ask, call, view, covering, keep, plan })
+  }
+  const plan = await planWindow(lane, ask, call, undefined, {
     room: call.room,
     keep: policy.keep.tokens === undefined ? keep - call.head.tokens.memory : keep,
     limits: policy.keep,
   })
+  // A summary that has no room in this call is not replaced by one that knows less.
+  return covering ? { ...plan, withheld: covering.mark.id } : plan
 }
 
 /** Tokens that memory and window are cut back to together: half of what there is; more where the newest user message fills most of it. */
@@ -128,71 +112,62 @@ export function keepOf({ view, policy }: Pick<EpochParts, 'view' | 'policy'>, ca
 
 /** Where the next epoch's window begins, reading further back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
 async function planWindow(
-  parts: EpochParts,
-  { cause, prior: before }: Pick<NextAsk, 'cause' | 'prior'>,
+  { view, calls, policy, cover }: EpochParts,
+  { cause, prior: before }: NextAsk,
   call: Call,
   covering: Covering | undefined,
   { room: most, keep, limits, mayFold = false }: PlanTarget,
 ): Promise<Plan> {
-  const { view, calls, policy, cover } = parts
+  const { measure } = call
   const { place } = view.next
+  const showing = ({ mark }: CurrentEpoch): Window => measure.layout(view.conversation).show(mark, view.rows)
   // Where nothing shows any more of an epoch's window, the next one begins as in a new lane, further back.
-  const prior = before && isEmpty(view, call, before) ? undefined : before?.mark
+  const prior = before && showing(before).units.length > 0 ? before : undefined
   for (;;) {
     const { conversation, rows, whole, opener } = view
     const { units } = conversation
-    const layout = call.measure.layout(conversation)
-    const shown = prior && layout.show(prior, rows)
-    const closing = calls.tail(call, layout.newest(), place)?.tokens ?? 0
-    const room = most - closing
-    const sameSummary = prior?.summary === covering?.mark.id
-    if (prior && shown && sameSummary && (cause === 'late' || cause === 'rewind' || cause === 'forget'))
-      if (shown.tokens <= room && !exceededBy(policy, units, shown)) {
-        const windowFrom = units[shown.from]?.row.id ?? prior.windowFrom
-        const band = { windowFrom, cuts: prior.cuts }
-        return { call, band, window: shown, from: shown.from, ...(covering && { covering }) }
-      }
+    const layout = measure.layout(conversation)
+    const shown = prior && showing(prior)
+    const room = most - (calls.tail(call, layout.newest(), place)?.tokens ?? 0)
+    const goesOn = KEEPING.includes(cause) && prior?.mark.summary === covering?.mark.id
+    if (prior && shown && goesOn && shown.tokens <= room && !exceededBy(policy, units, shown)) {
+      const windowFrom = units[shown.from]?.row.id ?? prior.mark.windowFrom
+      return { call, covering, band: { windowFrom, cuts: prior.mark.cuts }, window: shown, from: shown.from }
+    }
     const within = covering && cover?.within(covering, view, layout)
+    const mayExtend = !prior && !whole
     // What a summary covers does not show again; what it does not cover may be of a round that opened before all that is in memory.
     const uncovered = within?.from ?? 0
-    if (uncovered < 0 && !prior && !whole && !within?.hasAll) {
+    if (uncovered < 0 && mayExtend && !within?.hasAll) {
       await view.extend()
       continue
     }
     const start = Math.max(shown?.from ?? 0, uncovered < 0 ? units.length : uncovered)
     const opening = layout.openerOf(start)
     const cut =
-      start >= units.length && units.length > 0 && start > 0 && uncovered < 0
+      uncovered < 0 && units.length > 0
         ? { windowFrom: null, cuts: {}, from: units.length }
         : cutBack(layout, policy, {
             start,
-            oldBefore: layout.indexOf(prior?.cuts.oldBefore, rows),
+            oldBefore: layout.indexOf(prior?.mark.cuts.oldBefore, rows),
             room,
             keep: Math.min(room, keep),
             limits,
             mayFold: mayFold || (opening !== undefined && within?.folds(opening) === true),
           })
-    if (cut && cut.from <= (opener ? 1 : 0) && !prior && !whole && !within?.isRead) {
+    if (cut && cut.from <= (opener ? 1 : 0) && mayExtend && !within?.isRead) {
       await view.extend()
       continue
     }
     // Where nothing shows, the window begins after the newest entry.
     const band = cut && { windowFrom: cut.windowFrom ?? rows.at(-1)?.id ?? null, cuts: cut.cuts }
     const window = band && layout.show(band, rows)
-    if (!cut || !band || !window || window.tokens > room) throw tooSmall(parts, call)
-    return { call, band, window, from: cut.from, ...(covering && { covering }) }
+    if (window && window.tokens <= room) return { call, covering, band, window, from: cut.from }
+    const breakdown = calls.floor(call, conversation, place)
+    throw new PlimsollError(
+      'ERR_BUDGET_TOO_SMALL',
+      `context: the floor of ${breakdown.floor} tokens is above the cap of ${breakdown.cap}`,
+      { breakdown },
+    )
   }
-}
-
-function isEmpty({ conversation, rows }: View, { measure }: Call, { mark }: CurrentEpoch): boolean {
-  return measure.layout(conversation).show(mark, rows).units.length === 0
-}
-
-function tooSmall({ view, calls }: EpochParts, call: Call): PlimsollError {
-  const breakdown = calls.floor(call, view.conversation, view.next.place)
-  return new PlimsollError(
-    'ERR_BUDGET_TOO_SMALL',
-    `context: the floor of ${breakdown.floor} tokens is above the cap of ${breakdown.cap}`,
-    { breakdown },
-  )
 }

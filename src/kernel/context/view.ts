@@ -6,6 +6,7 @@ import { markIn, messageIn } from '../log/bodies.ts'
 import { EMPTY_HEAD } from '../log/decide.ts'
 import { findOpener, readEntry, readRange } from '../log/entries.ts'
 import { type Conversation, fold, grow } from '../log/fold.ts'
+import type { Policy } from '../policy.ts'
 import { type Border, type Gap, partGaps, readGaps } from './gaps.ts'
 import { HEAD_KEY } from './head.ts'
 import { keeper } from './keeper.ts'
@@ -43,14 +44,8 @@ export interface CurrentEpoch {
   readonly place: number
 }
 
-export interface ViewParts {
-  readonly store: ScopeStore
-  readonly lane: string
-  /** Tokens that a context takes at most. */
-  readonly cap: number
-  /** Reads what belongs to the view beside its rows, in the same snapshot; `isReloaded`: what was read before may be forgotten since. */
-  readonly also: (reads: Reads, view: View, isReloaded: boolean) => Promise<void>
-}
+/** Reads what belongs to a view beside its rows, in the same snapshot; `isReloaded`: what was read before may be forgotten since. */
+export type ReadAlso = (reads: Reads, view: View, isReloaded: boolean) => Promise<void>
 
 /**
  * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought up to date by reading what is new. What
@@ -69,7 +64,8 @@ export class View implements Slice {
   rewinds: readonly LogRow[] = []
   /** Whether the whole log is here. */
   whole = false
-  readonly #parts: ViewParts
+  readonly #store: ScopeStore
+  readonly #also: ReadAlso
   readonly #slot: string
   readonly #most: number
   readonly #messages = new Map<string, Message>()
@@ -87,10 +83,11 @@ export class View implements Slice {
   #conversation: Conversation | undefined
   #gaps: readonly Gap[] | undefined
 
-  constructor(parts: ViewParts) {
-    this.#parts = parts
-    this.#slot = `epoch/${parts.lane}`
-    this.#most = Math.max(MOST_ROWS, Math.ceil(parts.cap / LEAST_TOKENS))
+  constructor(store: ScopeStore, { lane, cap }: Pick<Policy, 'lane' | 'cap'>, also: ReadAlso) {
+    this.#store = store
+    this.#also = also
+    this.#slot = `epoch/${lane}`
+    this.#most = Math.max(MOST_ROWS, Math.ceil(cap / LEAST_TOKENS))
   }
 
   /** Id that the lane's next epoch names as its base, and that epoch's place in the chain. */
@@ -112,7 +109,7 @@ export class View implements Slice {
   }
 
   async before(borders: readonly Border[]): Promise<readonly Gap[]> {
-    const { store } = this.#parts
+    const store = this.#store
     const gaps = this.#gaps ?? (await this.#readGaps(store))
     if (gaps.length === 0 || borders.length === 0) return gaps
     const by = borders.flatMap(({ last, next }) => [last, next])
@@ -126,7 +123,7 @@ export class View implements Slice {
 
   /** Reads what is new since the last time; the first time, and where much is new or something was forgotten, the window. */
   async refresh(): Promise<void> {
-    const { store, also } = this.#parts
+    const store = this.#store
     if (!this.#loaded) return this.#load()
     const { rows, head, more } = await store.changesSince(this.#seq)
     if (more || rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) return this.#load()
@@ -138,7 +135,7 @@ export class View implements Slice {
     if (entries.length > 0) this.#entries = [...this.#entries, ...entries]
     this.#conversation &&= grow(this.#conversation, entries, (row) => this.#message(row))
     if (this.next.base !== (this.epoch?.mark.id ?? null)) await this.#readEpoch(store)
-    await also(store, this, false)
+    await this.#also(store, this, false)
     // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
     if (this.epoch) await this.#trim(this.epoch.mark)
     // A writer that never builds a context has no epoch to trim by.
@@ -159,7 +156,7 @@ export class View implements Slice {
   /** Reads back to the first of these rounds that counts. @returns whether there is one */
   async include({ rounds, after }: Joined): Promise<boolean> {
     for (const id of rounds)
-      if (!this.#opened.has(id)) this.#opened.set(id, (await readEntry(this.#parts.store, id))?.ordinal ?? 0)
+      if (!this.#opened.has(id)) this.#opened.set(id, (await readEntry(this.#store, id))?.ordinal ?? 0)
     const found = [...rounds].flatMap((id) => this.#opened.get(id) ?? []).filter((ordinal) => ordinal > after)
     const first = Math.min(...found)
     while (!this.whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()
@@ -173,7 +170,7 @@ export class View implements Slice {
 
   /** Reads so many entries before the first of these. */
   async #readBack(last: number, entries: readonly LogRow[]): Promise<void> {
-    const { store } = this.#parts
+    const store = this.#store
     const { rows, more } = await store.entries({ last, ...(entries[0] && { to: entries[0].id }) })
     // What was written since comes with the next refresh.
     const older = rows.filter(({ seq }) => seq <= this.#seq)
@@ -190,7 +187,7 @@ export class View implements Slice {
     if (index < 0 && (readFrom !== undefined || !this.whole)) await this.#load()
     else if (index >= 0) {
       for (const row of this.#entries.slice(0, index)) this.#messages.delete(row.id)
-      await this.#hold(this.#parts.store, this.#entries.slice(index), this.whole && index === 0, windowFrom)
+      await this.#hold(this.#store, this.#entries.slice(index), this.whole && index === 0, windowFrom)
       this.#page = FIRST_PAGE
     }
     this.#trimmed = id
@@ -204,7 +201,7 @@ export class View implements Slice {
   }
 
   async #load(): Promise<void> {
-    const { store } = this.#parts
+    const store = this.#store
     await (store.snapshot ? store.snapshot((reads) => this.#loadFrom(reads)) : this.#loadFrom(store))
   }
 
@@ -219,7 +216,7 @@ export class View implements Slice {
     this.#seq = this.head.seq
     this.registersAt = this.#seq
     await this.#readEpoch(reads)
-    await this.#parts.also(reads, this, true)
+    await this.#also(reads, this, true)
     const mark = this.epoch?.mark
     const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
     this.isOutgrown = this.#isOver
