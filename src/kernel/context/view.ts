@@ -59,6 +59,7 @@ export class View implements Slice {
   epoch: CurrentEpoch | undefined
   /** Whether more came since the epoch began than any window shows: then it is over, and only the end of the log is here. */
   isOutgrown = false
+  rows: readonly LogRow[] = []
   opener: LogRow | undefined
   /** Rewinds between the opener and the entries: they may hide it. */
   rewinds: readonly LogRow[] = []
@@ -68,12 +69,12 @@ export class View implements Slice {
   readonly #also: ReadAlso
   readonly #slot: string
   readonly #most: number
-  readonly #messages = new Map<string, Message>()
-  readonly #rows = keeper<readonly LogRow[]>(1)
+  /** Parsed once. */
+  readonly #messages = new WeakMap<LogRow, Message>()
   readonly #parted = keeper<Promise<readonly Gap[]>>(1)
   /** Ordinals of messages that opened rounds before the entries, as far as they were asked for. */
   readonly #opened = new Map<string, number>()
-  #loaded = false
+  #isLoaded = false
   #entries: readonly LogRow[] = []
   #seq = 0
   #page = FIRST_PAGE
@@ -96,24 +97,15 @@ export class View implements Slice {
     return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
   }
 
-  get rows(): readonly LogRow[] {
-    const { opener } = this
-    const entries = this.#entries
-    return this.#rows([opener, entries], () => (opener ? [opener, ...entries] : entries))
-  }
-
   get conversation(): Conversation {
-    const rows = () => [...this.rewinds, ...this.#entries]
-    this.#conversation ??= fold(rows(), (row) => this.#message(row), this.opener)
+    this.#conversation ??= fold([...this.rewinds, ...this.#entries], this.#message, this.opener)
     return this.#conversation
   }
 
   async before(borders: readonly Border[]): Promise<readonly Gap[]> {
-    const store = this.#store
-    const gaps = this.#gaps ?? (await this.#readGaps(store))
-    if (gaps.length === 0 || borders.length === 0) return gaps
+    const gaps = this.#gaps ?? (await this.#readGaps(this.#store))
     const by = borders.flatMap(({ last, next }) => [last, next])
-    return this.#parted([gaps, ...by], () => partGaps(store, gaps, borders))
+    return this.#parted([gaps, ...by], () => partGaps(this.#store, gaps, borders))
   }
 
   /** The entry of that id, from memory or from the log. */
@@ -124,7 +116,7 @@ export class View implements Slice {
   /** Reads what is new since the last time; the first time, and where much is new or something was forgotten, the window. */
   async refresh(): Promise<void> {
     const store = this.#store
-    if (!this.#loaded) return this.#load()
+    if (!this.#isLoaded) return this.#load()
     const { rows, head, more } = await store.changesSince(this.#seq)
     if (more || rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) return this.#load()
     this.head = head
@@ -132,8 +124,8 @@ export class View implements Slice {
     const changed = rows.findLast(({ kind, id }) => kind === 'put' && !id.startsWith(HEAD_KEY))
     this.registersAt = changed?.seq ?? this.registersAt
     const entries = rows.filter(isEntry)
-    if (entries.length > 0) this.#entries = [...this.#entries, ...entries]
-    this.#conversation &&= grow(this.#conversation, entries, (row) => this.#message(row))
+    if (entries.length > 0) this.#show([...this.#entries, ...entries])
+    this.#conversation &&= grow(this.#conversation, entries, this.#message)
     if (this.next.base !== (this.epoch?.mark.id ?? null)) await this.#readEpoch(store)
     await this.#also(store, this, false)
     // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
@@ -145,22 +137,24 @@ export class View implements Slice {
 
   /** Reads the end of the log as a lane without an epoch would: what was shown again may stand before what is held here. */
   async reopen(): Promise<void> {
-    if (!this.whole) await this.#readBack(FIRST_PAGE, [])
+    await this.#readBack(FIRST_PAGE, [])
   }
 
   /** Reads a further page of older entries. */
   async extend(): Promise<void> {
-    if (!this.whole) await this.#readBack(Math.min(PAGE_ROWS, this.#page * 2), this.#entries)
+    await this.#readBack(Math.min(PAGE_ROWS, this.#page * 2), this.#entries)
   }
 
   /** Reads back to the first of these rounds that counts. @returns whether there is one */
   async include({ rounds, after }: Joined): Promise<boolean> {
-    for (const id of rounds)
-      if (!this.#opened.has(id)) this.#opened.set(id, (await readEntry(this.#store, id))?.ordinal ?? 0)
-    const found = [...rounds].flatMap((id) => this.#opened.get(id) ?? []).filter((ordinal) => ordinal > after)
-    const first = Math.min(...found)
+    let first = Infinity
+    for (const id of rounds) {
+      const ordinal = this.#opened.get(id) ?? (await readEntry(this.#store, id))?.ordinal ?? 0
+      this.#opened.set(id, ordinal)
+      if (ordinal > after) first = Math.min(first, ordinal)
+    }
     while (!this.whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()
-    return found.length > 0
+    return first < Infinity
   }
 
   /** Whether more messages came since the epoch began than any window shows. */
@@ -170,11 +164,11 @@ export class View implements Slice {
 
   /** Reads so many entries before the first of these. */
   async #readBack(last: number, entries: readonly LogRow[]): Promise<void> {
-    const store = this.#store
-    const { rows, more } = await store.entries({ last, ...(entries[0] && { to: entries[0].id }) })
+    if (this.whole) return
+    const { rows, more } = await this.#store.entries({ last, ...(entries[0] && { to: entries[0].id }) })
     // What was written since comes with the next refresh.
     const older = rows.filter(({ seq }) => seq <= this.#seq)
-    await this.#hold(store, [...older, ...entries], !more)
+    await this.#hold(this.#store, [...older, ...entries], !more)
     this.#page = last
     this.#trimmed = undefined
   }
@@ -186,17 +180,15 @@ export class View implements Slice {
     // Another writer's epoch may begin before what is held here: it took a rewind back.
     if (index < 0 && (readFrom !== undefined || !this.whole)) await this.#load()
     else if (index >= 0) {
-      for (const row of this.#entries.slice(0, index)) this.#messages.delete(row.id)
       await this.#hold(this.#store, this.#entries.slice(index), this.whole && index === 0, windowFrom)
       this.#page = FIRST_PAGE
     }
     this.#trimmed = id
   }
 
-  /** The message in a row, parsed once. */
-  #message(row: LogRow): Message | undefined {
-    const message = this.#messages.get(row.id) ?? messageIn(row)
-    if (message) this.#messages.set(row.id, message)
+  readonly #message = (row: LogRow): Message | undefined => {
+    const message = this.#messages.get(row) ?? messageIn(row)
+    if (message) this.#messages.set(row, message)
     return message
   }
 
@@ -206,10 +198,9 @@ export class View implements Slice {
   }
 
   async #loadFrom(reads: Reads): Promise<void> {
-    this.#loaded = false
-    this.#messages.clear()
+    this.#isLoaded = false
     this.#opened.clear()
-    this.#entries = []
+    this.#show([])
     this.#conversation = undefined
     this.#page = FIRST_PAGE
     this.head = await reads.head()
@@ -218,18 +209,18 @@ export class View implements Slice {
     await this.#readEpoch(reads)
     await this.#also(reads, this, true)
     const mark = this.epoch?.mark
-    const from = mark?.readFrom ?? mark?.windowFrom ?? undefined
     this.isOutgrown = this.#isOver
-    const isKnown = mark && !this.isOutgrown
-    const { rows, more } = isKnown
+    const known = this.isOutgrown ? undefined : mark
+    const from = known?.readFrom ?? known?.windowFrom ?? undefined
+    const { rows, more } = known
       ? { rows: await readRange(reads, from), more: from !== undefined }
-      : await reads.entries({ last: this.#page })
+      : await reads.entries({ last: FIRST_PAGE })
     // What was written after the head was read comes with the next refresh.
-    const known = rows.filter((row) => row.seq <= this.#seq)
-    await this.#hold(reads, known, !more, isKnown ? mark.windowFrom : undefined)
+    const read = rows.filter((row) => row.seq <= this.#seq)
+    await this.#hold(reads, read, !more, known?.windowFrom)
     if (mark) await this.#readGaps(reads)
     this.#trimmed = mark?.id
-    this.#loaded = true
+    this.#isLoaded = true
   }
 
   /** Takes entries over, with the opener that belongs to them; nothing changes before all is read. */
@@ -242,10 +233,15 @@ export class View implements Slice {
     const { opener, rewinds } = whole ? NOTHING_APART : await readApart(reads, entries, windowFrom)
     this.rewinds = rewinds
     this.opener = opener
-    this.#entries = entries
     this.whole = whole
     this.#gaps = undefined
     this.#conversation = undefined
+    this.#show(entries)
+  }
+
+  #show(entries: readonly LogRow[]): void {
+    this.#entries = entries
+    this.rows = this.opener ? [this.opener, ...entries] : entries
   }
 
   async #readGaps(reads: Reads): Promise<readonly Gap[]> {
