@@ -12,7 +12,8 @@ const below = ['ports', 'kernel', 'features', 'operations']
  */
 const arrows: { readonly [folder: string]: readonly string[] } = {
   ports: [],
-  kernel: ['ports'],
+  hashes: [],
+  kernel: ['ports', 'hashes'],
   features: ['ports', 'kernel'],
   operations: ['ports', 'kernel', 'features'],
   render: ['ports', 'kernel'],

@@ -117,11 +117,10 @@ it('brings the licence of every package of which it holds something', () => {
   const text = readFileSync(join(folder, 'LICENSES.txt'), 'utf8')
   const names = [...text.matchAll(/^(\S+) \d+\.\d+\.\d+: .*\n=+$/gm)].map(([, name]) => name)
   expect(names).toEqual([
-    ...['@cfworker/json-schema', '@noble/hashes', 'dexie', 'dompurify', 'highlight.js'],
+    ...['@cfworker/json-schema', 'dexie', 'dompurify', 'highlight.js'],
     ...['lit', 'lit-html', 'marked', 'plimsoll', 'rolldown'],
   ])
-  for (const holder of ['Jeremy Danyow', 'Paul Miller', 'David Fahlander', 'Ivan Sagalaev'])
-    expect(text).toContain(holder)
+  for (const holder of ['Jeremy Danyow', 'David Fahlander', 'Ivan Sagalaev']) expect(text).toContain(holder)
 })
 
 it('refuses none of the libraries that it brings', () => {

@@ -29,7 +29,7 @@ test('types come first in each export, since the first matching condition wins',
   }
 })
 
-test('no packages but the hashes and the validator come with the library', () => {
+test('no packages but the hashes of encryption and the validator come with the library', () => {
   expect(Object.keys(manifest.dependencies)).toEqual(['@cfworker/json-schema', '@noble/hashes'])
 })
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Sha256 } from '../../src/kernel/text/sha256.ts'
+import { Sha256 } from '../../src/hashes/sha256.ts'
 
 const expected = (text: string): string => createHash('sha256').update(text).digest('hex')
 

@@ -1,5 +1,5 @@
+import { Sha256 } from '../../hashes/sha256.ts'
 import type { Block } from '../../ports/context.ts'
-import { Sha256 } from '../text/sha256.ts'
 
 /** The hash of a prefix: SHA-256 over the head's hash and the JSON of section, role and parts of each block, a line each. */
 export function hashPrefix(head: string, blocks: readonly Block[]): string {

@@ -1,6 +1,6 @@
+import { Sha256 } from '../../hashes/sha256.ts'
 import type { Json } from '../../ports/message.ts'
 import { canonical } from './json.ts'
-import { Sha256 } from './sha256.ts'
 
 /** SHA-256 of a text's UTF-8 bytes, in hex. */
 export function hashText(text: string): string {

@@ -19,7 +19,7 @@ const DIGITS = '0123456789abcdef'
 const encoder = new TextEncoder()
 const schedule = new Int32Array(BLOCK)
 
-/** SHA-256 (FIPS 180-4) over the UTF-8 bytes of texts, one after the other. */
+/** SHA-256 (FIPS 180-4) over the UTF-8 bytes of well-formed texts, one after the other. It names content; it is not for keys. */
 export class Sha256 {
   #state = START
   /** Bytes that do not fill a block yet. */
