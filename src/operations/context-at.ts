@@ -52,8 +52,7 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
   const register = await store.register(headKey(mark.head))
   const value = register && valueIn(register)
   const measure = calls.measureBy(mark.calibration ?? 1)
-  const call = calls.with(
-    measure,
+  const call = measure.call(
     value === undefined
       ? calls.texts({ parts: {}, covering: undefined }, past.epoch.place)
       : (value as unknown as HeadTexts),

@@ -3,7 +3,6 @@ import type { ToolSpec } from '../../src/index.ts'
 import {
   checkTools,
   createHead,
-  type Head,
   headKey,
   headValue,
   sectionsIn,
@@ -83,8 +82,8 @@ describe('what a request begins with', () => {
     const measure = new Measure(policy, 1, () => 0)
     const parts = (source: string) => ({ facts: part([], [source]) })
     const texts = { system: 'a', memory: 'b', tools, parts: parts('f1') }
-    const head = measure.head(texts)
-    expect(measure.head({ ...texts, parts: { ...texts.parts } })).toBe(head)
+    const head = measure.call(texts, []).head
+    expect(measure.call({ ...texts, parts: { ...texts.parts } }, []).head).toBe(head)
     const others = [
       { ...texts, system: 'c' },
       { ...texts, memory: 'c' },
@@ -92,17 +91,20 @@ describe('what a request begins with', () => {
       { ...texts, trust: 'tool' as const },
       { ...texts, summary: 's' },
       { ...texts, parts: parts('f2') },
-    ].map((other) => measure.head(other).hash)
+    ].map((other) => measure.call(other, []).head.hash)
     expect(new Set([head.hash, ...others]).size).toBe(7)
   })
 
   it('is counted as the policy counts, times what a provider reported', () => {
     const head = (calibration: number) =>
-      new Measure(policy, calibration, () => 0).head({ system: 'a'.repeat(100), memory: '', tools: '' })
+      new Measure(policy, calibration, () => 0).call({ system: 'a'.repeat(100), memory: '', tools: '' }, [])
+        .head
     expect(head(1.5).tokens.system).toBe(Math.ceil(head(1).tokens.system * 1.5))
     const measure = new Measure({ ...policy, cap: 1_000, margin: 10 }, 1, () => 0)
-    const tokens = { system: 1, memory: 20, tools: 300, framing: 4 }
-    expect(measure.room({ tokens } as Head)).toBe(1_000 - 10 - 325)
+    const { room, head: all } = measure.call({ system: 'a'.repeat(100), memory: 'b', tools }, [])
+    const { system, memory, tools: ofTools, framing } = all.tokens
+    expect(Math.min(system, memory, ofTools, framing)).toBeGreaterThan(0)
+    expect(room).toBe(1_000 - 10 - system - memory - ofTools - framing)
   })
 
   it('goes with its summary and with whatever its features show', () => {

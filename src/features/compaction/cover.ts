@@ -1,7 +1,6 @@
-import type { Call } from '../../kernel/context/call.ts'
 import { cutBack, extentOf } from '../../kernel/context/cut.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
-import type { Measure } from '../../kernel/context/measure.ts'
+import type { Call, Measure } from '../../kernel/context/measure.ts'
 import { keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
 import type { CurrentEpoch, View } from '../../kernel/context/view.ts'
 import { Layout, type Window } from '../../kernel/context/window.ts'

@@ -32,8 +32,6 @@ interface Kept {
   readonly ways: Map<Shown | 'opener', Blocks>
 }
 
-const NO_CALLS: readonly unknown[] = []
-
 /**
  * Turns units into blocks, a pure function of (entry, how it is shown). Blocks are kept as long as their row is in memory,
  * so that showing an entry in the same way again costs nothing and gives the very same object.
@@ -53,7 +51,14 @@ export class BlockShelf {
   constructor(policy: Policy, stored: (row: LogRow, message: Message) => number) {
     this.#policy = policy
     this.#stored = stored
-    this.opening = this.#block({ role: 'user', parts: said(OPENING), rule: 'opening', trust: 'system' })
+    const opening = {
+      role: 'user',
+      parts: said(OPENING),
+      from: [],
+      rule: 'opening',
+      trust: 'system',
+    } as const
+    this.opening = this.#block(opening, this.#count(opening.parts))
     // The real tag differs in its digits alone; the reserve covers how those may be cut into tokens.
     this.#fenceTokens = policy.counter.count(fenced('ctx-00000000', 'system', '')) + 8
   }
@@ -91,11 +96,10 @@ export class BlockShelf {
     newest: boolean,
     make: () => readonly Block[],
   ): Blocks {
-    const missing = calls.reduce((count, { answered }) => count + (answered ? 0 : 1), 0)
+    const missing = calls.filter(({ answered }) => !answered).length
     // The same parts of the same rows, in one order, answer the same calls.
     const joined = results.flatMap((result) => [result.row, ...result.joined.map(({ index }) => index)])
-    const by =
-      calls.length === 0 && joined.length === 0 ? NO_CALLS : [missing, missing > 0 && newest, ...joined]
+    const by = [missing, missing > 0 && newest, ...joined]
     const kept = this.#kept.get(row)
     const ways: Kept['ways'] = kept && isSame(kept.by, by) ? kept.ways : new Map()
     if (ways !== kept?.ways) this.#kept.set(row, { by, ways })
@@ -114,32 +118,25 @@ export class BlockShelf {
   /**
    * A block whose text cannot pass for a fence.
    *
-   * @param tokens of the parts, where that is known
-   * @param missing tokens that it does not show
+   * @param tokens of the parts as they are in the log
+   * @param missing tokens of the entry that it does not show
    */
-  #block(
-    {
-      role,
-      parts: given,
-      from = [],
-      rule,
-      trust,
-    }: Omit<Block, 'section' | 'from' | 'tokens'> & Partial<Block>,
-    tokens = this.#count(given),
-    missing?: number,
-  ): Block {
-    const parts = unfenced(given)
-    const count = parts === given ? tokens : this.#count(parts)
-    const all = role === 'system' ? count + this.#fenceTokens : count
-    const block: Block = { section: 'window', role, parts, from, rule, tokens: all, trust }
-    if (missing !== undefined) this.#missing.set(block, missing)
-    return block
+  #block(block: Omit<Block, 'section' | 'tokens'>, tokens: number, missing = 0): Block {
+    const parts = unfenced(block.parts)
+    const count = parts === block.parts ? tokens : this.#count(parts)
+    const all = block.role === 'system' ? count + this.#fenceTokens : count
+    const made: Block = { section: 'window', ...block, parts, tokens: all }
+    if (missing !== 0) this.#missing.set(made, missing)
+    return made
   }
 
   #head({ row, message }: Unit, shown: Shown): Block {
     const { role, trust } = message
     const from = [row.id]
-    if (isBlank(message)) return this.#block({ role, parts: said(EMPTY_MESSAGE), from, rule: 'empty', trust })
+    if (isBlank(message)) {
+      const parts = said(EMPTY_MESSAGE)
+      return this.#block({ role, parts, from, rule: 'empty', trust }, this.#count(parts))
+    }
     const all = partsOf(message)
     const parts = all.filter(
       (part) => part.type !== 'reasoning' || (part.signature !== undefined && shown !== 'old'),
@@ -151,58 +148,61 @@ export class BlockShelf {
     return this.#block({ role, parts: renamed, from, rule: 'verbatim', trust }, tokens)
   }
 
-  #results(unit: Unit, { row, message, joined }: JoinedResults, shown: Shown): Block {
+  #results({ row: step }: Unit, { row, message, joined }: JoinedResults, shown: Shown): Block {
     const { counter, first, old } = this.#policy
-    const most = shown === 'new' ? first : shown === 'old' ? old : Math.min(first, shown)
-    const several = message.content.length > 1
+    const most = shown === 'old' ? old : Math.min(first, shown === 'new' ? first : shown)
+    const { length } = message.content
     const stored = this.#stored(row, message)
+    let isWhole = joined.length === length
+    let rule: Block['rule'] = 'verbatim'
     const outputs = joined.map(({ part, index }): ToolResultPart => {
       // No output is longer than its message.
       if (stored <= most) return part
       const text = asText(part.output)
-      const reference = several ? `#${row.ordinal}.${index + 1}` : `#${row.ordinal}`
+      const reference = length > 1 ? `#${row.ordinal}.${index + 1}` : `#${row.ordinal}`
       const output = capOutput(text, most, counter.count, reference, this.#tokens(row, message, index, text))
-      return output === text ? part : { ...part, output }
+      if (output === text) return part
+      isWhole = false
+      rule = 'capped'
+      return { ...part, output }
     })
-    const capped = outputs.some((part, at) => part !== joined[at]?.part)
-    const whole = !capped && joined.length === message.content.length
-    const tokens = whole ? stored : this.#count(outputs)
-    const parts = outputs.map((part, at) => ({ ...part, callId: renamedCall(unit, joined[at]?.call) }))
-    const rule = capped ? 'capped' : 'verbatim'
+    const tokens = isWhole ? stored : this.#count(outputs)
+    const parts = outputs.map((part, at) => ({
+      ...part,
+      callId: callId(step.id, joined[at]?.call.index ?? 0),
+    }))
     const { trust } = message
-    return this.#block(
-      { role: 'tool', parts, from: [row.id], rule, trust },
-      tokens,
-      capped ? stored - tokens : undefined,
-    )
+    const missing = rule === 'verbatim' ? 0 : stored - tokens
+    return this.#block({ role: 'tool', parts, from: [row.id], rule, trust }, tokens, missing)
   }
 
   /** Tokens of one whole output: counted once, however often and short it is shown. */
   #tokens(row: LogRow, message: Message, index: number, text: string): number {
     const outputs = this.#outputs.get(row) ?? []
     this.#outputs.set(row, outputs)
-    outputs[index] ??= this.#restOf(row, message) ?? this.#policy.counter.count(text)
+    const { counter } = this.#policy
+    const [part, further] = partsOf(message)
+    // Of a message's only result the log says it.
+    const isOnly = part?.type === 'tool-result' && !further && !counter.message
+    outputs[index] ??= isOnly
+      ? this.#stored(row, message) - this.#count([{ ...part, output: '' }])
+      : counter.count(text)
     return outputs[index]
   }
 
-  /** Tokens of a message's only result, from what the log says of the whole message. */
-  #restOf(row: LogRow, message: Message): number | undefined {
-    const [part, further] = partsOf(message)
-    if (part?.type !== 'tool-result' || further || this.#policy.counter.message) return undefined
-    return this.#stored(row, message) - this.#count([{ ...part, output: '' }])
-  }
-
-  #abandoned(unit: Unit, missing: readonly Call[], newest: boolean): Block {
-    const error = (callId: string): ToolResultPart => ({
-      type: 'tool-result',
-      callId,
-      output: ABANDONED,
-      isError: true,
-    })
-    const tokens = this.#count(missing.map((call) => error(call.part.id)))
-    const parts = missing.map((call) => error(renamedCall(unit, call)))
-    const errors = this.#block({ role: 'tool', parts, rule: 'abandoned', trust: 'system' }, tokens)
-    return newest ? { ...errors, section: 'tail' } : errors
+  #abandoned({ row }: Unit, missing: readonly Call[], newest: boolean): Block {
+    const errors = missing.map(
+      ({ part }): ToolResultPart => ({
+        type: 'tool-result',
+        callId: part.id,
+        output: ABANDONED,
+        isError: true,
+      }),
+    )
+    const parts = errors.map((error, at) => ({ ...error, callId: callId(row.id, missing[at]?.index ?? 0) }))
+    const block = { role: 'tool', parts, from: [], rule: 'abandoned', trust: 'system' } as const
+    const made = this.#block(block, this.#count(errors))
+    return newest ? { ...made, section: 'tail' } : made
   }
 
   #cappedUser(unit: Unit): Block {
@@ -233,8 +233,4 @@ function said(text: string): readonly Part[] {
  */
 export function callId(entry: string, index: number): string {
   return `call_${hashText(entry).slice(0, 14)}_${index}`
-}
-
-function renamedCall({ row }: Unit, call: Call | undefined): string {
-  return callId(row.id, call?.index ?? 0)
 }

@@ -5,31 +5,21 @@ import type { Scope } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
 import { countMessage } from '../count.ts'
 import type { Cover, Covering } from '../cover.ts'
-import type { Section } from '../feature.ts'
 import type { Conversation } from '../log/fold.ts'
 import { lowerTrust } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { fenced } from '../text/fence.ts'
 import { hashText } from '../text/hash.ts'
 import { invalid } from '../text/json.ts'
-import { type Head, type HeadParts, type HeadTexts, sectionsIn } from './head.ts'
+import { type HeadParts, type HeadTexts, sectionsIn } from './head.ts'
 import { keeper } from './keeper.ts'
-import { Measure } from './measure.ts'
+import { type Call, Measure } from './measure.ts'
 import { floorOf } from './receipt.ts'
 import type { Window } from './window.ts'
 
 /** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
 const CONTINUE = 'Continue.'
 const BEGIN = 'Begin.'
-
-/** What one call asks for, in the tokens of one epoch. */
-export interface Call {
-  readonly measure: Measure
-  readonly head: Head
-  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use'>[]
-  /** Tokens for window and tail together. */
-  readonly room: number
-}
 
 /** What a head shows beside the app's own instructions. */
 export interface HeadInput {
@@ -59,11 +49,6 @@ export class Calls {
   constructor(parts: CallsParts, cover: Pick<Cover, 'text'> | undefined) {
     this.#parts = parts
     this.#cover = cover
-  }
-
-  with(measure: Measure, texts: HeadTexts, tail: Call['tail']): Call {
-    const head = measure.head(texts)
-    return { measure, head, tail, room: measure.room(head) }
   }
 
   /** The texts of a head in the epoch of that place. */
@@ -96,7 +81,7 @@ export class Calls {
   /** The same call with another summary. */
   covering({ measure, head, tail }: Call, covering: Covering | undefined, place: number): Call {
     const { system, tools, parts = {} } = head
-    return this.with(measure, { ...this.texts({ parts, covering }, place), system, tools }, tail)
+    return measure.call({ ...this.texts({ parts, covering }, place), system, tools }, tail)
   }
 
   measureBy(calibration: number): Measure {

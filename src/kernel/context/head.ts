@@ -79,6 +79,10 @@ export function createHead(policy: Policy, texts: HeadTexts): Head {
   }
 }
 
+export function sum(tokens: Readonly<Record<string, number>>): number {
+  return Object.values(tokens).reduce((all, some) => all + some, 0)
+}
+
 /** The value of the register `head/<hash>`. */
 export function headValue({ system, memory, tools, trust, summary, parts }: HeadTexts): Json {
   return {

@@ -12,12 +12,13 @@ import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
-import { type Call, Calls } from './call.ts'
+import { Calls } from './call.ts'
 import { contextOf, type Made } from './context-of.ts'
 import { Cuts, cutFrom } from './cuts.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import type { Call } from './measure.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
@@ -109,7 +110,7 @@ export class Lane {
     const { epoch } = this.view
     const texts = epoch && (await this.#texts(epoch.mark.head))
     if (!texts) return undefined
-    const call = this.calls.with(this.calls.measureBy(epoch.mark.calibration ?? 1), texts, [])
+    const call = this.calls.measureBy(epoch.mark.calibration ?? 1).call(texts, [])
     return { call, judged: this.#judge.current(call, this.cover?.shown(epoch)) }
   }
 
@@ -140,7 +141,7 @@ export class Lane {
       let head: Promise<LogHead> | undefined
       const user = () => (head ??= this.#parts.user.head())
       const shown = await this.#shows.read(frozen ?? {}, { own, registersAt, user, mayWrite }, failed)
-      const parts = frozen ? this.#shows.held(shown, calibration) : this.#shows.parts(shown, calibration, 0)
+      const parts = this.#shows.parts(shown, calibration, frozen ? undefined : 0)
       const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
       const unshown: Failure[] = []
       const failures = (): readonly Failure[] => [...failed, ...unshown]
@@ -149,11 +150,12 @@ export class Lane {
       const { sections } = withTail ? await this.#shows.tail(options, ask, unshown) : NO_TAIL
       const tail = [...sections, ...ownTail(options)]
       const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, before = NO_TAIL) =>
-        calls.with(
-          calls.measureBy(by),
-          calls.texts({ tools: options.tools, parts: given, covering: then }, at),
-          [...before.sections, ...tail],
-        )
+        calls
+          .measureBy(by)
+          .call(calls.texts({ tools: options.tools, parts: given, covering: then }, at), [
+            ...before.sections,
+            ...tail,
+          ])
       const shows = prior && cover?.shown(prior)
       const covering = shows === 'gone' ? undefined : shows
       const held = make(calibration, prior?.place ?? 0, parts, covering, since)

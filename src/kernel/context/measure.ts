@@ -2,12 +2,22 @@ import type { Counter } from '../../ports/counter.ts'
 import type { Message } from '../../ports/message.ts'
 import type { LogRow } from '../../ports/store.ts'
 import { countMessage, perRequest } from '../count.ts'
+import type { Section } from '../feature.ts'
 import type { Conversation } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
 import { BlockShelf } from './blocks.ts'
-import { createHead, type Head, type HeadTexts } from './head.ts'
+import { createHead, type Head, type HeadTexts, sum } from './head.ts'
 import { keeper } from './keeper.ts'
 import { Layout } from './window.ts'
+
+/** What one call asks for, in the tokens of one epoch. */
+export interface Call {
+  readonly measure: Measure
+  readonly head: Head
+  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use'>[]
+  /** Tokens for window and tail together. */
+  readonly room: number
+}
 
 /** Counts in the tokens of one epoch: what the policy's counter says, times the epoch's calibration. */
 export class Measure {
@@ -25,16 +35,13 @@ export class Measure {
     this.shelf = new BlockShelf(this.policy, (row, message) => Math.ceil(stored(row, message) * calibration))
   }
 
-  head(texts: HeadTexts): Head {
+  /** What a call asks for whose head has these texts. */
+  call(texts: HeadTexts, tail: Call['tail']): Call {
     const { system, memory, tools, trust, summary, parts = {} } = texts
     const by = [system, memory, tools, trust, summary, ...Object.entries(parts).flat()]
-    return this.#heads(by, () => createHead(this.policy, texts))
-  }
-
-  /** Tokens for window and tail together. */
-  room({ tokens }: Head): number {
+    const head = this.#heads(by, () => createHead(this.policy, texts))
     const { cap, margin } = this.policy
-    return cap - margin - tokens.system - tokens.memory - tokens.tools - tokens.framing
+    return { measure: this, head, tail, room: cap - margin - sum(head.tokens) }
   }
 
   layout(conversation: Conversation): Layout {

@@ -4,12 +4,13 @@ import type { LogRow } from '../../ports/store.ts'
 import type { Policy } from '../policy.ts'
 import type { BlockShelf } from './blocks.ts'
 import type { Gap } from './gaps.ts'
-import type { Head } from './head.ts'
+import { type Head, sum } from './head.ts'
 import type { Slice } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
 /** Entries that an overflow names; the rest is counted. */
 const NAMED = 5
+const SECTIONS = ['system', 'tools', 'memory', 'window', 'tail'] as const
 
 /** What the blocks of each section come to; of those that are shown shorter, how many, what they lack, and which. */
 export function sectionUses(
@@ -18,38 +19,34 @@ export function sectionUses(
   room: number,
   shelf: BlockShelf,
 ): readonly SectionUse[] {
-  const none = () => ({ tokens: 0, items: 0, overflow: { count: 0, tokens: 0, first: [] as string[] } })
-  const uses = {
-    system: { name: 'system', ...none() },
-    memory: { name: 'memory', ...none() },
-    window: { name: 'window', cap: room, ...none() },
-    tail: { name: 'tail', ...none() },
-  }
+  const uses = SECTIONS.map((name) => ({
+    name,
+    ...(name === 'window' && { cap: room }),
+    tokens: name === 'tools' ? tokens.tools : 0,
+    items: name === 'tools' && tokens.tools > 0 ? 1 : 0,
+    overflow: { count: 0, tokens: 0, first: [] as string[] },
+  }))
   for (const block of blocks) {
-    const section = uses[block.section]
-    section.items++
-    section.tokens += block.tokens
+    const use = uses.find(({ name }) => name === block.section)
+    if (!use) continue
+    use.items++
+    use.tokens += block.tokens
     if (block.rule !== 'capped') continue
-    const { overflow } = section
+    const { overflow } = use
     overflow.count++
     overflow.tokens += shelf.missing(block)
     if (overflow.first.length < NAMED) overflow.first.push(...block.from)
   }
-  const { system, memory, window, tail } = uses
-  const tools = tokens.tools > 0 ? [{ name: 'tools', ...none(), tokens: tokens.tools, items: 1 }] : []
-  return [system, ...tools, memory, window, tail]
+  return uses.filter(({ name, items }) => name !== 'tools' || items > 0)
 }
 
 /** The least that a call can be cut to, part by part. */
 export function floorOf(
-  policy: Policy,
-  head: Head,
+  { cap, margin }: Policy,
+  { tokens }: Head,
   parts: { readonly user: number; readonly step: number; readonly tail: number },
 ): FloorBreakdown {
-  const { cap, margin } = policy
-  const { system, memory, tools, framing } = head.tokens
-  const floor = margin + system + memory + tools + framing + parts.user + parts.step + parts.tail
-  return { cap, margin, system, memory, tools, framing, ...parts, floor }
+  return { cap, margin, ...tokens, ...parts, floor: margin + sum(tokens) + sum(parts) }
 }
 
 /** Why a message is not shown; `summary`: another text stands for it. */

@@ -48,35 +48,40 @@ export class Shows {
   read(frozen: HeadParts, ask: ReadAsk, failed: Failure[]): Promise<readonly Shown[]> {
     return Promise.all(
       this.#shows.map(async ({ name, show }) => {
-        const note = (error: unknown): void => {
+        const note = (error: unknown): undefined => {
           if (!failed.some(({ part }) => part === name)) failed.push(failure(name, error))
         }
-        const common = { name, show, frozen: frozen[name], note }
-        try {
-          return { ...common, read: { state: await show.read?.(ask) } }
-        } catch (error) {
-          note(error)
-          return { ...common, read: undefined }
-        }
+        const read = await stateOf(show, ask).catch(note)
+        return { name, show, frozen: frozen[name], note, read }
       }),
     )
   }
 
-  /** What the head of the epoch that holds would have to be: what it froze, wherever that still holds. */
-  held(shown: readonly Shown[], calibration: number): HeadParts {
-    return this.#partsOf(shown, (one) => {
+  /**
+   * What features show in the head of an epoch that begins at a rung; without one, what the head of the epoch that holds would have to
+   * be: what it froze, wherever that still holds. The same object while its parts are the same.
+   */
+  parts(shown: readonly Shown[], calibration: number, rung?: Rung): HeadParts {
+    const { count } = this.#counterAt(calibration)
+    const all = shown.map((one) => {
       const { name, show, frozen, read } = one
-      const holds = () => show.holds?.(frozen, read?.state) ?? true
-      const isHeld = () => !read || this.#holds([name, frozen, read.state], holds)
-      return orElse(one, frozen, () => (isHeld() ? frozen : this.#head(one, calibration, 0)))
+      const state = read?.state
+      const head = (): HeadPart | undefined => {
+        const made = checked(name, show.head?.(state, { count, rung: rung ?? 0 }))
+        // As it will be read back from the store.
+        return made && (JSON.parse(JSON.stringify(made)) as HeadPart)
+      }
+      const holds = (): boolean => show.holds?.(frozen, state) ?? true
+      return orElse(one, frozen, () =>
+        rung === undefined && this.#holds([name, frozen, state], holds)
+          ? frozen
+          : this.#heads([name, state, calibration, rung ?? 0], head),
+      )
     })
-  }
-
-  /** What the head of an epoch shows that begins now. */
-  parts(shown: readonly Shown[], calibration: number, rung: Rung): HeadParts {
-    return this.#partsOf(shown, (one) =>
-      one.read ? orElse(one, one.frozen, () => this.#head(one, calibration, rung)) : one.frozen,
-    )
+    return this.#parts(all, () => {
+      const named = shown.map(({ name }, index) => [name, all[index]] as const)
+      return Object.fromEntries(named.filter(([, part]) => part)) as HeadParts
+    })
   }
 
   /** What came since the epoch began. */
@@ -85,9 +90,9 @@ export class Shows {
     return joined(
       shown.map((one) => {
         const { name, show, read } = one
-        const since = () => checked(name, show.since?.(parts[name], read?.state, count))
         const by = [name, parts[name], read?.state, calibration]
-        return read && orElse(one, undefined, () => this.#since(by, since))
+        const since = () => checked(name, show.since?.(parts[name], read?.state, count))
+        return orElse(one, undefined, () => this.#since(by, since))
       }),
     )
   }
@@ -96,9 +101,8 @@ export class Shows {
   async tail(given: object, ask: Omit<TailAsk, 'given'>, failed: Failure[]): Promise<TailPart> {
     const options = given as { readonly [feature: string]: never }
     const made = this.#shows.map(async ({ name, show }) => {
-      if (!show.tail) return undefined
       try {
-        return checked(name, await show.tail({ ...ask, given: options[name] }))
+        return checked(name, await show.tail?.({ ...ask, given: options[name] }))
       } catch (error) {
         failed.push(failure(name, error))
         return undefined
@@ -106,31 +110,16 @@ export class Shows {
     })
     return joined(await Promise.all(made))
   }
-
-  /** The same object while its parts are the same. */
-  #partsOf(shown: readonly Shown[], of: (one: Shown) => HeadPart | undefined): HeadParts {
-    const all = shown.map(of)
-    return this.#parts(all, () => {
-      const parts = shown.map(({ name }, index) => [name, all[index]] as const)
-      return Object.fromEntries(parts.filter(([, part]) => part !== undefined)) as HeadParts
-    })
-  }
-
-  #head({ name, show, read }: Shown, calibration: number, rung: Rung): HeadPart | undefined {
-    const { count } = this.#counterAt(calibration)
-    const head = () => {
-      const made = checked(name, show.head?.(read?.state, { count, rung }))
-      // As it will be read back from the store.
-      return made && (JSON.parse(JSON.stringify(made)) as HeadPart)
-    }
-    return this.#heads([name, read?.state, calibration, rung], head)
-  }
 }
 
-/** What a feature makes, or another value where it fails. */
-function orElse<Value>({ note }: Shown, otherwise: Value, make: () => Value): Value {
+async function stateOf({ read }: ShowPart, ask: ReadAsk): Promise<{ readonly state: unknown }> {
+  return { state: await read?.(ask) }
+}
+
+/** What a feature makes of what it read, or another value where it fails, or could not read. */
+function orElse<Value>({ read, note }: Shown, otherwise: Value, make: () => Value): Value {
   try {
-    return make()
+    return read ? make() : otherwise
   } catch (error) {
     note(error)
     return otherwise
