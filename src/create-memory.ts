@@ -1,4 +1,3 @@
-import { LawChecker } from './assert-laws.ts'
 import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
@@ -8,12 +7,7 @@ import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
 
-export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use' | 'laws'> {
-  /**
-   * Checks laws 1, 2, 4 and 5 on every context, for development and tests: `context()` rejects with `ERR_LAW_BROKEN` where one is
-   * broken. Costs a pass over the blocks. Default `false`.
-   */
-  readonly development?: boolean
+export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
   /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
   readonly counter?: Counter
   /** Unix milliseconds, for display only. Default `Date.now`. */
@@ -46,21 +40,13 @@ export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = 
 export function createMemory<const Use extends readonly Feature[] = readonly []>(
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
-  checkOptions('createMemory', 'options', options, [...OPTIONS, 'clock', 'newId', 'development'])
-  const {
-    counter = defaultCounter,
-    clock = webHost.now,
-    newId = webHost.newId,
-    development = false,
-    ...rest
-  } = options
+  checkOptions('createMemory', 'options', options, [...OPTIONS, 'clock', 'newId'])
+  const { counter = defaultCounter, clock = webHost.now, newId = webHost.newId, ...rest } = options
   for (const [name, value] of Object.entries({ clock, newId }))
     if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
-  if (typeof development !== 'boolean') throw invalid('createMemory', 'development', 'must be true or false')
   return createKernel({
     ...(rest as unknown as KernelOptions),
     counter,
     host: { ...webHost, now: clock, newId },
-    ...(development && { laws: () => new LawChecker() }),
   })
 }

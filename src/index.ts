@@ -55,6 +55,7 @@ export {
 } from './agent/scripted-model.ts'
 export { sessionStartGuide } from './agent/session-start-guide.ts'
 export { type StandardMiddlewareOptions, standardMiddleware } from './agent/standard.ts'
+export { lawChecker } from './assert-laws.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
 export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
@@ -116,6 +117,7 @@ export { toMarkdown } from './features/skills/skill.ts'
 export type { Skills } from './features/skills/skills.ts'
 export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
+export type { LawCheck } from './kernel/context/lane.ts'
 export { charsPerToken, countMessage, utf8Bound } from './kernel/count.ts'
 export {
   type BeforeCut,

@@ -32,6 +32,7 @@ export const OPTIONS = [
   'counter',
   'use',
   'onCut',
+  'laws',
 ] as const
 /** A word: what a session has under the name, and options of `commit` and `context`. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/
@@ -51,7 +52,7 @@ export interface KernelOptions extends PolicyOptions {
   readonly use?: readonly Feature[]
   /** Told what leaves the window at each epoch change, for compaction of one's own. Default: nobody is. */
   readonly onCut?: OnCut
-  /** Checks each context of a lane. Default: none does. */
+  /** Checks each context of a lane, for development: `lawChecker`. Default: none does. */
   readonly laws?: () => LawCheck
   readonly counter: Counter
   readonly host: Host
@@ -59,13 +60,14 @@ export interface KernelOptions extends PolicyOptions {
 
 /** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
-  checkOptions(OPERATION, 'options', options, [...OPTIONS, 'host', 'laws'])
+  checkOptions(OPERATION, 'options', options, [...OPTIONS, 'host'])
   const { store, system = '', counter, host, onCut, laws, use: given = [], ...limits } = options
   if (typeof store?.open !== 'function')
     throw invalid(OPERATION, 'store', 'must be a store, for example mapStore()')
   checkText(OPERATION, 'system', system)
-  if (onCut !== undefined && typeof onCut !== 'function')
-    throw invalid(OPERATION, 'onCut', 'must be a function')
+  for (const [name, value] of Object.entries({ onCut, laws }))
+    if (value !== undefined && typeof value !== 'function')
+      throw invalid(OPERATION, name, 'must be a function')
   const use = checkUse(given)
   const lanes = (cap: number) => {
     // Whatever has a part in a session may show something; so that it is there is a setting too.

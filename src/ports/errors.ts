@@ -18,7 +18,7 @@ export type ErrorCode =
   /** A run ended before its reply did, since its object was restarted or the run was stopped; what was recorded before stays. */
   | 'ERR_INTERRUPTED'
   | 'ERR_INVALID_ARGUMENT'
-  /** Only with `development: true`: a context is not what this library promises. A bug of it: please report it. */
+  /** Only with `laws: lawChecker`: a context is not what this library promises. A bug of it: please report it. */
   | 'ERR_LAW_BROKEN'
   /** A cap of the app's or of the library's is reached; nothing was written. */
   | 'ERR_LIMIT'

@@ -1,6 +1,5 @@
 /** A memory with every feature in use, for suites that concern what they do together. */
 
-import { LawChecker } from '../../src/assert-laws.ts'
 import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
 import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
 import {
@@ -72,7 +71,6 @@ export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): 
     compaction: summaries,
     retention: times,
     host,
-    development = false,
     ...rest
   } = options
   const use: Feature[] = [
@@ -85,13 +83,7 @@ export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): 
     ...(times ? [retention(times)] : []),
   ]
   const memory: Memory = host
-    ? createKernel({
-        counter: defaultCounter,
-        ...rest,
-        host,
-        use,
-        ...(development && { laws: () => new LawChecker() }),
-      })
-    : createMemory({ ...rest, development, use })
+    ? createKernel({ counter: defaultCounter, ...rest, host, use })
+    : createMemory({ ...rest, use })
   return memory as FullMemory<State>
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { lawChecker } from '../../src/assert-laws.ts'
 import { charsPerToken } from '../../src/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
@@ -35,7 +36,7 @@ export function memoryOver(store: Store, clock: () => number = () => 1_000): Ful
     compaction: { ahead: false },
     recall: {},
     checkpoint: { excerptTokens: 100 },
-    development: true,
+    laws: lawChecker,
     clock,
   })
 }

@@ -2,6 +2,7 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import { afterEach, describe, expect, it } from 'vitest'
+import { lawChecker } from '../../src/assert-laws.ts'
 import { mapStore, parseAnthropicReply, toAnthropic } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {
@@ -32,7 +33,7 @@ const tools = [
 ]
 
 const sessionOf = (budget: number): FullSession =>
-  fullMemory({ store: mapStore(), budget, system: 'You are a travel agent.', development: true }).session({
+  fullMemory({ store: mapStore(), budget, system: 'You are a travel agent.', laws: lawChecker }).session({
     userId: 'ada',
   })
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { LawChecker } from '../../src/assert-laws.ts'
+import { LawChecker, lawChecker } from '../../src/assert-laws.ts'
 import { type Block, type Context, charsPerToken, mapStore } from '../../src/index.ts'
 import { deleteSession } from '../../src/operations/delete-session.ts'
 import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { answer, calls, result, user } from './support/messages.ts'
 
 function memoryInDevelopment(): FullMemory {
-  return fullMemory({ store: mapStore(), budget: 1_000, counter: charsPerToken(4), development: true })
+  return fullMemory({ store: mapStore(), budget: 1_000, counter: charsPerToken(4), laws: lawChecker })
 }
 
 /** A context that keeps all laws, over a log of three messages. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { lawChecker } from '../../src/assert-laws.ts'
 import {
   type Context,
   countMessage,
@@ -206,7 +207,7 @@ describe('no context', () => {
       },
     }))
     expect(shown(await open(store).context({ preview: true }))).toEqual(['u', 'v'])
-    await expect(open(store, { development: true }).context({ preview: true })).rejects.toMatchObject({
+    await expect(open(store, { laws: lawChecker }).context({ preview: true })).rejects.toMatchObject({
       code: 'ERR_LAW_BROKEN',
     })
   })

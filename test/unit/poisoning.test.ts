@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { lawChecker } from '../../src/assert-laws.ts'
 import { extractFacts } from '../../src/features/facts/extract-facts.ts'
 import { visible } from '../../src/features/text/visible.ts'
 import { isTrusted } from '../../src/features/trust.ts'
@@ -52,7 +53,7 @@ function open(store: Store, summary: () => string): FullMemory {
     store,
     system: SYSTEM,
     budget: 6_000,
-    development: true,
+    laws: lawChecker,
     recall: {},
     compaction: { model: summariser, ahead: false },
     checkpoint: { excerptTokens: 200 },

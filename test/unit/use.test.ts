@@ -27,7 +27,7 @@ describe('what is given to createMemory', () => {
     ['laws', { laws: () => undefined }, 'laws is no option'],
     ['a clock that is no function', { clock: 5 }, 'clock must be a function'],
     ['newId that is no function', { newId: 'x' }, 'newId must be a function'],
-    ['development that is a text', { development: 'yes' }, 'development must be true or false'],
+    ['laws that are a text', { laws: 'yes' }, 'laws must be a function'],
     ...['then', 'messages', 'tools', 'repeated', '__proto__', 'toString', 'a b', ''].map(
       (name) => [`a feature named ${name}`, { use: [{ name }] }, 'cannot be named'] as const,
     ),

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lawChecker } from '../../../src/assert-laws.ts'
 import {
   type Context,
   charsPerToken,
@@ -199,7 +200,7 @@ describe('forgetting', () => {
             counter: charsPerToken(4),
             compaction: { ahead: false },
             recall: {},
-            development: true,
+            laws: lawChecker,
             clock: () => 1_000,
           })
         let memory = make()

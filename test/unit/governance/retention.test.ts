@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { lawChecker } from '../../../src/assert-laws.ts'
 import { charsPerToken, mapStore, type RetentionOptions, type Store } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
@@ -32,7 +33,7 @@ function open(
     store,
     budget: 2_000,
     counter: charsPerToken(4),
-    development: true,
+    laws: lawChecker,
     clock: () => time.now,
     retention,
     ...options,

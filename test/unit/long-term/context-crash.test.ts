@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { lawChecker } from '../../../src/assert-laws.ts'
 import {
   type Context,
   charsPerToken,
@@ -29,7 +30,7 @@ function open(store: Store): FullMemory {
     budget: 1_000,
     counter: charsPerToken(4),
     facts: { extract: seats },
-    development: true,
+    laws: lawChecker,
   })
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { lawChecker } from '../../../src/assert-laws.ts'
 import {
   type Context,
   type ContextOptions,
@@ -42,7 +43,7 @@ function open(
     budget: 16_000,
     counter: charsPerToken(4),
     system: 'You are a travel agent.',
-    development: true,
+    laws: lawChecker,
     clock: () => clock.now,
     ...options,
     store,

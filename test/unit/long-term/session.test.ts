@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { lawChecker } from '../../../src/assert-laws.ts'
 import { charsPerToken, type FactInput, mapStore, type Store } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
@@ -22,7 +23,7 @@ function open(options: Partial<Omit<FullMemoryOptions, 'store'>> = {}, store: St
   const memory = fullMemory({
     budget: 16_000,
     counter: charsPerToken(4),
-    development: true,
+    laws: lawChecker,
     clock: () => 0,
     ...options,
     store,

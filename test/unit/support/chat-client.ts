@@ -1,6 +1,7 @@
 /** A door for OpenAI's clients as the edge has one, over one session in memory, and what stands for a model behind it. */
 
 import { Hono } from 'hono'
+import { lawChecker } from '../../../src/assert-laws.ts'
 import { chatErrorOf } from '../../../src/edge/openai/chat-error.ts'
 import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai/complete-chat.ts'
 import { EVENT_STREAM_HEADERS, eventStream } from '../../../src/edge/openai/event-stream.ts'
@@ -33,7 +34,7 @@ export async function chatDoor({ policy, recall, ...options }: DoorOptions): Pro
     const memory = fullMemory({
       store,
       budget: 16_000,
-      development: true,
+      laws: lawChecker,
       ...(recall && { recall }),
       ...policy,
       system,

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { lawChecker } from '../../../src/assert-laws.ts'
 import {
   type Context,
   type ContextOptionsOf,
@@ -145,7 +146,7 @@ export class Household {
   memory(): FullMemory {
     return fullMemory({
       clock: () => this.now,
-      development: true,
+      laws: lawChecker,
       newId: () => `id-${String(++this.#ids).padStart(6, '0')}`,
       ...this.options,
       store: this.store,

@@ -1,3 +1,4 @@
+import { lawChecker } from '../../../src/assert-laws.ts'
 import {
   type Context,
   type EntriesQuery,
@@ -40,7 +41,7 @@ export class Scene {
   open(): FullSession {
     const memory = fullMemory({
       clock: () => 0,
-      development: true,
+      laws: lawChecker,
       newId: () => `id-${++this.#ids}`,
       ...this.options,
       store: this.store,
