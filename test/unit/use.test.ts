@@ -24,7 +24,6 @@ describe('what is given to createMemory', () => {
     ['a feature that was not called', { use: [compaction] }, 'which is to be called: compaction()'],
     ['an unknown part of a feature', { use: [{ name: 'x', shows: 1 }] }, 'use.shows is no option'],
     ['a host', { host: {} }, 'host is no option'],
-    ['laws', { laws: () => undefined }, 'laws is no option'],
     ['a clock that is no function', { clock: 5 }, 'clock must be a function'],
     ['newId that is no function', { newId: 'x' }, 'newId must be a function'],
     ['laws that are a text', { laws: 'yes' }, 'laws must be a function'],
