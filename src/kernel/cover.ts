@@ -1,7 +1,7 @@
 import type { SummaryUse } from '../ports/context.ts'
 import type { EpochCause, SummaryMark } from '../ports/op.ts'
 import type { LogRow, Reads } from '../ports/store.ts'
-import type { Border } from './context/gaps.ts'
+import type { Gap } from './context/gaps.ts'
 import type { Call } from './context/measure.ts'
 import type { Plan, PlanTarget } from './context/plan.ts'
 import type { CurrentEpoch, View } from './context/view.ts'
@@ -30,8 +30,8 @@ export interface Within {
 
 /** What a receipt says of it. */
 export interface Account {
-  /** Where it begins and ends to cover messages. */
-  readonly borders: readonly Border[]
+  /** Parts ranges where it begins and ends to cover messages. */
+  part(gaps: readonly Gap[]): Promise<readonly Gap[]>
   covers(ordinal: number): boolean
   use(covers: SummaryUse['covers']): SummaryUse
 }

@@ -1,6 +1,6 @@
 import { contextOf } from '../kernel/context/context-of.ts'
 import { seenBy } from '../kernel/context/epoch.ts'
-import { partGaps, readGaps } from '../kernel/context/gaps.ts'
+import { readGaps } from '../kernel/context/gaps.ts'
 import { type HeadTexts, headKey } from '../kernel/context/head.ts'
 import type { Lane } from '../kernel/context/lane.ts'
 import { hashPrefix, Prefix } from '../kernel/context/prefix.ts'
@@ -116,10 +116,7 @@ async function readPast(
     opener,
     rewinds,
     conversation: fold([...rewinds, ...entries], undefined, opener),
-    before: async (borders) => {
-      const gaps = await readGaps(store, first, entries, opener)
-      return partGaps(store, gaps, borders)
-    },
+    before: () => readGaps(store, first, entries, opener),
     epoch: { mark, seq: row.seq, ordinal: row.ordinal, place: row.chain ?? 1 },
   }
 }

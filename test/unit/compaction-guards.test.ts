@@ -229,7 +229,7 @@ describe('the account of what is left out', () => {
       gaps,
       { conversation, rows },
       window,
-      summary ? accountOf(summary, window, rows).covers : () => false,
+      summary ? accountOf(summary, window, rows, {} as never).covers : () => false,
     )
     return [
       ...covers.map(({ from, to, count }) => `${from}-${to} ${count} summary`),

@@ -1,10 +1,12 @@
 import { cutBack, extentOf } from '../../kernel/context/cut.ts'
+import type { Gap } from '../../kernel/context/gaps.ts'
+import { keeper } from '../../kernel/context/keeper.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
 import type { Call, Measure } from '../../kernel/context/measure.ts'
 import { keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
 import type { CurrentEpoch, View } from '../../kernel/context/view.ts'
 import { Layout, type Window } from '../../kernel/context/window.ts'
-import type { Began, Cover, Covering, PlanAsk, Planned } from '../../kernel/cover.ts'
+import type { Account, Began, Cover, Covering, PlanAsk, Planned } from '../../kernel/cover.ts'
 import { markIn, messageIn } from '../../kernel/log/bodies.ts'
 import { findOpener, readEntry, readRange } from '../../kernel/log/entries.ts'
 import { fold } from '../../kernel/log/fold.ts'
@@ -47,8 +49,9 @@ export class CompactionCover implements Cover {
   readonly #compactor: Compactor
   readonly #slot: string
   readonly within = withinOf
-  readonly account = accountOf
   readonly text = memoryText
+  /** A call that is asked for again has the same ranges. */
+  readonly #parted = keeper<Promise<readonly Gap[]>>(1)
   #view: View | undefined
   /** What the epoch shows, or has no room for. */
   #summary: Covering | undefined
@@ -87,6 +90,11 @@ export class CompactionCover implements Cover {
 
   async past(reads: Reads, id: string): Promise<Covering | undefined> {
     return coveringIn(await readEntry(reads, id))
+  }
+
+  account(covering: Covering, window: Window, rows: readonly LogRow[]): Account {
+    const account = accountOf(covering, window, rows, this.#parts.store)
+    return { ...account, part: (gaps) => this.#parted([gaps, covering.mark], () => account.part(gaps)) }
   }
 
   withheld(view: View): Covering | undefined {

@@ -2,7 +2,8 @@ import type { View } from '../../kernel/context/view.ts'
 import type { Layout, Window } from '../../kernel/context/window.ts'
 import type { Account, Covering, Within } from '../../kernel/cover.ts'
 import type { SummaryMark } from '../../ports/op.ts'
-import type { LogRow } from '../../ports/store.ts'
+import type { LogRow, Reads } from '../../ports/store.ts'
+import { partGaps } from './parted-gaps.ts'
 
 /** The first entry in the log's order that a summary may not cover, and the messages before it. */
 export function endOf({ upto, count, apart }: SummaryMark): {
@@ -37,17 +38,19 @@ export function accountOf(
   { mark, place }: Pick<Covering, 'mark' | 'place'>,
   { units, opener }: Pick<Window, 'units' | 'opener'>,
   rows: readonly LogRow[],
+  reads: Reads,
 ): Account {
   const { id, trust, by, lost, from, skipped = 0, upto, seen } = mark
   const end = endOf(mark)
   const start = units[opener ? 1 : 0]?.row.id
   const read = start === upto ? (rows.findLast((row) => row.id === seen)?.ordinal ?? end.count) : end.count
   const last = Math.max(end.count, read)
+  const borders = [
+    { last: skipped, next: from },
+    { last: end.count, next: end.from },
+  ]
   return {
-    borders: [
-      { last: skipped, next: from },
-      { last: end.count, next: end.from },
-    ],
+    part: (gaps) => partGaps(reads, gaps, borders),
     covers: (ordinal) => ordinal > skipped && ordinal <= last,
     use: (covers) => ({ id, place, covers, trust, by, lost }),
   }

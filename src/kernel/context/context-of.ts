@@ -42,7 +42,8 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const blocks = [...head.blocks, ...window.blocks, ...tail]
   const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
   const account = covering && cover?.account(covering, window, slice.rows)
-  const gaps = await slice.before(account?.borders ?? [])
+  const before = await slice.before()
+  const gaps = account ? await account.part(before) : before
   const { omitted, covers } = leftOut(gaps, slice, window, account?.covers ?? (() => false))
   const sections = sectionUses(head, blocks, call.room, measure.shelf)
   const exceeded = exceededBy(policy, slice.conversation.units, window)

@@ -7,9 +7,8 @@ import { EMPTY_HEAD } from '../log/decide.ts'
 import { findOpener, readEntry, readRange } from '../log/entries.ts'
 import { type Conversation, fold, grow } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
-import { type Border, type Gap, partGaps, readGaps } from './gaps.ts'
+import { type Gap, readGaps } from './gaps.ts'
 import { HEAD_KEY } from './head.ts'
-import { keeper } from './keeper.ts'
 
 /** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */
 const FIRST_PAGE = 64
@@ -25,8 +24,8 @@ export interface Slice {
   /** The message that opened the round of the other rows, where it stands apart before them. */
   readonly opener: LogRow | undefined
   readonly conversation: Conversation
-  /** The messages before the rows, as ranges, parted at borders. */
-  before(borders: readonly Border[]): Promise<readonly Gap[]>
+  /** The messages before the rows, as ranges; the same list while they are the same. */
+  before(): Promise<readonly Gap[]>
 }
 
 /** Rounds that were added to, of which those count that opened after so many messages. */
@@ -71,7 +70,6 @@ export class View implements Slice {
   readonly #most: number
   /** Parsed once. */
   readonly #messages = new WeakMap<LogRow, Message>()
-  readonly #parted = keeper<Promise<readonly Gap[]>>(1)
   /** Ordinals of messages that opened rounds before the entries, as far as they were asked for. */
   readonly #opened = new Map<string, number>()
   #isLoaded = false
@@ -102,10 +100,8 @@ export class View implements Slice {
     return this.#conversation
   }
 
-  async before(borders: readonly Border[]): Promise<readonly Gap[]> {
-    const gaps = this.#gaps ?? (await this.#readGaps(this.#store))
-    const by = borders.flatMap(({ last, next }) => [last, next])
-    return this.#parted([gaps, ...by], () => partGaps(this.#store, gaps, borders))
+  async before(): Promise<readonly Gap[]> {
+    return this.#gaps ?? this.#readGaps(this.#store)
   }
 
   /** The entry of that id, from memory or from the log. */
