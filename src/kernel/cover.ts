@@ -8,7 +8,7 @@ import type { CurrentEpoch, View } from './context/view.ts'
 import type { Layout, Window } from './context/window.ts'
 import type { Unit } from './log/fold.ts'
 
-/** What stands for messages: a summary's mark, where that stands in the log, and its place in the lane's chain. */
+/** What stands for messages: a summary's mark, its seq, and its place in the lane's chain. */
 export interface Covering {
   readonly mark: SummaryMark
   readonly seq: number
@@ -38,7 +38,7 @@ export interface Account {
 
 /** What stands for messages that do not show: law 4. Of one lane of one session. */
 export interface Cover {
-  /** Reads what it needs, in the snapshot in which the view reads its rows. `isReloaded`: what was read before may be forgotten since. */
+  /** Reads in the snapshot of the view. `isReloaded`: what was read before may be forgotten since. */
   refresh(reads: Reads, view: View, isReloaded: boolean): Promise<void>
   /** What the epoch that holds shows. `gone`: it was forgotten, and the epoch ends. */
   shown(epoch: CurrentEpoch): Covering | 'gone' | undefined
@@ -46,13 +46,13 @@ export interface Cover {
   past(reads: Reads, id: string): Promise<Covering | undefined>
   /** What the epoch had no room for, and might have now. */
   withheld(view: View): Covering | undefined
-  /** What the next epoch may show. @param prior the one before it, unless nothing of that shows any more */
+  /** What the next epoch may show. @param prior the one before it, unless that shows nothing */
   usable(view: View, prior: CurrentEpoch | undefined): Covering | undefined
   within(covering: Covering, view: View, layout: Layout): Within
   account(covering: Covering, window: Window, rows: readonly LogRow[]): Account
   /** As a section of the memory text; empty: nothing of it shows. */
   text(covering: Covering, tag: string): string
-  /** Plans by calling the kernel's planner. What is to be written first is written then, and planned again: once a call. */
+  /** Plans by the kernel's planner; what it is to write first is written, and planned again, once a call. */
   plan(ask: PlanAsk): Promise<Planned>
   /** Told once an epoch is durable. */
   began?(made: Began): void

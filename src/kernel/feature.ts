@@ -12,8 +12,8 @@ import type { Unit } from './log/fold.ts'
 import type { Policy } from './policy.ts'
 
 /**
- * How features reach each other. A slot belongs to the one who asks; who provides imports it from there, and the kernel knows neither.
- * Contract: asked when a call runs, never in `open`, so that the order of `use` means nothing.
+ * How features reach each other: who asks owns the slot, and the kernel knows neither. Contract: asked
+ * when a call runs, never in `open`, so that the order of `use` means nothing.
  */
 export interface Slot<Value> {
   readonly id: string
@@ -39,16 +39,16 @@ export function providedIn<Value>(provided: readonly Provided[], { id }: Slot<Va
 }
 
 /**
- * What composes a memory, given in `use`: a value without state of its own, so that one may serve several memories. Each part is
- * optional, and features act in the order of their names, wherever they stand in `use`.
+ * What composes a memory, given in `use`: a value without state of its own, so that one may serve
+ * several memories. Features act in the order of their names.
  */
 export interface Feature<Name extends string = string, S extends Shape = Shape> {
   readonly name: Name
   readonly shape?: S
   readonly needs?: readonly string[]
-  /** Settings that change bytes. They enter the lane's hash under the name, as does that there is an `open`. */
+  /** Settings that change bytes: they enter the lane's hash, as does that there is an `open`. */
   lane?(policy: Pick<Policy, 'cap'>): Json
-  /** A field of each message's derived column. Contract: pure and synchronous; also run over rows that come without one. */
+  /** A field of each message's derived column. Contract: pure, also run over rows without one. */
   derive?(message: Message): readonly [field: string, value: Json]
   /** Registers that it owns: what export, import, forgetting, retention and replicas know of it. */
   readonly registers?: readonly RegisterKind[]
@@ -83,7 +83,7 @@ export interface RegisterKind {
   index?(name: string, value: Json, standing: Standing): readonly IndexEntry[]
   /** The value at a lower trust; undefined: it cannot be kept there. Default: as it is. */
   lowered?(value: Json, most: Trust, owner: Owner): Json | undefined
-  /** The group that counts them, and how many of them a scope holds. Default: as many as there are. */
+  /** The group that counts them, and how many a scope holds. Default: as many as there are. */
   readonly room?: { readonly group: string; readonly most: number }
 }
 
@@ -95,7 +95,7 @@ export interface Standing {
 
 /** What a feature has for the whole memory. */
 export interface MemoryPart {
-  /** Contract: resolves once nothing that it began by itself can write to the scope: asked before an erase. */
+  /** Asked before an erase: resolves once nothing that it began can write to the scope. */
   idle?(scope: Scope): Promise<void>
   /** Unix milliseconds; undefined: nothing waits. */
   nextWorkAt?(): Promise<number | undefined>
@@ -105,9 +105,9 @@ export interface MemoryPart {
 
 /** What a feature has for one session. */
 export interface SessionPart<S extends Shape = Shape> {
-  /** Public. Nothing is queued here: each method that reads or writes says `session.run(…)` itself. */
+  /** Public, and not queued: each method that reads or writes says `session.run(…)` itself. */
   readonly api?: Get<S, 'api'>
-  /** For other features, from inside a call that runs; so never queued, or it would wait for itself. */
+  /** For other features, inside a call that runs: never queued, or it would wait for itself. */
   readonly provides?: readonly Provided[]
   readonly write?: WritePart<S>
   readonly show?: ShowPart<unknown, S>
@@ -127,8 +127,9 @@ export interface WritePart<S extends Shape = Shape> {
   /** Names of its own options of `commit`. Given without the feature's value, they are refused. */
   readonly options?: readonly string[]
   /**
-   * What `commit` was given under the feature's name, checked once. Undefined: there is nothing to write. A feature without it takes nothing.
+   * What `commit` was given under the feature's name, checked once; a feature without it takes nothing.
    *
+   * @returns undefined: there is nothing to write
    * @throws before anything is written
    */
   check?(
@@ -166,20 +167,17 @@ export interface Prepared<S extends Shape = Shape> {
   outcome?(repeated: boolean): Get<S, 'outcome'>
 }
 
-/**
- * How much of what a feature shows is tried where the least context needs the room: all of it, without what is optional, the
- * least; and, of what stands for messages, its pins alone.
- */
+/** How much a feature shows where the least context needs the room: all, no optional parts, the least. */
 export type Rung = 0 | 1 | 2
 
 /**
- * What a feature shows. Enrichers fail open: where one of these throws, what the epoch froze shows on, and the receipt says so.
- * Only `read` and `tail` do I/O; the rest is pure, and asked again at each rung and calibration.
+ * What a feature shows. Only `read` and `tail` do I/O; the rest is pure, and asked again at each rung and
+ * calibration. Where one of these throws, what the epoch froze shows on, and the receipt says so.
  */
 export interface ShowPart<State = unknown, S extends Shape = Shape> {
-  /** Contract: the same object while nothing changed. It does not write in previews. Default: there is nothing to read. */
+  /** Contract: the same object while nothing changed; previews write nothing. */
   read?(ask: ReadAsk): Promise<State>
-  /** Whether what an epoch froze still holds. It need not where something new is known, only where something old holds no more. Default: it does. */
+  /** Whether what an epoch froze still holds, though more may be known now. Default: it does. */
   holds?(frozen: HeadPart | undefined, state: State): boolean
   /** What an epoch that begins now shows from its beginning to its end. Default: nothing. */
   head?(
@@ -188,7 +186,7 @@ export interface ShowPart<State = unknown, S extends Shape = Shape> {
   ): HeadPart | undefined
   /** What came since the epoch began: it shows in the tail until the next one. */
   since?(frozen: HeadPart | undefined, state: State, count: (text: string) => number): TailPart | undefined
-  /** Checks what `context` was given under the feature's name. A feature without it takes nothing. @throws ERR_INVALID_ARGUMENT */
+  /** Of what `context` was given under its name; without it, nothing is. @throws ERR_INVALID_ARGUMENT */
   check?(operation: string, given: unknown): void
   /** What shows in the tail of this call alone. */
   tail?(ask: TailAsk<S>): Promise<TailPart | undefined>
@@ -204,12 +202,12 @@ export interface ReadAsk {
   readonly mayWrite: boolean
 }
 
-/** Frozen whole in the register `head/<hash>`, by feature: so it can be shown again without what it was made from. */
+/** Frozen whole in the register `head/<hash>`: shown again without what it was made from. */
 export interface HeadPart {
   readonly sections: readonly Section[]
   /** What `holds` and `since` need to know of it. */
   readonly record?: Json
-  /** Names of what it derives from: in this scope, and as `user:<key>` in the user's. What empties one of the first empties the head. */
+  /** What it derives from, in this scope and as `user:<key>`: a delete of the former empties it. */
   readonly sources: readonly string[]
   /** Ids of what it shows, so that the tail does not show it again. */
   readonly ids?: readonly string[]
@@ -233,7 +231,7 @@ export interface TailAsk<S extends Shape = Shape> {
   readonly given: Get<S, 'context'> | undefined
   readonly count: (text: string) => number
   readonly policy: Policy
-  /** What shows without the tail, which is to say nothing of it again. Gathered when it is asked for. */
+  /** What shows without the tail, which is not to say it again. Gathered when it is asked for. */
   showing(): Showing
 }
 
@@ -250,7 +248,7 @@ export interface Showing {
   readonly ids: ReadonlySet<string>
 }
 
-/** What left the window at an epoch change: whole messages, uncut, in the order in which they showed. */
+/** What left the window at an epoch change: whole messages, in the order in which they showed. */
 export interface Cut {
   readonly scope: Scope
   /** Id of the epoch that began. */
@@ -267,8 +265,11 @@ export interface BeforeCut {
   readonly error?: unknown
 }
 
-/** Contract: called once for each epoch that begins and cuts something, after it is durable; awaited, so hand longer work on, and never
- * wait for a call to the same session in it: that call waits for this one. A failure stops nothing: it is reported in the receipt. */
+/**
+ * Called once for each epoch that begins and cuts something, after it is durable. It is awaited: hand
+ * longer work on, and never wait for a call to the same session, which waits for this one. A failure
+ * stops nothing; the receipt reports it.
+ */
 export type OnCut = (cut: Cut) => void | Promise<void>
 
 /** What leaves the window. */
@@ -281,7 +282,7 @@ export interface CutPart {
   after?: OnCut
 }
 
-/** Under this symbol a session and a memory have what operations need: no part of their public types. */
+/** Under this symbol sessions and memories have what operations need: not in their public types. */
 export const KERNEL: unique symbol = Symbol.for('plimsoll.kernel/1') as never
 
 /** What features and operations are given of a memory. */
@@ -323,7 +324,7 @@ export interface KernelSession {
   /** Lists the session with its user, unless it is listed. */
   register(): Promise<void>
   /**
-   * Writes messages: as `append`, under the name of another operation, and from inside a call that runs.
+   * As `append`, under the name of another operation, and from inside a call that runs.
    *
    * @param beside what is written in the same commit, by the name of its op
    */

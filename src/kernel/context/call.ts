@@ -17,7 +17,7 @@ import { type Call, Measure } from './measure.ts'
 import { floorOf } from './receipt.ts'
 import type { Window } from './window.ts'
 
-/** Close a request that would otherwise end with the assistant's own words, or hold no message at all. */
+/** Close a request that would end with the assistant's own words, or hold no message at all. */
 const CONTINUE = 'Continue.'
 const BEGIN = 'Begin.'
 
@@ -105,14 +105,14 @@ export class Calls {
     throw invalid(`counter ${counter.id}`, 'its calibration', 'must be above 0')
   }
 
-  /** The tag for text that is data; derived from session, lane and the epoch's place, never random. */
+  /** The tag for text that is data, made from session, lane and the epoch's place. */
   fence(place: number): string {
     const { scope, policy } = this.#parts
     const by = () => JSON.stringify([scope.sessionId ?? '', policy.lane, place])
     return this.#fences([place], () => `ctx-${hashText(by()).slice(0, 8)}`)
   }
 
-  /** The last block of the request, where there is something to say or the request must not end as it is. */
+  /** The last block, where there is something to say or the request must not end as it is. */
   tail(
     { measure, tail }: Pick<Call, 'measure' | 'tail'>,
     { blocks, waiting }: Window,
@@ -135,7 +135,7 @@ export class Calls {
     }))
   }
 
-  /** Tokens of a whole message by the policy's counter: as it found when the row was written, if it did. */
+  /** Tokens of a whole message by the policy's counter, as stored with the row if they are. */
   count(row: LogRow, message: Message): number {
     const { counter } = this.#parts.policy
     const stored = () =>

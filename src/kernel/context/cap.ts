@@ -10,7 +10,7 @@ const NAMES_FROM = 120
 const FILLED = 0.95
 const ATTEMPTS = 8
 
-/** JSON is shown with strings up to the first number of characters and lists up to the second of items, widest first. */
+/** Longest strings and lists that JSON is shown with, in characters and items, widest first. */
 const SHAPES = [
   [2_000, 40],
   [800, 20],
@@ -23,18 +23,16 @@ const SHAPES = [
 /** Larger texts are not parsed to find out whether they are JSON. */
 const LARGEST_JSON = 1024 * 1024
 
-/** What stands for the part of an output that is not shown: at most 45 tokens by any byte-level tokenizer. */
+/** Stands for the part of an output that is not shown: at most 45 tokens by byte-level tokenizers. */
 export function marker(tokens: number, reference: string): string {
   return `[cut from ${tokens} tokens, see ${reference}]`
 }
 
 /**
- * Shows an output in at most `max` tokens: its beginning and its end (for JSON: its shape), a marker with its size and a
- * reference under which the whole can be read, and the names that occur only in the cut part, most frequent first, so that
- * the model knows what is there to be looked up. Where no more than the marker fits, it is the marker alone; a text that is
- * no longer than its marker stays as it is.
- *
- * Pure: the same text, limit, counter and reference always give the same result.
+ * Shows an output in at most `max` tokens: its beginning and its end (for JSON: its shape), a marker with
+ * its size and a reference to the whole, and the names that occur only in the cut part, most frequent
+ * first, for the model to look up. Where no more fits, it is the marker alone; a text that is no longer
+ * than its marker stays as it is. Pure.
  *
  * @param tokens what `count(text)` gives, where that is known already.
  */
@@ -65,7 +63,7 @@ export function capOutput(
     : capOutput(text, max - Math.max(1, Math.ceil(max / 50)), count, reference, tokens)
 }
 
-/** Head and tail of a text, together at most `max` tokens, by closing in on the length that fills it. */
+/** Head and tail of a text, at most `max` tokens, by closing in on the length that fills it. */
 function cutText(
   text: string,
   max: number,

@@ -24,12 +24,11 @@ export interface CutTask {
 export type CutBand = Band & { readonly from: number }
 
 /**
- * Cuts the window back, cheapest first, until it holds at most `keep` tokens and what the limits allow: the watermark moves up
- * to the newest quarter of the cap, then whole rounds leave, then the oldest steps of an oversized round. The cut falls on a
- * round's border if at least half of `keep` stays filled there, else on a step's. If the newest unit does not fit into `room`
- * by itself, its outputs are squeezed. Pure.
- *
- * Where the user message of a cut round does not fit beside its newest step, it is folded, if it may be.
+ * Cuts the window back, cheapest first, until it holds at most `keep` tokens and what the limits allow:
+ * outputs before the newest quarter of the cap shrink, then whole rounds leave, then the oldest steps of
+ * an oversized round. The cut falls on a round's border if at least half of `keep` stays filled there,
+ * else on a step's. If the newest unit does not fit into `room` by itself, its outputs are squeezed.
+ * Where the user message of a cut round does not fit beside it, it is folded, if it may be. Pure.
  *
  * @returns undefined when not even the floor fits into `room`.
  */
@@ -43,7 +42,7 @@ export function cutBack(layout: Layout, policy: Policy, task: CutTask): CutBand 
   const step = (units[newest] as Unit).row.id
   const squeezed = squeezeTo(layout, newest, task.room - layout.openerTokens(newest))
   const mayFold = task.mayFold && layout.openerOf(newest) !== undefined
-  // Results that are cut to their markers would make the model call again; a folded message is still summarised.
+  // Results cut to markers would make the model call again; a folded message is summarised.
   if (squeezed !== undefined && (squeezed >= policy.old || !mayFold))
     return band(layout, newest, old, { squeeze: { from: step, tokens: squeezed } })
   if (!mayFold) return undefined
@@ -122,7 +121,7 @@ function band(
   }
 }
 
-/** The longest end of the units that stays within `keep` and the limits; the newest unit whatever it takes. */
+/** The longest end of the units within `keep` and the limits; the newest unit whatever it takes. */
 function longest(
   layout: Layout,
   policy: Policy,
@@ -142,7 +141,7 @@ function longest(
   let tokens = 0
   let best = { from: newest, tokens: 0 }
   for (let index = newest; index >= Math.min(start, newest); index--) {
-    // A limit in messages falls inside of a step as a rule; then that step stays whole, if the window's own limit allows it.
+    // A step into which a limit in messages falls stays whole, if the window's own limit allows it.
     const isFull = extent.messages >= enough
     tokens += layout.tokens(index, index < old ? 'old' : 'new')
     extent.add(units[index] as Unit)
@@ -158,7 +157,7 @@ function longest(
   return { ...best, from: roundBorder(layout, best.from, keep, old) ?? best.from }
 }
 
-/** First unit of the newest ones that together hold at most `protect` tokens; the newest is always among them. */
+/** First unit of the newest that hold at most `protect` tokens; the newest is always among them. */
 function protectedFrom(layout: Layout, protect: number, start: number): number {
   let index = layout.units.length - 1
   let tokens = layout.tokens(index, 'new')
@@ -181,7 +180,7 @@ function roundBorder(layout: Layout, from: number, keep: number, old: number): n
   return tokens >= keep / 2 && tokens + layout.openerTokens(border) <= keep ? border : undefined
 }
 
-/** Most tokens for each output of a unit so that it fits into `room`, by bisection; undefined if its markers do not. */
+/** Most tokens for each output of a unit that fits `room`, by bisection; undefined: not even markers. */
 function squeezeTo(layout: Layout, index: number, room: number): number | undefined {
   if (layout.tokens(index, 0) > room) return undefined
   let low = 0

@@ -10,7 +10,7 @@ export interface Gap {
 
 const MESSAGES: readonly EntryKind[] = ['message']
 
-/** The messages before `entries` as ranges: all, or those before the opener and those between it and the entries. */
+/** The messages before `entries` as ranges: all, or those on both sides of the opener. */
 export async function readGaps(
   store: Reads,
   oldest: string | undefined,

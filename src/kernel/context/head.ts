@@ -17,13 +17,13 @@ export interface HeadTexts {
   readonly summary?: string
   /** What features show in the two, by their names; absent where none shows anything. */
   readonly parts?: HeadParts
-  /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty without tools. */
+  /** JSON of the tools as they were given, so that their bytes can be rebuilt; empty: no tools. */
   readonly tools: string
 }
 
 export type HeadParts = { readonly [feature: string]: HeadPart }
 
-/** The sections of all features in the order of the request: those of the system text, then those of the memory text. */
+/** The sections of all features in the order of the request: system text, then memory text. */
 export function sectionsIn(parts: HeadParts): readonly Section[] {
   const place = (section: Section): number => (section.in === 'system' ? 0 : 1)
   return Object.values(parts)
@@ -31,7 +31,7 @@ export function sectionsIn(parts: HeadParts): readonly Section[] {
     .sort((one, other) => place(one) - place(other) || one.at - other.at)
 }
 
-/** What a request begins with, and what stays the same for a whole epoch: system text, memory text and tools. */
+/** What a request begins with for a whole epoch: system text, memory text and tools. */
 export interface Head extends HeadTexts {
   /** Hash of the texts. */
   readonly hash: string

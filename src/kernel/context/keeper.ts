@@ -1,4 +1,4 @@
-/** Gives what was made of the very same things, if that is among the last few results; else makes it. */
+/** Gives what was made of the same things, if that is among the last few results; else makes it. */
 export type Keeper<Result> = (by: readonly unknown[], make: () => Result) => Result
 
 /** @param count results that are kept; the one that was asked for longest ago goes first */

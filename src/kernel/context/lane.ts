@@ -92,7 +92,7 @@ export class Lane {
     if (whole) return whole
     const before = this.view.epoch?.mark.id
     const least = await this.#build(options, false)
-    // Beside what an epoch shows that began just now there may be room: the next call would find it.
+    // An epoch that began just now may have room for it: the next call would find it.
     const isNew = this.view.epoch?.mark.id !== before
     const again = isNew && (await this.#buildIfRoom({ ...options, newEpoch: false }))
     return again || least
@@ -104,7 +104,7 @@ export class Lane {
     return this.#showing((await this.#frozen(this.view.epoch)) ?? {}, [])
   }
 
-  /** What the epoch that holds shows by what the log says alone, whoever asked last. Undefined: there is none that can be read. */
+  /** What the epoch that holds shows by the log alone. Undefined: there is none that can be read. */
   async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
     await this.view.refresh()
     const { epoch } = this.view
@@ -193,7 +193,7 @@ export class Lane {
       }
       if (!isTold && mayWrite) {
         isTold = true
-        // Where nothing shows any more of the epoch before, or there was none, that is what was read.
+        // Where nothing shows any more of the epoch before, that is what was read.
         const before = epoch ? window.units : view.conversation.units
         if (await this.#cuts.before(cutFrom(before, planned.window), failed)) {
           tries--
@@ -217,7 +217,7 @@ export class Lane {
     }
   }
 
-  /** @returns whether something was added to a round that stands before what is in memory, and shows */
+  /** @returns whether something was added to a round from before what is in memory, and shows */
   async #refresh(options: ContextOptions): Promise<boolean> {
     await this.view.refresh()
     // What an undo shows again may stand before all that is in memory, and be what is waited for.
@@ -243,7 +243,7 @@ export class Lane {
     return register && (valueIn(register) as HeadTexts | undefined)
   }
 
-  /** What the head of an epoch holds of features. Undefined where it is gone: then the epoch holds if the same shows now. */
+  /** What an epoch froze of features. Undefined: it is gone, and the epoch holds if the same shows now. */
   async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts | undefined> {
     if (!epoch?.mark.remembers) return {}
     const { head } = epoch.mark

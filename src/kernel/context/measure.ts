@@ -19,7 +19,7 @@ export interface Call {
   readonly room: number
 }
 
-/** Counts in the tokens of one epoch: what the policy's counter says, times the epoch's calibration. */
+/** Counts in the tokens of one epoch: what the policy's counter says, times its calibration. */
 export class Measure {
   readonly calibration: number
   /** The policy, with the counter of this epoch. */

@@ -53,8 +53,9 @@ const RUNGS: readonly Rung[] = [0, 1, 2]
 const KEEPING: readonly EpochCause[] = ['late', 'rewind', 'forget']
 
 /**
- * Plans the next epoch with the newest summary that holds and all that features show, by what was reported meanwhile; if nothing fits
- * so, by the calibration that holds, then with less of what features show, and at last with no more of the summary than its pins.
+ * Plans the next epoch with the newest summary that holds and all that features show, by what was
+ * reported meanwhile; if nothing fits, by the calibration that holds, then with less of what features
+ * show, and at last with the pins of the summary alone.
  *
  * @throws ERR_BUDGET_TOO_SMALL
  */
@@ -101,7 +102,7 @@ async function planCall(
   return covering ? { ...plan, withheld: covering.mark.id } : plan
 }
 
-/** Tokens that memory and window are cut back to together: half of what there is; more where the newest user message fills most of it. */
+/** Tokens that memory and window are cut back to: half of all; more beside a long user message. */
 export function keepOf({ view, policy }: Pick<EpochParts, 'view' | 'policy'>, call: Call): number {
   const { tokens } = policy.keep
   if (tokens !== undefined) return tokens
@@ -110,7 +111,7 @@ export function keepOf({ view, policy }: Pick<EpochParts, 'view' | 'policy'>, ca
   return Math.max(Math.floor(all / 2), user + Math.floor((all - user) / 4))
 }
 
-/** Where the next epoch's window begins, reading further back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
+/** Where the window begins, reading back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
 async function planWindow(
   { view, calls, policy, cover }: EpochParts,
   { cause, prior: before }: NextAsk,
@@ -121,7 +122,7 @@ async function planWindow(
   const { measure } = call
   const { place } = view.next
   const showing = ({ mark }: CurrentEpoch): Window => measure.layout(view.conversation).show(mark, view.rows)
-  // Where nothing shows any more of an epoch's window, the next one begins as in a new lane, further back.
+  // Where nothing shows any more of an epoch, the next one begins as in a new lane, further back.
   const prior = before && showing(before).units.length > 0 ? before : undefined
   for (;;) {
     const { conversation, rows, whole, opener } = view
@@ -136,7 +137,7 @@ async function planWindow(
     }
     const within = covering && cover?.within(covering, view, layout)
     const mayExtend = !prior && !whole
-    // What a summary covers does not show again; what it does not cover may be of a round that opened before all that is in memory.
+    // What a summary covers does not show again; what it does not may be of a round from before.
     const uncovered = within?.from ?? 0
     if (uncovered < 0 && mayExtend && !within?.hasAll) {
       await view.extend()

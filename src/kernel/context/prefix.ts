@@ -1,7 +1,7 @@
 import { Sha256 } from '../../hashes/sha256.ts'
 import type { Block } from '../../ports/context.ts'
 
-/** The hash of a prefix: SHA-256 over the head's hash and the JSON of section, role and parts of each block, a line each. */
+/** SHA-256 over the head's hash and, a line each, the JSON of a block's section, role and parts. */
 export function hashPrefix(head: string, blocks: readonly Block[]): string {
   return new Prefix().hash(head, blocks, [])
 }
@@ -12,7 +12,7 @@ export class Prefix {
   #blocks: readonly Block[] = []
   #hash = new Sha256()
 
-  /** The hash of a head and blocks, and of further blocks after them that are not part of what grows. */
+  /** The hash of a head, blocks, and further blocks after them that are not part of what grows. */
   hash(head: string, blocks: readonly Block[], further: readonly Block[]): string {
     if (this.#head !== head || !this.#blocks.every((block, index) => block === blocks[index])) {
       this.#hash = new Sha256()

@@ -12,7 +12,7 @@ import { firstNeeded, type Window } from './window.ts'
 const NAMED = 5
 const SECTIONS = ['system', 'tools', 'memory', 'window', 'tail'] as const
 
-/** What the blocks of each section come to; of those that are shown shorter, how many, what they lack, and which. */
+/** What the blocks of each section come to, and what capped ones lack. */
 export function sectionUses(
   { tokens }: Head,
   blocks: readonly Block[],
@@ -55,9 +55,9 @@ type LeftOutReason = OmitReason | 'summary'
 type Range = Gap & { readonly reason: LeftOutReason }
 
 /**
- * What a window leaves out, as ranges in the log's order, each with a reason. Whatever the reason else, it is `window` for
- * all that is older than the first entry that the window needs or belongs to an older round, and for results of steps that
- * were cut; of these, what was there when the epoch's summary was written is covered by it. That way the account is the same
+ * What a window leaves out, as ranges in the log's order, each with a reason. It is `window` for all that
+ * is older than the first entry that the window needs or is of an older round, and for results of cut
+ * steps; of these, a summary covers what was there when it was written. So the account is the same
  * whether those entries are in memory (`rows`) or not (`gaps`).
  */
 export function leftOut(

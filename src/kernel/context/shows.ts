@@ -21,12 +21,12 @@ export interface Shown extends NamedShow {
   readonly note: (error: unknown) => void
 }
 
-/** Results that are kept for each feature: of the epoch that holds and the one that may begin, at each rung. */
+/** Results that are kept for each feature: of the epoch that holds, and of the next at each rung. */
 const KEPT = 4
 
 export const NO_TAIL: TailPart = { sections: [] }
 
-/** What the features of one lane show. What they made of the same state is kept: mostly nothing changes between two calls. */
+/** What the features of one lane show. What they made is kept: mostly nothing changes between calls. */
 export class Shows {
   readonly #shows: readonly NamedShow[]
   readonly #counterAt: (calibration: number) => Counter
@@ -44,7 +44,7 @@ export class Shows {
     this.#since = keeper(count)
   }
 
-  /** Reads what all features know, beside what an epoch froze of them. What cannot be read is noted once. */
+  /** Reads what features know, beside what an epoch froze. What cannot be read is noted once. */
   read(frozen: HeadParts, ask: ReadAsk, failed: Failure[]): Promise<readonly Shown[]> {
     return Promise.all(
       this.#shows.map(async ({ name, show }) => {
@@ -58,8 +58,8 @@ export class Shows {
   }
 
   /**
-   * What features show in the head of an epoch that begins at a rung; without one, what the head of the epoch that holds would have to
-   * be: what it froze, wherever that still holds. The same object while its parts are the same.
+   * What features show in the head of an epoch that begins at a rung; without a rung, in that of the
+   * epoch that holds: what it froze, where that still holds. The same object while its parts are.
    */
   parts(shown: readonly Shown[], calibration: number, rung?: Rung): HeadParts {
     const { count } = this.#counterAt(calibration)
@@ -97,7 +97,7 @@ export class Shows {
     )
   }
 
-  /** What shows in the tail of this call alone. A feature that fails is noted, and the call goes on without it. */
+  /** What shows in the tail of this call alone. The call goes on without a feature that fails. */
   async tail(given: object, ask: Omit<TailAsk, 'given'>, failed: Failure[]): Promise<TailPart> {
     const options = given as { readonly [feature: string]: never }
     const made = this.#shows.map(async ({ name, show }) => {

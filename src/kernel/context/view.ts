@@ -10,7 +10,7 @@ import type { Policy } from '../policy.ts'
 import { type Gap, readGaps } from './gaps.ts'
 import { HEAD_KEY } from './head.ts'
 
-/** Rows of a first page, when there is no epoch to say where to begin; each further page is twice as long. */
+/** Rows of a first page without an epoch; each further page is twice as long. */
 const FIRST_PAGE = 64
 /** Rows that are kept at most while a lane has no epoch. */
 const MOST_ROWS = 8 * PAGE_ROWS
@@ -34,7 +34,7 @@ export interface Joined {
   readonly after: number
 }
 
-/** A lane's current epoch: its mark, where that stands in the log, and its place in the lane's chain. */
+/** A lane's current epoch: its mark, that one's seq, and its place in the lane's chain. */
 export interface CurrentEpoch {
   readonly mark: EpochMark
   readonly seq: number
@@ -43,20 +43,20 @@ export interface CurrentEpoch {
   readonly place: number
 }
 
-/** Reads what belongs to a view beside its rows, in the same snapshot; `isReloaded`: what was read before may be forgotten since. */
+/** Reads beside the rows, in the same snapshot. `isReloaded`: what was read may be forgotten since. */
 export type ReadAlso = (reads: Reads, view: View, isReloaded: boolean) => Promise<void>
 
 /**
- * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought up to date by reading what is new. What
- * is public of it only the view changes.
+ * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought up to
+ * date by reading what is new. Only the view changes its fields.
  */
 export class View implements Slice {
   head: Head = EMPTY_HEAD
-  /** Seq of the newest change to a register of the session's own, heads aside, as far as it was seen. */
+  /** Seq of the newest change that was seen to a register of the session's own, heads aside. */
   registersAt = 0
   /** The lane's current epoch, if there is one that can be read. */
   epoch: CurrentEpoch | undefined
-  /** Whether more came since the epoch began than any window shows: then it is over, and only the end of the log is here. */
+  /** More came since the epoch began than a window shows: it is over, and only the log's end is here. */
   isOutgrown = false
   rows: readonly LogRow[] = []
   opener: LogRow | undefined
@@ -109,7 +109,7 @@ export class View implements Slice {
     return this.#entries.findLast((row) => row.id === id) ?? readEntry(reads, id)
   }
 
-  /** Reads what is new since the last time; the first time, and where much is new or something was forgotten, the window. */
+  /** Reads what is new; the first time, and where much is new or something was forgotten, the window. */
   async refresh(): Promise<void> {
     const store = this.#store
     if (!this.#isLoaded) return this.#load()
@@ -124,14 +124,14 @@ export class View implements Slice {
     this.#conversation &&= grow(this.#conversation, entries, this.#message)
     if (this.next.base !== (this.epoch?.mark.id ?? null)) await this.#readEpoch(store)
     await this.#also(store, this, false)
-    // As a view that is read now would be: whoever began the epoch, and whatever was read back since.
+    // As a view that is read now would be, whatever was read back since.
     if (this.epoch) await this.#trim(this.epoch.mark)
     // A writer that never builds a context has no epoch to trim by.
     const isLong = this.epoch ? this.#isOver && !this.isOutgrown : this.#entries.length > MOST_ROWS
     if (isLong) await this.#load()
   }
 
-  /** Reads the end of the log as a lane without an epoch would: what was shown again may stand before what is held here. */
+  /** As a lane without an epoch: what was shown again may stand before what is held here. */
   async reopen(): Promise<void> {
     await this.#readBack(FIRST_PAGE, [])
   }
@@ -219,7 +219,7 @@ export class View implements Slice {
     this.#isLoaded = true
   }
 
-  /** Takes entries over, with the opener that belongs to them; nothing changes before all is read. */
+  /** Takes entries over, with their opener; nothing changes before all is read. */
   async #hold(
     reads: Reads,
     entries: readonly LogRow[],
@@ -255,7 +255,7 @@ export class View implements Slice {
   }
 }
 
-/** What belongs to entries but stands apart before them: their opener, and the rewinds since, which may hide it. */
+/** What stands apart before entries: their opener, and the rewinds since, which may hide it. */
 interface Apart {
   readonly opener: LogRow | undefined
   readonly rewinds: readonly LogRow[]

@@ -35,7 +35,7 @@ interface Shot {
   readonly window: Window
 }
 
-/** How each unit from a point on is shown under a band; a lookup over units in the order in which they show. */
+/** How each unit from a point on is shown under a band. */
 export class Layout {
   readonly units: readonly Unit[]
   readonly #shelf: BlockShelf
@@ -49,7 +49,7 @@ export class Layout {
     this.#shelf = shelf
   }
 
-  /** Index of the unit of an entry; where the entry does not show, of the first one after it; -1 if there is none. */
+  /** Index of an entry's unit, or of the first one after it if it does not show; -1: there is none. */
   indexOf(
     id: string | null | undefined,
     rows: readonly { readonly id: string; readonly ordinal: number }[],
@@ -122,7 +122,7 @@ export class Layout {
     return unit ? this.#shelf.unit(unit, shown, index === this.units.length - 1).tokens : 0
   }
 
-  /** Tokens of what stands before unit `from`: the user message of its round, or the opening that providers require. */
+  /** Tokens of what stands before unit `from`: its round's user message, or the opening. */
   openerTokens(from: number): number {
     const opener = this.openerOf(from)
     if (opener) return this.#shelf.opener(opener, !this.isNewestRound(from)).tokens
@@ -137,7 +137,7 @@ export class Layout {
     return opener?.message.role === 'user' ? opener : undefined
   }
 
-  /** Tokens of the newest round's user message, and of the rest of its newest unit with each output cut to its marker. */
+  /** Tokens of the newest round's user message, and of its newest unit with outputs cut to markers. */
   floor(): { readonly user: number; readonly step: number } {
     const newest = this.units.length - 1
     const step = this.units[newest]?.message.role === 'user' ? 0 : this.tokens(newest, 0)
@@ -170,8 +170,8 @@ export class Layout {
 }
 
 /**
- * The first row, in the log's order, that a window needs: of what it shows, and of the rows that opened its rounds (a result
- * stands after its step). The round into which the cut falls is aside: its opener is read for itself.
+ * The first row, in the log's order, that a window needs: of what it shows, and of the rows that opened
+ * its rounds, but for the round into which the cut falls: its opener is read for itself.
  */
 export function firstNeeded(
   rows: readonly LogRow[],
