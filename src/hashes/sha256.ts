@@ -4,7 +4,10 @@ declare class TextEncoder {
 }
 
 const BLOCK = 64
-/** The first 32 bits after the point of the roots of the first primes: square roots to begin with, a cube root for each round. */
+/**
+ * The first 32 bits after the point of the roots of the first primes: square roots to begin with, a
+ * cube root for each round.
+ */
 const START = new Int32Array(8)
 const ROUNDS = new Int32Array(BLOCK)
 for (let number = 2, count = 0; count < BLOCK; number++) {
@@ -19,7 +22,10 @@ const DIGITS = '0123456789abcdef'
 const encoder = new TextEncoder()
 const schedule = new Int32Array(BLOCK)
 
-/** SHA-256 (FIPS 180-4) over the UTF-8 bytes of well-formed texts, one after the other. It names content; it is not for keys. */
+/**
+ * SHA-256 (FIPS 180-4) over the UTF-8 bytes of well-formed texts, one after the other. It names
+ * content; it is not for keys.
+ */
 export class Sha256 {
   #state = START
   /** Bytes that do not fill a block yet. */
@@ -33,7 +39,7 @@ export class Sha256 {
     this.#rest = bytes.slice(bytes.length - (bytes.length % BLOCK))
   }
 
-  /** The hash, in hex, of what came so far and of a last text. More may follow in the place of that. */
+  /** The hash, in hex, of what came so far and of a last text, in whose place more may come. */
   hex(last: string): string {
     const bytes = this.#with(last, 9)
     const end = bytes.length - 9

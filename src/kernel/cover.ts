@@ -38,7 +38,7 @@ export interface Account {
 
 /** What stands for messages that do not show: law 4. Of one lane of one session. */
 export interface Cover {
-  /** Reads in the snapshot of the view. `isReloaded`: what was read before may be forgotten since. */
+  /** Reads in the snapshot of the view. `isReloaded`: what was read may be forgotten since. */
   refresh(reads: Reads, view: View, isReloaded: boolean): Promise<void>
   /** What the epoch that holds shows. `gone`: it was forgotten, and the epoch ends. */
   shown(epoch: CurrentEpoch): Covering | 'gone' | undefined
@@ -52,7 +52,10 @@ export interface Cover {
   account(covering: Covering, window: Window, rows: readonly LogRow[]): Account
   /** As a section of the memory text; empty: nothing of it shows. */
   text(covering: Covering, tag: string): string
-  /** Plans by the kernel's planner; what it is to write first is written, and planned again, once a call. */
+  /**
+   * Plans by the kernel's planner; what it is to write first is written, and planned again, once a
+   * call.
+   */
   plan(ask: PlanAsk): Promise<Planned>
   /** Told once an epoch is durable. */
   began?(made: Began): void

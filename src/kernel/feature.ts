@@ -12,8 +12,8 @@ import type { Unit } from './log/fold.ts'
 import type { Policy } from './policy.ts'
 
 /**
- * How features reach each other: who asks owns the slot, and the kernel knows neither. Contract: asked
- * when a call runs, never in `open`, so that the order of `use` means nothing.
+ * How features reach each other: who asks owns the slot, and the kernel knows neither. Contract:
+ * asked when a call runs, never in `open`, so that the order of `use` means nothing.
  */
 export interface Slot<Value> {
   readonly id: string
@@ -127,7 +127,8 @@ export interface WritePart<S extends Shape = Shape> {
   /** Names of its own options of `commit`. Given without the feature's value, they are refused. */
   readonly options?: readonly string[]
   /**
-   * What `commit` was given under the feature's name, checked once; a feature without it takes nothing.
+   * What `commit` was given under the feature's name, checked once; a feature without it takes
+   * nothing.
    *
    * @returns undefined: there is nothing to write
    * @throws before anything is written
@@ -167,12 +168,16 @@ export interface Prepared<S extends Shape = Shape> {
   outcome?(repeated: boolean): Get<S, 'outcome'>
 }
 
-/** How much a feature shows where the least context needs the room: all, no optional parts, the least. */
+/**
+ * How much a feature shows where the least context needs the room: all, no optional parts, the
+ * least.
+ */
 export type Rung = 0 | 1 | 2
 
 /**
- * What a feature shows. Only `read` and `tail` do I/O; the rest is pure, and asked again at each rung and
- * calibration. Where one of these throws, what the epoch froze shows on, and the receipt says so.
+ * What a feature shows. Only `read` and `tail` do I/O; the rest is pure, and asked again at each
+ * rung and calibration. Where one of these throws, what the epoch froze shows on, and the receipt
+ * says so.
  */
 export interface ShowPart<State = unknown, S extends Shape = Shape> {
   /** Contract: the same object while nothing changed; previews write nothing. */
@@ -186,7 +191,10 @@ export interface ShowPart<State = unknown, S extends Shape = Shape> {
   ): HeadPart | undefined
   /** What came since the epoch began: it shows in the tail until the next one. */
   since?(frozen: HeadPart | undefined, state: State, count: (text: string) => number): TailPart | undefined
-  /** Of what `context` was given under its name; without it, nothing is. @throws ERR_INVALID_ARGUMENT */
+  /**
+   * Of what `context` was given under its name; without it, nothing is. @throws
+   * ERR_INVALID_ARGUMENT
+   */
   check?(operation: string, given: unknown): void
   /** What shows in the tail of this call alone. */
   tail?(ask: TailAsk<S>): Promise<TailPart | undefined>
@@ -266,9 +274,9 @@ export interface BeforeCut {
 }
 
 /**
- * Called once for each epoch that begins and cuts something, after it is durable. It is awaited: hand
- * longer work on, and never wait for a call to the same session, which waits for this one. A failure
- * stops nothing; the receipt reports it.
+ * Called once for each epoch that begins and cuts something, after it is durable. It is awaited:
+ * hand longer work on, and never wait for a call to the same session, which waits for this one. A
+ * failure stops nothing; the receipt reports it.
  */
 export type OnCut = (cut: Cut) => void | Promise<void>
 

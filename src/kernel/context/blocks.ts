@@ -15,8 +15,8 @@ const ABANDONED = 'Error: this call was abandoned; it has no result.'
 const OPENING = '(earlier messages are not shown)'
 
 /**
- * How a unit is shown: `new`, outputs up to `toolOutput.first`; `old`, up to `toolOutput.old` and without
- * reasoning; or with its outputs capped at a number of tokens, at most `toolOutput.first`.
+ * How a unit is shown: `new`, outputs up to `toolOutput.first`; `old`, up to `toolOutput.old` and
+ * without reasoning; or with its outputs capped at a number of tokens, at most `toolOutput.first`.
  */
 export type Shown = 'new' | 'old' | number
 
@@ -33,8 +33,9 @@ interface Kept {
 }
 
 /**
- * Turns units into blocks, a pure function of (entry, how it is shown). Blocks are kept as long as their
- * row is in memory: showing an entry in the same way again costs nothing and gives the same object.
+ * Turns units into blocks, a pure function of (entry, how it is shown). Blocks are kept as long as
+ * their row is in memory: showing an entry in the same way again costs nothing and gives the same
+ * object.
  */
 export class BlockShelf {
   /** Opens a request whose first shown message is not a user's, as providers require one. */
@@ -64,8 +65,8 @@ export class BlockShelf {
   }
 
   /**
-   * The blocks of a unit in order. Results that never came are shown as errors; those of the newest unit
-   * may still come, so that block belongs to the tail and is no part of the prefix.
+   * The blocks of a unit in order. Results that never came are shown as errors; those of the newest
+   * unit may still come, so that block belongs to the tail and is no part of the prefix.
    */
   unit(unit: Unit, shown: Shown, newest: boolean): Blocks {
     return this.#keep(unit, shown, newest, () => {
@@ -228,8 +229,8 @@ function said(text: string): readonly Part[] {
 }
 
 /**
- * The id under which a call is rendered, made from the entry's id and the call's place: unique whatever
- * ids the data reuse; 24 characters at most, of those that all providers allow.
+ * The id under which a call is rendered, made from the entry's id and the call's place: unique
+ * whatever ids the data reuse; 24 characters at most, of those that all providers allow.
  */
 export function callId(entry: string, index: number): string {
   return `call_${hashText(entry).slice(0, 14)}_${index}`

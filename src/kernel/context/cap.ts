@@ -23,16 +23,16 @@ const SHAPES = [
 /** Larger texts are not parsed to find out whether they are JSON. */
 const LARGEST_JSON = 1024 * 1024
 
-/** Stands for the part of an output that is not shown: at most 45 tokens by byte-level tokenizers. */
+/** Stands for the cut part of an output: at most 45 tokens by byte-level tokenizers. */
 export function marker(tokens: number, reference: string): string {
   return `[cut from ${tokens} tokens, see ${reference}]`
 }
 
 /**
- * Shows an output in at most `max` tokens: its beginning and its end (for JSON: its shape), a marker with
- * its size and a reference to the whole, and the names that occur only in the cut part, most frequent
- * first, for the model to look up. Where no more fits, it is the marker alone; a text that is no longer
- * than its marker stays as it is. Pure.
+ * Shows an output in at most `max` tokens: its beginning and its end (for JSON: its shape), a
+ * marker with its size and a reference to the whole, and the names that occur only in the cut part,
+ * most frequent first, for the model to look up. Where no more fits, it is the marker alone; a text
+ * that is no longer than its marker stays as it is. Pure.
  *
  * @param tokens what `count(text)` gives, where that is known already.
  */

@@ -24,11 +24,12 @@ export interface CutTask {
 export type CutBand = Band & { readonly from: number }
 
 /**
- * Cuts the window back, cheapest first, until it holds at most `keep` tokens and what the limits allow:
- * outputs before the newest quarter of the cap shrink, then whole rounds leave, then the oldest steps of
- * an oversized round. The cut falls on a round's border if at least half of `keep` stays filled there,
- * else on a step's. If the newest unit does not fit into `room` by itself, its outputs are squeezed.
- * Where the user message of a cut round does not fit beside it, it is folded, if it may be. Pure.
+ * Cuts the window back, cheapest first, until it holds at most `keep` tokens and what the limits
+ * allow: outputs before the newest quarter of the cap shrink, then whole rounds leave, then the
+ * oldest steps of an oversized round. The cut falls on a round's border if at least half of `keep`
+ * stays filled there, else on a step's. If the newest unit does not fit into `room` by itself, its
+ * outputs are squeezed. Where the user message of a cut round does not fit beside it, it is folded,
+ * if it may be. Pure.
  *
  * @returns undefined when not even the floor fits into `room`.
  */
@@ -180,7 +181,10 @@ function roundBorder(layout: Layout, from: number, keep: number, old: number): n
   return tokens >= keep / 2 && tokens + layout.openerTokens(border) <= keep ? border : undefined
 }
 
-/** Most tokens for each output of a unit that fits `room`, by bisection; undefined: not even markers. */
+/**
+ * Most tokens for each output of a unit that fits `room`, by bisection; undefined: not even
+ * markers.
+ */
 function squeezeTo(layout: Layout, index: number, room: number): number | undefined {
   if (layout.tokens(index, 0) > room) return undefined
   let low = 0

@@ -52,8 +52,8 @@ export class Judge {
   }
 
   /**
-   * Rounds from before all that is in memory that were added to since the current epoch began. One that
-   * is newer than the first that shows belongs into the window; where nothing shows, any does.
+   * Rounds from before all that is in memory that were added to since the current epoch began. One
+   * that is newer than the first that shows belongs into the window; where nothing shows, any does.
    */
   get joinedOutside(): Joined | undefined {
     const { epoch, rows, conversation, isOutgrown } = this.#lane.view
@@ -110,8 +110,8 @@ export class Judge {
   }
 
   /**
-   * Whether anything was forgotten that showed in an epoch. Where rows are empty that it began with, the
-   * hash of its prefix says whether they were empty then.
+   * Whether anything was forgotten that showed in an epoch. Where rows are empty that it began
+   * with, the hash of its prefix says whether they were empty then.
    */
   #isForgotten({ measure }: Call, mark: EpochMark, seen: number): boolean {
     const { rows, opener, rewinds, conversation } = this.#lane.view
@@ -126,8 +126,8 @@ export class Judge {
   }
 
   /**
-   * Whether by what a provider reported meanwhile the call would be above the cap, its margin included.
-   * Not where nothing would fit by that report: then the epoch's own calibration stays.
+   * Whether by what a provider reported meanwhile the call would be above the cap, its margin
+   * included. Not where nothing would fit by that report: then the epoch's own calibration stays.
    */
   #isReportedOver(call: Call, tokens: number, place: number, covering: Covering | undefined): boolean {
     const { calibration } = call.measure

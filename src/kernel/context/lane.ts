@@ -104,7 +104,7 @@ export class Lane {
     return this.#showing((await this.#frozen(this.view.epoch)) ?? {}, [])
   }
 
-  /** What the epoch that holds shows by the log alone. Undefined: there is none that can be read. */
+  /** What the epoch that holds shows by the log alone, if there is one that can be read. */
   async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
     await this.view.refresh()
     const { epoch } = this.view
@@ -243,7 +243,10 @@ export class Lane {
     return register && (valueIn(register) as HeadTexts | undefined)
   }
 
-  /** What an epoch froze of features. Undefined: it is gone, and the epoch holds if the same shows now. */
+  /**
+   * What an epoch froze of features. Undefined: it is gone, and the epoch holds if the same shows
+   * now.
+   */
   async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts | undefined> {
     if (!epoch?.mark.remembers) return {}
     const { head } = epoch.mark

@@ -54,8 +54,8 @@ const KEEPING: readonly EpochCause[] = ['late', 'rewind', 'forget']
 
 /**
  * Plans the next epoch with the newest summary that holds and all that features show, by what was
- * reported meanwhile; if nothing fits, by the calibration that holds, then with less of what features
- * show, and at last with the pins of the summary alone.
+ * reported meanwhile; if nothing fits, by the calibration that holds, then with less of what
+ * features show, and at last with the pins of the summary alone.
  *
  * @throws ERR_BUDGET_TOO_SMALL
  */
@@ -111,7 +111,7 @@ export function keepOf({ view, policy }: Pick<EpochParts, 'view' | 'policy'>, ca
   return Math.max(Math.floor(all / 2), user + Math.floor((all - user) / 4))
 }
 
-/** Where the window begins, reading back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
+/** Where the window begins; reads back while that could show more. @throws ERR_BUDGET_TOO_SMALL */
 async function planWindow(
   { view, calls, policy, cover }: EpochParts,
   { cause, prior: before }: NextAsk,

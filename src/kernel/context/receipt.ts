@@ -55,10 +55,10 @@ type LeftOutReason = OmitReason | 'summary'
 type Range = Gap & { readonly reason: LeftOutReason }
 
 /**
- * What a window leaves out, as ranges in the log's order, each with a reason. It is `window` for all that
- * is older than the first entry that the window needs or is of an older round, and for results of cut
- * steps; of these, a summary covers what was there when it was written. So the account is the same
- * whether those entries are in memory (`rows`) or not (`gaps`).
+ * What a window leaves out, as ranges in the log's order, each with a reason. It is `window` for
+ * all that is older than the first entry that the window needs or is of an older round, and for
+ * results of cut steps; of these, a summary covers what was there when it was written. So the
+ * account is the same whether those entries are in memory (`rows`) or not (`gaps`).
  */
 export function leftOut(
   gaps: readonly Gap[],

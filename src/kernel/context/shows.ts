@@ -21,12 +21,12 @@ export interface Shown extends NamedShow {
   readonly note: (error: unknown) => void
 }
 
-/** Results that are kept for each feature: of the epoch that holds, and of the next at each rung. */
+/** Results kept for each feature: of the epoch that holds, and of the next at each rung. */
 const KEPT = 4
 
 export const NO_TAIL: TailPart = { sections: [] }
 
-/** What the features of one lane show. What they made is kept: mostly nothing changes between calls. */
+/** What the features of one lane show; kept, since mostly nothing changes between calls. */
 export class Shows {
   readonly #shows: readonly NamedShow[]
   readonly #counterAt: (calibration: number) => Counter
@@ -58,8 +58,9 @@ export class Shows {
   }
 
   /**
-   * What features show in the head of an epoch that begins at a rung; without a rung, in that of the
-   * epoch that holds: what it froze, where that still holds. The same object while its parts are.
+   * What features show in the head of an epoch that begins at a rung; without a rung, in that of
+   * the epoch that holds: what it froze, where that still holds. The same object while its parts
+   * are.
    */
   parts(shown: readonly Shown[], calibration: number, rung?: Rung): HeadParts {
     const { count } = this.#counterAt(calibration)

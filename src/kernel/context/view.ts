@@ -43,12 +43,12 @@ export interface CurrentEpoch {
   readonly place: number
 }
 
-/** Reads beside the rows, in the same snapshot. `isReloaded`: what was read may be forgotten since. */
+/** Reads in the snapshot of the rows. `isReloaded`: what was read may be forgotten since. */
 export type ReadAlso = (reads: Reads, view: View, isReloaded: boolean) => Promise<void>
 
 /**
- * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought up to
- * date by reading what is new. Only the view changes its fields.
+ * The end of a scope's log, as far back as one lane's window needs it, kept in memory and brought
+ * up to date by reading what is new. Only the view changes its fields.
  */
 export class View implements Slice {
   head: Head = EMPTY_HEAD
@@ -56,7 +56,10 @@ export class View implements Slice {
   registersAt = 0
   /** The lane's current epoch, if there is one that can be read. */
   epoch: CurrentEpoch | undefined
-  /** More came since the epoch began than a window shows: it is over, and only the log's end is here. */
+  /**
+   * More came since the epoch began than a window shows: it is over, and only the log's end is
+   * here.
+   */
   isOutgrown = false
   rows: readonly LogRow[] = []
   opener: LogRow | undefined
@@ -109,7 +112,10 @@ export class View implements Slice {
     return this.#entries.findLast((row) => row.id === id) ?? readEntry(reads, id)
   }
 
-  /** Reads what is new; the first time, and where much is new or something was forgotten, the window. */
+  /**
+   * Reads what is new; the first time, and where much is new or something was forgotten, the
+   * window.
+   */
   async refresh(): Promise<void> {
     const store = this.#store
     if (!this.#isLoaded) return this.#load()

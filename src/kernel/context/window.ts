@@ -49,7 +49,7 @@ export class Layout {
     this.#shelf = shelf
   }
 
-  /** Index of an entry's unit, or of the first one after it if it does not show; -1: there is none. */
+  /** Index of an entry's unit, or of the first after it if it does not show; -1: none. */
   indexOf(
     id: string | null | undefined,
     rows: readonly { readonly id: string; readonly ordinal: number }[],
@@ -137,7 +137,7 @@ export class Layout {
     return opener?.message.role === 'user' ? opener : undefined
   }
 
-  /** Tokens of the newest round's user message, and of its newest unit with outputs cut to markers. */
+  /** Tokens of the newest round's user message, and of its newest unit, outputs cut to markers. */
   floor(): { readonly user: number; readonly step: number } {
     const newest = this.units.length - 1
     const step = this.units[newest]?.message.role === 'user' ? 0 : this.tokens(newest, 0)
@@ -170,8 +170,8 @@ export class Layout {
 }
 
 /**
- * The first row, in the log's order, that a window needs: of what it shows, and of the rows that opened
- * its rounds, but for the round into which the cut falls: its opener is read for itself.
+ * The first row, in the log's order, that a window needs: of what it shows, and of the rows that
+ * opened its rounds, but for the round into which the cut falls: its opener is read for itself.
  */
 export function firstNeeded(
   rows: readonly LogRow[],
