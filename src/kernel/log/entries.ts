@@ -6,10 +6,15 @@ export async function readEntry(store: Reads, id: string): Promise<LogRow | unde
 }
 
 /** All entries from one to another, page by page. */
-export async function readRange(store: Reads, from: string | undefined, to?: string): Promise<LogRow[]> {
+export function readRange(store: Reads, from: string | undefined, to?: string): Promise<LogRow[]> {
+  return readAll(store, { ...(from !== undefined && { from }), ...(to !== undefined && { to }) })
+}
+
+/** All entries that match, page by page. */
+export async function readAll(store: Reads, { from, ...query }: EntriesQuery): Promise<LogRow[]> {
   const rows: LogRow[] = []
   for (let start: EntriesQuery = from === undefined ? {} : { from }; ; ) {
-    const page = await store.entries({ ...start, first: PAGE_ROWS, ...(to !== undefined && { to }) })
+    const page = await store.entries({ ...query, ...start, first: PAGE_ROWS })
     rows.push(...page.rows)
     const last = page.rows.at(-1)
     if (!page.more || !last) return rows
