@@ -30,7 +30,7 @@ export const decide: Decide = (ops, rows) => {
   return {
     results,
     erase,
-    log: log.map((row) => (emptied.has(row.id) ? withoutBody(row) : row)),
+    log: log.map((row) => (isDeleted(draft, row.id) ? withoutBody(row) : row)),
     registers: [...registers.values()],
     ...reindexed(draft),
     emptied: [...emptied],
@@ -63,6 +63,7 @@ function draftOf(rows: Rows) {
     seq: rows.head.seq,
     ordinal: rows.head.ordinal,
     erase: false,
+    /** With the bodies of what is deleted, until the decision. */
     log: [] as LogRow[],
     entries: new Map<string, LogRow>(),
     registers: new Map<string, RegisterRow>(),
@@ -100,50 +101,34 @@ function append(draft: Draft, { envelope, bodies, derived }: SealedOp): OpResult
     return rejected('unknown-round')
   const seq = ++draft.seq
   ids.forEach((id, place) => {
-    const forgotten = isDeleted(draft, id)
+    const ordinal = ++draft.ordinal
+    const body = bodies[place] ?? null
     const column = derived?.[place]
-    write(draft, {
-      seq,
-      place,
-      kind: 'message',
-      id,
-      opId,
-      ordinal: ++draft.ordinal,
-      round,
-      body: forgotten ? null : (bodies[place] ?? null),
-      ...(column !== undefined && !forgotten && { derived: column }),
-    })
+    const row = { seq, place, kind: 'message', id, opId, ordinal, round, body } as const
+    write(draft, column === undefined ? row : { ...row, derived: column })
   })
   for (const id of attachments) draft.used.add(id)
-  return { status: 'accepted', seq, applied: true }
+  return accepted(seq)
 }
 
 function mark(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
-  const { opId, ids, mark = 'rewind', lane, base = null, sources } = envelope
+  const { opId, ids, mark: kind = 'rewind', lane, base = null, sources } = envelope
   const id = ids[0] as string
   if (entryOf(draft, id)) return rejected('duplicate-id')
-  const slot = slotOf(mark, lane)
+  const slot = slotOf(kind, lane)
   const current = slot === undefined ? undefined : (draft.marks.get(slot) ?? draft.rows.head.marks.get(slot))
   const applied = slot === undefined || base === (current?.id ?? null)
   const seq = ++draft.seq
-  const chain = (current?.chain ?? 0) + 1
-  const forgotten = arrivesDeleted(draft, id, sources)
+  const chained = slot !== undefined && applied && { chain: (current?.chain ?? 0) + 1 }
+  if (chained) draft.marks.set(slot, { slot, id, seq, ...chained })
+  arrivesDeleted(draft, id, sources)
   write(draft, {
-    seq,
-    place: 0,
-    kind: mark,
-    id,
-    opId,
-    ordinal: draft.ordinal,
-    base,
-    applied,
+    ...{ seq, place: 0, kind, id, opId, ordinal: draft.ordinal, base, applied, body: bodies[0] ?? null },
     ...(lane !== undefined && { lane }),
-    ...(slot !== undefined && applied && { chain }),
+    ...chained,
     ...(sources && { sources }),
-    body: forgotten ? null : (bodies[0] ?? null),
   })
-  if (slot !== undefined && applied) draft.marks.set(slot, { slot, id, seq, chain })
-  return { status: 'accepted', seq, applied }
+  return accepted(seq, applied)
 }
 
 function put(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
@@ -152,11 +137,11 @@ function put(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
   const version = registerOf(draft, key)?.version ?? null
   if (base !== version) return { status: 'conflict', version }
   const seq = record(draft, 'put', key, opId)
-  const row = { key, version: opId, seq, ...(sources && { sources }), ...(index && { index }) }
+  const row = { key, version: opId, seq, body: null }
+  const listed = { ...(sources && { sources }), ...(index && { index }) }
   const isForgotten = arrivesDeleted(draft, key, sources)
-  const kept = isForgotten ? { key, version: opId, seq, body: null } : { ...row, body: bodies[0] ?? null }
-  draft.registers.set(key, kept)
-  return { status: 'accepted', seq, applied: true }
+  draft.registers.set(key, isForgotten ? row : { ...row, ...listed, body: bodies[0] ?? null })
+  return accepted(seq)
 }
 
 function remove(draft: Draft, { envelope: { opId, target = '' } }: SealedOp): OpResult {
@@ -168,14 +153,18 @@ function remove(draft: Draft, { envelope: { opId, target = '' } }: SealedOp): Op
     draft.emptied.add(name)
     if (registerOf(draft, name)) draft.registers.set(name, { key: name, version: opId, seq, body: null })
   }
-  return { status: 'accepted', seq, applied: true }
+  return accepted(seq)
 }
 
 /** Nothing is left but the count of ops, and what is known of attachments. */
 function erase(draft: Draft, { envelope: { opId } }: SealedOp): OpResult {
   const { seq, used } = draft
   Object.assign(draft, draftOf(NO_ROWS), { erase: true, seq, used })
-  return { status: 'accepted', seq: record(draft, 'erase', opId, opId), applied: true }
+  return accepted(record(draft, 'erase', opId, opId))
+}
+
+function accepted(seq: number, applied = true): OpResult {
+  return { status: 'accepted', seq, applied }
 }
 
 function rejected(reason: RejectReason): OpResult {
@@ -218,10 +207,11 @@ function arrivesDeleted(draft: Draft, name: string, sources: readonly string[] =
 
 /** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
 function naming({ rows, log, registers }: Draft, source: string): readonly string[] {
+  const isFrom = ({ sources }: Pick<LogRow, 'sources'>) => sources?.includes(source)
   return [
     ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(name)),
-    ...log.flatMap((row) => (row.sources?.includes(source) ? row.id : [])),
-    ...[...registers.values()].flatMap((row) => (row.sources?.includes(source) ? row.key : [])),
+    ...log.filter(isFrom).map(({ id }) => id),
+    ...[...registers.values()].filter(isFrom).map(({ key }) => key),
   ]
 }
 
@@ -234,25 +224,29 @@ function reindexed({ rows, registers }: Draft): Pick<Decision, 'unlisted' | 'lis
   const unlisted: IndexRow[] = []
   const listed: IndexRow[] = []
   const sums = new Map<string, Sum>()
-  const add = ({ group, weight }: IndexEntry, sign: 1 | -1): void => {
-    if (weight === undefined) return
-    const sum = sums.get(group) ?? { count: 0, weight: 0 }
-    sums.set(group, { count: sum.count + sign, weight: sum.weight + sign * weight })
-  }
-  for (const [key, { index = [] }] of registers) {
-    const old = rows.registers.get(key)?.index ?? []
-    const [before, after] = [placesOf(key, old), placesOf(key, index)]
-    for (const [place, row] of before) if (!after.has(place)) unlisted.push(row)
-    for (const [place, row] of after) if (!before.has(place)) listed.push(row)
-    for (const entry of old) add(entry, -1)
-    for (const entry of index) add(entry, 1)
+  for (const [key, { index: after = [] }] of registers) {
+    const before = rows.registers.get(key)?.index ?? []
+    unlisted.push(...placesOf(key, before, after))
+    listed.push(...placesOf(key, after, before))
+    for (const entry of before) add(sums, entry, -1)
+    for (const entry of after) add(sums, entry, 1)
   }
   for (const [group, { count, weight }] of sums) if (count === 0 && weight === 0) sums.delete(group)
   return { unlisted, listed, sums }
 }
 
-/** Where a register is listed; each place once, however often its index says so. */
-function placesOf(key: string, index: readonly IndexEntry[]): ReadonlyMap<string, IndexRow> {
-  const listed = index.flatMap(({ group, order }) => (order === undefined ? [] : [{ group, order, key }]))
-  return new Map(listed.map((row) => [JSON.stringify([row.group, row.order]), row]))
+/** Where an index lists a register and the other one does not; each place once, however often the index says so. */
+function placesOf(key: string, index: readonly IndexEntry[], other: readonly IndexEntry[]): IndexRow[] {
+  return index.flatMap(({ group, order }, at) => {
+    const isHere = (one: IndexEntry) => one.group === group && one.order === order
+    return order === undefined || index.findIndex(isHere) < at || other.some(isHere)
+      ? []
+      : { group, order, key }
+  })
+}
+
+function add(sums: Map<string, Sum>, { group, weight }: IndexEntry, sign: 1 | -1): void {
+  if (weight === undefined) return
+  const sum = sums.get(group) ?? { count: 0, weight: 0 }
+  sums.set(group, { count: sum.count + sign, weight: sum.weight + sign * weight })
 }
