@@ -3,12 +3,13 @@ import type { Json, Message, MessageInput } from '../../ports/message.ts'
 import type { Op, OpResult } from '../../ports/op.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
+import { checkFields, checkShape } from '../text/fields.ts'
 import { hashText } from '../text/hash.ts'
 import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
-import { isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { changedByOthers, isRepeated, look, once, TRIES, wasWritten } from './once.ts'
 import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
 import { sealOp } from './seal.ts'
 
@@ -33,6 +34,8 @@ interface Given {
   readonly write: WritePart
   readonly checked: unknown
 }
+
+const OPTIONS = { 'opId?': checkId, 'round?': checkId }
 
 /** Writes to one session's log and, in the same commit, what features have for it. One call after the other. */
 export class Writer {
@@ -60,7 +63,7 @@ export class Writer {
     options: AppendOptions,
     beside?: Beside,
   ): Promise<AppendResult> {
-    checkOptions(operation, 'options', options, ['opId', 'round'])
+    checkShape(operation, 'options', options, OPTIONS)
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
     return this.#write(this.#draft(operation, 'message', input, options), [], beside)
@@ -74,11 +77,11 @@ export class Writer {
     checkOptions('commit', 'options', options, ['opId', 'round', ...own])
     const given: Given[] = []
     for (const { name, write } of takers) {
+      const value = input[name]
       const option = write.options?.find((one) => options[one] !== undefined)
-      const isGiven = input[name] !== undefined
-      if (option !== undefined && !isGiven)
+      if (value === undefined && option !== undefined)
         throw invalid('commit', option, `belongs to ${name}, which is not given`)
-      const checked = isGiven ? await write.check?.('commit', input[name] as never, options) : undefined
+      const checked = value === undefined ? value : await write.check?.('commit', value as never, options)
       if (checked !== undefined) given.push({ name, write, checked })
     }
     const draft = this.#draft('commit', 'messages', input.messages ?? [], options)
@@ -99,18 +102,18 @@ export class Writer {
     options: AppendOptions,
   ): Draft {
     const { host } = this.#session.memory
-    const inputs = Array.isArray(input) ? (input as readonly MessageInput[]) : [input as MessageInput]
+    const isList = Array.isArray(input)
+    const inputs = [input].flat() as readonly MessageInput[]
     const messages = inputs.map((one, index) =>
-      checkMessage(operation, Array.isArray(input) ? `messages[${index}]` : single, one, host),
+      checkMessage(operation, isList ? `messages[${index}]` : single, one, host),
     )
     const ids = messages.map(({ id }) => id)
     const twice = ids.find((id, index) => ids.indexOf(id) < index)
     if (twice !== undefined) throw duplicate(operation, twice)
+    const { opId, round } = checkFields<AppendOptions>(operation, '', options, OPTIONS)
     const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
     const made = () => (isNamed ? `${operation}/${hashText(JSON.stringify(ids))}` : host.newId())
-    const opId = options.opId === undefined ? made() : checkId(operation, 'opId', options.opId)
-    const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
-    return { operation, opId, messages, round }
+    return { operation, opId: opId ?? made(), messages, round }
   }
 
   /** Commits, again while others change what was read for it. */
@@ -136,8 +139,11 @@ export class Writer {
       const at = results.findIndex(({ status }) => status === 'rejected')
       const refused = appends[at]
       if (refused) {
-        const isRoundGone = hasNoRound(results[at])
-        if (!isRoundGone || round !== undefined) throw refusal(operation, refused, isRoundGone)
+        if (!hasNoRound(results[at]))
+          throw duplicate(operation, refused.messages.map(({ id }) => id).join(', '))
+        const { round: id } = refused
+        if (round !== undefined)
+          throw new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${id}`, { id })
         // The round that was seen here is gone: the session was deleted elsewhere, and begins again.
         this.#round = undefined
         this.#seq = undefined
@@ -149,8 +155,7 @@ export class Writer {
         await part.refuse?.(own)
       }
     }
-    const reason = `what it changes was changed by others ${TRIES} times in a row`
-    throw new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`)
+    throw changedByOthers(operation, 'what it changes')
   }
 
   /** What the features that were given something write, by what the store says now. */
@@ -188,7 +193,7 @@ export class Writer {
       await lane.view.refresh()
       this.see()
     }
-    return partByRound(opId, messages, round ?? (opens ? undefined : this.#round), waiting)
+    return partByRound(opId, messages, round ?? this.#round, waiting)
   }
 
   /** Takes over what was written. @returns seqs of the appends, in order */
@@ -210,9 +215,8 @@ export class Writer {
 
   /** Tells features what is durable now; what they throw is ignored. @returns what came of what they wrote */
   async #tell(messages: readonly Message[], parts: readonly Part[], repeated: boolean): Promise<Values> {
-    const outcomes: Values = Object.fromEntries(
-      parts.flatMap(({ name, outcome }) => (outcome ? [[name, outcome(repeated)]] : [])),
-    )
+    const outcomes: { [feature: string]: unknown } = {}
+    for (const { name, outcome } of parts) if (outcome) outcomes[name] = outcome(repeated)
     for (const { name, write } of this.#writes)
       try {
         await write.after?.({ messages, outcome: outcomes[name] as never })
@@ -245,9 +249,4 @@ export function duplicate(operation: string, id: string): PlimsollError {
 
 function hasNoRound(result: OpResult | undefined): boolean {
   return result?.status === 'rejected' && result.reason === 'unknown-round'
-}
-
-function refusal(operation: string, { messages, round }: AppendOp, isRoundGone: boolean): PlimsollError {
-  if (!isRoundGone) return duplicate(operation, messages.map(({ id }) => id).join(', '))
-  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${round}`, { id: round })
 }
