@@ -57,6 +57,7 @@ export { sessionStartGuide } from './agent/session-start-guide.ts'
 export { type StandardMiddlewareOptions, standardMiddleware } from './agent/standard.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
+export { charsPerToken, utf8Bound } from './counters/simple.ts'
 export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
 export type { Checkpoint } from './features/checkpoint/checkpoint.ts'
 export {
@@ -116,7 +117,7 @@ export { toMarkdown } from './features/skills/skill.ts'
 export type { Skills } from './features/skills/skills.ts'
 export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
-export { charsPerToken, countMessage, utf8Bound } from './kernel/count.ts'
+export { countMessage } from './kernel/count.ts'
 export {
   type BeforeCut,
   type Cut,
