@@ -2,11 +2,16 @@ import { LawChecker } from './assert-laws.ts'
 import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
-import { createKernel, type KernelOptions, OPTIONS } from './kernel/memory.ts'
+import { createKernel, type KernelOptions } from './kernel/memory.ts'
 import { checkOptions, invalid } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
+
+const OPTIONS = [
+  ...['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut'],
+  ...['clock', 'newId', 'development'],
+]
 
 export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use' | 'laws'> {
   /**
@@ -46,7 +51,7 @@ export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = 
 export function createMemory<const Use extends readonly Feature[] = readonly []>(
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
-  checkOptions('createMemory', 'options', options, [...OPTIONS, 'clock', 'newId', 'development'])
+  checkOptions('createMemory', 'options', options, OPTIONS)
   const {
     counter = defaultCounter,
     clock = webHost.now,

@@ -16,8 +16,6 @@ const OPERATION = 'createMemory'
 const DEFAULT_SESSION = 'default'
 const SCOPE = { 'tenant?': checkId, userId: checkId, 'sessionId?': checkId }
 const PARTS = ['name', 'shape', 'needs', 'lane', 'derive', 'registers', 'provides', 'memory', 'user', 'open']
-/** What an app gives, and the kernel takes as it is. */
-export const OPTIONS = ['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut']
 /** A word: what a session has under the name, and options of `commit` and `context`. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/
 /** What a session, options of its calls and their outcomes have without any feature. */
@@ -42,9 +40,8 @@ export interface KernelOptions extends PolicyOptions {
   readonly host: Host
 }
 
-/** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT */
+/** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT, but for an unknown option */
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
-  checkOptions(OPERATION, 'options', options, [...OPTIONS, 'host', 'laws'])
   const { store, system = '', counter, host, onCut, laws, use: given = [], ...limits } = options
   if (typeof store?.open !== 'function')
     throw invalid(OPERATION, 'store', 'must be a store, for example mapStore()')

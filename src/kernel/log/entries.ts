@@ -33,13 +33,10 @@ export async function findOpener(
 ): Promise<LogRow | undefined> {
   const known = new Set(entries.map(({ id }) => id))
   const start = entries.find((row) => row.id === windowFrom)
-  // Nothing showed when this window began (it begins at a mark): only rounds that open in it do.
-  if (start && start.round === undefined) return undefined
-  const wanted = start?.round
-  const rounds = new Set(wanted === undefined ? entries.flatMap((row) => row.round ?? []) : [wanted])
   let opener: LogRow | undefined
-  for (const round of rounds) {
-    if (known.has(round)) continue
+  for (const round of new Set((start ? [start] : entries).map((row) => row.round))) {
+    // Where nothing showed when a window began, it begins at a mark, which has no round: only rounds that open in it do.
+    if (round === undefined || known.has(round)) continue
     const row = await readEntry(store, round)
     if (row && row.seq > (opener?.seq ?? 0)) opener = row
   }

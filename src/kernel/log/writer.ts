@@ -9,13 +9,14 @@ import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
-import { changedByOthers, isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { changedByOthers, look, once, TRIES, wasWritten } from './once.ts'
 import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
 import { sealOp } from './seal.ts'
 
-export type Commit = { readonly messages?: MessageInput | readonly MessageInput[] } & Values
+export type Commit = { readonly messages?: Input } & Values
 export type Committed = AppendResult & Values
 type Values = { readonly [feature: string]: unknown }
+type Input = MessageInput | readonly MessageInput[]
 type Beside = (opId: string) => Promise<readonly Op[]>
 
 type Part = Prepared & { readonly name: string }
@@ -59,7 +60,7 @@ export class Writer {
   /** @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such round); nothing is written */
   async append(
     operation: string,
-    input: MessageInput | readonly MessageInput[],
+    input: Input,
     options: AppendOptions,
     beside?: Beside,
   ): Promise<AppendResult> {
@@ -95,12 +96,7 @@ export class Writer {
   }
 
   /** @param single what one message is called that is not in a list */
-  #draft(
-    operation: string,
-    single: string,
-    input: MessageInput | readonly MessageInput[],
-    options: AppendOptions,
-  ): Draft {
+  #draft(operation: string, single: string, input: Input, options: AppendOptions): Draft {
     const { host } = this.#session.memory
     const isList = Array.isArray(input)
     const inputs = [input].flat() as readonly MessageInput[]
@@ -202,15 +198,15 @@ export class Writer {
     results: readonly OpResult[],
     repeated: boolean,
   ): Promise<readonly number[]> {
-    const seqs = results.map((result) =>
-      result.status === 'accepted' && (!repeated || isRepeated(result)) ? [result.seq] : [],
-    )
-    const [first = 0] = seqs.flat()
+    const seqsIn = (some: readonly OpResult[]) =>
+      some.flatMap((result) => ('seq' in result && (!repeated || result.repeated) ? result.seq : []))
+    const seqs = seqsIn(results)
+    const [first = 0] = seqs
     // Where others wrote in between, one of them may have deleted the session.
     if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
     this.#round = repeated ? undefined : appends.at(-1)?.round
-    this.#seq = Math.max(this.#seq ?? 0, ...seqs.flat())
-    return seqs.slice(0, appends.length).flat()
+    this.#seq = Math.max(this.#seq ?? 0, ...seqs)
+    return seqsIn(results.slice(0, appends.length))
   }
 
   /** Tells features what is durable now; what they throw is ignored. @returns what came of what they wrote */
