@@ -23,19 +23,139 @@ export function slotOf(mark: Envelope['mark'], lane: string | undefined): string
  * What a batch of ops does to a scope, given the rows that the ops name. Pure; sees envelopes only. Ops take effect in
  * order, each seeing the ones before it; a conflict or a rejection changes nothing and stops nothing.
  */
-export const decide: Decide = (ops, rows) => {
-  const draft = draftOf(rows)
-  const results = ops.map((op) => take(draft, op))
-  const { erase, log, registers, emptied, marks, refused, used } = draft
+export const decide: Decide = (ops, given) => {
+  let rows = given
+  let { seq, ordinal } = rows.head
+  let isErased = false
+  // What is written over the rows that were read, by the ops taken so far. Bodies of what is deleted are left out at the end.
+  const log: LogRow[] = []
+  const entries = new Map<string, LogRow>()
+  const registers = new Map<string, RegisterRow>()
+  const marks = new Map<string, MarkRow>()
+  const results = new Map<string, OpResult>()
+  /** Names that are deleted from now on. */
+  const emptied = new Set<string>()
+  const used = new Set<string>()
+
+  const entryOf = (id: string) => entries.get(id) ?? rows.entries.get(id)
+  const registerOf = (key: string) => registers.get(key) ?? rows.registers.get(key)
+  const isDeleted = (name: string) => emptied.has(name) || rows.deleted.has(name)
+  const write = (row: LogRow) => {
+    log.push(row)
+    entries.set(row.id, row)
+  }
+  /** Writes the row of an op that has no entry. */
+  const record = (kind: 'put' | 'delete' | 'erase', id: string, opId: string) => {
+    log.push({ seq: ++seq, place: 0, kind, id, opId, ordinal, body: null })
+  }
+  /**
+   * Whether a mark or register that is written now is deleted as it arrives: because it was deleted itself, or because it
+   * derives from what was. Then what derives from it is too.
+   */
+  const arrivesDeleted = (name: string, sources: readonly string[] = []) => {
+    const isGone = [name, ...sources].some(isDeleted)
+    if (isGone) emptied.add(name)
+    return isGone
+  }
+  /** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
+  const naming = (source: string) => {
+    const isFrom = ({ sources }: Pick<LogRow, 'sources'>) => sources?.includes(source)
+    return [
+      ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(name)),
+      ...log.filter(isFrom).map(({ id }) => id),
+      ...[...registers.values()].filter(isFrom).map(({ key }) => key),
+    ]
+  }
+  const accepted = (applied = true): OpResult => ({ status: 'accepted', seq, applied })
+
+  const rules: { readonly [kind in Op['kind']]: (op: SealedOp) => OpResult } = {
+    append: ({ envelope, bodies, derived }) => {
+      const { opId, ids, round, attachments = [] } = envelope
+      if (new Set(ids).size < ids.length || ids.some(entryOf)) return rejected('duplicate-id')
+      if (round === undefined || (round !== ids[0] && entryOf(round)?.round !== round))
+        return rejected('unknown-round')
+      seq++
+      ids.forEach((id, place) => {
+        ordinal++
+        const body = bodies[place] ?? null
+        const column = derived?.[place]
+        const row = { seq, place, kind: 'message', id, opId, ordinal, round, body } as const
+        write(column === undefined ? row : { ...row, derived: column })
+      })
+      for (const id of attachments) used.add(id)
+      return accepted()
+    },
+    mark: ({ envelope, bodies }) => {
+      const { opId, ids, mark: kind = 'rewind', lane, base = null, sources } = envelope
+      const id = ids[0] as string
+      if (entryOf(id)) return rejected('duplicate-id')
+      const slot = slotOf(kind, lane)
+      const current = slot === undefined ? undefined : (marks.get(slot) ?? rows.head.marks.get(slot))
+      const applied = slot === undefined || base === (current?.id ?? null)
+      seq++
+      const chained = slot !== undefined && applied && { chain: (current?.chain ?? 0) + 1 }
+      if (chained) marks.set(slot, { slot, id, seq, ...chained })
+      arrivesDeleted(id, sources)
+      const row = { seq, place: 0, kind, id, opId, ordinal, base, applied, body: bodies[0] ?? null }
+      write({
+        ...row,
+        ...(lane !== undefined && { lane }),
+        ...chained,
+        ...(sources && { sources }),
+      })
+      return accepted(applied)
+    },
+    put: ({ envelope, bodies }) => {
+      const { opId, key = '', base = null, sources, index } = envelope
+      if (isDeleted(key)) return rejected('deleted')
+      const version = registerOf(key)?.version ?? null
+      if (base !== version) return { status: 'conflict', version }
+      record('put', key, opId)
+      const row = { key, version: opId, seq, body: null }
+      const listed = { ...(sources && { sources }), ...(index && { index }) }
+      const isForgotten = arrivesDeleted(key, sources)
+      registers.set(key, isForgotten ? row : { ...row, ...listed, body: bodies[0] ?? null })
+      return accepted()
+    },
+    delete: ({ envelope: { opId, target = '' } }) => {
+      record('delete', target, opId)
+      // What names it as a source goes with it, and in turn what names that.
+      const names = new Set([target])
+      for (const name of names) for (const dependent of naming(name)) names.add(dependent)
+      for (const name of names) {
+        emptied.add(name)
+        if (registerOf(name)) registers.set(name, { key: name, version: opId, seq, body: null })
+      }
+      return accepted()
+    },
+    /** Nothing is left but the count of ops, and what is known of attachments. */
+    erase: ({ envelope: { opId } }) => {
+      rows = NO_ROWS
+      ordinal = 0
+      isErased = true
+      log.length = 0
+      for (const written of [entries, registers, marks, results, emptied]) written.clear()
+      record('erase', opId, opId)
+      return accepted()
+    },
+  }
+  const outcomes = ops.map((op): OpResult => {
+    const { opId, kind } = op.envelope
+    const before = results.get(opId) ?? rows.results.get(opId)
+    if (before) return { ...before, repeated: true }
+    const result = rules[kind](op)
+    results.set(opId, result)
+    return result
+  })
   return {
-    results,
-    erase,
-    log: log.map((row) => (isDeleted(draft, row.id) ? withoutBody(row) : row)),
+    results: outcomes,
+    erase: isErased,
+    log: log.map((row) => (isDeleted(row.id) ? withoutBody(row) : row)),
     registers: [...registers.values()],
-    ...reindexed(draft),
+    ...reindexed(rows, registers),
     emptied: [...emptied],
     marks: [...marks.values()],
-    refused,
+    refused: [...results].flatMap(([opId, result]) => (result.status === 'accepted' ? [] : { opId, result })),
     used: [...used],
   }
 }
@@ -54,165 +174,8 @@ export function nothingWritten(results: readonly OpResult[]): Decision {
   return { ...decide([], NO_ROWS), results }
 }
 
-/** The rows as they would be after the ops taken so far: those that were read, and what is written over them. */
-type Draft = ReturnType<typeof draftOf>
-
-function draftOf(rows: Rows) {
-  return {
-    rows,
-    seq: rows.head.seq,
-    ordinal: rows.head.ordinal,
-    erase: false,
-    /** With the bodies of what is deleted, until the decision. */
-    log: [] as LogRow[],
-    entries: new Map<string, LogRow>(),
-    registers: new Map<string, RegisterRow>(),
-    marks: new Map<string, MarkRow>(),
-    results: new Map<string, OpResult>(),
-    refused: [] as { opId: string; result: OpResult }[],
-    /** Names that are deleted from now on. */
-    emptied: new Set<string>(),
-    used: new Set<string>(),
-  }
-}
-
-const RULES: { readonly [kind in Op['kind']]: (draft: Draft, op: SealedOp) => OpResult } = {
-  append,
-  mark,
-  put,
-  delete: remove,
-  erase,
-}
-
-function take(draft: Draft, op: SealedOp): OpResult {
-  const { opId, kind } = op.envelope
-  const before = draft.results.get(opId) ?? draft.rows.results.get(opId)
-  if (before) return { ...before, repeated: true }
-  const result = RULES[kind](draft, op)
-  draft.results.set(opId, result)
-  if (result.status !== 'accepted') draft.refused.push({ opId, result })
-  return result
-}
-
-function append(draft: Draft, { envelope, bodies, derived }: SealedOp): OpResult {
-  const { opId, ids, round, attachments = [] } = envelope
-  if (new Set(ids).size < ids.length || ids.some((id) => entryOf(draft, id))) return rejected('duplicate-id')
-  if (round === undefined || (round !== ids[0] && entryOf(draft, round)?.round !== round))
-    return rejected('unknown-round')
-  const seq = ++draft.seq
-  ids.forEach((id, place) => {
-    const ordinal = ++draft.ordinal
-    const body = bodies[place] ?? null
-    const column = derived?.[place]
-    const row = { seq, place, kind: 'message', id, opId, ordinal, round, body } as const
-    write(draft, column === undefined ? row : { ...row, derived: column })
-  })
-  for (const id of attachments) draft.used.add(id)
-  return accepted(seq)
-}
-
-function mark(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
-  const { opId, ids, mark: kind = 'rewind', lane, base = null, sources } = envelope
-  const id = ids[0] as string
-  if (entryOf(draft, id)) return rejected('duplicate-id')
-  const slot = slotOf(kind, lane)
-  const current = slot === undefined ? undefined : (draft.marks.get(slot) ?? draft.rows.head.marks.get(slot))
-  const applied = slot === undefined || base === (current?.id ?? null)
-  const seq = ++draft.seq
-  const chained = slot !== undefined && applied && { chain: (current?.chain ?? 0) + 1 }
-  if (chained) draft.marks.set(slot, { slot, id, seq, ...chained })
-  arrivesDeleted(draft, id, sources)
-  write(draft, {
-    ...{ seq, place: 0, kind, id, opId, ordinal: draft.ordinal, base, applied, body: bodies[0] ?? null },
-    ...(lane !== undefined && { lane }),
-    ...chained,
-    ...(sources && { sources }),
-  })
-  return accepted(seq, applied)
-}
-
-function put(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
-  const { opId, key = '', base = null, sources, index } = envelope
-  if (isDeleted(draft, key)) return rejected('deleted')
-  const version = registerOf(draft, key)?.version ?? null
-  if (base !== version) return { status: 'conflict', version }
-  const seq = record(draft, 'put', key, opId)
-  const row = { key, version: opId, seq, body: null }
-  const listed = { ...(sources && { sources }), ...(index && { index }) }
-  const isForgotten = arrivesDeleted(draft, key, sources)
-  draft.registers.set(key, isForgotten ? row : { ...row, ...listed, body: bodies[0] ?? null })
-  return accepted(seq)
-}
-
-function remove(draft: Draft, { envelope: { opId, target = '' } }: SealedOp): OpResult {
-  const seq = record(draft, 'delete', target, opId)
-  // What names it as a source goes with it, and in turn what names that.
-  const names = new Set([target])
-  for (const name of names) for (const dependent of naming(draft, name)) names.add(dependent)
-  for (const name of names) {
-    draft.emptied.add(name)
-    if (registerOf(draft, name)) draft.registers.set(name, { key: name, version: opId, seq, body: null })
-  }
-  return accepted(seq)
-}
-
-/** Nothing is left but the count of ops, and what is known of attachments. */
-function erase(draft: Draft, { envelope: { opId } }: SealedOp): OpResult {
-  const { seq, used } = draft
-  Object.assign(draft, draftOf(NO_ROWS), { erase: true, seq, used })
-  return accepted(record(draft, 'erase', opId, opId))
-}
-
-function accepted(seq: number, applied = true): OpResult {
-  return { status: 'accepted', seq, applied }
-}
-
 function rejected(reason: RejectReason): OpResult {
   return { status: 'rejected', reason }
-}
-
-function write(draft: Draft, row: LogRow): void {
-  draft.log.push(row)
-  draft.entries.set(row.id, row)
-}
-
-/** Writes the row of an op that has no entry. @returns its seq */
-function record(draft: Draft, kind: 'put' | 'delete' | 'erase', id: string, opId: string): number {
-  const seq = ++draft.seq
-  draft.log.push({ seq, place: 0, kind, id, opId, ordinal: draft.ordinal, body: null })
-  return seq
-}
-
-function entryOf({ entries, rows }: Draft, id: string): LogRow | undefined {
-  return entries.get(id) ?? rows.entries.get(id)
-}
-
-function registerOf({ registers, rows }: Draft, key: string): RegisterRow | undefined {
-  return registers.get(key) ?? rows.registers.get(key)
-}
-
-function isDeleted({ emptied, rows }: Draft, name: string): boolean {
-  return emptied.has(name) || rows.deleted.has(name)
-}
-
-/**
- * Whether a mark or register that is written now is deleted as it arrives: because it was deleted itself, or because it
- * derives from what was. Then what derives from it is too.
- */
-function arrivesDeleted(draft: Draft, name: string, sources: readonly string[] = []): boolean {
-  const isGone = [name, ...sources].some((one) => isDeleted(draft, one))
-  if (isGone) draft.emptied.add(name)
-  return isGone
-}
-
-/** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
-function naming({ rows, log, registers }: Draft, source: string): readonly string[] {
-  const isFrom = ({ sources }: Pick<LogRow, 'sources'>) => sources?.includes(source)
-  return [
-    ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(name)),
-    ...log.filter(isFrom).map(({ id }) => id),
-    ...[...registers.values()].filter(isFrom).map(({ key }) => key),
-  ]
 }
 
 function withoutBody({ derived: _, ...row }: LogRow): LogRow {
@@ -220,7 +183,10 @@ function withoutBody({ derived: _, ...row }: LogRow): LogRow {
 }
 
 /** How the places and weights of the registers that are written differ from those that they had. */
-function reindexed({ rows, registers }: Draft): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
+function reindexed(
+  rows: Rows,
+  registers: ReadonlyMap<string, RegisterRow>,
+): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
   const unlisted: IndexRow[] = []
   const listed: IndexRow[] = []
   const sums = new Map<string, Sum>()
