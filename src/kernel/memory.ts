@@ -8,13 +8,13 @@ import type { LawCheck } from './context/lane.ts'
 import { type Feature, KERNEL, type KernelMemory, type OnCut, providedIn } from './feature.ts'
 import { createPolicy, type Policy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
-import { checkShape } from './text/fields.ts'
+import { checkShape, optional } from './text/fields.ts'
 import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
 
 const OPERATION = 'createMemory'
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
-const SCOPE = { 'tenant?': checkId, userId: checkId, 'sessionId?': checkId }
+const SCOPE = { tenant: optional(checkId), userId: checkId, sessionId: optional(checkId) }
 const PARTS = ['name', 'shape', 'needs', 'lane', 'derive', 'registers', 'provides', 'memory', 'user', 'open']
 /** A word: what a session has under the name, and options of `commit` and `context`. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/
@@ -79,7 +79,9 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
   const face: Memory & { readonly [KERNEL]: KernelMemory } = {
     [KERNEL]: memory,
     session: (given, options = {}) => {
-      const { project } = checkShape<SessionOptions>('session', 'options', options, { 'project?': checkId })
+      const { project } = checkShape<SessionOptions>('session', 'options', options, {
+        project: optional(checkId),
+      })
       const { sessionId = DEFAULT_SESSION, ...rest } = checkScope('session', given)
       const scope = { ...rest, sessionId }
       const own = { memory, user: memory.user(rest), scope, store: store.open(scope), project }

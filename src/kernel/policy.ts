@@ -2,7 +2,7 @@ import type { Budget } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Json } from '../ports/message.ts'
 import type { Limits, ToolOutputOptions, WindowLimits, WindowOptions } from '../ports/session.ts'
-import { type Check, checkShape, type Fields } from './text/fields.ts'
+import { type Check, checkShape, type Fields, optional } from './text/fields.ts'
 import { hashJson } from './text/hash.ts'
 import { checkCount, checkId, invalid } from './text/json.ts'
 
@@ -19,11 +19,15 @@ const checkShare: Check = (operation, argument, value) => {
   if (typeof value === 'number' && value >= 0 && value <= 0.5) return value
   throw invalid(operation, argument, 'must be between 0 and 0.5')
 }
-const BUDGET: Fields = { contextWindow: checkSize, maxOutputTokens: checkCount, 'margin?': checkShare }
-const OUTPUT: Fields = { 'first?': checkCount, 'old?': checkCount }
-const SIZES: Fields = { 'rounds?': checkSize, 'messages?': checkSize, 'tokens?': checkSize }
+const BUDGET: Fields = { contextWindow: checkSize, maxOutputTokens: checkCount, margin: optional(checkShare) }
+const OUTPUT: Fields = { first: optional(checkCount), old: optional(checkCount) }
+const SIZES: Fields = {
+  rounds: optional(checkSize),
+  messages: optional(checkSize),
+  tokens: optional(checkSize),
+}
 const checkSizes: Check = (operation, argument, value) => checkShape(operation, argument, value, SIZES)
-const WINDOW: Fields = { 'max?': checkSizes, 'keep?': checkSizes, ...SIZES }
+const WINDOW: Fields = { max: optional(checkSizes), keep: optional(checkSizes), ...SIZES }
 
 export interface PolicyOptions extends Limits {
   readonly budget: number | Budget

@@ -8,7 +8,7 @@ import { KERNEL, type KernelSession, type NamedPart, type OnCut, providedIn } fr
 import { messagesOf } from './log/fold.ts'
 import { readHistory } from './log/history.ts'
 import { addSession } from './log/session-list.ts'
-import { type Commit, Writer } from './log/writer.ts'
+import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
 import { checkOptions, invalid } from './text/json.ts'
 
@@ -56,8 +56,11 @@ export function openSession(given: SessionParts): SessionBase {
       queue = result.catch(ignore)
       return result
     },
-    append: async (operation, input, options = {}, beside) =>
-      told(await writer.append(operation, input, options, beside)),
+    append: async (operation, input, options = {}, beside) => {
+      const result = await writer.append(operation, input, options, beside)
+      await kernel.tell()
+      return result
+    },
     register: () => addSession(user.store, memory.host, sessionId),
     look: async () => {
       await own.view.refresh()
@@ -136,7 +139,8 @@ export function openSession(given: SessionParts): SessionBase {
         listener()
       } catch {}
   }
-  const told = async <Result>(result: Result): Promise<Result> => {
+  const commit = async (input: Commit, options: Options): Promise<Committed> => {
+    const result = await writer.commit(input, options)
     await kernel.tell()
     return result
   }
@@ -155,8 +159,7 @@ export function openSession(given: SessionParts): SessionBase {
     [KERNEL]: kernel,
     sessionId,
     append: (input, options) => kernel.run(() => kernel.append('append', input, options)),
-    commit: (input: Commit, options: Options = {}) =>
-      kernel.run(async () => told(await writer.commit(input, options))),
+    commit: (input, options = {}) => kernel.run(() => commit(input, options)),
     context: (options = {}) => kernel.run(() => context(options as Options)),
     history: (options = {}) => kernel.run(() => readHistory(store, options)),
     subscribe: (listener) => {

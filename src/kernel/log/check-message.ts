@@ -2,7 +2,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { checkJson } from '../text/check-json.ts'
-import { checkFields, type Fields } from '../text/fields.ts'
+import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
 import { utf8Length } from '../text/utf8-length.ts'
 import {
@@ -27,21 +27,17 @@ const ALLOWED: { readonly [role in Role]: readonly Part['type'][] } = {
 /** The fields of each part beside its type. */
 const FIELDS: { readonly [type in Part['type']]: Fields } = {
   text: { text: checkText },
-  reasoning: { text: checkText, 'signature?': checkText },
+  reasoning: { text: checkText, signature: optional(checkText) },
   'tool-call': { id: checkCallId, name: checkId, input: checkJson },
   'tool-result': { callId: checkCallId, output: checkJson, isError: keepTrue },
-  media: { mediaType: checkText, 'ref?': checkText, 'url?': checkText, 'tokens?': checkCount },
-  opaque: { provider: checkText, value: checkJson, 'tokens?': checkCount },
+  media: {
+    mediaType: checkText,
+    ref: optional(checkText),
+    url: optional(checkText),
+    tokens: optional(checkCount),
+  },
+  opaque: { provider: checkText, value: checkJson, tokens: optional(checkCount) },
 }
-/** What an app may say of a message beside what it says. */
-const OPTIONAL: Fields = {
-  'id?': checkMessageId,
-  'createdAt?': checkTime,
-  'trust?': checkLabel,
-  'name?': checkId,
-  'metadata?': checkMetadata,
-}
-
 /**
  * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy shares nothing with the input.
  *
@@ -49,16 +45,22 @@ const OPTIONAL: Fields = {
  */
 export function checkMessage(operation: string, argument: string, input: MessageInput, host: Host): Message {
   if (!isPlainObject(input)) throw invalid(operation, argument, 'must be an object')
-  const { role, content } = input as MessageInput
+  const { id, role, content, createdAt, trust = role, name, metadata } = input as MessageInput
+  const at = (field: string): string => `${argument}.${field}`
   if (!Object.hasOwn(ALLOWED, role))
-    throw invalid(operation, `${argument}.role`, 'must be system, user, assistant or tool')
-  const given = checkFields<Partial<Message>>(operation, `${argument}.`, input, OPTIONAL)
-  const { id = host.newId(), createdAt = host.now(), trust = role, name, metadata } = given
-  if (lowerTrust(trust, role) !== trust)
-    throw invalid(operation, `${argument}.trust`, `cannot be above ${role} for a message of that role`)
-  const checked = checkContent(operation, `${argument}.content`, role, content)
-  const message = { id, role, content: checked, createdAt, trust, name, metadata } as Message
-  return openMessage(id, checkSize(operation, argument, sealMessage(message), MAX_ENTRY_BYTES))
+    throw invalid(operation, at('role'), 'must be system, user, assistant or tool')
+  if (lowerTrust(checkLabel(operation, at('trust'), trust), role) !== trust)
+    throw invalid(operation, at('trust'), `cannot be above ${role} for a message of that role`)
+  const message = {
+    id: id === undefined ? host.newId() : checkMessageId(operation, at('id'), id),
+    role,
+    content: checkContent(operation, at('content'), role, content),
+    createdAt: createdAt === undefined ? host.now() : checkTime(operation, at('createdAt'), createdAt),
+    trust,
+    name: name === undefined ? name : checkId(operation, at('name'), name),
+    metadata: metadata === undefined ? metadata : checkMetadata(operation, at('metadata'), metadata),
+  } as Message
+  return openMessage(message.id, checkSize(operation, argument, sealMessage(message), MAX_ENTRY_BYTES))
 }
 
 function checkMessageId(operation: string, argument: string, value: unknown): string {

@@ -3,7 +3,7 @@ import type { Message } from '../../ports/message.ts'
 import type { HistoryOptions } from '../../ports/session.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
-import { checkShape } from '../text/fields.ts'
+import { checkShape, optional } from '../text/fields.ts'
 import { checkCount, checkId } from '../text/json.ts'
 import { findOpener, readAll } from './entries.ts'
 import { fold, messagesOf, type Unit } from './fold.ts'
@@ -13,10 +13,10 @@ const DEFAULT_MESSAGES = 50
 const FIRST_ROWS = 32
 const ROWS_A_ROUND = 4
 const OPTIONS = {
-  'before?': checkId,
-  'rounds?': checkCount,
-  'messages?': checkCount,
-  'characters?': checkCount,
+  before: optional(checkId),
+  rounds: optional(checkCount),
+  messages: optional(checkCount),
+  characters: optional(checkCount),
 }
 
 /**

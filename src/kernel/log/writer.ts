@@ -3,7 +3,7 @@ import type { Json, Message, MessageInput } from '../../ports/message.ts'
 import type { Op, OpResult } from '../../ports/op.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
-import { checkFields, checkShape } from '../text/fields.ts'
+import { checkFields, optional } from '../text/fields.ts'
 import { hashText } from '../text/hash.ts'
 import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
@@ -36,7 +36,7 @@ interface Given {
   readonly checked: unknown
 }
 
-const OPTIONS = { 'opId?': checkId, 'round?': checkId }
+const OPTIONS = { opId: optional(checkId), round: optional(checkId) }
 
 /** Writes to one session's log and, in the same commit, what features have for it. One call after the other. */
 export class Writer {
@@ -64,7 +64,7 @@ export class Writer {
     options: AppendOptions,
     beside?: Beside,
   ): Promise<AppendResult> {
-    checkShape(operation, 'options', options, OPTIONS)
+    checkOptions(operation, 'options', options, Object.keys(OPTIONS))
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
     return this.#write(this.#draft(operation, 'message', input, options), [], beside)
@@ -75,7 +75,7 @@ export class Writer {
     const takers = this.#writes.filter(({ write }) => write.check)
     checkOptions('commit', 'options', input, ['messages', ...takers.map(({ name }) => name)])
     const own = takers.flatMap(({ write }) => write.options ?? [])
-    checkOptions('commit', 'options', options, ['opId', 'round', ...own])
+    checkOptions('commit', 'options', options, [...Object.keys(OPTIONS), ...own])
     const given: Given[] = []
     for (const { name, write } of takers) {
       const value = input[name]

@@ -3,8 +3,13 @@ import { checkOptions } from './json.ts'
 /** Contract: gives the value as it is kept, or throws `ERR_INVALID_ARGUMENT`. */
 export type Check = (operation: string, argument: string, value: unknown) => unknown
 
-/** What checks each field of an object. A field that may be absent has a `?` after its name. */
-export type Fields = { readonly [name: string]: Check }
+/** What checks each field of an object. */
+export type Fields = { readonly [field: string]: Check }
+
+/** A field that may be absent. */
+export function optional(check: Check): Check {
+  return (operation, argument, value) => (value === undefined ? undefined : check(operation, argument, value))
+}
 
 /** Those of the fields that are given, as they were checked. @param path what stands before their names in errors */
 export function checkFields<Checked>(
@@ -14,10 +19,9 @@ export function checkFields<Checked>(
   fields: Fields,
 ): Checked {
   const checked: { [field: string]: unknown } = {}
-  for (const [name, check] of Object.entries(fields)) {
-    const field = name.replace('?', '')
-    const given: unknown = value[field as keyof typeof value]
-    if (field === name || given !== undefined) checked[field] = check(operation, path + field, given)
+  for (const field in fields) {
+    const kept = fields[field]?.(operation, path + field, value[field as never])
+    if (kept !== undefined) checked[field] = kept
   }
   return checked as Checked
 }
@@ -30,7 +34,6 @@ export function checkShape<Checked>(
   fields: Fields,
   path = argument === 'options' ? '' : `${argument}.`,
 ): Checked {
-  const known = Object.keys(fields).map((name) => name.replace('?', ''))
-  checkOptions(operation, argument, value, known)
+  checkOptions(operation, argument, value, Object.keys(fields))
   return checkFields(operation, path, value, fields)
 }
