@@ -1,11 +1,16 @@
 import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
-import { createKernel, type KernelOptions, OPTIONS } from './kernel/memory.ts'
+import { createKernel, type KernelOptions } from './kernel/memory.ts'
 import { checkOptions, invalid } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
+
+const OPTIONS = [
+  ...['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut', 'laws'],
+  ...['clock', 'newId'],
+]
 
 export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
   /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
@@ -40,7 +45,7 @@ export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = 
 export function createMemory<const Use extends readonly Feature[] = readonly []>(
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
-  checkOptions('createMemory', 'options', options, [...OPTIONS, 'clock', 'newId'])
+  checkOptions('createMemory', 'options', options, OPTIONS)
   const { counter = defaultCounter, clock = webHost.now, newId = webHost.newId, ...rest } = options
   for (const [name, value] of Object.entries({ clock, newId }))
     if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')

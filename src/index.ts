@@ -58,6 +58,7 @@ export { type StandardMiddlewareOptions, standardMiddleware } from './agent/stan
 export { lawChecker } from './assert-laws.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
+export { charsPerToken, utf8Bound } from './counters/simple.ts'
 export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
 export type { Checkpoint } from './features/checkpoint/checkpoint.ts'
 export {
@@ -118,7 +119,7 @@ export type { Skills } from './features/skills/skills.ts'
 export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export type { LawCheck } from './kernel/context/lane.ts'
-export { charsPerToken, countMessage, utf8Bound } from './kernel/count.ts'
+export { countMessage } from './kernel/count.ts'
 export {
   type BeforeCut,
   type Cut,

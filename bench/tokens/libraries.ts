@@ -46,7 +46,7 @@ const LOADERS = {
     return { count: (text) => estimateTokenCount(text) }
   },
   'charsPerToken(4)': async (): Promise<Library> => {
-    const { charsPerToken } = await import('../../src/kernel/count.ts')
+    const { charsPerToken } = await import('../../src/counters/simple.ts')
     return charsPerToken(4)
   },
 } as const

@@ -1,5 +1,5 @@
+import { codePoints } from '../features/text/code-points.ts'
 import { checkText, invalid } from '../kernel/text/json.ts'
-import { codePoints } from '../kernel/text/text.ts'
 import type { Trust } from '../ports/message.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { Middleware } from './middleware.ts'

@@ -1,5 +1,6 @@
+import { charsPerToken } from '../counters/simple.ts'
 import { Prefix } from '../kernel/context/prefix.ts'
-import { charsPerToken, countMessage, countTools, perRequest } from '../kernel/count.ts'
+import { countMessage, countTools, perRequest } from '../kernel/count.ts'
 import { checkMessage } from '../kernel/log/check-message.ts'
 import { partsOf } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'

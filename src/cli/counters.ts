@@ -1,6 +1,6 @@
 import { defaultCounter } from '../counters/default.ts'
 import { loadO200k } from '../counters/o200k.ts'
-import { charsPerToken, utf8Bound } from '../kernel/count.ts'
+import { charsPerToken, utf8Bound } from '../counters/simple.ts'
 import type { Counter } from '../ports/counter.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import { type CounterName, UsageError } from './arguments.ts'

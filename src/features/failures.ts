@@ -1,4 +1,3 @@
-import { TRIES } from '../kernel/log/once.ts'
 import { PlimsollError } from '../ports/errors.ts'
 
 export function limitReached(operation: string, what: string, limit: number): PlimsollError {
@@ -7,15 +6,4 @@ export function limitReached(operation: string, what: string, limit: number): Pl
 
 export function notFound(operation: string, reason: string, id: string): PlimsollError {
   return new PlimsollError('ERR_NOT_FOUND', `${operation}: ${reason}`, { id })
-}
-
-/** @param details the version that is there now, where it is known */
-export function changedByOthers(
-  operation: string,
-  what: string,
-  id: string,
-  details: { readonly version?: string | null } = {},
-): PlimsollError {
-  const reason = `${what} was changed by others ${TRIES} times in a row`
-  return new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`, { id, ...details })
 }

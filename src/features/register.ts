@@ -1,5 +1,5 @@
 import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
-import { once, TRIES } from '../kernel/log/once.ts'
+import { changedByOthers, once, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { canonical } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
@@ -7,7 +7,7 @@ import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
 import type { IndexEntry, Op } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
-import { changedByOthers, notFound } from './failures.ts'
+import { notFound } from './failures.ts'
 
 /** How one write of a register may be bound. */
 export interface WriteOptions {
@@ -98,7 +98,7 @@ export async function changeRegister<Value>(
     if (results.some(({ status }) => status === 'rejected')) throw deleted(operation, key)
   }
   const { version } = await readRegister(store, key)
-  throw changedByOthers(operation, key, key, { version })
+  throw changedByOthers(operation, key, { id: key, version })
 }
 
 /** Takes a register off. Idempotent. @throws as {@link changeRegister} */

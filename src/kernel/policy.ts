@@ -1,9 +1,10 @@
 import type { Budget } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Json } from '../ports/message.ts'
-import type { Limits, WindowBand, WindowLimits, WindowOptions } from '../ports/session.ts'
+import type { Limits, ToolOutputOptions, WindowLimits, WindowOptions } from '../ports/session.ts'
+import { type Check, checkShape, type Fields, optional } from './text/fields.ts'
 import { hashJson } from './text/hash.ts'
-import { checkCount, checkId, checkOptions, invalid } from './text/json.ts'
+import { checkCount, checkId, invalid } from './text/json.ts'
 
 /** Version of the rules that turn entries into blocks. A change starts a new lane, so old epochs stay as they were. */
 export const RENDER_VERSION = 1
@@ -12,7 +13,21 @@ const ESTIMATE_MARGIN = 0.12
 /** An output may at first fill the cap divided by this, so that a step of many parallel calls still fits. */
 const FIRST_OUTPUTS = 16
 const OLD_OUTPUT = 800
-const LIMITS = ['rounds', 'messages', 'tokens'] as const
+
+const checkSize: Check = (operation, argument, value) => checkCount(operation, argument, value, 1)
+const checkShare: Check = (operation, argument, value) => {
+  if (typeof value === 'number' && value >= 0 && value <= 0.5) return value
+  throw invalid(operation, argument, 'must be between 0 and 0.5')
+}
+const BUDGET: Fields = { contextWindow: checkSize, maxOutputTokens: checkCount, margin: optional(checkShare) }
+const OUTPUT: Fields = { first: optional(checkCount), old: optional(checkCount) }
+const SIZES: Fields = {
+  rounds: optional(checkSize),
+  messages: optional(checkSize),
+  tokens: optional(checkSize),
+}
+const checkSizes: Check = (operation, argument, value) => checkShape(operation, argument, value, SIZES)
+const WINDOW: Fields = { max: optional(checkSizes), keep: optional(checkSizes), ...SIZES }
 
 export interface PolicyOptions extends Limits {
   readonly budget: number | Budget
@@ -42,31 +57,32 @@ export interface Policy {
  * @throws ERR_INVALID_ARGUMENT
  */
 export function createPolicy(
-  { budget: given, window, toolOutput = {} }: PolicyOptions,
+  { budget: given, window = {}, toolOutput = {} }: PolicyOptions,
   counter: Counter,
   lanes: (cap: number) => { readonly [feature: string]: Json },
   operation = 'createMemory',
 ): Policy {
-  const budget: Budget = typeof given === 'number' ? { contextWindow: given, maxOutputTokens: 0 } : given
-  checkOptions(operation, 'budget', budget, ['contextWindow', 'maxOutputTokens', 'margin'])
-  checkOptions(operation, 'toolOutput', toolOutput, ['first', 'old'])
-  const contextWindow = checkCount(operation, 'budget.contextWindow', budget.contextWindow, 1)
-  const maxOutputTokens = checkCount(operation, 'budget.maxOutputTokens', budget.maxOutputTokens, 0)
+  const budget = typeof given === 'number' ? { contextWindow: given, maxOutputTokens: 0 } : given
+  const share = counter.kind === 'estimate' ? ESTIMATE_MARGIN : 0
+  const {
+    contextWindow,
+    maxOutputTokens,
+    margin = share,
+  } = checkShape<Budget>(operation, 'budget', budget, BUDGET)
   if (maxOutputTokens >= contextWindow)
     throw invalid(operation, 'budget.maxOutputTokens', 'must be below contextWindow')
-  const share = budget.margin ?? (counter.kind === 'estimate' ? ESTIMATE_MARGIN : 0)
-  if (!(share >= 0 && share <= 0.5)) throw invalid(operation, 'budget.margin', 'must be between 0 and 0.5')
   const cap = contextWindow - maxOutputTokens
-  const first = toolOutput.first ?? Math.floor(cap / FIRST_OUTPUTS)
-  const old = toolOutput.old ?? Math.min(OLD_OUTPUT, Math.floor(first / 2))
+  const outputs = checkShape<ToolOutputOptions>(operation, 'toolOutput', toolOutput, OUTPUT)
+  const { first = Math.floor(cap / FIRST_OUTPUTS), old = Math.min(OLD_OUTPUT, Math.floor(first / 2)) } =
+    outputs
   const settings = {
     cap,
     reserved: maxOutputTokens,
-    margin: Math.ceil(cap * share),
-    first: checkCount(operation, 'toolOutput.first', first, 0),
-    old: checkCount(operation, 'toolOutput.old', old, 0),
+    margin: Math.ceil(cap * margin),
+    first,
+    old,
     protect: Math.floor(cap / 4),
-    ...limits(operation, window),
+    ...bandOf(operation, window),
   }
   const id = checkId(operation, 'counter.id', counter.id)
   const use = lanes(cap)
@@ -75,35 +91,23 @@ export function createPolicy(
   return { ...settings, counter, lane: lane.slice(0, 16) }
 }
 
-type Sizes = { readonly [unit: string]: number }
+type Sizes = { [unit: string]: number }
 
-function limits(
+function bandOf(
   operation: string,
-  window: WindowOptions = {},
+  window: WindowOptions,
 ): { readonly max: Sizes; readonly keep: Sizes; readonly sliding?: true } {
-  checkOptions(operation, 'window', window, ['max', 'keep', ...LIMITS])
-  const sizes = LIMITS.filter((unit) => unit in window)
-  if (sizes.length > 0 && Object.keys(window).length > 1)
-    throw invalid(operation, 'window', 'must be max and keep, or one of rounds, messages and tokens')
-  if (sizes.length > 0) {
-    const size = limitsOf(operation, 'window', window as WindowLimits)
+  const given = checkShape<{ max?: Sizes; keep?: Sizes }>(operation, 'window', window, WINDOW)
+  const { max = {}, keep: lower, ...size } = given
+  if (Object.keys(size).length > 0) {
+    if (Object.keys(given).length > 1)
+      throw invalid(operation, 'window', 'must be max and keep, or one of rounds, messages and tokens')
     return { max: size, keep: size, sliding: true }
   }
-  const { max: upper = {}, keep: lower = {} } = window as WindowBand
-  const max = limitsOf(operation, 'window.max', upper)
-  const halves = Object.entries(max).map(([unit, size]) => [unit, Math.ceil(size / 2)])
-  const keep: Sizes = { ...Object.fromEntries(halves), ...limitsOf(operation, 'window.keep', lower) }
-  for (const unit of LIMITS)
-    if ((keep[unit] ?? 0) > (max[unit] ?? Infinity))
-      throw invalid(operation, `window.keep.${unit}`, `must be at most max.${unit}`)
+  const keep = { ...lower }
+  for (const [unit, most] of Object.entries(max)) {
+    keep[unit] ??= Math.ceil(most / 2)
+    if (keep[unit] > most) throw invalid(operation, `window.keep.${unit}`, `must be at most max.${unit}`)
+  }
   return { max, keep }
-}
-
-function limitsOf(operation: string, argument: string, limits: WindowLimits): Sizes {
-  checkOptions(operation, argument, limits, LIMITS)
-  const given = LIMITS.flatMap((unit) => {
-    const size = limits[unit]
-    return size === undefined ? [] : [[unit, checkCount(operation, `${argument}.${unit}`, size, 1)]]
-  })
-  return Object.fromEntries(given)
 }

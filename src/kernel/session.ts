@@ -1,14 +1,10 @@
 import type { Context } from '../ports/context.ts'
 import type { SessionBase } from '../ports/memory.ts'
-import type { MessageInput } from '../ports/message.ts'
-import type { Op, Scope } from '../ports/op.ts'
-import type { AppendOptions, AppendResult, ContextOptions, Limits, Snapshot } from '../ports/session.ts'
-import type { ScopeStore } from '../ports/store.ts'
+import type { Scope } from '../ports/op.ts'
+import type { ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
-import type { NamedShow } from './context/shows.ts'
-import type { CutPart, NamedPart, OnCut, Slot } from './feature.ts'
-import { KERNEL, type KernelMemory, type KernelSession, type KernelUser, providedIn } from './feature.ts'
+import { KERNEL, type KernelSession, type NamedPart, type OnCut, providedIn } from './feature.ts'
 import { messagesOf } from './log/fold.ts'
 import { readHistory } from './log/history.ts'
 import { addSession } from './log/session-list.ts'
@@ -31,163 +27,130 @@ export interface SessionParts
 
 type Options = { readonly [name: string]: unknown }
 
-/** What a session is made of: its queue, its features, its lanes. */
-class SessionKernel implements KernelSession {
-  readonly sessionId: string
-  readonly scope: Scope
-  readonly project: string | undefined
-  readonly store: ScopeStore
-  readonly user: KernelUser
-  readonly memory: KernelMemory
-  readonly policy: Policy
-  readonly lane: Lane
-  readonly parts: readonly NamedPart[]
-  readonly listeners = new Set<() => void>()
-  snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
-  readonly #given: SessionParts
-  readonly #writer: Writer
+/** Opens a session; nothing is read. What its features add stands beside what each session has. */
+export function openSession(given: SessionParts): SessionBase {
+  const { memory, user, scope, project, store, system, onCut, laws, limited } = given
+  const { policy } = memory
+  const { sessionId } = scope
+  const listeners = new Set<() => void>()
   /** Lanes of other limits than the memory's, by their names; the one used last is last. */
-  readonly #lanes = new Map<string, Lane>()
-  #queue: Promise<unknown> = Promise.resolve()
+  const lanes = new Map<string, Lane>()
+  let snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
+  let queue: Promise<unknown> = Promise.resolve()
+  let unwatch: (() => void) | undefined
 
-  constructor(given: SessionParts) {
-    this.#given = given
-    this.memory = given.memory
-    this.user = given.user
-    this.scope = given.scope
-    this.sessionId = given.scope.sessionId
-    this.project = given.project
-    this.store = given.store
-    this.policy = given.memory.policy
-    this.parts = this.memory.use.flatMap((feature) => {
-      const part = feature.open?.(this)
-      return part ? [{ name: feature.name, part }] : []
-    })
-    const covers = this.parts.filter(({ part }) => part.cover).map(({ name }) => `${name}()`)
-    if (covers.length > 1)
-      throw invalid('session', 'use', `has ${covers.join(' and ')}, of which only one can stand for messages`)
-    this.lane = this.#laneWith(this.policy)
-    this.#writer = new Writer(this)
+  const kernel: KernelSession & { parts: readonly NamedPart[] } = {
+    sessionId,
+    scope,
+    project,
+    store,
+    user,
+    memory,
+    policy,
+    parts: [],
+    get lane() {
+      return own
+    },
+    run: (work) => {
+      const result = queue.then(work)
+      queue = result.catch(ignore)
+      return result
+    },
+    append: async (operation, input, options = {}, beside) => {
+      const result = await writer.append(operation, input, options, beside)
+      await kernel.tell()
+      return result
+    },
+    register: () => addSession(user.store, memory.host, sessionId),
+    look: async () => {
+      await own.view.refresh()
+      see()
+    },
+    tell: async () => {
+      if (listeners.size > 0) await kernel.look().catch(ignore)
+    },
+    check: (options: ContextOptions & Options) => {
+      const takers = shows.filter(({ show }) => show.check)
+      checkContextOptions(
+        options,
+        takers.map(({ name }) => name),
+      )
+      for (const { name, show } of takers)
+        if (options[name] !== undefined) show.check?.('context', options[name])
+      kernel.laneOf(options.limits)
+    },
+    laneOf: (limits) => {
+      if (limits === undefined) return own
+      checkOptions('context', 'limits', limits, ['window', 'toolOutput'])
+      const policy = limited(limits)
+      if (policy.lane === own.policy.lane) return own
+      const lane = lanes.get(policy.lane) ?? laneBy(policy)
+      lanes.delete(policy.lane)
+      lanes.set(policy.lane, lane)
+      const [oldest = ''] = lanes.keys()
+      if (lanes.size > MOST_LANES) lanes.delete(oldest)
+      return lane
+    },
+    lanes: () => [own, ...lanes.values()],
+    all: (slot) => {
+      const provided = kernel.parts.flatMap(({ part: { provides = [] } }) => provides)
+      return [...providedIn(provided, slot), ...memory.all(slot)]
+    },
+    one: (slot) => kernel.all(slot)[0],
   }
-
-  run<Value>(work: () => Promise<Value>): Promise<Value> {
-    const result = this.#queue.then(work)
-    this.#queue = result.catch(ignore)
-    return result
+  kernel.parts = memory.use.flatMap((feature) => {
+    const part = feature.open?.(kernel)
+    return part ? [{ name: feature.name, part }] : []
+  })
+  const { parts } = kernel
+  const shows = parts.flatMap(({ name, part: { show } }) => (show ? [{ name, show }] : []))
+  const covers = parts.flatMap(({ name, part: { cover } }) => (cover ? [{ name, cover }] : []))
+  if (covers.length > 1) {
+    const names = covers.map(({ name }) => `${name}()`).join(' and ')
+    throw invalid('session', 'use', `has ${names}, of which only one can stand for messages`)
   }
-
-  async append(
-    operation: string,
-    input: MessageInput | readonly MessageInput[],
-    options: AppendOptions = {},
-    beside?: (opId: string) => Promise<readonly Op[]>,
-  ): Promise<AppendResult> {
-    const result = await this.#writer.append(operation, input, options, beside)
-    await this.tell()
-    return result
-  }
-
-  async commit(input: Commit, options: Options): Promise<Committed> {
-    const result = await this.#writer.commit(input, options)
-    await this.tell()
-    return result
-  }
-
-  async context(options: ContextOptions & Options): Promise<Context> {
-    this.check(options)
-    const lane = this.laneOf(options.limits)
-    const { context } = await lane.context(options)
-    if (lane === this.lane) this.#see()
-    return context
-  }
-
-  register(): Promise<void> {
-    return addSession(this.user.store, this.memory.host, this.sessionId)
-  }
-
-  async look(): Promise<void> {
-    await this.lane.view.refresh()
-    this.#see()
-  }
-
-  async tell(): Promise<void> {
-    if (this.listeners.size > 0) await this.look().catch(ignore)
-  }
-
-  check(options: ContextOptions & Options): void {
-    const takers = this.#shows.filter(({ show }) => show.check)
-    const names = takers.map(({ name }) => name)
-    checkContextOptions(options, names)
-    for (const { name, show } of takers)
-      if (options[name] !== undefined) show.check?.('context', options[name])
-    this.laneOf(options.limits)
-  }
-
-  laneOf(limits: Limits | undefined): Lane {
-    if (limits === undefined) return this.lane
-    checkOptions('context', 'limits', limits, ['window', 'toolOutput'])
-    const policy = this.#given.limited(limits)
-    if (policy.lane === this.policy.lane) return this.lane
-    const lane = this.#lanes.get(policy.lane) ?? this.#laneWith(policy)
-    this.#lanes.delete(policy.lane)
-    this.#lanes.set(policy.lane, lane)
-    const [oldest = policy.lane] = this.#lanes.keys()
-    if (this.#lanes.size > MOST_LANES) this.#lanes.delete(oldest)
-    return lane
-  }
-
-  lanes(): readonly Lane[] {
-    return [this.lane, ...this.#lanes.values()]
-  }
-
-  all<Value>(slot: Slot<Value>): readonly Value[] {
-    const own = this.parts.flatMap(({ part: { provides = [] } }) => provides)
-    return [...providedIn(own, slot), ...this.memory.all(slot)]
-  }
-
-  one<Value>(slot: Slot<Value>): Value | undefined {
-    return this.all(slot)[0]
-  }
-
-  get #shows(): readonly NamedShow[] {
-    return this.parts.flatMap(({ name, part: { show } }) => (show ? [{ name, show }] : []))
-  }
-
-  #laneWith(policy: Policy): Lane {
-    const { store, scope, system, onCut, laws } = this.#given
-    const cuts: readonly CutPart[] = this.parts.flatMap(({ part: { cut } }) => cut ?? [])
+  const laneBy = (policy: Policy): Lane => {
+    const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])
+    if (onCut) cuts.push({ name: 'onCut', after: onCut })
     return new Lane({
       store,
       scope,
       policy,
       system,
       laws,
-      user: this.user.store,
-      shows: this.#shows,
-      cuts: onCut ? [...cuts, { name: 'onCut', after: onCut }] : cuts,
-      cover: this.parts.find(({ part }) => part.cover)?.part.cover,
+      user: user.store,
+      shows,
+      cuts,
+      cover: covers[0]?.cover,
     })
   }
+  const own = laneBy(policy)
+  const writer = new Writer(kernel)
 
   /** Takes over what the view holds. */
-  #see(): void {
-    const { view } = this.lane
-    this.#writer.see()
-    if (this.listeners.size === 0 || (this.snapshot.loaded && view.head.seq === this.snapshot.seq)) return
-    this.snapshot = { loaded: true, messages: messagesOf(view.conversation.units), seq: view.head.seq }
+  const see = (): void => {
+    const { head, conversation } = own.view
+    writer.see()
+    if (listeners.size === 0 || (snapshot.loaded && head.seq === snapshot.seq)) return
+    snapshot = { loaded: true, messages: messagesOf(conversation.units), seq: head.seq }
     // An observer stops nothing: what it watches has happened.
-    for (const listener of [...this.listeners])
+    for (const listener of [...listeners])
       try {
         listener()
       } catch {}
   }
-}
-
-/** Opens a session; nothing is read. What its features add stands beside what each session has. */
-export function openSession(given: SessionParts): SessionBase {
-  const kernel = new SessionKernel(given)
-  const { sessionId, store, listeners, parts } = kernel
-  let unwatch: (() => void) | undefined
+  const commit = async (input: Commit, options: Options): Promise<Committed> => {
+    const result = await writer.commit(input, options)
+    await kernel.tell()
+    return result
+  }
+  const context = async (options: ContextOptions & Options): Promise<Context> => {
+    kernel.check(options)
+    const lane = kernel.laneOf(options.limits)
+    const { context } = await lane.context(options)
+    if (lane === own) see()
+    return context
+  }
   const end = (): void => {
     unwatch?.()
     unwatch = undefined
@@ -196,12 +159,12 @@ export function openSession(given: SessionParts): SessionBase {
     [KERNEL]: kernel,
     sessionId,
     append: (input, options) => kernel.run(() => kernel.append('append', input, options)),
-    commit: (input, options = {}) => kernel.run(() => kernel.commit(input, options)),
-    context: (options = {}) => kernel.run(() => kernel.context(options as Options)),
+    commit: (input, options = {}) => kernel.run(() => commit(input, options)),
+    context: (options = {}) => kernel.run(() => context(options as Options)),
     history: (options = {}) => kernel.run(() => readHistory(store, options)),
     subscribe: (listener) => {
       listeners.add(listener)
-      const look = (): void => void kernel.run(() => kernel.look()).catch(ignore)
+      const look = (): void => void kernel.run(kernel.look).catch(ignore)
       unwatch ??= store.watch?.(look) ?? ignore
       // Nobody looked while nobody listened.
       if (listeners.size === 1) look()
@@ -210,7 +173,7 @@ export function openSession(given: SessionParts): SessionBase {
         if (listeners.size === 0) end()
       }
     },
-    getSnapshot: () => kernel.snapshot,
+    getSnapshot: () => snapshot,
     close: async () => {
       await kernel.run(async () => {})
       end()

@@ -25,3 +25,8 @@ export interface Counter {
    */
   calibration?(): number | undefined
 }
+
+/** What every message costs beside its texts: role and separators, in all chat formats that we know. */
+export const PER_MESSAGE = 4
+/** What a picture costs where nobody says otherwise (Anthropic's documented maximum for one image is about this). */
+export const MEDIA_TOKENS = 1_600

@@ -22,7 +22,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   client: ['ports'],
   platform: ['ports'],
   encrypted: ['ports', 'kernel', 'platform'],
-  agent: below,
+  agent: [...below, 'counters/simple.ts'],
   'ai-sdk': [...below, 'render', 'platform', 'agent/memory-tools.ts'],
   mcp: [...below, 'agent/memory-tools.ts', 'agent/session-start-guide.ts', 'agent/agent-session.ts'],
   replay: [...below, 'render', 'platform', 'stores/map.ts', 'create-memory.ts'],

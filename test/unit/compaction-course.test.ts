@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { charsPerToken } from '../../src/counters/simple.ts'
 import { type Context, type MessageInput, mapStore, type Store } from '../../src/index.ts'
-import { charsPerToken } from '../../src/kernel/count.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { contextAt } from '../../src/operations/context-at.ts'

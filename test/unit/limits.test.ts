@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { charsPerToken, countMessage } from '../../src/kernel/count.ts'
+import { charsPerToken } from '../../src/counters/simple.ts'
+import { countMessage } from '../../src/kernel/count.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { fullMemory } from '../contract/full-memory.ts'

@@ -1,8 +1,8 @@
 import { textOf } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
-import { codePoints } from '../../kernel/text/text.ts'
 import type { FactInput, FactKind } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
+import { codePoints } from '../text/code-points.ts'
 import { sentences } from '../text/sentences.ts'
 
 /** Facts that one message yields at most. */

@@ -1,7 +1,7 @@
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { checkReadable } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { allOrNone, TRIES } from '../../kernel/log/once.ts'
+import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkCount, checkId, invalid, isPlainObject } from '../../kernel/text/json.ts'
@@ -11,7 +11,6 @@ import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
-import { changedByOthers } from '../failures.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId } from './check-fact.ts'
 import { type FactRow, factIn, factKey } from './fact.ts'
@@ -266,7 +265,7 @@ export class Facts {
       )
       if (results.every(({ status }) => status === 'accepted')) return result
     }
-    throw changedByOthers(operation, `fact ${id}`, id)
+    throw changedByOthers(operation, `fact ${id}`, { id })
   }
 
   #plan(): FactPlan {

@@ -1,7 +1,7 @@
 import { checkSize } from '../../kernel/log/check-message.ts'
 import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
-import { codePoints } from '../../kernel/text/text.ts'
 import type { Skill } from '../../ports/skill.ts'
+import { codePoints } from '../text/code-points.ts'
 
 /** Longest name and description, in characters (Agent Skills, agentskills.io/specification). */
 const LONGEST_NAME = 64

@@ -1,12 +1,11 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
-import { TRIES } from '../../kernel/log/once.ts'
+import { changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { partId } from '../../kernel/log/rounds.ts'
 import { checkCount } from '../../kernel/text/json.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Op } from '../../ports/op.ts'
 import type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../../ports/skill.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { changedByOthers } from '../failures.ts'
 import {
   changeRegister,
   type Register,
@@ -91,7 +90,7 @@ export function skillsOf(store: ScopeStore, host: Host, tokensOf: (entry: SkillE
         if (text.value !== undefined && text.version === value.textVersion)
           return { name, description: value.description, ...text.value, version }
       }
-      throw changedByOthers('get', `skill ${name}`, name)
+      throw changedByOthers('get', `skill ${name}`, { id: name })
     },
     set: async (skill, options = {}) => {
       const { name, description, ...body } = checkSkill('set', skill)

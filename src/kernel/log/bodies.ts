@@ -12,11 +12,11 @@ export function messageIn(row: LogRow): Message | undefined {
 
 /** The mark in a row of kind `epoch`, `summary` or `rewind`, unless it was forgotten. */
 export function markIn(row: LogRow): Mark | undefined {
-  return row.body === null ? undefined : (parseBody(row.id, row.body) as Mark)
+  return parseBody(row.id, row.body) as Mark | undefined
 }
 
 export function valueIn({ key, body }: Pick<RegisterRow, 'key' | 'body'>): Json | undefined {
-  return body === null ? undefined : (parseBody(key, body) as Json)
+  return parseBody(key, body) as Json | undefined
 }
 
 /** A register that nobody can read must not be taken for one that is not there, and written over. @throws ERR_DECRYPT */

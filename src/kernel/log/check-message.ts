@@ -2,6 +2,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { checkJson } from '../text/check-json.ts'
+import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
 import { utf8Length } from '../text/utf8-length.ts'
 import {
@@ -23,24 +24,20 @@ const ALLOWED: { readonly [role in Role]: readonly Part['type'][] } = {
   tool: ['tool-result'],
 }
 
-type Check = (operation: string, argument: string, value: unknown) => unknown
-type Fields = { readonly [field: string]: Check }
-
-/** The fields of each part, beside those that it may have. */
-const REQUIRED: { readonly [type in Part['type']]: Fields } = {
+/** The fields of each part beside its type. */
+const FIELDS: { readonly [type in Part['type']]: Fields } = {
   text: { text: checkText },
-  reasoning: { text: checkText },
+  reasoning: { text: checkText, signature: optional(checkText) },
   'tool-call': { id: checkCallId, name: checkId, input: checkJson },
-  'tool-result': { callId: checkCallId, output: checkJson },
-  media: { mediaType: checkText },
-  opaque: { provider: checkText, value: checkJson },
+  'tool-result': { callId: checkCallId, output: checkJson, isError: keepTrue },
+  media: {
+    mediaType: checkText,
+    ref: optional(checkText),
+    url: optional(checkText),
+    tokens: optional(checkCount),
+  },
+  opaque: { provider: checkText, value: checkJson, tokens: optional(checkCount) },
 }
-const OPTIONAL: { readonly [type in Part['type']]?: Fields } = {
-  reasoning: { signature: checkText },
-  media: { ref: checkText, url: checkText, tokens: checkCount },
-  opaque: { tokens: checkCount },
-}
-
 /**
  * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy shares nothing with the input.
  *
@@ -48,19 +45,21 @@ const OPTIONAL: { readonly [type in Part['type']]?: Fields } = {
  */
 export function checkMessage(operation: string, argument: string, input: MessageInput, host: Host): Message {
   if (!isPlainObject(input)) throw invalid(operation, argument, 'must be an object')
-  const { id, role, content, createdAt, trust, name, metadata } = input as MessageInput
+  const { id, role, content, createdAt, trust = role, name, metadata } = input as MessageInput
   const at = (field: string): string => `${argument}.${field}`
   if (!Object.hasOwn(ALLOWED, role))
     throw invalid(operation, at('role'), 'must be system, user, assistant or tool')
-  const message: Message = {
+  if (lowerTrust(checkLabel(operation, at('trust'), trust), role) !== trust)
+    throw invalid(operation, at('trust'), `cannot be above ${role} for a message of that role`)
+  const message = {
     id: id === undefined ? host.newId() : checkMessageId(operation, at('id'), id),
     role,
     content: checkContent(operation, at('content'), role, content),
     createdAt: createdAt === undefined ? host.now() : checkTime(operation, at('createdAt'), createdAt),
-    trust: trust === undefined ? role : checkTrust(operation, at('trust'), role, trust),
-    ...(name !== undefined && { name: checkId(operation, at('name'), name) }),
-    ...(metadata !== undefined && { metadata: checkMetadata(operation, at('metadata'), metadata) }),
-  }
+    trust,
+    name: name === undefined ? name : checkId(operation, at('name'), name),
+    metadata: metadata === undefined ? metadata : checkMetadata(operation, at('metadata'), metadata),
+  } as Message
   return openMessage(message.id, checkSize(operation, argument, sealMessage(message), MAX_ENTRY_BYTES))
 }
 
@@ -72,24 +71,28 @@ function checkMessageId(operation: string, argument: string, value: unknown): st
 }
 
 function checkContent(operation: string, argument: string, role: Role, content: unknown): Message['content'] {
-  if (typeof content === 'string' && role !== 'tool') return checkText(operation, argument, content)
-  const shape = role === 'tool' ? 'must be a list of tool results' : 'must be a string or a list of parts'
-  if (!Array.isArray(content)) throw invalid(operation, argument, shape)
-  if (role === 'tool' && content.length === 0) throw invalid(operation, argument, 'must hold a tool result')
-  return content.map((part, index) => checkPart(operation, `${argument}[${index}]`, role, part))
+  const isTool = role === 'tool'
+  if (typeof content === 'string' && !isTool) return checkText(operation, argument, content)
+  if (!Array.isArray(content))
+    throw invalid(
+      operation,
+      argument,
+      `must be a ${isTool ? 'list of tool results' : 'string or a list of parts'}`,
+    )
+  if (isTool && content.length === 0) throw invalid(operation, argument, 'must hold a tool result')
+  return content.map((part: unknown, index) => {
+    const at = `${argument}[${index}]`
+    if (!isPlainObject(part)) throw invalid(operation, at, 'must be an object')
+    const type = part.type as Part['type']
+    if (!ALLOWED[role].includes(type))
+      throw invalid(operation, at, `of type ${String(type)} cannot be in a message of role ${role}`)
+    return { type, ...checkFields<Omit<Part, 'type'>>(operation, `${at}.`, part, FIELDS[type]) } as Part
+  })
 }
 
-function checkPart(operation: string, argument: string, role: Role, part: unknown): Part {
-  if (!isPlainObject(part)) throw invalid(operation, argument, 'must be an object')
-  const { type } = part as { type: Part['type'] }
-  if (!ALLOWED[role].includes(type))
-    throw invalid(operation, argument, `of type ${String(type)} cannot be in a message of role ${role}`)
-  const given = Object.entries(OPTIONAL[type] ?? {}).filter(([key]) => part[key] !== undefined)
-  const fields = [...Object.entries(REQUIRED[type]), ...given].map(
-    ([key, check]) => [key, check(operation, `${argument}.${key}`, part[key])] as const,
-  )
-  const isError = type === 'tool-result' && part.isError === true
-  return { type, ...Object.fromEntries(fields), ...(isError && { isError }) } as Part
+/** An output is an error where this is true, and nothing else is kept of it. */
+function keepTrue(_operation: string, _argument: string, value: unknown): true | undefined {
+  return value === true || undefined
 }
 
 /** The id of a call as the model gave it: any well-formed text, even an empty one. */
@@ -97,12 +100,6 @@ function checkCallId(operation: string, argument: string, value: unknown): strin
   const id = checkText(operation, argument, value)
   if (utf8Length(id) > 1_024) throw invalid(operation, argument, 'must be at most 1024 bytes')
   return id
-}
-
-function checkTrust(operation: string, argument: string, role: Role, trust: Trust): Trust {
-  checkLabel(operation, argument, trust)
-  if (lowerTrust(trust, role) === trust) return trust
-  throw invalid(operation, argument, `cannot be above ${role} for a message of that role`)
 }
 
 /** One of the labels, or `ERR_INVALID_ARGUMENT`. */

@@ -23,19 +23,139 @@ export function slotOf(mark: Envelope['mark'], lane: string | undefined): string
  * What a batch of ops does to a scope, given the rows that the ops name. Pure; sees envelopes only. Ops take effect in
  * order, each seeing the ones before it; a conflict or a rejection changes nothing and stops nothing.
  */
-export const decide: Decide = (ops, rows) => {
-  const draft = draftOf(rows)
-  const results = ops.map((op) => take(draft, op))
-  const { erase, log, registers, emptied, marks, refused, used } = draft
+export const decide: Decide = (ops, given) => {
+  let rows = given
+  let { seq, ordinal } = rows.head
+  let isErased = false
+  // What is written over the rows that were read, by the ops taken so far. Bodies of what is deleted are left out at the end.
+  const log: LogRow[] = []
+  const entries = new Map<string, LogRow>()
+  const registers = new Map<string, RegisterRow>()
+  const marks = new Map<string, MarkRow>()
+  const results = new Map<string, OpResult>()
+  /** Names that are deleted from now on. */
+  const emptied = new Set<string>()
+  const used = new Set<string>()
+
+  const entryOf = (id: string) => entries.get(id) ?? rows.entries.get(id)
+  const registerOf = (key: string) => registers.get(key) ?? rows.registers.get(key)
+  const isDeleted = (name: string) => emptied.has(name) || rows.deleted.has(name)
+  const write = (row: LogRow) => {
+    log.push(row)
+    entries.set(row.id, row)
+  }
+  /** Writes the row of an op that has no entry. */
+  const record = (kind: 'put' | 'delete' | 'erase', id: string, opId: string) => {
+    log.push({ seq: ++seq, place: 0, kind, id, opId, ordinal, body: null })
+  }
+  /**
+   * Whether a mark or register that is written now is deleted as it arrives: because it was deleted itself, or because it
+   * derives from what was. Then what derives from it is too.
+   */
+  const arrivesDeleted = (name: string, sources: readonly string[] = []) => {
+    const isGone = [name, ...sources].some(isDeleted)
+    if (isGone) emptied.add(name)
+    return isGone
+  }
+  /** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
+  const naming = (source: string) => {
+    const isFrom = ({ sources }: Pick<LogRow, 'sources'>) => sources?.includes(source)
+    return [
+      ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(name)),
+      ...log.filter(isFrom).map(({ id }) => id),
+      ...[...registers.values()].filter(isFrom).map(({ key }) => key),
+    ]
+  }
+  const accepted = (applied = true): OpResult => ({ status: 'accepted', seq, applied })
+
+  const rules: { readonly [kind in Op['kind']]: (op: SealedOp) => OpResult } = {
+    append: ({ envelope, bodies, derived }) => {
+      const { opId, ids, round, attachments = [] } = envelope
+      if (new Set(ids).size < ids.length || ids.some(entryOf)) return rejected('duplicate-id')
+      if (round === undefined || (round !== ids[0] && entryOf(round)?.round !== round))
+        return rejected('unknown-round')
+      seq++
+      ids.forEach((id, place) => {
+        ordinal++
+        const body = bodies[place] ?? null
+        const column = derived?.[place]
+        const row = { seq, place, kind: 'message', id, opId, ordinal, round, body } as const
+        write(column === undefined ? row : { ...row, derived: column })
+      })
+      for (const id of attachments) used.add(id)
+      return accepted()
+    },
+    mark: ({ envelope, bodies }) => {
+      const { opId, ids, mark: kind = 'rewind', lane, base = null, sources } = envelope
+      const id = ids[0] as string
+      if (entryOf(id)) return rejected('duplicate-id')
+      const slot = slotOf(kind, lane)
+      const current = slot === undefined ? undefined : (marks.get(slot) ?? rows.head.marks.get(slot))
+      const applied = slot === undefined || base === (current?.id ?? null)
+      seq++
+      const chained = slot !== undefined && applied && { chain: (current?.chain ?? 0) + 1 }
+      if (chained) marks.set(slot, { slot, id, seq, ...chained })
+      arrivesDeleted(id, sources)
+      const row = { seq, place: 0, kind, id, opId, ordinal, base, applied, body: bodies[0] ?? null }
+      write({
+        ...row,
+        ...(lane !== undefined && { lane }),
+        ...chained,
+        ...(sources && { sources }),
+      })
+      return accepted(applied)
+    },
+    put: ({ envelope, bodies }) => {
+      const { opId, key = '', base = null, sources, index } = envelope
+      if (isDeleted(key)) return rejected('deleted')
+      const version = registerOf(key)?.version ?? null
+      if (base !== version) return { status: 'conflict', version }
+      record('put', key, opId)
+      const row = { key, version: opId, seq, body: null }
+      const listed = { ...(sources && { sources }), ...(index && { index }) }
+      const isForgotten = arrivesDeleted(key, sources)
+      registers.set(key, isForgotten ? row : { ...row, ...listed, body: bodies[0] ?? null })
+      return accepted()
+    },
+    delete: ({ envelope: { opId, target = '' } }) => {
+      record('delete', target, opId)
+      // What names it as a source goes with it, and in turn what names that.
+      const names = new Set([target])
+      for (const name of names) for (const dependent of naming(name)) names.add(dependent)
+      for (const name of names) {
+        emptied.add(name)
+        if (registerOf(name)) registers.set(name, { key: name, version: opId, seq, body: null })
+      }
+      return accepted()
+    },
+    /** Nothing is left but the count of ops, and what is known of attachments. */
+    erase: ({ envelope: { opId } }) => {
+      rows = NO_ROWS
+      ordinal = 0
+      isErased = true
+      log.length = 0
+      for (const written of [entries, registers, marks, results, emptied]) written.clear()
+      record('erase', opId, opId)
+      return accepted()
+    },
+  }
+  const outcomes = ops.map((op): OpResult => {
+    const { opId, kind } = op.envelope
+    const before = results.get(opId) ?? rows.results.get(opId)
+    if (before) return { ...before, repeated: true }
+    const result = rules[kind](op)
+    results.set(opId, result)
+    return result
+  })
   return {
-    results,
-    erase,
-    log: log.map((row) => (emptied.has(row.id) ? withoutBody(row) : row)),
+    results: outcomes,
+    erase: isErased,
+    log: log.map((row) => (isDeleted(row.id) ? withoutBody(row) : row)),
     registers: [...registers.values()],
-    ...reindexed(draft),
+    ...reindexed(rows, registers),
     emptied: [...emptied],
     marks: [...marks.values()],
-    refused,
+    refused: [...results].flatMap(([opId, result]) => (result.status === 'accepted' ? [] : { opId, result })),
     used: [...used],
   }
 }
@@ -54,175 +174,8 @@ export function nothingWritten(results: readonly OpResult[]): Decision {
   return { ...decide([], NO_ROWS), results }
 }
 
-/** The rows as they would be after the ops taken so far: those that were read, and what is written over them. */
-type Draft = ReturnType<typeof draftOf>
-
-function draftOf(rows: Rows) {
-  return {
-    rows,
-    seq: rows.head.seq,
-    ordinal: rows.head.ordinal,
-    erase: false,
-    log: [] as LogRow[],
-    entries: new Map<string, LogRow>(),
-    registers: new Map<string, RegisterRow>(),
-    marks: new Map<string, MarkRow>(),
-    results: new Map<string, OpResult>(),
-    refused: [] as { opId: string; result: OpResult }[],
-    /** Names that are deleted from now on. */
-    emptied: new Set<string>(),
-    used: new Set<string>(),
-  }
-}
-
-const RULES: { readonly [kind in Op['kind']]: (draft: Draft, op: SealedOp) => OpResult } = {
-  append,
-  mark,
-  put,
-  delete: remove,
-  erase,
-}
-
-function take(draft: Draft, op: SealedOp): OpResult {
-  const { opId, kind } = op.envelope
-  const before = draft.results.get(opId) ?? draft.rows.results.get(opId)
-  if (before) return { ...before, repeated: true }
-  const result = RULES[kind](draft, op)
-  draft.results.set(opId, result)
-  if (result.status !== 'accepted') draft.refused.push({ opId, result })
-  return result
-}
-
-function append(draft: Draft, { envelope, bodies, derived }: SealedOp): OpResult {
-  const { opId, ids, round, attachments = [] } = envelope
-  if (new Set(ids).size < ids.length || ids.some((id) => entryOf(draft, id))) return rejected('duplicate-id')
-  if (round === undefined || (round !== ids[0] && entryOf(draft, round)?.round !== round))
-    return rejected('unknown-round')
-  const seq = ++draft.seq
-  ids.forEach((id, place) => {
-    const forgotten = isDeleted(draft, id)
-    const column = derived?.[place]
-    write(draft, {
-      seq,
-      place,
-      kind: 'message',
-      id,
-      opId,
-      ordinal: ++draft.ordinal,
-      round,
-      body: forgotten ? null : (bodies[place] ?? null),
-      ...(column !== undefined && !forgotten && { derived: column }),
-    })
-  })
-  for (const id of attachments) draft.used.add(id)
-  return { status: 'accepted', seq, applied: true }
-}
-
-function mark(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
-  const { opId, ids, mark = 'rewind', lane, base = null, sources } = envelope
-  const id = ids[0] as string
-  if (entryOf(draft, id)) return rejected('duplicate-id')
-  const slot = slotOf(mark, lane)
-  const current = slot === undefined ? undefined : (draft.marks.get(slot) ?? draft.rows.head.marks.get(slot))
-  const applied = slot === undefined || base === (current?.id ?? null)
-  const seq = ++draft.seq
-  const chain = (current?.chain ?? 0) + 1
-  const forgotten = arrivesDeleted(draft, id, sources)
-  write(draft, {
-    seq,
-    place: 0,
-    kind: mark,
-    id,
-    opId,
-    ordinal: draft.ordinal,
-    base,
-    applied,
-    ...(lane !== undefined && { lane }),
-    ...(slot !== undefined && applied && { chain }),
-    ...(sources && { sources }),
-    body: forgotten ? null : (bodies[0] ?? null),
-  })
-  if (slot !== undefined && applied) draft.marks.set(slot, { slot, id, seq, chain })
-  return { status: 'accepted', seq, applied }
-}
-
-function put(draft: Draft, { envelope, bodies }: SealedOp): OpResult {
-  const { opId, key = '', base = null, sources, index } = envelope
-  if (isDeleted(draft, key)) return rejected('deleted')
-  const version = registerOf(draft, key)?.version ?? null
-  if (base !== version) return { status: 'conflict', version }
-  const seq = record(draft, 'put', key, opId)
-  const row = { key, version: opId, seq, ...(sources && { sources }), ...(index && { index }) }
-  const isForgotten = arrivesDeleted(draft, key, sources)
-  const kept = isForgotten ? { key, version: opId, seq, body: null } : { ...row, body: bodies[0] ?? null }
-  draft.registers.set(key, kept)
-  return { status: 'accepted', seq, applied: true }
-}
-
-function remove(draft: Draft, { envelope: { opId, target = '' } }: SealedOp): OpResult {
-  const seq = record(draft, 'delete', target, opId)
-  // What names it as a source goes with it, and in turn what names that.
-  const names = new Set([target])
-  for (const name of names) for (const dependent of naming(draft, name)) names.add(dependent)
-  for (const name of names) {
-    draft.emptied.add(name)
-    if (registerOf(draft, name)) draft.registers.set(name, { key: name, version: opId, seq, body: null })
-  }
-  return { status: 'accepted', seq, applied: true }
-}
-
-/** Nothing is left but the count of ops, and what is known of attachments. */
-function erase(draft: Draft, { envelope: { opId } }: SealedOp): OpResult {
-  const { seq, used } = draft
-  Object.assign(draft, draftOf(NO_ROWS), { erase: true, seq, used })
-  return { status: 'accepted', seq: record(draft, 'erase', opId, opId), applied: true }
-}
-
 function rejected(reason: RejectReason): OpResult {
   return { status: 'rejected', reason }
-}
-
-function write(draft: Draft, row: LogRow): void {
-  draft.log.push(row)
-  draft.entries.set(row.id, row)
-}
-
-/** Writes the row of an op that has no entry. @returns its seq */
-function record(draft: Draft, kind: 'put' | 'delete' | 'erase', id: string, opId: string): number {
-  const seq = ++draft.seq
-  draft.log.push({ seq, place: 0, kind, id, opId, ordinal: draft.ordinal, body: null })
-  return seq
-}
-
-function entryOf({ entries, rows }: Draft, id: string): LogRow | undefined {
-  return entries.get(id) ?? rows.entries.get(id)
-}
-
-function registerOf({ registers, rows }: Draft, key: string): RegisterRow | undefined {
-  return registers.get(key) ?? rows.registers.get(key)
-}
-
-function isDeleted({ emptied, rows }: Draft, name: string): boolean {
-  return emptied.has(name) || rows.deleted.has(name)
-}
-
-/**
- * Whether a mark or register that is written now is deleted as it arrives: because it was deleted itself, or because it
- * derives from what was. Then what derives from it is too.
- */
-function arrivesDeleted(draft: Draft, name: string, sources: readonly string[] = []): boolean {
-  const isGone = [name, ...sources].some((one) => isDeleted(draft, one))
-  if (isGone) draft.emptied.add(name)
-  return isGone
-}
-
-/** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
-function naming({ rows, log, registers }: Draft, source: string): readonly string[] {
-  return [
-    ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(name)),
-    ...log.flatMap((row) => (row.sources?.includes(source) ? row.id : [])),
-    ...[...registers.values()].flatMap((row) => (row.sources?.includes(source) ? row.key : [])),
-  ]
 }
 
 function withoutBody({ derived: _, ...row }: LogRow): LogRow {
@@ -230,29 +183,36 @@ function withoutBody({ derived: _, ...row }: LogRow): LogRow {
 }
 
 /** How the places and weights of the registers that are written differ from those that they had. */
-function reindexed({ rows, registers }: Draft): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
+function reindexed(
+  rows: Rows,
+  registers: ReadonlyMap<string, RegisterRow>,
+): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
   const unlisted: IndexRow[] = []
   const listed: IndexRow[] = []
   const sums = new Map<string, Sum>()
-  const add = ({ group, weight }: IndexEntry, sign: 1 | -1): void => {
-    if (weight === undefined) return
-    const sum = sums.get(group) ?? { count: 0, weight: 0 }
-    sums.set(group, { count: sum.count + sign, weight: sum.weight + sign * weight })
-  }
-  for (const [key, { index = [] }] of registers) {
-    const old = rows.registers.get(key)?.index ?? []
-    const [before, after] = [placesOf(key, old), placesOf(key, index)]
-    for (const [place, row] of before) if (!after.has(place)) unlisted.push(row)
-    for (const [place, row] of after) if (!before.has(place)) listed.push(row)
-    for (const entry of old) add(entry, -1)
-    for (const entry of index) add(entry, 1)
+  for (const [key, { index: after = [] }] of registers) {
+    const before = rows.registers.get(key)?.index ?? []
+    unlisted.push(...placesOf(key, before, after))
+    listed.push(...placesOf(key, after, before))
+    for (const entry of before) add(sums, entry, -1)
+    for (const entry of after) add(sums, entry, 1)
   }
   for (const [group, { count, weight }] of sums) if (count === 0 && weight === 0) sums.delete(group)
   return { unlisted, listed, sums }
 }
 
-/** Where a register is listed; each place once, however often its index says so. */
-function placesOf(key: string, index: readonly IndexEntry[]): ReadonlyMap<string, IndexRow> {
-  const listed = index.flatMap(({ group, order }) => (order === undefined ? [] : [{ group, order, key }]))
-  return new Map(listed.map((row) => [JSON.stringify([row.group, row.order]), row]))
+/** Where an index lists a register and the other one does not; each place once, however often the index says so. */
+function placesOf(key: string, index: readonly IndexEntry[], other: readonly IndexEntry[]): IndexRow[] {
+  return index.flatMap(({ group, order }, at) => {
+    const isHere = (one: IndexEntry) => one.group === group && one.order === order
+    return order === undefined || index.findIndex(isHere) < at || other.some(isHere)
+      ? []
+      : { group, order, key }
+  })
+}
+
+function add(sums: Map<string, Sum>, { group, weight }: IndexEntry, sign: 1 | -1): void {
+  if (weight === undefined) return
+  const sum = sums.get(group) ?? { count: 0, weight: 0 }
+  sums.set(group, { count: sum.count + sign, weight: sum.weight + sign * weight })
 }

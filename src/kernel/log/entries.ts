@@ -6,10 +6,15 @@ export async function readEntry(store: Reads, id: string): Promise<LogRow | unde
 }
 
 /** All entries from one to another, page by page. */
-export async function readRange(store: Reads, from: string | undefined, to?: string): Promise<LogRow[]> {
+export function readRange(store: Reads, from: string | undefined, to?: string): Promise<LogRow[]> {
+  return readAll(store, { ...(from !== undefined && { from }), ...(to !== undefined && { to }) })
+}
+
+/** All entries that match, page by page. */
+export async function readAll(store: Reads, { from, ...query }: EntriesQuery): Promise<LogRow[]> {
   const rows: LogRow[] = []
   for (let start: EntriesQuery = from === undefined ? {} : { from }; ; ) {
-    const page = await store.entries({ ...start, first: PAGE_ROWS, ...(to !== undefined && { to }) })
+    const page = await store.entries({ ...query, ...start, first: PAGE_ROWS })
     rows.push(...page.rows)
     const last = page.rows.at(-1)
     if (!page.more || !last) return rows
@@ -28,13 +33,10 @@ export async function findOpener(
 ): Promise<LogRow | undefined> {
   const known = new Set(entries.map(({ id }) => id))
   const start = entries.find((row) => row.id === windowFrom)
-  // Nothing showed when this window began (it begins at a mark): only rounds that open in it do.
-  if (start && start.round === undefined) return undefined
-  const wanted = start?.round
-  const rounds = new Set(wanted === undefined ? entries.flatMap((row) => row.round ?? []) : [wanted])
   let opener: LogRow | undefined
-  for (const round of rounds) {
-    if (known.has(round)) continue
+  for (const round of new Set((start ? [start] : entries).map((row) => row.round))) {
+    // Where nothing showed when a window began, it begins at a mark, which has no round: only rounds that open in it do.
+    if (round === undefined || known.has(round)) continue
     const row = await readEntry(store, round)
     if (row && row.seq > (opener?.seq ?? 0)) opener = row
   }

@@ -25,21 +25,19 @@ export function fold(
   opener?: LogRow,
 ): Conversation {
   const hidden = hiddenBy(rows)
-  const rounds = new Map<string, LogRow[]>()
+  const rounds = new Map<string, OpenRound>()
   const loose: LogRow[] = []
   for (const row of opener ? [opener, ...rows] : rows) {
     if (row.kind !== 'message' || row.round === undefined) continue
-    const round = row.round === row.id ? [] : rounds.get(row.round)
-    if (round) rounds.set(row.round, round)
-    ;(round ?? loose).push(row)
+    if (row.round === row.id) rounds.set(row.id, openRound(row, rounds.size, [], []))
+    const round = rounds.get(row.round)
+    if (round) foldRow(row, round, hidden, open, opener)
+    else loose.push(row)
   }
-  const into: Folding = { hidden, open, opener, units: [], unshown: [] }
-  let end: OpenRound | undefined
-  for (const [id, rows] of rounds) {
-    end = openRound(id, rows[0], end)
-    for (const row of rows) foldRow(row, end, into)
-  }
-  return { units: into.units, unshown: into.unshown, loose, hidden, end, origin: {} }
+  const all = [...rounds.values()]
+  const units = all.flatMap((round) => round.units)
+  const unshown = all.flatMap((round) => round.unshown)
+  return { units, unshown, loose, hidden, end: all.at(-1), origin: {} }
 }
 
 /**
@@ -51,18 +49,18 @@ export function grow(
   rows: readonly LogRow[],
   open: (row: LogRow) => Message | undefined,
 ): Conversation | undefined {
-  const { hidden } = before
-  const into: Folding = { hidden, open, units: [...before.units], unshown: [...before.unshown] }
-  let round: OpenRound | undefined = before.end && { ...before.end, steps: [] }
+  const units = [...before.units]
+  const unshown = [...before.unshown]
+  let round: OpenRound | undefined = before.end && { ...before.end, steps: [], units, unshown }
   for (const row of rows) {
     if (row.kind === 'rewind') return undefined
     if (row.kind !== 'message' || row.round === undefined) continue
-    if (row.round === row.id) round = openRound(row.id, row, round)
-    if (row.round !== round?.id || !foldRow(row, round, into)) return undefined
+    if (row.round === row.id) round = openRound(row, (round?.roundPlace ?? -1) + 1, units, unshown)
+    if (row.round !== round?.id || !foldRow(row, round, before.hidden, open)) return undefined
     // What joins any step but the newest unit does not show at the end.
-    round.steps = round.steps.filter((step) => step === into.units.at(-1))
+    round.steps = round.steps.filter((step) => step === units.at(-1))
   }
-  return { ...before, units: into.units, unshown: into.unshown, end: round }
+  return { ...before, units, unshown, end: round }
 }
 
 export interface Conversation {
@@ -88,10 +86,13 @@ interface RoundEnd {
   readonly rows: number
 }
 
-/** A round whose rows are being folded, and its steps so far, which results may join. */
+/** A round whose rows are being folded. */
 interface OpenRound extends RoundEnd {
   rows: number
+  /** Its steps so far, which results may join. */
   steps: OpenUnit[]
+  readonly units: Unit[]
+  readonly unshown: Unshown[]
 }
 
 /** What is never split: a message, or a step (an assistant message with the results of its calls). */
@@ -112,7 +113,7 @@ export interface Unit {
 export interface JoinedResults {
   readonly row: LogRow
   readonly message: Message
-  readonly joined: readonly { readonly part: ToolResultPart; readonly index: number; readonly call: Call }[]
+  readonly joined: { readonly part: ToolResultPart; readonly index: number; readonly call: Call }[]
 }
 
 export interface Call {
@@ -133,25 +134,28 @@ interface OpenUnit extends Unit {
   readonly results: JoinedResults[]
 }
 
-/** What rows are folded by, and into. */
-interface Folding extends Pick<Conversation, 'hidden'> {
-  readonly open: (row: LogRow) => Message | undefined
-  readonly opener?: LogRow | undefined
-  readonly units: Unit[]
-  readonly unshown: Unshown[]
-}
-
-function openRound(id: string, first: LogRow | undefined, before: RoundEnd | undefined): OpenRound {
-  return { id, roundPlace: (before?.roundPlace ?? -1) + 1, opened: first?.ordinal ?? 0, rows: 0, steps: [] }
+function openRound(
+  { id, ordinal }: LogRow,
+  roundPlace: number,
+  units: Unit[],
+  unshown: Unshown[],
+): OpenRound {
+  return { id, roundPlace, opened: ordinal, rows: 0, steps: [], units, unshown }
 }
 
 /** @returns false for results of which not all joined one of the steps */
-function foldRow(row: LogRow, round: OpenRound, { hidden, open, opener, units, unshown }: Folding): boolean {
-  const { id, roundPlace, opened, steps } = round
+function foldRow(
+  row: LogRow,
+  round: OpenRound,
+  hidden: ReadonlySet<string>,
+  open: (row: LogRow) => Message | undefined,
+  opener?: LogRow,
+): boolean {
+  const { id, roundPlace, opened, steps, units, unshown } = round
   const place = round.rows++
   const leaveOut = (reason: Unshown['reason']): boolean => {
     unshown.push({ row, reason, opened })
-    return true
+    return reason !== 'duplicate' && reason !== 'orphan'
   }
   if (hidden.has(row.id)) return leaveOut('rewound')
   const message = open(row)
@@ -159,8 +163,7 @@ function foldRow(row: LogRow, round: OpenRound, { hidden, open, opener, units, u
   if (message.role === 'tool') {
     const outcomes = join(row, message, steps)
     if (outcomes.has('joined')) return outcomes.size === 1
-    leaveOut(outcomes.has('duplicate') ? 'duplicate' : 'orphan')
-    return false
+    return leaveOut(outcomes.has('duplicate') ? 'duplicate' : 'orphan')
   }
   if (message.role !== 'user' && isBlank(message)) return leaveOut('empty')
   const calls = row === opener ? [] : callsOf(message)
@@ -170,11 +173,25 @@ function foldRow(row: LogRow, round: OpenRound, { hidden, open, opener, units, u
   return true
 }
 
-/** Messages of units, in the order in which they show; one that holds results of two steps only once. */
-export function messagesOf(units: readonly Unit[]): Message[] {
-  return [
-    ...new Set(units.flatMap(({ message, results }) => [message, ...results.map((one) => one.message)])),
-  ]
+/** Joins each result to its step. @returns what became of them */
+function join(row: LogRow, message: Message, steps: readonly OpenUnit[]) {
+  const outcomes = new Set<'joined' | 'duplicate' | 'orphan'>()
+  partsOf(message).forEach((part, index) => {
+    if (part.type !== 'tool-result') return
+    const isNamed = (call: Call) => call.part.id === part.callId
+    const waits = (call: Call) => isNamed(call) && !call.answered
+    const step = steps.findLast(({ calls }) => calls.some(waits))
+    const call = step?.calls.find(waits)
+    if (!step || !call) {
+      outcomes.add(steps.some(({ calls }) => calls.some(isNamed)) ? 'duplicate' : 'orphan')
+      return
+    }
+    call.answered = true
+    if (step.results.at(-1)?.row !== row) step.results.push({ row, message, joined: [] })
+    step.results.at(-1)?.joined.push({ part, index, call })
+    outcomes.add('joined')
+  })
+  return outcomes
 }
 
 function callsOf(message: Message): Call[] {
@@ -183,35 +200,16 @@ function callsOf(message: Message): Call[] {
   )
 }
 
-type Outcome = 'joined' | 'duplicate' | 'orphan'
-
-/** Joins each result to its step. @returns what became of them */
-function join(row: LogRow, message: Message, steps: readonly OpenUnit[]): ReadonlySet<Outcome> {
-  const outcomes = partsOf(message).flatMap((part, index): Outcome | [] => {
-    if (part.type !== 'tool-result') return []
-    let isKnown = false
-    for (let at = steps.length - 1; at >= 0; at--) {
-      const { calls, results } = steps[at] as OpenUnit
-      const named = calls.filter((call) => call.part.id === part.callId)
-      const call = named.find(({ answered }) => !answered)
-      isKnown ||= named.length > 0
-      if (!call) continue
-      call.answered = true
-      const joined = results.at(-1)?.row === row ? (results.pop()?.joined ?? []) : []
-      results.push({ row, message, joined: [...joined, { part, index, call }] })
-      return 'joined'
-    }
-    return isKnown ? 'duplicate' : 'orphan'
-  })
-  return new Set(outcomes)
+/** Messages of units, in the order in which they show; one that holds results of two steps only once. */
+export function messagesOf(units: readonly Unit[]): Message[] {
+  const messages = units.flatMap(({ message, results }) => [message, ...results.map((one) => one.message)])
+  return [...new Set(messages)]
 }
 
 /** Ids hidden by the rewinds among these rows that were not taken back. */
 export function hiddenBy(rows: readonly LogRow[]): ReadonlySet<string> {
-  const rewinds = rows.flatMap((row) =>
-    row.kind === 'rewind' ? [(markIn(row) as RewindMark | undefined) ?? []].flat() : [],
-  )
-  const undone = new Set(rewinds.flatMap((mark) => ('undo' in mark ? mark.undo : [])))
+  const rewinds = rows.flatMap((row) => (row.kind === 'rewind' ? ((markIn(row) as RewindMark) ?? []) : []))
+  const undone = new Set(rewinds.map((mark) => 'undo' in mark && mark.undo))
   return new Set(rewinds.flatMap((mark) => ('hides' in mark && !undone.has(mark.id) ? mark.hides : [])))
 }
 

@@ -3,14 +3,21 @@ import type { Message } from '../../ports/message.ts'
 import type { HistoryOptions } from '../../ports/session.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
-import { checkCount, checkId, checkOptions } from '../text/json.ts'
-import { findOpener } from './entries.ts'
+import { checkShape, optional } from '../text/fields.ts'
+import { checkCount, checkId } from '../text/json.ts'
+import { findOpener, readAll } from './entries.ts'
 import { fold, messagesOf, type Unit } from './fold.ts'
 
 const DEFAULT_MESSAGES = 50
 /** Rows that are read back at first beside as many messages as are asked for, or are in so many rounds: most conversations need no more. */
 const FIRST_ROWS = 32
 const ROWS_A_ROUND = 4
+const OPTIONS = {
+  before: optional(checkId),
+  rounds: optional(checkCount),
+  messages: optional(checkCount),
+  characters: optional(checkCount),
+}
 
 /**
  * The end of a conversation as it shows (or what shows before a message), whole and uncut: rewound and forgotten messages
@@ -19,15 +26,12 @@ const ROWS_A_ROUND = 4
  * Limit: of what was added late to older rounds, only what came within 512 entries after `before` is found.
  */
 export async function readHistory(store: ScopeStore, options: HistoryOptions): Promise<readonly Message[]> {
-  checkOptions('history', 'options', options, ['before', 'rounds', 'messages', 'characters'])
-  const { before } = options
-  if (before !== undefined) checkId('history', 'before', before)
-  const most = (name: 'rounds' | 'messages' | 'characters'): number =>
-    options[name] === undefined ? Infinity : checkCount('history', name, options[name])
-  const rounds = most('rounds')
-  const isUnbound = options.messages === undefined && options.rounds === undefined
-  const messages = isUnbound ? DEFAULT_MESSAGES : most('messages')
-  const characters = most('characters')
+  const {
+    before,
+    rounds = Infinity,
+    messages = rounds < Infinity ? Infinity : DEFAULT_MESSAGES,
+    characters = Infinity,
+  } = checkShape<HistoryOptions>('history', 'options', options, OPTIONS)
   const rewinds = await readRewinds(store)
   let rows: readonly LogRow[] =
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
@@ -50,14 +54,8 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
 }
 
 /** All rewinds of a session. */
-export async function readRewinds(store: ScopeStore): Promise<LogRow[]> {
-  const rows: LogRow[] = []
-  for (let to: string | undefined; ; ) {
-    const page = await store.entries({ last: PAGE_ROWS, kinds: ['rewind'], ...(to !== undefined && { to }) })
-    rows.unshift(...page.rows)
-    if (!page.more) return rows
-    to = page.rows[0]?.id
-  }
+export function readRewinds(store: ScopeStore): Promise<LogRow[]> {
+  return readAll(store, { kinds: ['rewind'] })
 }
 
 function placeOf(units: readonly Unit[], id: string): number {

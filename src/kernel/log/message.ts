@@ -28,17 +28,17 @@ export function openMessage(id: string, body: string): Message {
 
 /** All text of a message, as a person would read it. */
 export function textOf(message: Pick<Message, 'content'>): string {
-  if (typeof message.content === 'string') return message.content
-  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return partsOf(message).reduce((text, part) => (part.type === 'text' ? text + part.text : text), '')
 }
 
 /** Stands for a user message with nothing in it that can be shown: leaving it out would change whose turn it is. */
 export const EMPTY_MESSAGE = '(empty message)'
 
 /** Whether a message holds nothing that providers take: no text but white space, no call, result, picture or file. */
-export function isBlank({ content }: Pick<Message, 'content'>): boolean {
-  if (typeof content === 'string') return content.trim() === ''
-  return content.every((part) => (part.type === 'text' ? part.text.trim() === '' : part.type === 'reasoning'))
+export function isBlank(message: Pick<Message, 'content'>): boolean {
+  return partsOf(message).every((part) =>
+    part.type === 'text' ? part.text.trim() === '' : part.type === 'reasoning',
+  )
 }
 
 /** A message's content as parts. */

@@ -1,9 +1,16 @@
+import { type ErrorDetails, PlimsollError } from '../../ports/errors.ts'
 import type { OpResult } from '../../ports/op.ts'
 import type { Decide } from '../../ports/store.ts'
 import { decide, nothingWritten } from './decide.ts'
 
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
+
+/** What was tried so often. @param details what it names, and the version that is there now, where they are known */
+export function changedByOthers(operation: string, what: string, details?: ErrorDetails): PlimsollError {
+  const reason = `${what} was changed by others ${TRIES} times in a row`
+  return new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`, details)
+}
 
 /** As `decide`, but if any of the ops is refused, none is written. */
 export const allOrNone: Decide = (ops, rows) => {

@@ -24,12 +24,11 @@ export function partByRound(
   current: string | undefined,
   waiting: ReadonlyMap<string, string>,
 ): AppendOp[] {
-  const ops: (Omit<AppendOp, 'messages'> & { messages: Message[] })[] = []
+  const ops: (AppendOp & { messages: Message[] })[] = []
   const calls = new Map(waiting)
   let newest = current
   for (const message of messages) {
-    const answered = resultsIn(message).find((id) => calls.has(id))
-    const joined = answered === undefined ? newest : calls.get(answered)
+    const [joined = newest] = resultsIn(message).flatMap((id) => calls.get(id) ?? [])
     const round = message.role === 'user' ? message.id : (joined ?? message.id)
     if (message.role !== 'tool') newest = round
     for (const id of callsIn(message)) calls.set(id, round)

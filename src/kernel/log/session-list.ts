@@ -3,7 +3,7 @@ import type { Host } from '../../ports/host.ts'
 import { SESSION, type SessionInfo } from '../../ports/session.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { checkReadable, valueIn } from './bodies.ts'
-import { once, TRIES } from './once.ts'
+import { changedByOthers, once, TRIES } from './once.ts'
 import { sealOp } from './seal.ts'
 
 /**
@@ -30,8 +30,6 @@ export async function addSession(
     if (!result || result.status === 'accepted') return
     if (result.status === 'rejected')
       throw new PlimsollError('ERR_NOT_FOUND', `sessions: ${key} was deleted`, { id: key })
-    const reason = `${key} was changed by others ${TRIES} times in a row`
-    if (attempt === TRIES)
-      throw new PlimsollError('ERR_CONFLICT', `sessions: ${reason}`, { id: key, version: result.version })
+    if (attempt === TRIES) throw changedByOthers('sessions', key, { id: key, version: result.version })
   }
 }

@@ -3,18 +3,20 @@ import type { Json, Message, MessageInput } from '../../ports/message.ts'
 import type { Op, OpResult } from '../../ports/op.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
+import { checkFields, optional } from '../text/fields.ts'
 import { hashText } from '../text/hash.ts'
 import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
-import { isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { changedByOthers, look, once, TRIES, wasWritten } from './once.ts'
 import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
 import { sealOp } from './seal.ts'
 
-export type Commit = { readonly messages?: MessageInput | readonly MessageInput[] } & Values
+export type Commit = { readonly messages?: Input } & Values
 export type Committed = AppendResult & Values
 type Values = { readonly [feature: string]: unknown }
+type Input = MessageInput | readonly MessageInput[]
 type Beside = (opId: string) => Promise<readonly Op[]>
 
 type Part = Prepared & { readonly name: string }
@@ -33,6 +35,8 @@ interface Given {
   readonly write: WritePart
   readonly checked: unknown
 }
+
+const OPTIONS = { opId: optional(checkId), round: optional(checkId) }
 
 /** Writes to one session's log and, in the same commit, what features have for it. One call after the other. */
 export class Writer {
@@ -56,11 +60,11 @@ export class Writer {
   /** @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such round); nothing is written */
   async append(
     operation: string,
-    input: MessageInput | readonly MessageInput[],
+    input: Input,
     options: AppendOptions,
     beside?: Beside,
   ): Promise<AppendResult> {
-    checkOptions(operation, 'options', options, ['opId', 'round'])
+    checkOptions(operation, 'options', options, Object.keys(OPTIONS))
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
     return this.#write(this.#draft(operation, 'message', input, options), [], beside)
@@ -71,14 +75,14 @@ export class Writer {
     const takers = this.#writes.filter(({ write }) => write.check)
     checkOptions('commit', 'options', input, ['messages', ...takers.map(({ name }) => name)])
     const own = takers.flatMap(({ write }) => write.options ?? [])
-    checkOptions('commit', 'options', options, ['opId', 'round', ...own])
+    checkOptions('commit', 'options', options, [...Object.keys(OPTIONS), ...own])
     const given: Given[] = []
     for (const { name, write } of takers) {
+      const value = input[name]
       const option = write.options?.find((one) => options[one] !== undefined)
-      const isGiven = input[name] !== undefined
-      if (option !== undefined && !isGiven)
+      if (value === undefined && option !== undefined)
         throw invalid('commit', option, `belongs to ${name}, which is not given`)
-      const checked = isGiven ? await write.check?.('commit', input[name] as never, options) : undefined
+      const checked = value === undefined ? value : await write.check?.('commit', value as never, options)
       if (checked !== undefined) given.push({ name, write, checked })
     }
     const draft = this.#draft('commit', 'messages', input.messages ?? [], options)
@@ -92,25 +96,20 @@ export class Writer {
   }
 
   /** @param single what one message is called that is not in a list */
-  #draft(
-    operation: string,
-    single: string,
-    input: MessageInput | readonly MessageInput[],
-    options: AppendOptions,
-  ): Draft {
+  #draft(operation: string, single: string, input: Input, options: AppendOptions): Draft {
     const { host } = this.#session.memory
-    const inputs = Array.isArray(input) ? (input as readonly MessageInput[]) : [input as MessageInput]
+    const isList = Array.isArray(input)
+    const inputs = [input].flat() as readonly MessageInput[]
     const messages = inputs.map((one, index) =>
-      checkMessage(operation, Array.isArray(input) ? `messages[${index}]` : single, one, host),
+      checkMessage(operation, isList ? `messages[${index}]` : single, one, host),
     )
     const ids = messages.map(({ id }) => id)
     const twice = ids.find((id, index) => ids.indexOf(id) < index)
     if (twice !== undefined) throw duplicate(operation, twice)
+    const { opId, round } = checkFields<AppendOptions>(operation, '', options, OPTIONS)
     const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
     const made = () => (isNamed ? `${operation}/${hashText(JSON.stringify(ids))}` : host.newId())
-    const opId = options.opId === undefined ? made() : checkId(operation, 'opId', options.opId)
-    const round = options.round === undefined ? undefined : checkId(operation, 'round', options.round)
-    return { operation, opId, messages, round }
+    return { operation, opId: opId ?? made(), messages, round }
   }
 
   /** Commits, again while others change what was read for it. */
@@ -136,8 +135,11 @@ export class Writer {
       const at = results.findIndex(({ status }) => status === 'rejected')
       const refused = appends[at]
       if (refused) {
-        const isRoundGone = hasNoRound(results[at])
-        if (!isRoundGone || round !== undefined) throw refusal(operation, refused, isRoundGone)
+        if (!hasNoRound(results[at]))
+          throw duplicate(operation, refused.messages.map(({ id }) => id).join(', '))
+        const { round: id } = refused
+        if (round !== undefined)
+          throw new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${id}`, { id })
         // The round that was seen here is gone: the session was deleted elsewhere, and begins again.
         this.#round = undefined
         this.#seq = undefined
@@ -149,8 +151,7 @@ export class Writer {
         await part.refuse?.(own)
       }
     }
-    const reason = `what it changes was changed by others ${TRIES} times in a row`
-    throw new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`)
+    throw changedByOthers(operation, 'what it changes')
   }
 
   /** What the features that were given something write, by what the store says now. */
@@ -188,7 +189,7 @@ export class Writer {
       await lane.view.refresh()
       this.see()
     }
-    return partByRound(opId, messages, round ?? (opens ? undefined : this.#round), waiting)
+    return partByRound(opId, messages, round ?? this.#round, waiting)
   }
 
   /** Takes over what was written. @returns seqs of the appends, in order */
@@ -197,22 +198,21 @@ export class Writer {
     results: readonly OpResult[],
     repeated: boolean,
   ): Promise<readonly number[]> {
-    const seqs = results.map((result) =>
-      result.status === 'accepted' && (!repeated || isRepeated(result)) ? [result.seq] : [],
-    )
-    const [first = 0] = seqs.flat()
+    const seqsIn = (some: readonly OpResult[]) =>
+      some.flatMap((result) => ('seq' in result && (!repeated || result.repeated) ? result.seq : []))
+    const seqs = seqsIn(results)
+    const [first = 0] = seqs
     // Where others wrote in between, one of them may have deleted the session.
     if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
     this.#round = repeated ? undefined : appends.at(-1)?.round
-    this.#seq = Math.max(this.#seq ?? 0, ...seqs.flat())
-    return seqs.slice(0, appends.length).flat()
+    this.#seq = Math.max(this.#seq ?? 0, ...seqs)
+    return seqsIn(results.slice(0, appends.length))
   }
 
   /** Tells features what is durable now; what they throw is ignored. @returns what came of what they wrote */
   async #tell(messages: readonly Message[], parts: readonly Part[], repeated: boolean): Promise<Values> {
-    const outcomes: Values = Object.fromEntries(
-      parts.flatMap(({ name, outcome }) => (outcome ? [[name, outcome(repeated)]] : [])),
-    )
+    const outcomes: { [feature: string]: unknown } = {}
+    for (const { name, outcome } of parts) if (outcome) outcomes[name] = outcome(repeated)
     for (const { name, write } of this.#writes)
       try {
         await write.after?.({ messages, outcome: outcomes[name] as never })
@@ -245,9 +245,4 @@ export function duplicate(operation: string, id: string): PlimsollError {
 
 function hasNoRound(result: OpResult | undefined): boolean {
   return result?.status === 'rejected' && result.reason === 'unknown-round'
-}
-
-function refusal(operation: string, { messages, round }: AppendOp, isRoundGone: boolean): PlimsollError {
-  if (!isRoundGone) return duplicate(operation, messages.map(({ id }) => id).join(', '))
-  return new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${round}`, { id: round })
 }

@@ -21,24 +21,20 @@ export function unfenced(parts: readonly Part[]): readonly Part[] {
   return changed.every((part, index) => part === parts[index]) ? parts : changed
 }
 
+/** Where a part holds what is shown. */
+const SHOWN: { readonly [type in Part['type']]?: string } = {
+  text: 'text',
+  'tool-call': 'input',
+  'tool-result': 'output',
+}
+
 function unfencedPart(part: Part): Part {
-  const field = part.type === 'tool-call' ? 'input' : part.type === 'tool-result' ? 'output' : 'text'
-  if (part.type === 'reasoning' || !(field in part)) return part
-  const value = (part as unknown as { readonly [field: string]: Json })[field] as Json
-  const broken = brokenUpIn(value)
-  return broken === value ? part : ({ ...part, [field]: broken } as Part)
-}
-
-/** The same value, where no string in it looks like a fence. */
-function brokenUpIn(value: Json): Json {
-  if (typeof value === 'string') return brokenUp(value)
-  if (typeof value !== 'object' || value === null) return value
-  const text = JSON.stringify(value)
+  const field = SHOWN[part.type]
+  if (field === undefined) return part
+  const value = part[field as never] as Json
+  const isText = typeof value === 'string'
   // Neither a tag's characters nor the quotes around them are escaped in JSON.
-  const broken = brokenUp(text)
-  return broken === text ? value : (JSON.parse(broken) as Json)
-}
-
-function brokenUp(text: string): string {
-  return text.includes('ctx-') ? text.replace(FENCE, '<$1ctx_') : text
+  const text = isText ? value : JSON.stringify(value)
+  const broken = text.includes('ctx-') ? text.replace(FENCE, '<$1ctx_') : text
+  return broken === text ? part : { ...part, [field]: isText ? broken : JSON.parse(broken) }
 }

@@ -16,15 +16,14 @@ export function canonical(value: Json): string {
   return `{${fields.join(',')}}`
 }
 
-/** A body as it was stored under an id. @throws ERR_STORAGE where storage gives back something else than JSON */
-export function parseBody(id: string, body: string): unknown {
+/** A body as it was stored under an id; undefined: it was forgotten. @throws ERR_STORAGE where storage gives back something else than JSON */
+export function parseBody(id: string, body: string | null): unknown {
+  if (body === null) return undefined
   try {
     return JSON.parse(body)
   } catch (cause) {
-    throw new PlimsollError('ERR_STORAGE', `the store: the body of ${id} is not what was written`, {
-      id,
-      cause,
-    })
+    const reason = `the body of ${id} is not what was written`
+    throw new PlimsollError('ERR_STORAGE', `the store: ${reason}`, { id, cause })
   }
 }
 
@@ -61,7 +60,7 @@ export function checkCount(operation: string, argument: string, value: unknown, 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { charsPerToken } from '../../../src/kernel/count.ts'
+import { charsPerToken } from '../../../src/counters/simple.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'
 import { SCOPE } from '../../../src/replay/plimsoll.ts'
 import { Summariser } from '../../../src/replay/summaries.ts'
