@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as plimsoll from '../../src/index.ts'
 
-const { createMemory, mapStore, startSession } = plimsoll
+const { checkpoint, createMemory, mapStore, startSession } = plimsoll
 const exported = new Map<string, unknown>(Object.entries(plimsoll))
 
 /** All that reads or moves rows, as it is called with too little. */
@@ -32,5 +32,47 @@ describe('a session’s start', () => {
       message: 'startSession: add facts() to what the memory has in use',
     })
     expect(await store.scopes()).toEqual([])
+  })
+})
+
+describe('a session’s checkpoint', () => {
+  const open = (delay: { ms: number }) => {
+    const store = mapStore()
+    const slow = (scope: plimsoll.Scope) => {
+      const own = store.open(scope)
+      const register = async (key: string) => {
+        await new Promise((resolve) => setTimeout(resolve, delay.ms))
+        return own.register(key)
+      }
+      return new Proxy(own, {
+        get: (target, name) => {
+          const value = name === 'register' ? register : Reflect.get(target, name)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+    }
+    const memory = createMemory({
+      store: { ...store, open: slow },
+      budget: 300,
+      use: [checkpoint({ initial: { done: 0 }, excerptTokens: 50 })],
+    })
+    return memory.session({ userId: 'ada', sessionId: 'trip' })
+  }
+
+  it('is read and written in the order of the session’s calls', async () => {
+    const delay = { ms: 20 }
+    const session = open(delay)
+    const set = session.checkpoint.set({ done: 1 })
+    delay.ms = 0
+    const written = session.commit({ checkpoint: { done: 2 } })
+    const read = session.checkpoint.get()
+    const deleted = session.checkpoint.delete()
+    const updated = session.checkpoint.update(({ done }) => ({ done: done + 5 }))
+    await session.append({ role: 'user', content: 'Hello.' })
+    await Promise.all([set, written, deleted, updated])
+    expect((await read).value).toEqual({ done: 2 })
+    expect((await session.checkpoint.get()).value).toEqual({ done: 5 })
+    const { blocks } = await session.context()
+    expect(JSON.stringify(blocks)).toContain('done')
   })
 })
