@@ -3,7 +3,7 @@ import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions, OPTIONS } from './kernel/memory.ts'
-import { checkOptions, invalid } from './kernel/text/json.ts'
+import { checkOptions, invalid, isPlainObject } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
@@ -54,6 +54,10 @@ export function createMemory<const Use extends readonly Feature[] = readonly []>
     development = false,
     ...rest
   } = options
+  const { budget } = rest as { readonly budget?: unknown }
+  if (typeof budget !== 'number' && !isPlainObject(budget))
+    throw invalid('createMemory', 'budget', 'must be a number or an object')
+  if (typeof counter?.count !== 'function') throw invalid('createMemory', 'counter', 'must be a counter')
   for (const [name, value] of Object.entries({ clock, newId }))
     if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
   if (typeof development !== 'boolean') throw invalid('createMemory', 'development', 'must be true or false')

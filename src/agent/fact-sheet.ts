@@ -1,4 +1,4 @@
-import { checkText, invalid } from '../kernel/text/json.ts'
+import { checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import { codePoints } from '../kernel/text/text.ts'
 import type { Trust } from '../ports/message.ts'
 import type { AgentSession } from './agent-session.ts'
@@ -29,6 +29,7 @@ const MAX_CHARACTERS = 4_000
  * @throws ERR_INVALID_ARGUMENT
  */
 export function factSheet(options?: FactSheetOptions): Middleware {
+  if (options !== undefined) checkOptions('factSheet', 'options', options, ['facts', 'maxCharacters'])
   const most = options?.maxCharacters ?? MAX_CHARACTERS
   if (!(most > 0)) throw invalid('factSheet', 'maxCharacters', 'must be above 0')
   return {

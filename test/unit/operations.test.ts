@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as plimsoll from '../../src/index.ts'
 
-const { checkpoint, createMemory, mapStore, startSession } = plimsoll
+const { checkpoint, createMemory, mapStore, recall, standard, startSession } = plimsoll
 const exported = new Map<string, unknown>(Object.entries(plimsoll))
 
 /** All that reads or moves rows, as it is called with too little. */
@@ -21,6 +21,24 @@ describe('an operation', () => {
         message: expect.stringMatching(`^${name}: (session|memory) must be a`),
       })
     })
+})
+
+describe('a call of a session or a user', () => {
+  const memory = createMemory({ store: mapStore(), budget: 300, use: [...standard(), recall()] })
+  const { close: _, subscribe: __, getSnapshot: ___, ...session } = memory.session({ userId: 'ada' })
+  const { subscribe: ____, settled: _____, ...compaction } = session.compaction
+  const calls = Object.entries({ ...session, ...memory.user({ userId: 'ada' }), compaction })
+  for (const [name, part] of calls) {
+    const methods = typeof part === 'function' ? { [name]: part } : part
+    if (typeof methods !== 'object') continue
+    for (const [method, call] of Object.entries(methods))
+      if (typeof call === 'function')
+        it(`rejects, and does not throw, where it is given nothing that it knows: ${name}.${method}`, async () => {
+          const called: unknown = (call as (...given: unknown[]) => unknown)(null, null, null)
+          expect(called).toBeInstanceOf(Promise)
+          await (called as Promise<unknown>).catch(() => {})
+        })
+  }
 })
 
 describe('a session’s start', () => {

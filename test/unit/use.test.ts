@@ -25,6 +25,10 @@ describe('what is given to createMemory', () => {
     ['an unknown part of a feature', { use: [{ name: 'x', shows: 1 }] }, 'use.shows is no option'],
     ['a host', { host: {} }, 'host is no option'],
     ['laws', { laws: () => undefined }, 'laws is no option'],
+    ['a budget that is a text', { budget: '16k' }, 'budget must be a number or an object'],
+    ['a budget of nothing', { budget: null }, 'budget must be a number or an object'],
+    ['a counter of nothing', { counter: null }, 'counter must be a counter'],
+    ['a counter that counts nothing', { counter: { id: 'x' } }, 'counter must be a counter'],
     ['a clock that is no function', { clock: 5 }, 'clock must be a function'],
     ['newId that is no function', { newId: 'x' }, 'newId must be a function'],
     ['development that is a text', { development: 'yes' }, 'development must be true or false'],
@@ -43,6 +47,26 @@ describe('what is given to createMemory', () => {
   it('is refused where nothing is given', () => {
     expect(() => createMemory(undefined as never)).toThrow('createMemory: options must be an object')
   })
+})
+
+describe('what a feature takes that is not in use', () => {
+  const session = open({})
+  const message = { role: 'user', content: 'Hello.' } as const
+  const calls: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['commit: checkpoint', () => session.commit({ messages: message, checkpoint: { done: 1 } } as never)],
+    ['commit: ifVersion', () => session.commit({ messages: message }, { ifVersion: null } as never)],
+    ['context: recall', () => session.context({ recall: true } as never)],
+  ]
+  for (const [what, call] of calls)
+    it(`is refused with what to do: ${what}`, async () => {
+      await expect(call()).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: expect.stringContaining(
+          `${what} is no option of what is in use: add the feature that takes it to \`use\``,
+        ),
+      })
+      expect(await session.history()).toEqual([])
+    })
 })
 
 describe('the line', () => {
