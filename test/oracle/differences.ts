@@ -83,6 +83,14 @@ export const wanted: readonly WantedDifference[] = [
     holds: isSavedAfterImport,
   },
   {
+    changelog: '`readBranches` leaves out places at which no version is hidden',
+    holds: ({ command, was, is }) => {
+      const branches = (step: Json): readonly string[] =>
+        listIn(at(step, ['outcome', 'ok'])).map((one) => JSON.stringify(one))
+      return command.kind === 'branches' && branches(is).every((one) => branches(was).includes(one))
+    },
+  },
+  {
     changelog: '`editMessage(session, id, message)` in place of',
     holds: ({ path, old, new: now }) =>
       path.at(-1) === 'opId' &&
