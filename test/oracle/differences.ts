@@ -91,6 +91,17 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
+    changelog: 'what of a feature’s tail had no room',
+    holds: ({ path, was, is }) => {
+      const list = path.slice(0, path.lastIndexOf('receipt') + 1)
+      const uses = (step: Json): readonly Json[] => listIn(at(step, list), 'remembered')
+      const shown = uses(is).filter(
+        (use) => !TAILS.includes(textIn(use, 'name')) || numberIn(use, 'items') > 0,
+      )
+      return path.includes('remembered') && JSON.stringify(shown) === JSON.stringify(uses(was))
+    },
+  },
+  {
     changelog: '`editMessage(session, id, message)` in place of',
     holds: ({ path, old, new: now }) =>
       path.at(-1) === 'opId' &&
@@ -98,6 +109,9 @@ export const wanted: readonly WantedDifference[] = [
       String(old) === String(now).replace('editMessage/', 'append/'),
   },
 ]
+
+/** What a receipt calls what features show in the tail. */
+const TAILS = ['news', 'recall', 'checkpoint']
 
 /** Causes of epochs before which the head still held. */
 const GROWN = ['window', 'budget', 'late']

@@ -145,6 +145,49 @@ describe('what a feature shows', () => {
     }
   })
 
+  it('says in the receipt what of the tail has no room', async () => {
+    const section = { in: 'tail', at: 1, name: 'quote', trust: 'user' } as const
+    const text = 'x'.repeat(2_000)
+    const use = {
+      name: 'quote',
+      tokens: 500,
+      items: 3,
+      overflow: { count: 2, tokens: 20, first: ['fourth'] },
+    }
+    const none = { tokens: 0, items: 0 }
+    const left = { count: 5, tokens: 520, first: ['fourth'] }
+    const plain = { count: 1, tokens: 500, first: ['quote'] }
+    const shows: readonly (readonly [ShowPart, unknown])[] = [
+      [
+        { tail: async () => ({ sections: [{ ...section, text, use }] }) },
+        [{ ...use, ...none, overflow: left }],
+      ],
+      [
+        {
+          tail: async () => ({
+            sections: [
+              { ...section, text },
+              { ...section, name: 'nothing', text: '' },
+            ],
+          }),
+          since: () => ({ sections: [{ ...section, name: 'news', text: 'News' }] }),
+        },
+        [
+          { name: 'news', ...none, overflow: { count: 1, tokens: 1, first: ['news'] } },
+          { name: 'quote', ...none, overflow: plain },
+        ],
+      ],
+    ]
+    for (const [show, remembered] of shows) {
+      const session = open({ use: [quoting(show)] })
+      await session.append({ role: 'user', content: 'Hello.' })
+      await session.context()
+      const { blocks, receipt } = await session.context()
+      expect(JSON.stringify(blocks)).not.toContain('xxx')
+      expect(receipt.remembered).toEqual(remembered)
+    }
+  })
+
   it('is left out with a failure where it has no sections', async () => {
     for (const part of ['head', 'since', 'tail'] as const) {
       const session = open({ use: [quoting({ [part]: () => ({}) })] })

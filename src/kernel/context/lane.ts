@@ -4,7 +4,7 @@ import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
-import type { CutPart, Section, Showing } from '../feature.ts'
+import type { CutPart, Section, Showing, TailPart } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
 import { pendingCalls } from '../log/fold.ts'
@@ -21,7 +21,7 @@ import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesO
 import { keeper } from './keeper.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
-import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
+import { type NamedShow, Shows, withheld } from './shows.ts'
 import { type CurrentEpoch, View, type ViewParts } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
@@ -146,12 +146,13 @@ export class Lane {
       const user = () => heads([], () => this.#parts.user.head())
       const shown = await this.#shows.read(frozen ?? {}, { own, registersAt, user, mayWrite }, failed)
       const parts = frozen ? this.#shows.held(shown, calibration) : this.#shows.parts(shown, calibration, 0)
-      const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
+      const fitting = (part: TailPart): TailPart => (withTail ? part : withheld(part, count))
+      const since = fitting(this.#shows.since(shown, parts, calibration))
       const unshown: Failure[] = []
       const failures = () => [...failed, ...unshown]
       const showing = () => this.#showing(parts, since.ids ?? [])
       const ask = { count, policy: this.policy, showing }
-      const tail = withTail ? await this.#shows.tail(options, ask, unshown) : NO_TAIL
+      const tail = fitting(await this.#shows.tail(options, ask, unshown))
       const make = (
         by: number,
         at: number,

@@ -24,7 +24,7 @@ export interface Shown extends NamedShow {
 /** Results that are kept for each feature: of the epoch that holds and the one that may begin, at each rung. */
 const KEPT = 4
 
-export const NO_TAIL: TailPart = { sections: [] }
+const NO_TAIL: TailPart = { sections: [] }
 
 /** What the features of one lane show. What they made of the same state is kept: mostly nothing changes between two calls. */
 export class Shows {
@@ -149,6 +149,24 @@ function checked<Part extends TailPart>(name: string, part: Part | undefined): P
       throw fault(`has a section of the system text with trust ${section.trust}`)
   }
   return part
+}
+
+/** A tail for which there is no room: nothing of it shows, and the receipt says how much that is. */
+export function withheld({ sections }: TailPart, count: (text: string) => number): TailPart {
+  const said = sections.filter(({ text, use }) => text !== '' || use)
+  const left = said.map((section): Section => {
+    const { name, text } = section
+    const whole = () => ({
+      name,
+      tokens: count(text),
+      items: 1,
+      overflow: { count: 0, tokens: 0, first: [name] },
+    })
+    const { tokens, items, overflow, ...use } = section.use ?? whole()
+    const all = { ...overflow, count: items + overflow.count, tokens: tokens + overflow.tokens }
+    return { ...section, text: '', use: { ...use, tokens: 0, items: 0, overflow: all } }
+  })
+  return { sections: left }
 }
 
 /** Parts of a tail as one, in the order of their sections. */
