@@ -94,3 +94,69 @@ describe('a session’s checkpoint', () => {
     expect(JSON.stringify(blocks)).toContain('done')
   })
 })
+
+describe('an export and an import without a feature', () => {
+  const ada = { userId: 'ada' }
+  const lived = async () => {
+    const store = mapStore()
+    const memory = createMemory({ store, budget: 16_000, use: standard() })
+    const session = memory.session({ ...ada, sessionId: 'trip' })
+    const user = memory.user(ada)
+    return { store, memory, session, user }
+  }
+  const exportedBy = async (memory: plimsoll.Memory) => {
+    let text = ''
+    for await (const line of plimsoll.exportFrom(memory, ada)) text += line
+    return text
+  }
+  const skill = { name: 'tides', description: 'Reads tide tables.', text: '' }
+  const kinds: readonly (readonly [string, (lived: Lived) => Promise<unknown>])[] = [
+    ['facts', ({ session }) => session.facts.remember({ kind: 'finding', text: 'The dog comes along.' })],
+    ['checkpoint', ({ session }) => session.checkpoint.set({ done: 1 })],
+    ['profile', ({ user }) => user.profile.set('SOUL.md', 'Kind.')],
+    ['skills', ({ user }) => user.skills.set(skill)],
+  ]
+  type Lived = Awaited<ReturnType<typeof lived>>
+
+  for (const [name, write] of kinds)
+    it(`name the call that adds it: ${name}`, async () => {
+      const there = await lived()
+      await there.session.append({ role: 'user', content: 'Hello.' })
+      await write(there)
+      const says = `add ${name}() to what the memory has in use`
+      const bare = createMemory({ store: there.store, budget: 16_000 })
+      await expect(exportedBy(bare)).rejects.toMatchObject({
+        code: 'ERR_NOT_CONFIGURED',
+        message: expect.stringContaining(says),
+      })
+      const text = await exportedBy(there.memory as never)
+      const { skipped } = await plimsoll.importInto(
+        createMemory({ store: mapStore(), budget: 16_000 }),
+        ada,
+        [text],
+      )
+      expect(skipped.count).toBeGreaterThan(0)
+      for (const { reason } of skipped.first) expect(reason).toContain(says)
+    })
+
+  it('name none where the register is of no feature of this library', async () => {
+    const { store, memory } = await lived()
+    const [line] = (await exportedBy(memory as never)).split('\n')
+    expect(line).toContain('export')
+    const other: plimsoll.Feature = {
+      name: 'moods',
+      registers: [
+        { prefix: 'mood', part: 'profile', owners: ['user'], check: (_, __, value) => value as never },
+      ],
+    }
+    await plimsoll.changeRegister(store.open(ada), { newId: () => 'x', now: () => 1 } as never, {
+      operation: 'moods.set',
+      key: 'mood',
+      change: () => 'good',
+    })
+    expect(await exportedBy(createMemory({ store, budget: 300, use: [other] }))).toContain('good')
+    await expect(exportedBy(memory as never)).rejects.toThrow(
+      'exportFrom: register mood belongs to no feature in use: add the one that it belongs to',
+    )
+  })
+})
