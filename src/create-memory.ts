@@ -2,7 +2,7 @@ import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
-import { checkOptions, invalid } from './kernel/text/json.ts'
+import { checkOptions, invalid, isPlainObject } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
@@ -47,6 +47,10 @@ export function createMemory<const Use extends readonly Feature[] = readonly []>
 ): Memory<Flat<Compose<Use>>> {
   checkOptions('createMemory', 'options', options, OPTIONS)
   const { counter = defaultCounter, clock = webHost.now, newId = webHost.newId, ...rest } = options
+  const { budget } = rest as { readonly budget?: unknown }
+  if (typeof budget !== 'number' && !isPlainObject(budget))
+    throw invalid('createMemory', 'budget', 'must be a number or an object')
+  if (typeof counter?.count !== 'function') throw invalid('createMemory', 'counter', 'must be a counter')
   for (const [name, value] of Object.entries({ clock, newId }))
     if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
   return createKernel({

@@ -34,19 +34,9 @@ export type ShownSession<F extends object = NoFeatures> = Snapshot & { readonly 
  * }
  * ```
  */
-export function useSession<F extends object>(
-  memory: Memory<F>,
-  { tenant, userId, sessionId }: Scope,
-): ShownSession<F> {
-  const session = useMemo(
-    () =>
-      memory.session({
-        userId,
-        ...(tenant !== undefined && { tenant }),
-        ...(sessionId !== undefined && { sessionId }),
-      }),
-    [memory, tenant, userId, sessionId],
-  )
+export function useSession<F extends object>(memory: Memory<F>, scope: Scope): ShownSession<F> {
+  const named = JSON.stringify(scope)
+  const session = useMemo(() => memory.session(JSON.parse(named) as Scope), [memory, named])
   const snapshot = useSnapshot(session)
   return useMemo(() => ({ session, ...snapshot }), [session, snapshot])
 }

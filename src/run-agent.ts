@@ -29,10 +29,7 @@ export interface RunAgentOptions extends RunOptions {
  * const { answer } = await runAgent({ input: 'Book the 9:40 to Turin.', model, session })
  * ```
  */
-export function runAgent({
-  clock = webHost.now,
-  newId = webHost.newId,
-  ...options
-}: RunAgentOptions): AgentRun {
-  return startRun(options, { ...webHost, now: clock, newId })
+export function runAgent(options: RunAgentOptions): AgentRun {
+  const { clock = webHost.now, newId = webHost.newId, ...run }: RunAgentOptions = { ...options }
+  return startRun(run, { ...webHost, now: clock, newId })
 }

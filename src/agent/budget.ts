@@ -1,4 +1,4 @@
-import { invalid } from '../kernel/text/json.ts'
+import { checkOptions, invalid } from '../kernel/text/json.ts'
 import type { Middleware } from './middleware.ts'
 
 export interface BudgetOptions {
@@ -18,6 +18,7 @@ const NUDGES = [0.9, 0.75] as const
  * @throws ERR_INVALID_ARGUMENT
  */
 export function budget(options?: BudgetOptions): Middleware {
+  if (options !== undefined) checkOptions('budget', 'options', options, ['getTokensUsed', 'limit'])
   if (options && !(options.limit > 0)) throw invalid('budget', 'limit', 'must be above 0')
   return {
     name: 'budget',

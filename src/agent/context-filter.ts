@@ -1,3 +1,4 @@
+import { checkOptions } from '../kernel/text/json.ts'
 import type { Limits, ToolOutputOptions } from '../ports/session.ts'
 import type { Middleware } from './middleware.ts'
 
@@ -16,8 +17,11 @@ export type ContextFilterOptions =
 /**
  * Proposes narrower limits for the contexts of a run. Order 15; where it fails, or the core refuses what it proposes, the core's own
  * window holds, never the whole log. Without options it does nothing.
+ *
+ * @throws ERR_INVALID_ARGUMENT
  */
 export function contextFilter(options: ContextFilterOptions = {}): Middleware {
+  if (typeof options !== 'function') checkFilter(options)
   return {
     name: 'context-filter',
     order: 15,
@@ -25,6 +29,7 @@ export function contextFilter(options: ContextFilterOptions = {}): Middleware {
     start: () => ({
       beforeModelCall: async ({ step }) => {
         const filter = typeof options === 'function' ? await options(step) : options
+        if (filter !== undefined) checkFilter(filter)
         const limits: Limits = {
           ...(filter?.rounds !== undefined && { window: { max: { rounds: filter.rounds } } }),
           ...(filter?.toolOutput && { toolOutput: filter.toolOutput }),
@@ -33,4 +38,8 @@ export function contextFilter(options: ContextFilterOptions = {}): Middleware {
       },
     }),
   }
+}
+
+function checkFilter(filter: ContextFilter): void {
+  checkOptions('contextFilter', 'options', filter, ['rounds', 'toolOutput'])
 }

@@ -1,5 +1,5 @@
 import { codePoints } from '../features/text/code-points.ts'
-import { checkText, invalid } from '../kernel/text/json.ts'
+import { checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import type { Trust } from '../ports/message.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { Middleware } from './middleware.ts'
@@ -29,6 +29,7 @@ const MAX_CHARACTERS = 4_000
  * @throws ERR_INVALID_ARGUMENT
  */
 export function factSheet(options?: FactSheetOptions): Middleware {
+  if (options !== undefined) checkOptions('factSheet', 'options', options, ['facts', 'maxCharacters'])
   const most = options?.maxCharacters ?? MAX_CHARACTERS
   if (!(most > 0)) throw invalid('factSheet', 'maxCharacters', 'must be above 0')
   return {

@@ -1,3 +1,4 @@
+import { checkOptions } from '../kernel/text/json.ts'
 import type { CallStatus } from './events.ts'
 import type { CallUsage, Middleware } from './middleware.ts'
 
@@ -30,8 +31,10 @@ export interface ObservabilityOptions {
   readonly sink?: (record: CallRecord) => void | Promise<void>
 }
 
-/** Times and counts the calls of a run. Order 5; fails open. */
-export function observability({ sink }: ObservabilityOptions = {}): Middleware {
+/** Times and counts the calls of a run. Order 5; fails open. @throws ERR_INVALID_ARGUMENT */
+export function observability(options: ObservabilityOptions = {}): Middleware {
+  checkOptions('observability', 'options', options, ['sink'])
+  const { sink } = options
   return {
     name: 'observability',
     order: 5,

@@ -1,6 +1,6 @@
 import { identifiers } from '../features/text/identifiers.ts'
 import { asText } from '../kernel/count.ts'
-import { canonical, checkCount, invalid } from '../kernel/text/json.ts'
+import { canonical, checkCount, checkOptions, invalid } from '../kernel/text/json.ts'
 import type { Middleware, ToolCallEnd } from './middleware.ts'
 
 /** Numbers of 1 or more. */
@@ -22,6 +22,7 @@ export interface ProgressOptions {
  * @throws ERR_INVALID_ARGUMENT
  */
 export function progress(options: ProgressOptions = {}): Middleware {
+  checkOptions('progress', 'options', options, ['sameCall', 'sameError', 'stale', 'nudges'])
   const { sameCall = 3, sameError = 3, stale = 5, nudges = 2 } = options
   for (const [name, value] of Object.entries({ sameCall, sameError, stale }))
     if (checkCount('progress', name, value) === 0) throw invalid('progress', name, 'must be 1 or more')

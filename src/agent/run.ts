@@ -1,6 +1,7 @@
 import { textOf } from '../kernel/log/message.ts'
 import { hashText } from '../kernel/text/hash.ts'
-import { checkCount, checkText, invalid } from '../kernel/text/json.ts'
+import { checkCount, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
+import { checkContext } from '../operations/context-at.ts'
 import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
@@ -22,6 +23,10 @@ import { answerTo, callsOf } from './transcript.ts'
 import { addUsage, difference, NO_USAGE, predict, reportedBy } from './usage.ts'
 import { Aborted, checkMs, timedOut } from './within.ts'
 
+const OPTIONS = [
+  ...['input', 'model', 'system', 'tools', 'session', 'middleware', 'maxSteps', 'signal', 'onEvent'],
+  ...['settings', 'resume', 'limits', 'parallel', 'timeouts'],
+]
 const MAX_STEPS = 20
 /** Messages in which the answer to an input is looked for that is given again. */
 const LOOK_BACK = 256
@@ -54,7 +59,7 @@ async function begin(
   }
   let run: RunState | undefined
   try {
-    checkOptions(options)
+    checkRun(options)
     run = createState(options, host, controller, emit)
     if (signal?.aborted) onAbort()
     signal?.addEventListener('abort', onAbort)
@@ -254,8 +259,19 @@ function createState(
 }
 
 /** @throws ERR_INVALID_ARGUMENT */
-function checkOptions(options: RunOptions): void {
-  const { model, input, session, system, maxSteps, parallel, resume: resumed, timeouts = {} } = options
+function checkRun(options: RunOptions): void {
+  checkOptions('runAgent', 'options', options, OPTIONS)
+  const {
+    model,
+    input,
+    session,
+    system,
+    maxSteps,
+    parallel,
+    resume: resumed,
+    timeouts = {},
+    limits,
+  } = options
   if (typeof model?.complete !== 'function') throw invalid('runAgent', 'model', 'must be a model')
   if (system !== undefined) checkText('runAgent', 'system', system)
   if (inputsOf(input).length === 0 && !session)
@@ -263,10 +279,14 @@ function checkOptions(options: RunOptions): void {
   if (resumed && !session) throw invalid('runAgent', 'resume', 'needs a session')
   if (maxSteps !== undefined) atLeastOne('maxSteps', maxSteps)
   if (typeof parallel === 'number') atLeastOne('parallel', parallel)
-  if (typeof resumed === 'object' && resumed.messages !== undefined)
-    atLeastOne('resume.messages', resumed.messages)
-  if (typeof resumed === 'object' && !isPending(resumed.pending))
-    throw invalid('runAgent', 'resume.pending', 'must be fail, run or a function')
+  if (typeof resumed === 'object') {
+    checkOptions('runAgent', 'resume', resumed, ['pending', 'messages'])
+    if (resumed.messages !== undefined) atLeastOne('resume.messages', resumed.messages)
+    if (!isPending(resumed.pending))
+      throw invalid('runAgent', 'resume.pending', 'must be fail, run or a function')
+  }
+  checkOptions('runAgent', 'timeouts', timeouts, ['model', 'tool', 'hook', 'run'])
+  if (session && limits !== undefined) checkContext(session, { limits })
   for (const [name, ms] of Object.entries(timeouts)) checkMs(`timeouts.${name}`, ms)
 }
 

@@ -1,4 +1,5 @@
 import { textOf } from '../kernel/log/message.ts'
+import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
@@ -60,6 +61,7 @@ const SUMMARY_REQUEST = 'Summarize the following'
 /**
  * A model that says what it is told to, for tests and demos. A call for which a list has no reply left fails.
  *
+ * @throws ERR_INVALID_ARGUMENT
  * @example
  * ```ts
  * import { runAgent, scriptedModel } from 'plimsoll'
@@ -67,10 +69,9 @@ const SUMMARY_REQUEST = 'Summarize the following'
  * const model = scriptedModel([{ calls: [{ name: 'add', input: { a: 2, b: 3 } }] }, 'It is 5.'])
  * ```
  */
-export function scriptedModel(
-  script: Script,
-  { id = 'scripted', summaries = script }: ScriptedModelOptions = {},
-): ScriptedModel {
+export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
+  checkOptions('scriptedModel', 'options', options, ['id', 'summaries'])
+  const { id = 'scripted', summaries = script } = options
   const requests: Context[] = []
   const counts = new Map<Script, number>()
   let calls = 0

@@ -1,3 +1,4 @@
+import { checkOptions } from '../kernel/text/json.ts'
 import { type BudgetOptions, budget } from './budget.ts'
 import { type ContextFilterOptions, contextFilter } from './context-filter.ts'
 import { type FactSheetOptions, factSheet } from './fact-sheet.ts'
@@ -13,6 +14,8 @@ export interface StandardMiddlewareOptions {
   readonly progress?: ProgressOptions
 }
 
+const OPTIONS = ['observability', 'budget', 'contextFilter', 'factSheet', 'progress']
+
 /**
  * The five middlewares that most agents want: observability (order 5), budget (10), context filter (15), fact sheet (20), progress
  * (50). Those without options do nothing, but progress, which has defaults. Further middleware may stand between them by its order.
@@ -27,6 +30,7 @@ export interface StandardMiddlewareOptions {
  * ```
  */
 export function standardMiddleware(options: StandardMiddlewareOptions = {}): readonly Middleware[] {
+  checkOptions('standardMiddleware', 'options', options, OPTIONS)
   return [
     observability(options.observability),
     budget(options.budget),

@@ -1,6 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import * as ai from 'ai'
 import { invalid } from '../kernel/text/json.ts'
+import { checkContext } from '../operations/context-at.ts'
 import type { Session } from '../ports/memory.ts'
 import type { ContextOptions } from '../ports/session.ts'
 import { appendOnce } from './append-once.ts'
@@ -52,7 +53,7 @@ export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
  * The function rejects, and with it the call, with what `context()` and `append()` reject with; ERR_INVALID_ARGUMENT: the call
  * has `instructions` of its own, which no budget counts. They belong into `createMemory({ system })`.
  *
- * @throws ERR_NOT_CONFIGURED: an `ai` before 7
+ * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
  * import { prepareStep, writeStep } from 'plimsoll/ai-sdk'
@@ -70,12 +71,17 @@ export function prepareStep(session: Session, options: LoopOptions = {}): Prepar
   return prepareWith(session, options, new Set())
 }
 
+/** What a loop asks of contexts, checked before anything is written. @throws ERR_INVALID_ARGUMENT */
+function checkLoop(session: Session, options: LoopOptions): ContextOptions {
+  const { tools, cache, ...contextOptions }: LoopOptions = { ...options }
+  checkContext(session, options && contextOptions)
+  return contextOptions
+}
+
 /** `written` names the steps that are known to be in the log, so that a long loop does not append each of them at each step. */
-function prepareWith(
-  session: Session,
-  { tools, cache, ...contextOptions }: LoopOptions,
-  written: Set<string>,
-): PrepareStep {
+function prepareWith(session: Session, options: LoopOptions, written: Set<string>): PrepareStep {
+  const contextOptions = checkLoop(session, options)
+  const { tools, cache } = options
   let specs: ReturnType<typeof toToolSpecs> | undefined
   const seen = new WeakSet<object>()
   return async ({
@@ -150,13 +156,12 @@ export interface MemoryLoopOptions extends LoopOptions {
  * return result.toUIMessageStreamResponse()
  * ```
  */
-export async function memoryLoop(
-  session: Session,
-  { messages, ...options }: MemoryLoopOptions = {},
-): Promise<MemoryLoop> {
+export async function memoryLoop(session: Session, given: MemoryLoopOptions = {}): Promise<MemoryLoop> {
   needAI(ai.isStepCount)
+  const { messages, ...options }: MemoryLoopOptions = { ...given }
+  const contextOptions = checkLoop(session, given && options)
+  const { tools, cache = false } = options
   const approved = messages ? await appendUIMessages(session, messages) : []
-  const { tools, cache = false, ...contextOptions } = options
   const written = new Set<string>()
   const writes: Promise<void>[] = []
   const first: AISDKRequest =

@@ -3,6 +3,7 @@ import * as ai from 'ai'
 import { asText } from '../kernel/count.ts'
 import { partsOf } from '../kernel/log/message.ts'
 import { invalid } from '../kernel/text/json.ts'
+import { checkContext } from '../operations/context-at.ts'
 import type { Session } from '../ports/memory.ts'
 import type { MessageInput } from '../ports/message.ts'
 import type { ContextOptions } from '../ports/session.ts'
@@ -34,7 +35,7 @@ export interface MemoryMiddlewareOptions extends Omit<ContextOptions, 'tools' | 
  * System messages are not written: calls reject with ERR_INVALID_ARGUMENT where they are not the memory's own, since no budget
  * counts them. Otherwise calls reject with what `append()` and `context()` reject with.
  *
- * @throws ERR_NOT_CONFIGURED: an `ai` before 7
+ * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
  * import { memoryMiddleware } from 'plimsoll/ai-sdk'
@@ -45,9 +46,11 @@ export interface MemoryMiddlewareOptions extends Omit<ContextOptions, 'tools' | 
  */
 export function memoryMiddleware(
   session: Session,
-  { cache, ...contextOptions }: MemoryMiddlewareOptions = {},
+  options: MemoryMiddlewareOptions = {},
 ): LanguageModelMiddleware {
   needAI(ai.isStepCount)
+  const { cache, ...contextOptions }: MemoryMiddlewareOptions = { ...options }
+  checkContext(session, options && contextOptions)
   return {
     specificationVersion: 'v4',
     transformParams: async ({ params, model }) => {

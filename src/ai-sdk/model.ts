@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import { invalid } from '../kernel/text/json.ts'
+import { checkOptions, invalid } from '../kernel/text/json.ts'
 import type { Model, ModelEvent, ModelRequest } from '../ports/model.ts'
 import { type AISDKModelOptions, currentModel } from './current-model.ts'
 import { needAI } from './peer.ts'
@@ -23,6 +23,7 @@ import { needAI } from './peer.ts'
 export function aiSdkModel(languageModel: LanguageModel, options: AISDKModelOptions = {}): Model {
   if (typeof languageModel === 'string')
     throw invalid('aiSdkModel', 'languageModel', 'must be a model object; a string goes through the gateway')
+  checkOptions('aiSdkModel', 'options', options, ['id', 'cache', 'providerOptions', 'headers'])
   if (languageModel.specificationVersion === 'v4') return currentModel(languageModel, options)
   const { id = `${languageModel.provider}/${languageModel.modelId}` } = options
   return { id, complete: (request) => completeOlder(languageModel, { ...options, id }, request) }

@@ -1,6 +1,7 @@
 import type { ModelMessage, SystemModelMessage } from 'ai'
 import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'
+import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { MediaPart, Part, ToolCallPart } from '../ports/message.ts'
 import { callName, placeholder } from '../render/parts.ts'
@@ -40,7 +41,9 @@ export interface ToAISDKOptions {
  * const { text } = await generateText({ model, ...toAISDK(await session.context()) })
  * ```
  */
-export function toAISDK(context: Context, { cache = true }: ToAISDKOptions = {}): AISDKRequest {
+export function toAISDK(context: Context, options: ToAISDKOptions = {}): AISDKRequest {
+  checkOptions('toAISDK', 'options', options, ['cache'])
+  const { cache = true } = options
   const instructions: SystemModelMessage[] = []
   const messages: ModelMessage[] = []
   const known: Known = {

@@ -1,5 +1,5 @@
-import { PlimsollError } from '../ports/errors.ts'
 import { type Host, MOST_MS } from '../ports/host.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
 
 /**
  * Contract: gives the token to send. It is asked at each call, so it may keep one; asked once more, with the token that was refused, when
@@ -84,10 +84,17 @@ export interface Settings {
   readonly newId: () => string
 }
 
+const RETRY: Required<RetryOptions> = { retries: 3, baseMs: 300, capMs: 5_000, waitForMs: 0 }
+const OPTIONS = [
+  ...['baseUrl', 'token', 'retry', 'timeoutMs', 'fetch', 'WebSocket', 'clock', 'random', 'newId'],
+]
+
 /** @throws ERR_INVALID_ARGUMENT */
 export function settingsOf(options: ClientOptions): Settings {
-  const { baseUrl, retry, clock = webClock } = options
-  if (!URL.canParse(baseUrl, globalThis.location?.href)) throw invalid('baseUrl', 'is no URL')
+  checkOptions('client', 'options', options, OPTIONS)
+  const { baseUrl, retry = {}, clock = webClock } = options
+  checkOptions('client', 'retry', retry, Object.keys(RETRY))
+  if (!URL.canParse(baseUrl, globalThis.location?.href)) throw invalid('client', 'baseUrl', 'is no URL')
   return {
     timeoutMs: 30_000,
     // Looked up at each call, since others may have put their own in its place.
@@ -98,12 +105,8 @@ export function settingsOf(options: ClientOptions): Settings {
     newId: () => uuidv7(clock.now()),
     ...options,
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    retry: { retries: 3, baseMs: 300, capMs: 5_000, waitForMs: 0, ...retry },
+    retry: { ...RETRY, ...retry },
   }
-}
-
-export function invalid(argument: string, reason: string): PlimsollError {
-  return new PlimsollError('ERR_INVALID_ARGUMENT', `client: ${argument} ${reason}`, { argument })
 }
 
 /** Resolves after so many milliseconds. @throws the signal's reason, as soon as it aborts */
@@ -128,7 +131,7 @@ export async function sleep(
 /** Checks what travels in a header, where fetch would fail as if there were no network. @throws ERR_INVALID_ARGUMENT */
 export function checkPrintable(argument: string, value: string): string {
   if (/^[!-~]+$/.test(value)) return value
-  throw invalid(argument, 'must be printable ASCII without spaces')
+  throw invalid('client', argument, 'must be printable ASCII without spaces')
 }
 
 /** Full jitter: anything from nothing to the whole of an exponential wait, so that clients which failed together come back apart. */

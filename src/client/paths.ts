@@ -1,4 +1,4 @@
-import { invalid } from './options.ts'
+import { invalid } from '../ports/options.ts'
 
 /** A path under `/v1`. @throws ERR_INVALID_ARGUMENT */
 export function pathOf(...segments: readonly string[]): string {
@@ -13,7 +13,7 @@ export function pathOf(...segments: readonly string[]): string {
  */
 export function segmentOf(id: string): string {
   if (/^\.{0,2}$|\p{Surrogate}/u.test(id))
-    throw invalid('id', 'must not be empty, . or .., nor hold a lone surrogate')
+    throw invalid('client', 'id', 'must not be empty, . or .., nor hold a lone surrogate')
   return encodeURIComponent(id)
 }
 

@@ -1,4 +1,5 @@
 import { MOST_MS } from '../ports/host.ts'
+import { checkOptions } from '../ports/options.ts'
 import { fromWire, toWire } from '../ports/wire.ts'
 import { RequestError, refusalIn } from './error.ts'
 import {
@@ -43,6 +44,9 @@ export interface Transport {
 
 /** Refusals of 500 and above which the same request would only meet again. */
 const FINAL = /^ERR_(?:MODEL|NOT_CONFIGURED|STORAGE_FULL|STORAGE_LOST|UPGRADE_REQUIRED)$/
+
+/** The options of a call, and what the call adds to them. */
+const CALL = ['signal', 'timeoutMs', 'opId', 'body', 'raw', 'headers', 'isOpen']
 
 const JSON_TYPE = 'application/json'
 
@@ -113,6 +117,7 @@ export function createTransport(settings: Settings): Transport {
     accept: string,
     take: (response: Response) => Promise<Value>,
   ): Promise<Value> => {
+    checkOptions(`${method} ${path}`, 'options', call, CALL)
     const { signal, body, isOpen } = call
     const raw = body === undefined ? call.raw : { type: JSON_TYPE, text: JSON.stringify(toWire(body)) }
     const named = { ...call, opId: method === 'GET' ? undefined : opId(call.opId) }

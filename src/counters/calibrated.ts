@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Usage } from '../ports/model.ts'
+import { invalid } from '../ports/options.ts'
 
 /** Reports that are remembered: enough for a change of content to show, few enough to forget another model's. */
 const REPORTS = 8
@@ -47,6 +48,7 @@ export interface CalibratedCounter extends Counter {
  * counter is for one model; reports are kept in memory only, epochs in the log. Limits of the window and of outputs in tokens
  * are in calibrated tokens. The ratio is held between a quarter and four.
  *
+ * @throws ERR_INVALID_ARGUMENT
  * @example
  * ```ts
  * const counter = calibrated(defaultCounter)
@@ -56,6 +58,7 @@ export interface CalibratedCounter extends Counter {
  * ```
  */
 export function calibrated(counter: Counter): CalibratedCounter {
+  if (typeof counter?.count !== 'function') throw invalid('calibrated', 'counter', 'must be a counter')
   const reports: { readonly counted: number; readonly reported: number }[] = []
   return {
     id: `calibrated/${counter.id}`,

@@ -1,5 +1,6 @@
 import type { Counter } from '../ports/counter.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import { checkOptions } from '../ports/options.ts'
 import { BytePairMerge } from './byte-pair-merge.ts'
 import { classify, pieceEnd } from './pre-tokenizer.ts'
 import { BYTES_PER_UNIT, writeUtf8 } from './utf8.ts'
@@ -46,7 +47,7 @@ let loading: Promise<O200k> | undefined
  * Loads the tables of the optional peer `gpt-tokenizer`, once: further calls give the same counter, also while it loads and
  * whatever their options. A load that failed is tried again by the next call.
  *
- * @throws ERR_COUNTER_UNAVAILABLE (`cause`): gpt-tokenizer is not installed, its module could not be fetched, or the worker failed
+ * @throws ERR_INVALID_ARGUMENT, ERR_COUNTER_UNAVAILABLE (`cause`): gpt-tokenizer is not installed, its module could not be fetched, or the worker failed
  * @example
  * ```ts
  * import { loadO200k } from 'plimsoll/o200k'
@@ -59,7 +60,9 @@ let loading: Promise<O200k> | undefined
  * const counter = await loadO200k({ worker })
  * ```
  */
-export function loadO200k({ worker }: LoadOptions = {}): Promise<O200k> {
+export async function loadO200k(options: LoadOptions = {}): Promise<O200k> {
+  checkOptions('loadO200k', 'options', options, ['worker'])
+  const { worker } = options
   loading ??= (worker ? tablesFrom(worker) : readTables()).then(createO200k).catch((error: unknown) => {
     loading = undefined
     throw unavailable(error)

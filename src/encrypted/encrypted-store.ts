@@ -1,5 +1,5 @@
-import { PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
 import { scopeName } from '../ports/scope-name.ts'
 import type { Store } from '../ports/store.ts'
 import { EncryptedScope } from './encrypted-scope.ts'
@@ -7,6 +7,7 @@ import { KeyRing } from './key-ring.ts'
 import type { KeyInfo, KeyOwner, Keys } from './keys.ts'
 import type { Place } from './sealed.ts'
 
+const OPERATION = 'encryptedStore'
 /** Scopes whose keys are kept in memory. */
 const MOST_RINGS = 256
 /** Rows that are told of once. */
@@ -72,11 +73,13 @@ export interface EncryptedStore extends Store {
 export function encryptedStore(
   store: Store,
   keys: Keys,
-  { onUnreadable, plain = 'refuse', opsPerKey = OPS_PER_KEY }: EncryptedStoreOptions = {},
+  options: EncryptedStoreOptions = {},
 ): EncryptedStore {
-  if (plain !== 'refuse' && plain !== 'keep') throw invalid('plain', 'must be refuse or keep')
+  checkOptions(OPERATION, 'options', options, ['onUnreadable', 'plain', 'opsPerKey'])
+  const { onUnreadable, plain = 'refuse', opsPerKey = OPS_PER_KEY } = options
+  if (plain !== 'refuse' && plain !== 'keep') throw invalid(OPERATION, 'plain', 'must be refuse or keep')
   if (!Number.isInteger(opsPerKey) || opsPerKey < 1 || opsPerKey > OPS_PER_KEY)
-    throw invalid('opsPerKey', `must be a whole number from 1 to ${OPS_PER_KEY}`)
+    throw invalid(OPERATION, 'opsPerKey', `must be a whole number from 1 to ${OPS_PER_KEY}`)
   const rings = new Map<string, KeyRing>()
   const told = new Set<string>()
 
@@ -143,8 +146,4 @@ export function encryptedStore(
       }
     },
   }
-}
-
-function invalid(argument: string, reason: string): PlimsollError {
-  return new PlimsollError('ERR_INVALID_ARGUMENT', `encryptedStore: ${argument} ${reason}`, { argument })
 }

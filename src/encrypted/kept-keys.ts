@@ -1,5 +1,6 @@
 import { base64url } from '../platform/base64.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import { checkOptions } from '../ports/options.ts'
 import { decrypt, encrypt, prefixed, randomBytes } from './cipher.ts'
 import { cryptoKeys } from './crypto-keys.ts'
 import type { Keys } from './keys.ts'
@@ -28,9 +29,11 @@ interface Kept {
  * Safari does after seven days without a visit, nothing opens the data any more: keep it for data that an edge has too. Several tabs get the same
  * key.
  *
- * @throws ERR_STORAGE: the browser keeps no such key (Safari in private and lockdown mode); take `passphraseKeys`
+ * @throws ERR_STORAGE: the browser keeps no such key (Safari in private and lockdown mode); take `passphraseKeys`; ERR_INVALID_ARGUMENT
  */
-export async function keptKeys({ name, indexedDB = globalThis.indexedDB }: KeptKeysOptions): Promise<Keys> {
+export async function keptKeys(options: KeptKeysOptions): Promise<Keys> {
+  checkOptions('keptKeys', 'options', options, ['name', 'indexedDB'])
+  const { name, indexedDB = globalThis.indexedDB } = options
   try {
     const database = await opened(indexedDB, name)
     try {
@@ -60,12 +63,11 @@ export async function keptKeys({ name, indexedDB = globalThis.indexedDB }: KeptK
  * Removes the key: no page and no script reads what it encrypted from then on, here or from a copy of the data. The browser's files hold its
  * bytes until the browser writes them anew: from who has these, only a passphrase protects. Idempotent.
  *
- * @throws ERR_STORAGE
+ * @throws ERR_STORAGE, ERR_INVALID_ARGUMENT
  */
-export async function destroyKeptKeys({
-  name,
-  indexedDB = globalThis.indexedDB,
-}: KeptKeysOptions): Promise<void> {
+export async function destroyKeptKeys(options: KeptKeysOptions): Promise<void> {
+  checkOptions('destroyKeptKeys', 'options', options, ['name', 'indexedDB'])
+  const { name, indexedDB = globalThis.indexedDB } = options
   try {
     const database = await opened(indexedDB, name)
     await settled(database, (table) => table.clear())

@@ -1,8 +1,10 @@
 import { base64, fromBase64 } from '../platform/base64.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
 import { decrypt, encrypt, randomBytes } from './cipher.ts'
 import type { KeyInfo, Keys } from './keys.ts'
 
+const OPERATION = 'passphraseKeys'
 const SALT_BYTES = 16
 /** OWASP Password Storage Cheat Sheet, for PBKDF2-HMAC-SHA-256. */
 const LEAST_ITERATIONS = 600_000
@@ -20,14 +22,17 @@ export interface PassphraseOptions {
  *
  * @throws ERR_INVALID_ARGUMENT: it is empty, or the iterations are out of range
  */
-export function passphraseKeys(
-  passphrase: string,
-  { iterations = LEAST_ITERATIONS }: PassphraseOptions = {},
-): Keys {
+export function passphraseKeys(passphrase: string, options: PassphraseOptions = {}): Keys {
+  checkOptions(OPERATION, 'options', options, ['iterations'])
+  const { iterations = LEAST_ITERATIONS } = options
   if (typeof passphrase !== 'string' || passphrase === '')
-    throw invalid('passphrase', 'must be a text that is not empty')
+    throw invalid(OPERATION, 'passphrase', 'must be a text that is not empty')
   if (!Number.isInteger(iterations) || iterations < LEAST_ITERATIONS || iterations > MOST_ITERATIONS)
-    throw invalid('iterations', `must be a whole number from ${LEAST_ITERATIONS} to ${MOST_ITERATIONS}`)
+    throw invalid(
+      OPERATION,
+      'iterations',
+      `must be a whole number from ${LEAST_ITERATIONS} to ${MOST_ITERATIONS}`,
+    )
   // As text that is typed on another keyboard gives other code points for the same characters.
   const typed = new TextEncoder().encode(passphrase.normalize('NFKC'))
   const derived = new Map<string, Promise<CryptoKey>>()
@@ -77,8 +82,4 @@ async function derive(
     false,
     ['encrypt', 'decrypt'],
   )
-}
-
-function invalid(argument: string, reason: string): PlimsollError {
-  return new PlimsollError('ERR_INVALID_ARGUMENT', `passphraseKeys: ${argument} ${reason}`, { argument })
 }

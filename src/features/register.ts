@@ -1,7 +1,7 @@
 import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
 import { changedByOthers, once, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
-import { canonical } from '../kernel/text/json.ts'
+import { canonical, checkOptions } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
@@ -15,6 +15,11 @@ export interface WriteOptions {
   readonly ifVersion?: string | null
   /** Names the op; repeating it is a no-op, also with `ifVersion`. Default: fresh. */
   readonly opId?: string
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkWrite(operation: string, options: WriteOptions): void {
+  checkOptions(operation, 'options', options, ['ifVersion', 'opId'])
 }
 
 /** A register as it is now. */
@@ -51,6 +56,8 @@ export interface RegisterChange<Value> extends WriteOptions {
   ) => Value | null | Promise<Value | null>
 }
 
+const CHANGE = ['operation', 'key', 'ifVersion', 'opId', 'sources', 'index', 'beside', 'change']
+
 export async function readRegister<Value>(store: ScopeStore, key: string): Promise<Register<Value>> {
   const row = checkReadable(await store.register(key))
   const value = row && ((valueIn(row) as Value | null | undefined) ?? undefined)
@@ -69,8 +76,10 @@ export async function readRegister<Value>(store: ScopeStore, key: string): Promi
 export async function changeRegister<Value>(
   store: ScopeStore,
   host: Host,
-  { operation, key, ifVersion, sources, index, beside, change, ...given }: RegisterChange<Value>,
+  asked: RegisterChange<Value>,
 ): Promise<string | null> {
+  checkOptions('changeRegister', 'options', asked, CHANGE)
+  const { operation, key, ifVersion, sources, index, beside, change, ...given } = asked
   const opId = given.opId ?? host.newId()
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const { value: before, version, base, row } = await readRegister<Value>(store, key)

@@ -1,6 +1,12 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
-import { type MemoryMcpOptions, type MemoryMcpServer, memoryMcpServer } from './memory-mcp-server.ts'
+import { checkOptions } from '../kernel/text/json.ts'
+import {
+  MCP_OPTIONS,
+  type MemoryMcpOptions,
+  type MemoryMcpServer,
+  memoryMcpServer,
+} from './memory-mcp-server.ts'
 import type { McpSession } from './start-resource.ts'
 
 export interface McpRequestOptions extends MemoryMcpOptions {
@@ -20,7 +26,7 @@ const MEBIBYTE = 1_048_576
  *
  * @param session where it takes work to open, a function that does so: it is called once there is something to answer, and not for what is
  *   refused
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool), what `session` throws
+ * @throws ERR_INVALID_ARGUMENT (an unknown option, `only` names no tool), what `session` throws
  * @example
  * ```ts
  * import { handleMcpRequest } from 'plimsoll/mcp'
@@ -33,6 +39,7 @@ export async function handleMcpRequest(
   request: Request,
   options: McpRequestOptions = {},
 ): Promise<Response> {
+  checkOptions('handleMcpRequest', 'options', options, ['maxBytes', ...MCP_OPTIONS])
   if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   const { maxBytes = MEBIBYTE, ...rest } = options
   const transport = new WebStandardStreamableHTTPServerTransport({

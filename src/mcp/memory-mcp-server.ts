@@ -22,6 +22,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../agent/memory-tools.ts'
 import { asText } from '../kernel/count.ts'
+import { checkOptions } from '../kernel/text/json.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
@@ -40,6 +41,7 @@ export interface MemoryMcpOptions {
   readonly newId?: () => string
 }
 
+export const MCP_OPTIONS = ['only', 'instructions', 'info', 'newId'] as const
 /** Without lists that change, subscriptions, logging, completions or tasks. */
 const CAPABILITIES: ServerCapabilities = { tools: {}, resources: {}, prompts: {} }
 const INFO: Implementation = { name: 'plimsoll', title: 'Plimsoll memory', version: '0.1.0' }
@@ -64,6 +66,7 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
   readonly #tools: Tool[]
 
   constructor(session: McpSession, options: MemoryMcpOptions = {}) {
+    checkOptions('memoryMcpServer', 'options', options, MCP_OPTIONS)
     const { only } = options
     super()
     this.#session = session

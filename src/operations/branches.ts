@@ -18,7 +18,7 @@ import { readFromMessage } from './rewinds.ts'
  * All places of a session at which a message was edited or a reply made again, with their versions; {@link versionsIn} says which of them
  * show. Reads all rewinds, and no message.
  */
-export function readBranches(session: SessionBase): Promise<readonly Branch[]> {
+export async function readBranches(session: SessionBase): Promise<readonly Branch[]> {
   const kernel = kernelOf('readBranches', session)
   return kernel.run(async () => branchesOf(await readMarks(kernel.store)))
 }
@@ -30,7 +30,7 @@ export function readBranches(session: SessionBase): Promise<readonly Branch[]> {
  * @param id the message with which the version begins
  * @throws ERR_NOT_FOUND: it is hidden and begins no version, or what it follows does not show
  */
-export function switchTo(session: SessionBase, id: string, options: RewindOptions = {}): Promise<void> {
+export async function switchTo(session: SessionBase, id: string, options: RewindOptions = {}): Promise<void> {
   const kernel = kernelOf('switchTo', session)
   return kernel.run(async () => {
     checkId('switchTo', 'id', id)

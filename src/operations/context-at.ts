@@ -22,7 +22,7 @@ import { kernelOf } from './kernel-of.ts'
  *
  * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
  */
-export function contextAt(session: SessionBase, id: string): Promise<ContextAt> {
+export async function contextAt(session: SessionBase, id: string): Promise<ContextAt> {
   const kernel = kernelOf('contextAt', session)
   return kernel.run(async () => buildAt(kernel.lane, checkId('contextAt', 'id', id)))
 }

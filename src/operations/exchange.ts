@@ -8,7 +8,7 @@ import { kernelOf } from './kernel-of.ts'
  *
  * @throws as `append` and `context`; after ERR_BUDGET_TOO_SMALL the exchange is written
  */
-export function addExchange(
+export async function addExchange(
   session: SessionBase,
   userText: string,
   assistantText: string,

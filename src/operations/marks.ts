@@ -4,12 +4,16 @@ import type { Branch } from '../ports/branch.ts'
 import type { HidingMark, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 
-/** All places at which there are versions, by the order in which they came to be. Rewinds that say no place are left out. Pure. */
+/**
+ * All places at which a version is hidden, by the order in which they came to be: where all show, they follow each other. Rewinds that say no
+ * place are left out. Pure.
+ */
 export function branchesOf(marks: readonly RewindMark[]): readonly Branch[] {
+  const parted = new Set(standing(marks).map(({ after }) => after))
   const places = new Map<string | null, Set<string>>()
   for (const { after, hides } of marks.filter(isHiding)) {
     const [first] = hides
-    if (after === undefined || first === undefined) continue
+    if (after === undefined || first === undefined || !parted.has(after)) continue
     const versions = places.get(after) ?? new Set()
     places.set(after, versions.add(first))
   }

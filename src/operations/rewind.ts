@@ -23,7 +23,7 @@ export interface RewindOptions {
  * @returns the id of the rewind, for {@link undo}
  * @throws ERR_NOT_FOUND; ERR_DUPLICATE_ID: the op was an undo
  */
-export function rewind(session: SessionBase, id: string, options: RewindOptions = {}): Promise<string> {
+export async function rewind(session: SessionBase, id: string, options: RewindOptions = {}): Promise<string> {
   const kernel = kernelOf('rewind', session)
   return kernel.run(async () => {
     checkId('rewind', 'id', id)
@@ -41,7 +41,11 @@ export function rewind(session: SessionBase, id: string, options: RewindOptions 
  * @returns the id of the rewind that was taken back
  * @throws ERR_NOT_FOUND; ERR_DUPLICATE_ID: the op was a rewind
  */
-export function undo(session: SessionBase, rewound?: string, options: RewindOptions = {}): Promise<string> {
+export async function undo(
+  session: SessionBase,
+  rewound?: string,
+  options: RewindOptions = {},
+): Promise<string> {
   const kernel = kernelOf('undo', session)
   return kernel.run(async () => {
     const name = nameOf('undo', kernel, options)
@@ -66,7 +70,7 @@ export function undo(session: SessionBase, rewound?: string, options: RewindOpti
  * @param input as in `append`; it begins with a message of the user
  * @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT, and as `append`; nothing is written
  */
-export function editMessage(
+export async function editMessage(
   session: SessionBase,
   id: string,
   input: MessageInput | readonly MessageInput[],

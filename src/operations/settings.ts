@@ -1,6 +1,6 @@
 import { changeRegister, readRegister } from '../features/register.ts'
 import { checkUser } from '../kernel/memory.ts'
-import { checkCount, invalid, isPlainObject } from '../kernel/text/json.ts'
+import { checkCount, checkOptions, invalid, isPlainObject } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
@@ -81,18 +81,12 @@ export function checkSettings(operation: string, value: unknown): Settings {
 }
 
 function checkPatch(patch: SettingsPatch): SettingsPatch {
-  checkKeys('patch', patch, ['budget_tokens'])
+  checkOptions('changeSettings', 'patch', patch, ['budget_tokens'])
   const { budget_tokens } = patch
   if (budget_tokens === undefined) return {}
-  checkKeys('budget_tokens', budget_tokens, Object.keys(DEFAULTS.budget_tokens))
+  checkOptions('changeSettings', 'budget_tokens', budget_tokens, Object.keys(DEFAULTS.budget_tokens))
   const given = Object.entries(budget_tokens).filter(([, tokens]) => tokens !== undefined)
   for (const [name, tokens] of given) checkCount('changeSettings', `budget_tokens.${name}`, tokens)
   if (budget_tokens.total === 0) throw invalid('changeSettings', 'budget_tokens.total', 'must be at least 1')
   return { budget_tokens: Object.fromEntries(given) }
-}
-
-function checkKeys(argument: string, value: unknown, known: readonly string[]): void {
-  if (!isPlainObject(value)) throw invalid('changeSettings', argument, 'must be an object')
-  const unknown = Object.keys(value).find((key) => !known.includes(key))
-  if (unknown !== undefined) throw invalid('changeSettings', `${argument}.${unknown}`, 'is no setting')
 }

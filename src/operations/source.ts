@@ -46,7 +46,7 @@ export interface SourcePage {
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no such message, or it was rewound or forgotten)
  */
-export function readSource(
+export async function readSource(
   session: SessionBase,
   reference: string,
   options: SourceOptions = {},

@@ -23,7 +23,7 @@ export interface Certificate {
   readonly target: string
   /** Unix milliseconds. */
   readonly at: number
-  /** Whether all of it was gone before: then nothing was written. */
+  /** Whether nothing of it was there: it was gone before, or never was. Then nothing is recorded. */
   readonly already: boolean
   readonly removed: Readonly<Record<RemovedKind, Removed>>
   /** Attachments that the message named and that stay, since something else has or names their id. */

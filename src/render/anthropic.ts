@@ -1,6 +1,7 @@
 import { asText } from '../kernel/count.ts'
 import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'
+import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type {
@@ -107,9 +108,11 @@ export function toAnthropic(context: Context, options: AnthropicOptions = {}): A
 /** {@link toAnthropic}, telling `note` which block each message or part of one comes from. */
 export function renderAnthropic(
   context: Context,
-  { cache = true }: AnthropicOptions,
+  options: AnthropicOptions,
   note: NoteOrigin,
 ): AnthropicRequest {
+  checkOptions('toAnthropic', 'options', options, ['cache'])
+  const { cache = true } = options
   const noted = <Piece extends object>(pieces: Piece[], block: Block): Piece[] => {
     for (const piece of pieces) note(piece, block)
     return pieces

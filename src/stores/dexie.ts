@@ -1,6 +1,6 @@
 /** The store for browsers: `plimsoll/dexie`. */
 import { Dexie } from 'dexie'
-import { PlimsollError } from '../ports/errors.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
 import { isSince, needPeer } from '../ports/peer.ts'
 import type { Store } from '../ports/store.ts'
 import type { KeyValue, PageEvents } from './browser.ts'
@@ -47,6 +47,8 @@ export interface DexieStoreOptions {
   readonly IDBKeyRange?: typeof globalThis.IDBKeyRange
 }
 
+const OPTIONS = ['name', 'durability', 'mirror', 'channel', 'page', 'indexedDB', 'IDBKeyRange']
+
 export interface DexieStore extends Store {
   status(): StoreStatus
   /** Calls the listener after each change of the status, and before any call resolves that was made under it. */
@@ -81,13 +83,11 @@ export interface DexieStore extends Store {
  */
 export function dexieStore(options: DexieStoreOptions): DexieStore {
   needPeer('plimsoll/dexie', '`dexie` 4', isSince(Dexie.semVer, 4), Dexie.semVer)
+  checkOptions('dexieStore', 'options', options, OPTIONS)
   const { name, durability = 'strict' } = options
-  if (typeof name !== 'string' || name === '') throw invalid('name', 'must be a text that is not empty')
+  if (typeof name !== 'string' || name === '')
+    throw invalid('dexieStore', 'name', 'must be a text that is not empty')
   if (durability !== 'strict' && durability !== 'relaxed')
-    throw invalid('durability', `must be 'strict' or 'relaxed'`)
+    throw invalid('dexieStore', 'durability', `must be 'strict' or 'relaxed'`)
   return new RecoveringStore({ ...options, durability })
-}
-
-function invalid(argument: string, reason: string): PlimsollError {
-  return new PlimsollError('ERR_INVALID_ARGUMENT', `dexieStore: ${argument} ${reason}`, { argument })
 }

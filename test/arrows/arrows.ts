@@ -72,8 +72,11 @@ const SHARED_FEATURE = 'text'
 /** Say what a feature is: types over the whole kernel, so that each part of it may import them. */
 const SEAM = ['src/kernel/feature.ts', 'src/kernel/cover.ts']
 
-/** Words of operations and of parts of features; the names of the folders in `features/` join them. */
-const foreignWords = ['compact', 'extract', 'extraction', 'retention', 'transfer', 'certificate', 'audit']
+/** Words of features and operations; what the folders in `features/` are called, and their features export, joins them. */
+const foreignWords = [
+  ...['fact', 'skill', 'compact', 'extract', 'extraction'],
+  ...['retention', 'transfer', 'certificate', 'audit'],
+]
 /** What holds such a word in the kernel and names no feature. */
 const fieldsOwn: { readonly [name: string]: string } = {
   Extract: 'a type of the language',
@@ -226,15 +229,26 @@ function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly (re
 
 /** Identifiers and texts of the kernel that name a feature or an operation. Comments may. */
 function namesInKernel(sources: Sources): readonly string[] {
-  const features = new Set([...sources.keys()].flatMap((path) => featureOf(path)?.replace(/s$/, '') ?? []))
-  const foreign = new Set([...features, ...foreignWords])
+  const features = new Set([...sources.keys()].flatMap((path) => featureOf(path) ?? []))
+  const exported = new Set(
+    [...features].flatMap((name) => exportsOf(sources, `src/features/${name}/feature.ts`)),
+  )
+  const isForeign = (name: string): boolean => {
+    const words = wordsIn(name)
+    const joined = `-${words.join('-')}-`
+    return (
+      exported.has(name.toLowerCase()) ||
+      words.some((word) => foreignWords.includes(word.replace(/s$/, ''))) ||
+      [...features].some((feature) => joined.includes(`-${feature}-`))
+    )
+  }
   return [...sources].flatMap(([path, text]) => {
     if (!isIn(path, 'kernel')) return []
     return withoutComments(text)
       .split('\n')
       .flatMap((line, index) =>
         (line.match(/[\w$]+(?:\.ts)?/g) ?? [])
-          .filter((name) => !(name in fieldsOwn) && wordsIn(name).some((word) => foreign.has(word)))
+          .filter((name) => !(name in fieldsOwn) && isForeign(name))
           .map((name) => `${path}:${index + 1} names ${name}: the kernel knows no feature and no operation`),
       )
   })
@@ -246,8 +260,14 @@ function withoutComments(text: string): string {
     .replace(/(^|\s)\/\/.*$/gm, '')
 }
 
-/** `FactsShape` as `fact` and `shape`. */
+/** What a file exports, in lower case. */
+function exportsOf(sources: Sources, path: string): readonly string[] {
+  const exported = /^export (?:type|interface|const|class|(?:async )?function) (\w+)/gm
+  return [...(sources.get(path) ?? '').matchAll(exported)].map(([, name = '']) => name.toLowerCase())
+}
+
+/** `FactsShape` as `facts` and `shape`. */
 function wordsIn(name: string): readonly string[] {
   const words = name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []
-  return words.map((word) => word.toLowerCase().replace(/s$/, ''))
+  return words.map((word) => word.toLowerCase())
 }

@@ -1,5 +1,6 @@
 /** What every store must do, as tests for Vitest: `plimsoll/testing`. */
 import { describe } from 'vitest'
+import { checkOptions } from '../../src/ports/options.ts'
 import { type DescribeStoreOptions, describeAbilities } from './abilities.ts'
 import { describeAttachments } from './attachments.ts'
 import { describeCommits } from './commits.ts'
@@ -27,6 +28,7 @@ export type { DescribeStoreOptions } from './abilities.ts'
  * ```
  */
 export function describeStore(name: string, open: Open, options: DescribeStoreOptions = {}): void {
+  checkOptions('describeStore', 'options', options, ['reopen', 'kept'])
   describe(`the ${name} store`, () => {
     describeCommits(open)
     describeReads(open, options)

@@ -83,6 +83,25 @@ export const wanted: readonly WantedDifference[] = [
     holds: isSavedAfterImport,
   },
   {
+    changelog: '`readBranches` leaves out places at which no version is hidden',
+    holds: ({ command, was, is }) => {
+      const branches = (step: Json): readonly string[] =>
+        listIn(at(step, ['outcome', 'ok'])).map((one) => JSON.stringify(one))
+      return command.kind === 'branches' && branches(is).every((one) => branches(was).includes(one))
+    },
+  },
+  {
+    changelog: 'what of a feature’s tail had no room',
+    holds: ({ path, was, is }) => {
+      const list = path.slice(0, path.lastIndexOf('receipt') + 1)
+      const uses = (step: Json): readonly Json[] => listIn(at(step, list), 'remembered')
+      const shown = uses(is).filter(
+        (use) => !TAILS.includes(textIn(use, 'name')) || numberIn(use, 'items') > 0,
+      )
+      return path.includes('remembered') && JSON.stringify(shown) === JSON.stringify(uses(was))
+    },
+  },
+  {
     changelog: '`editMessage(session, id, message)` in place of',
     holds: ({ path, old, new: now }) =>
       path.at(-1) === 'opId' &&
@@ -90,6 +109,9 @@ export const wanted: readonly WantedDifference[] = [
       String(old) === String(now).replace('editMessage/', 'append/'),
   },
 ]
+
+/** What a receipt calls what features show in the tail. */
+const TAILS = ['news', 'recall', 'checkpoint']
 
 /** Causes of epochs before which the head still held. */
 const GROWN = ['window', 'budget', 'late']

@@ -24,7 +24,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 56,
+    mostKiB: 56.3,
     goalKiB: 50,
   },
   {
@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 101,
     goalKiB: 92,
   },
-  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6 },
+  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
 ]
 
 /** The widget by one tag, in bytes, gzip -9. */

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isPlimsollError, type Message, mapStore, type Store, versionsIn } from '../../src/index.ts'
 import { readBranches, switchTo } from '../../src/operations/branches.ts'
-import { editMessage, rewind } from '../../src/operations/rewind.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
+import { editMessage, rewind, undo } from '../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import { limit, runs } from './support/runs.ts'
@@ -76,6 +77,28 @@ describe('editMessage', () => {
 })
 
 describe('branches and switchTo', () => {
+  it('are none where what a rewind hid shows again, whatever is forgotten then', async () => {
+    const session = open()
+    await session.append([say('u1'), reply('a1'), say('u2'), reply('a2')])
+    await rewind(session, 'u2')
+    await undo(session)
+    expect(await readBranches(session)).toEqual([])
+    await forget(session, 'u2')
+    expect(await shown(session)).toEqual(['u1', 'a1', 'a2'])
+    expect(await versions(session)).toEqual(new Map())
+  })
+
+  it('are none where both versions show, one after the other', async () => {
+    const session = open()
+    await session.append([say('u1'), reply('a1'), say('u2'), reply('a2')])
+    await editMessage(session, 'u2', say('u2b'))
+    await rewind(session, 'u2b')
+    await undo(session)
+    await undo(session)
+    expect(await shown(session)).toEqual(['u1', 'a1', 'u2', 'a2', 'u2b'])
+    expect(await versions(session)).toEqual(new Map())
+  })
+
   it('come back to an old version with all that followed it, and to the new one', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1'), say('u2'), reply('a2'), say('u3'), reply('a3')])

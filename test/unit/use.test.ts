@@ -24,6 +24,10 @@ describe('what is given to createMemory', () => {
     ['a feature that was not called', { use: [compaction] }, 'which is to be called: compaction()'],
     ['an unknown part of a feature', { use: [{ name: 'x', shows: 1 }] }, 'use.shows is no option'],
     ['a host', { host: {} }, 'host is no option'],
+    ['a budget that is a text', { budget: '16k' }, 'budget must be a number or an object'],
+    ['a budget of nothing', { budget: null }, 'budget must be a number or an object'],
+    ['a counter of nothing', { counter: null }, 'counter must be a counter'],
+    ['a counter that counts nothing', { counter: { id: 'x' } }, 'counter must be a counter'],
     ['a clock that is no function', { clock: 5 }, 'clock must be a function'],
     ['newId that is no function', { newId: 'x' }, 'newId must be a function'],
     ['laws that are a text', { laws: 'yes' }, 'laws must be a function'],
@@ -42,6 +46,26 @@ describe('what is given to createMemory', () => {
   it('is refused where nothing is given', () => {
     expect(() => createMemory(undefined as never)).toThrow('createMemory: options must be an object')
   })
+})
+
+describe('what a feature takes that is not in use', () => {
+  const session = open({})
+  const message = { role: 'user', content: 'Hello.' } as const
+  const calls: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['commit: checkpoint', () => session.commit({ messages: message, checkpoint: { done: 1 } } as never)],
+    ['commit: ifVersion', () => session.commit({ messages: message }, { ifVersion: null } as never)],
+    ['context: recall', () => session.context({ recall: true } as never)],
+  ]
+  for (const [what, call] of calls)
+    it(`is refused with what to do: ${what}`, async () => {
+      await expect(call()).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: expect.stringContaining(
+          `${what} is no option of what is in use: add the feature that takes it to \`use\``,
+        ),
+      })
+      expect(await session.history()).toEqual([])
+    })
 })
 
 describe('the line', () => {
@@ -117,6 +141,49 @@ describe('what a feature shows', () => {
       const { receipt, blocks } = await session.context()
       expect(JSON.stringify(blocks)).not.toContain('obey me')
       expect(receipt.failures).toMatchObject([{ part: 'quote', code: 'ERR_INVALID_ARGUMENT' }])
+    }
+  })
+
+  it('says in the receipt what of the tail has no room', async () => {
+    const section = { in: 'tail', at: 1, name: 'quote', trust: 'user' } as const
+    const text = 'x'.repeat(2_000)
+    const use = {
+      name: 'quote',
+      tokens: 500,
+      items: 3,
+      overflow: { count: 2, tokens: 20, first: ['fourth'] },
+    }
+    const none = { tokens: 0, items: 0 }
+    const left = { count: 5, tokens: 520, first: ['fourth'] }
+    const plain = { count: 1, tokens: 500, first: ['quote'] }
+    const shows: readonly (readonly [ShowPart, unknown])[] = [
+      [
+        { tail: async () => ({ sections: [{ ...section, text, use }] }) },
+        [{ ...use, ...none, overflow: left }],
+      ],
+      [
+        {
+          tail: async () => ({
+            sections: [
+              { ...section, text },
+              { ...section, name: 'nothing', text: '' },
+            ],
+          }),
+          since: () => ({ sections: [{ ...section, name: 'news', text: 'News' }] }),
+        },
+        [
+          { name: 'news', ...none, overflow: { count: 1, tokens: 1, first: ['news'] } },
+          { name: 'quote', ...none, overflow: plain },
+        ],
+      ],
+    ]
+    for (const [show, remembered] of shows) {
+      const session = open({ use: [quoting(show)] })
+      await session.append({ role: 'user', content: 'Hello.' })
+      await session.context()
+      const { blocks, receipt } = await session.context()
+      expect(JSON.stringify(blocks)).not.toContain('xxx')
+      expect(receipt.remembered).toEqual(remembered)
     }
   })
 

@@ -4,6 +4,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import { crossOrigin } from '../auth/cors.ts'
 import { securityHeaders } from '../auth/security-headers.ts'
 import { type Shield, shield } from '../auth/shield.ts'
+import { checkSettings } from '../check-settings.ts'
 import type { AppEnv } from './app-env.ts'
 import { asPlimsollError, problemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -120,7 +121,12 @@ interface Guards {
   readonly shield?: Shield
 }
 
+const SETTINGS = [
+  ...['objects', 'authenticate', 'guests', 'origins', 'shield', 'docsScript', 'log', 'health'],
+]
+
 function guardsFor(settings: AppSettings): Guards {
+  checkSettings('createApp', settings, SETTINGS)
   const { origins = [], shield: limiter } = settings
   return { settings, crossOrigin: crossOrigin({ origins }), ...(limiter && { shield: shield(limiter) }) }
 }

@@ -1,6 +1,7 @@
 import { type JWTPayload, SignJWT } from 'jose'
 import { checkId } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import { checkSettings } from '../check-settings.ts'
 import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'
 import { GUEST_PREFIX } from './jwt.ts'
@@ -52,10 +53,12 @@ const LABEL = 'plimsoll guest tokens v1'
  * Issues and verifies the tokens of guests. Their key is derived from the secret, so that no token of a guest's is ever one of a user's,
  * or the reverse, though both use the same secret.
  *
- * @throws ERR_NOT_CONFIGURED where the secret is too short, the lifetime is out of bounds, or `jose` is older than 6
+ * @throws ERR_NOT_CONFIGURED where an option is not known, the secret is too short, the lifetime is out of bounds, or `jose` is older than 6
  */
-export function guestTokens({ secret, lifetimeMs = LIFETIME_MS, clock, newId }: GuestOptions): GuestTokens {
+export function guestTokens(options: GuestOptions): GuestTokens {
   needJose()
+  checkSettings('guestTokens', options, ['secret', 'lifetimeMs', 'clock', 'newId'])
+  const { secret, lifetimeMs = LIFETIME_MS, clock, newId } = options
   const bytes = secretBytes("the guests' secret", secret)
   if (!(lifetimeMs >= LEAST_LIFETIME_MS && lifetimeMs <= MOST_LIFETIME_MS))
     throw new PlimsollError('ERR_NOT_CONFIGURED', 'authenticate: lifetimeMs must be a minute to 400 days')

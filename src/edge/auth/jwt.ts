@@ -2,6 +2,7 @@ import type { JWTPayload } from 'jose'
 import { checkId } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import { checkSettings } from '../check-settings.ts'
 import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'
 import { isLoopback } from './loopback.ts'
@@ -43,6 +44,10 @@ export interface JwtOptions {
   readonly clock?: () => number
 }
 
+const OPTIONS = [
+  ...['secret', 'jwks', 'algorithms', 'issuer', 'audience', 'tenantClaim', 'toleranceSeconds'],
+  ...['fetch', 'timeoutMs', 'waitUntil', 'clock'],
+]
 const MOST_TOLERANCE_SECONDS = 30
 const TIMEOUT_MS = 5000
 const PUBLIC_KEY = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/
@@ -61,6 +66,7 @@ const PUBLIC_KEY = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/
  */
 export function jwtAuthenticator(options: JwtOptions): Authenticate {
   needJose()
+  checkSettings('jwtAuthenticator', options, OPTIONS)
   const { tenantClaim, clock = webHost.now } = options
   const { key, algorithms } = options.jwks === undefined ? bySecret(options) : byKeySet(options, options.jwks)
   const issuer = required('issuer', options.issuer)

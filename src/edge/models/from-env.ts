@@ -3,8 +3,9 @@ import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
+import { checkSettings } from '../check-settings.ts'
 import { openAICompatibleModel } from './openai-compatible.ts'
-import type { SteadyOptions } from './steady-model.ts'
+import { STEADY_OPTIONS, type SteadyOptions } from './steady-model.ts'
 import { workersAIModel } from './workers-ai.ts'
 
 /** Bindings and variables of a worker that say which model it calls. An empty text counts as absent. */
@@ -34,10 +35,9 @@ export interface ModelOfOptions extends Omit<SteadyOptions, 'host'> {
  *
  * @throws ERR_NOT_CONFIGURED: there is none, a part of its configuration is missing, or a key would travel without TLS
  */
-export function modelOf(
-  env: ModelEnv,
-  { isDevelopment = false, host = webHost, fetch, ...options }: ModelOfOptions = {},
-): Model {
+export function modelOf(env: ModelEnv, given: ModelOfOptions = {}): Model {
+  checkSettings('modelOf', given, ['isDevelopment', 'fetch', ...STEADY_OPTIONS])
+  const { isDevelopment = false, host = webHost, fetch, ...options } = given
   const { MODEL_BASE_URL: baseUrl, MODEL_API_KEY: apiKey, MODEL_ID: modelId, AI: binding } = env
   const steady = { ...options, host }
   if (baseUrl) {

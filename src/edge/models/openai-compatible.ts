@@ -2,8 +2,9 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { currentModel } from '../../ai-sdk/current-model.ts'
 import type { Model } from '../../ports/model.ts'
 import { needPeer } from '../../ports/peer.ts'
+import { checkSettings } from '../check-settings.ts'
 import { NotReached } from './model-failure.ts'
-import { type SteadyOptions, steadyModel } from './steady-model.ts'
+import { STEADY_OPTIONS, type SteadyOptions, steadyModel } from './steady-model.ts'
 
 export interface OpenAICompatibleOptions extends SteadyOptions {
   /** Of the API, without `/chat/completions`, for example `https://api.openai.com/v1`. */
@@ -22,13 +23,16 @@ export interface OpenAICompatibleOptions extends SteadyOptions {
  *
  * @throws ERR_NOT_CONFIGURED: an `@ai-sdk/openai-compatible` before 3
  */
-export function openAICompatibleModel({
-  baseUrl,
-  apiKey,
-  modelId,
-  fetch: request = (input, init) => fetch(input, init),
-  ...steady
-}: OpenAICompatibleOptions): Model {
+export function openAICompatibleModel(options: OpenAICompatibleOptions): Model {
+  const own = ['baseUrl', 'apiKey', 'modelId', 'fetch']
+  checkSettings('openAICompatibleModel', options, [...own, ...STEADY_OPTIONS])
+  const {
+    baseUrl,
+    apiKey,
+    modelId,
+    fetch: request = (input, init) => fetch(input, init),
+    ...steady
+  } = options
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
     baseURL: baseUrl,

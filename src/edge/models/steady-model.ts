@@ -20,6 +20,8 @@ export interface SteadyOptions {
   readonly timeouts?: ModelTimeouts
 }
 
+export const STEADY_OPTIONS = ['host', 'random', 'retries', 'timeouts'] as const
+
 /** In milliseconds. */
 export interface ModelTimeouts {
   /** Until the first piece of a reply, for each try. Default 120 000: reasoning takes its time. */

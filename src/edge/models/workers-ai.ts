@@ -1,7 +1,8 @@
 import { currentModel } from '../../ai-sdk/current-model.ts'
 import type { Model } from '../../ports/model.ts'
 import { needPeer } from '../../ports/peer.ts'
-import { type SteadyOptions, steadyModel } from './steady-model.ts'
+import { checkSettings } from '../check-settings.ts'
+import { STEADY_OPTIONS, type SteadyOptions, steadyModel } from './steady-model.ts'
 
 export interface WorkersAIOptions extends SteadyOptions {
   /** The binding `[ai]` of the worker. */
@@ -14,7 +15,9 @@ export interface WorkersAIOptions extends SteadyOptions {
  * A model of Cloudflare's Workers AI, by binding: no key. The provider is loaded with the first call, so that a worker without the binding
  * does not start it. Fails as {@link steadyModel} says, and with ERR_NOT_CONFIGURED where that provider is older than 4.
  */
-export function workersAIModel({ binding, modelId, ...steady }: WorkersAIOptions): Model {
+export function workersAIModel(options: WorkersAIOptions): Model {
+  checkSettings('workersAIModel', options, ['binding', 'modelId', ...STEADY_OPTIONS])
+  const { binding, modelId, ...steady } = options
   let loaded: Promise<Model> | undefined
   const load = async (): Promise<Model> => {
     const { createWorkersAI } = await import('workers-ai-provider')

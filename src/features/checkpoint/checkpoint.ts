@@ -1,13 +1,14 @@
+import type { KernelSession } from '../../kernel/feature.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
-import { invalid } from '../../kernel/text/json.ts'
+import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Checkpointed } from '../../ports/checkpoint.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { changeRegister, readRegister, removeRegister, type WriteOptions } from '../register.ts'
+import { changeRegister, checkWrite, readRegister, removeRegister, type WriteOptions } from '../register.ts'
 
 /** Key of the checkpoint. */
 export const CHECKPOINT = 'checkpoint'
@@ -23,6 +24,8 @@ export interface CheckpointParts<State> {
   readonly host: Host
   /** Lists the session with its user, unless it is listed. */
   readonly register: () => Promise<void>
+  /** Runs a call after those of the session before it. */
+  readonly run: KernelSession['run']
   /** Where it stands from now on. */
   readonly index: () => readonly IndexEntry[]
 }
@@ -45,13 +48,17 @@ export class Checkpoint<State = unknown, Kept = State> {
    */
   get(options: { readonly default: State | (() => State) }): Promise<Checkpointed<State>>
   get(options?: { readonly default?: State | (() => State) }): Promise<Checkpointed<Kept>>
-  async get({
-    default: fallback,
-  }: {
-    readonly default?: State | (() => State)
-  } = {}): Promise<Checkpointed<never>> {
+  get(options: { readonly default?: State | (() => State) } = {}): Promise<Checkpointed<never>> {
+    return this.#parts.run(async () => {
+      checkOptions('get', 'options', options, ['default'])
+      return (await this.read(options.default)) as Checkpointed<never>
+    })
+  }
+
+  /** As {@link get}, from inside a call that runs. */
+  async read(fallback?: State | (() => State)): Promise<Checkpointed<State | undefined>> {
     const { value, version } = await readRegister<Json>(this.#parts.store, CHECKPOINT)
-    return { value: (await this.#valueOf('get', value, fallback)) as never, version }
+    return { value: await this.#valueOf('get', value, fallback), version }
   }
 
   /**
@@ -60,15 +67,19 @@ export class Checkpoint<State = unknown, Kept = State> {
    * @returns its version
    * @throws ERR_INVALID_ARGUMENT (the path of what does not fit), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`); nothing is written
    */
-  async set(value: State, options: WriteOptions = {}): Promise<string> {
-    const checked = await this.check('set', value)
-    return this.#change('set', options, () => checked)
+  set(value: State, options: WriteOptions = {}): Promise<string> {
+    return this.#parts.run(async () => {
+      checkWrite('set', options)
+      const checked = await this.check('set', value)
+      return this.#change('set', options, () => checked)
+    })
   }
 
   /**
    * Changes what is kept, again if others changed it meanwhile, so that no change is lost.
    *
-   * @param change Contract: gives the new value by the one that {@link get} gives; may be called again
+   * @param change Contract: gives the new value by the one that {@link get} gives; may be called again. It must not wait for another
+   *   call of the session, which would wait for this one
    * @returns the version
    * @throws as {@link get} and {@link set}, and what `change` throws
    */
@@ -80,23 +91,27 @@ export class Checkpoint<State = unknown, Kept = State> {
     change: (value: Kept) => State | Promise<State>,
     options?: { readonly default?: State | (() => State); readonly opId?: string },
   ): Promise<string>
-  async update(
+  update(
     change: (value: never) => State | Promise<State>,
-    {
-      default: fallback,
-      ...options
-    }: { readonly default?: State | (() => State); readonly opId?: string } = {},
+    options: { readonly default?: State | (() => State); readonly opId?: string } = {},
   ): Promise<string> {
-    return this.#change('update', options, async (before) => {
-      const value = await this.#valueOf('update', before, fallback)
-      return this.check('update', await change(value as never))
+    return this.#parts.run(async () => {
+      checkOptions('update', 'options', options, ['default', 'opId'])
+      const { default: fallback, ...named } = options
+      return this.#change('update', named, async (before) => {
+        const value = await this.#valueOf('update', before, fallback)
+        return this.check('update', await change(value as never))
+      })
     })
   }
 
   /** Keeps nothing. Idempotent. @throws ERR_CONFLICT (`version`) */
-  async delete(options: WriteOptions = {}): Promise<void> {
-    const { store, host } = this.#parts
-    await removeRegister(store, host, CHECKPOINT, options)
+  delete(options: WriteOptions = {}): Promise<void> {
+    return this.#parts.run(async () => {
+      checkWrite('delete', options)
+      const { store, host } = this.#parts
+      await removeRegister(store, host, CHECKPOINT, options)
+    })
   }
 
   /** A value as it is kept. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */

@@ -73,6 +73,7 @@ export function checkpoint<State>(
         store,
         host,
         register: () => session.register(),
+        run: (work) => session.run(work),
         index: () => placesIn(memory),
       })
       return {
@@ -102,7 +103,7 @@ export function checkpoint<State>(
         ...(excerptTokens && {
           show: {
             tail: async ({ count }) => {
-              const { value, version } = await kept.get()
+              const { value, version } = await kept.read()
               if (version === null) return undefined
               const { text, use } = checkpointSection(value, excerptTokens, count)
               const section = {

@@ -75,9 +75,9 @@ export function compaction(options: CompactionOptions = {}): Feature<'compaction
       const running = runningIn(memory)
       return {
         api: {
-          run: async ({ limits, ...unknown } = {}) => {
-            checkOptions('compaction.run', 'options', unknown, ['limits'])
-            const begun = await session.run(async () => coverOf(session.laneOf(limits)).begin())
+          run: async (asked = {}) => {
+            checkOptions('compaction.run', 'options', asked, ['limits'])
+            const begun = await session.run(async () => coverOf(session.laneOf(asked.limits)).begin())
             return (await begun?.written) ?? { status: 'none' }
           },
           settled: async () => {

@@ -1,5 +1,5 @@
 import { checkLabel, checkSize, checkTime } from '../../kernel/log/check-message.ts'
-import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkId, checkOptions, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
@@ -42,8 +42,15 @@ const CHECKS: {
   reviewAt: checkTime,
   expiresAt: checkTime,
 }
+const FIELDS = ['kind', 'text', 'createdAt', ...Object.keys(CHECKS)]
 /** The first sentence of a text, or its first line. */
 const FIRST_SENTENCE = /^[^\n]*?(?:[.!?…]["'”’)\]]*(?=\s|$)|[。！？]|(?=\n)|$)/u
+
+/** What an app hands over has no field that would change nothing. @throws ERR_INVALID_ARGUMENT */
+export function checkFields(operation: string, at: string, input: FactInput): void {
+  if (!isPlainObject(input)) throw invalid(operation, at || 'fact', 'must be an object')
+  checkOptions(operation, at || 'options', input, FIELDS)
+}
 
 /**
  * Checks an app's fact and fills in what does not depend on the trust of its sources. Only known fields are copied.
@@ -178,7 +185,7 @@ function checkTitle(operation: string, argument: string, value: unknown): string
   return shortened(oneLine(checkVisible(operation, argument, value)))
 }
 
-function checkPinned(operation: string, argument: string, value: unknown): unknown {
+export function checkPinned(operation: string, argument: string, value: unknown): unknown {
   if (typeof value !== 'boolean') throw invalid(operation, argument, 'must be true or false')
   return value
 }

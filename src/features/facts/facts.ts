@@ -4,7 +4,7 @@ import { decide } from '../../kernel/log/decide.ts'
 import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
-import { checkCount, checkId, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Fact, FactInput, FactList, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
@@ -12,7 +12,7 @@ import type { Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
 import { isTrusted } from '../trust.ts'
-import { checkFactId } from './check-fact.ts'
+import { checkFactId, checkFields, checkPinned } from './check-fact.ts'
 import { type FactRow, factIn, factKey } from './fact.ts'
 import { factTokens } from './fact-item.ts'
 import { readFacts, readTop } from './fact-lists.ts'
@@ -84,6 +84,7 @@ export class Facts {
     const plan = this.#plan()
     const remembered: Remembered[] = []
     for (const [index, input] of inputs.entries()) {
+      checkFields(operation, `facts[${index}]`, input)
       const given = this.#given(host.newId(), messages)
       remembered.push(await rememberIn(plan, operation, `facts[${index}]`, input, given))
     }
@@ -103,7 +104,7 @@ export class Facts {
    * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no fact `after`)
    */
   async list(query: FactQuery = {}): Promise<readonly Fact[]> {
-    const { after } = query
+    const { after } = checkQuery(query)
     if (after === undefined) return this.page(query)
     const from = await this.get(after)
     if (!from) throw noFact('list', after)
@@ -201,7 +202,10 @@ export class Facts {
    * @param options.pinned whether it is pinned from now on. Default: as it was
    * @throws ERR_NOT_FOUND, ERR_CONFLICT
    */
-  promote(id: string, { pinned }: { readonly pinned?: boolean } = {}): Promise<Fact> {
+  async promote(id: string, options: { readonly pinned?: boolean } = {}): Promise<Fact> {
+    checkOptions('promote', 'options', options, ['pinned'])
+    const { pinned } = options
+    if (pinned !== undefined) checkPinned('promote', 'pinned', pinned)
     return this.#change('promote', id, (fact) => {
       const raised = !isTrusted(fact.trust) && { trust: 'user' as const, promotedFrom: fact.trust }
       return having(fact, { pinned: pinned ?? fact.pinned, ...raised })
@@ -223,7 +227,7 @@ export class Facts {
   #remember(operation: string, input: FactInput, opId: string | undefined): Promise<Remembered> {
     return this.#enqueue(async () => {
       const { host } = this.#parts
-      if (!isPlainObject(input)) throw invalid(operation, 'fact', 'must be an object')
+      checkFields(operation, '', input)
       const id = opId === undefined ? host.newId() : `op/${hashText(checkId(operation, 'opId', opId))}`
       const first = opId !== undefined && (await readFirst(operation, this.#parts.store, opId))
       if (first) return { fact: first, status: first.id === (input.id ?? id) ? 'new' : 'merged' }
@@ -284,6 +288,12 @@ export class Facts {
     this.#queue = result.catch(() => {})
     return result
   }
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkQuery(query: FactQuery): FactQuery {
+  checkOptions('list', 'query', query, ['kinds', 'project', 'all', 'first', 'after'])
+  return query
 }
 
 /** What facts are weighed by. */

@@ -158,7 +158,11 @@ function apiOf(session: KernelSession, all: SessionFacts): FactsApi {
   const change = (operation: string, id: string, change: (facts: Facts) => Promise<Fact>): Promise<Fact> =>
     run(() => all.change(operation, id, change))
   return {
-    remember: (input, { opId } = {}) => run(() => all.remember(input, opId)),
+    remember: (input, options = {}) =>
+      run(async () => {
+        checkOptions('remember', 'options', options, ['opId'])
+        return all.remember(input, options.opId)
+      }),
     list: (query) => run(() => all.list(query)),
     get: (id) => run(() => all.fact(id)),
     resolve: (id) => change('resolve', id, (facts) => facts.resolve(id)),

@@ -2,7 +2,7 @@ import type { KernelSession } from '../../kernel/feature.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { hashText } from '../../kernel/text/hash.ts'
-import { checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkId, checkText, isPlainObject } from '../../kernel/text/json.ts'
 import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactQuery, Remembered } from '../../ports/fact.ts'
 import type { Message, Trust } from '../../ports/message.ts'
@@ -10,13 +10,13 @@ import type { Op } from '../../ports/op.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
 import { writeAudit } from '../audit.ts'
 import { isTrusted } from '../trust.ts'
-import { checkFactId } from './check-fact.ts'
+import { checkFactId, checkFields } from './check-fact.ts'
 import type { Kept } from './extraction.ts'
 import { FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { topOf } from './fact-scopes.ts'
-import { Facts, weighing } from './facts.ts'
+import { checkQuery, Facts, weighing } from './facts.ts'
 import { HandOver } from './hand-over.ts'
 import { knownFacts } from './known-facts.ts'
 import { areNear } from './near-duplicates.ts'
@@ -63,7 +63,7 @@ export class SessionFacts {
 
   /** Keeps a fact where it belongs: with the user, if it is a preference or a constraint and the user's word; else with the session. */
   async remember(input: FactInput, opId?: string): Promise<Remembered> {
-    if (!isPlainObject(input)) throw invalid('remember', 'fact', 'must be an object')
+    checkFields('remember', '', input)
     const placed = this.#placed(input)
     const isShared = await this.#belongsToUser(placed)
     await this.#refuseTaken(placed, isShared ? this.#own : this.#shared)
@@ -128,7 +128,8 @@ export class SessionFacts {
   }
 
   /** Facts of this session and of its user, in strict order. */
-  async list({ after, ...query }: FactQuery = {}): Promise<readonly Fact[]> {
+  async list(given: FactQuery = {}): Promise<readonly Fact[]> {
+    const { after, ...query } = checkQuery(given)
     await this.#handOver.finish()
     const { first = PAGE_ROWS, project = this.#session.project, all } = query
     const asked = { ...query, first, ...(project !== undefined && { project }) }

@@ -1,13 +1,13 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
-import { checkText, invalid } from '../../kernel/text/json.ts'
+import { checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { limitReached } from '../failures.ts'
-import { changeRegister, readRegister, removeRegister, type WriteOptions } from '../register.ts'
+import { changeRegister, checkWrite, readRegister, removeRegister, type WriteOptions } from '../register.ts'
 
 /** What the keys of documents begin with. */
 export const PROFILE = 'profile/'
@@ -91,13 +91,19 @@ export function profileOf(store: ScopeStore, host: Host): Profile {
       return row && documentIn(row)
     },
     set: async (name, text, options = {}) => {
+      checkWrite('set', options)
       const key = profileKey('set', name)
       checkDocument('set', text)
       return write('set', key, options, () => text)
     },
-    update: async (name, change, options = {}) =>
-      write('update', profileKey('update', name), options, change),
-    delete: async (name, options = {}) => removeRegister(store, host, profileKey('delete', name), options),
+    update: async (name, change, options = {}) => {
+      checkOptions('update', 'options', options, ['opId'])
+      return write('update', profileKey('update', name), options, change)
+    },
+    delete: async (name, options = {}) => {
+      checkWrite('delete', options)
+      await removeRegister(store, host, profileKey('delete', name), options)
+    },
   }
 }
 

@@ -116,10 +116,12 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
       return {
         api: {
           find: (query, asked = {}) => session.run(() => search(query, asked, facts)),
-          page: (query, { first = RECALLED_AT_ONCE } = {}) =>
-            session.run(async () =>
-              recallPage(await beside(query, first, await session.lane.showing()), policy),
-            ),
+          page: (query, asked = {}) =>
+            session.run(async () => {
+              checkOptions('recall', 'options', asked, ['first'])
+              const { first = RECALLED_AT_ONCE } = asked
+              return recallPage(await beside(query, first, await session.lane.showing()), policy)
+            }),
         },
         provides: [provide(Findable, { find: search })],
         write: {
@@ -151,8 +153,10 @@ async function findOf(
   lexical: Recall,
   user: KernelUser,
   query: string,
-  { sessions = [], ...asked }: UserRecallOptions = {},
+  options: UserRecallOptions = {},
 ): Promise<readonly Recalled[]> {
+  checkOptions('recall', 'options', options, ['sessions', 'first'])
+  const { sessions = [], ...asked } = options
   const facts = async (): Promise<readonly Fact[]> =>
     (await Promise.all(user.memory.all(UserFactLists).map((read) => read(user)))).flat()
   const opened = async () => {

@@ -1,13 +1,14 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { partId } from '../../kernel/log/rounds.ts'
-import { checkCount } from '../../kernel/text/json.ts'
+import { checkCount, checkOptions } from '../../kernel/text/json.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Op } from '../../ports/op.ts'
 import type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../../ports/skill.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import {
   changeRegister,
+  checkWrite,
   type Register,
   readRegister,
   removeRegister,
@@ -72,7 +73,9 @@ export function skillsOf(store: ScopeStore, host: Host, tokensOf: (entry: SkillE
     value: body && { ...body },
   })
   return {
-    list: async ({ after, first } = {}) => {
+    list: async (query = {}) => {
+      checkOptions('list', 'query', query, ['after', 'first'])
+      const { after, first } = query
       if (after !== undefined) checkSkillName('list', after, 'after')
       const rows = await store.indexed(SKILLS, {
         ...(first !== undefined && { first: checkCount('list', 'first', first) }),
@@ -93,6 +96,7 @@ export function skillsOf(store: ScopeStore, host: Host, tokensOf: (entry: SkillE
       throw changedByOthers('get', `skill ${name}`, { id: name })
     },
     set: async (skill, options = {}) => {
+      checkWrite('set', options)
       const { name, description, ...body } = checkSkill('set', skill)
       const weight = checkCount('set', 'tokens of the skill', tokensOf({ name, description }))
       const version = await changeRegister<StoredEntry>(store, host, {
@@ -111,6 +115,7 @@ export function skillsOf(store: ScopeStore, host: Host, tokensOf: (entry: SkillE
       return version as string
     },
     delete: async (name, options = {}) => {
+      checkWrite('delete', options)
       checkSkillName('delete', name)
       await removeRegister(store, host, SKILL + name, options, async (_, opId) => [
         await putText(name, opId, null),

@@ -1,3 +1,4 @@
+import { checkOptions } from '../../kernel/text/json.ts'
 import { contextAt } from '../../operations/context-at.ts'
 import type { Context } from '../../ports/context.ts'
 import type { SessionBase } from '../../ports/memory.ts'
@@ -70,8 +71,10 @@ export interface SourceOptions {
  */
 export function sessionSource(
   session: SessionBase,
-  { tools, ...options }: SourceOptions & { readonly tools?: readonly ToolSpec[] } = {},
+  options: SourceOptions & { readonly tools?: readonly ToolSpec[] } = {},
 ): InspectorSource {
+  checkOptions('sessionSource', 'options', options, ['provider', 'tools'])
+  const { tools } = options
   return sourceOf(
     {
       name: session.sessionId,
@@ -106,6 +109,7 @@ export interface InspectedClient {
  * something changed. The next one is given the tools of the call before it, since only the edge knows its agent's.
  */
 export function clientSource(client: InspectedClient, options: SourceOptions = {}): InspectorSource {
+  checkOptions('clientSource', 'options', options, ['provider'])
   /** As they were read for the calls, of which the next one comes after the newest. */
   let shown: readonly Message[] = []
   const newestTools = async (): Promise<readonly ToolSpec[] | undefined> => {

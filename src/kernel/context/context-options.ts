@@ -1,3 +1,4 @@
+import { NOT_IN_USE } from '../../ports/options.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import { checkOptions, checkText, invalid } from '../text/json.ts'
 import { checkTools } from './head.ts'
@@ -8,7 +9,7 @@ export const SECTION_NAME = /^[\w-]{1,64}$/
 /** @param features those that take something. @throws ERR_INVALID_ARGUMENT */
 export function checkContextOptions(options: ContextOptions, features: readonly string[]): void {
   const own = ['tools', 'tail', 'preview', 'onPending', 'limits', 'newEpoch']
-  checkOptions('context', 'options', options, [...own, ...features])
+  checkOptions('context', 'options', options, [...own, ...features], NOT_IN_USE)
   const { tools, tail = '', onPending = 'reject' } = options
   if (onPending !== 'reject' && onPending !== 'abandon')
     throw invalid('context', 'onPending', 'must be reject or abandon')

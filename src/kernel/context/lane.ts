@@ -4,7 +4,7 @@ import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
-import type { CutPart, Showing } from '../feature.ts'
+import type { CutPart, Showing, TailPart } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
 import { pendingCalls } from '../log/fold.ts'
@@ -21,7 +21,7 @@ import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesO
 import type { Call } from './measure.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
-import { type NamedShow, NO_TAIL, Shows } from './shows.ts'
+import { type NamedShow, NO_TAIL, Shows, withheld } from './shows.ts'
 import { type CurrentEpoch, View } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
 
@@ -142,12 +142,13 @@ export class Lane {
       const user = () => (head ??= this.#parts.user.head())
       const shown = await this.#shows.read(frozen ?? {}, { own, registersAt, user, mayWrite }, failed)
       const parts = this.#shows.parts(shown, calibration, frozen ? undefined : 0)
-      const since = withTail ? this.#shows.since(shown, parts, calibration) : NO_TAIL
+      const fitting = (part: TailPart): TailPart => (withTail ? part : withheld(part, policy.counter.count))
+      const since = fitting(this.#shows.since(shown, parts, calibration))
       const unshown: Failure[] = []
       const failures = (): readonly Failure[] => [...failed, ...unshown]
       const showing = () => this.#showing(parts, since.ids ?? [])
       const ask = { count: policy.counter.count, policy, showing }
-      const { sections } = withTail ? await this.#shows.tail(options, ask, unshown) : NO_TAIL
+      const { sections } = fitting(await this.#shows.tail(options, ask, unshown))
       const tail = [...sections, ...ownTail(options)]
       const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, before = NO_TAIL) =>
         calls

@@ -141,6 +141,24 @@ function checked<Part extends TailPart>(name: string, part: Part | undefined): P
   return part
 }
 
+/** A tail for which there is no room: nothing of it shows, and the receipt says how much that is. */
+export function withheld({ sections }: TailPart, count: (text: string) => number): TailPart {
+  const said = sections.filter(({ text, use }) => text !== '' || use)
+  const left = said.map((section): Section => {
+    const { name, text } = section
+    const whole = () => ({
+      name,
+      tokens: count(text),
+      items: 1,
+      overflow: { count: 0, tokens: 0, first: [name] },
+    })
+    const { tokens, items, overflow, ...use } = section.use ?? whole()
+    const all = { ...overflow, count: items + overflow.count, tokens: tokens + overflow.tokens }
+    return { ...section, text: '', use: { ...use, tokens: 0, items: 0, overflow: all } }
+  })
+  return { sections: left }
+}
+
 /** Parts of a tail as one, in the order of their sections. */
 function joined(parts: readonly (TailPart | undefined)[]): TailPart {
   const made = parts.flatMap((part) => part ?? [])

@@ -1,6 +1,7 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, MessageInput } from '../../ports/message.ts'
 import type { Op, OpResult } from '../../ports/op.ts'
+import { NOT_IN_USE } from '../../ports/options.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
 import { checkFields, optional } from '../text/fields.ts'
@@ -73,9 +74,9 @@ export class Writer {
   /** @throws as {@link append}, and what features throw; nothing is written */
   async commit(input: Commit, options: AppendOptions & Values): Promise<Committed> {
     const takers = this.#writes.filter(({ write }) => write.check)
-    checkOptions('commit', 'options', input, ['messages', ...takers.map(({ name }) => name)])
+    checkOptions('commit', 'options', input, ['messages', ...takers.map(({ name }) => name)], NOT_IN_USE)
     const own = takers.flatMap(({ write }) => write.options ?? [])
-    checkOptions('commit', 'options', options, [...Object.keys(OPTIONS), ...own])
+    checkOptions('commit', 'options', options, [...Object.keys(OPTIONS), ...own], NOT_IN_USE)
     const given: Given[] = []
     for (const { name, write } of takers) {
       const value = input[name]

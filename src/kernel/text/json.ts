@@ -1,6 +1,9 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
+import { invalid } from '../../ports/options.ts'
 import { utf8Length } from './utf8-length.ts'
+
+export { checkOptions, invalid, isPlainObject } from '../../ports/options.ts'
 
 /** Longest id, in UTF-8 bytes. */
 const MAX_ID_BYTES = 256
@@ -27,10 +30,6 @@ export function parseBody(id: string, body: string | null): unknown {
   }
 }
 
-export function invalid(operation: string, argument: string, reason: string): PlimsollError {
-  return new PlimsollError('ERR_INVALID_ARGUMENT', `${operation}: ${argument} ${reason}`, { argument })
-}
-
 /** Half a character: UTF-8 cannot hold it, and stores turn it into something else. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
@@ -55,28 +54,4 @@ export function checkCount(operation: string, argument: string, value: unknown, 
   if (!Number.isSafeInteger(value) || (value as number) < least)
     throw invalid(operation, argument, `must be a whole number, ${least} or more`)
   return value as number
-}
-
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
-/**
- * An object with none but these keys: an option that is not known would change nothing, and nobody would hear of it.
- *
- * @throws ERR_INVALID_ARGUMENT
- */
-export function checkOptions(
-  operation: string,
-  argument: string,
-  value: unknown,
-  known: readonly string[],
-): asserts value is object {
-  if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
-  const unknown = Object.keys(value).find((key) => !known.includes(key))
-  if (unknown === undefined) return
-  const name = argument === 'options' ? unknown : `${argument}.${unknown}`
-  throw invalid(operation, name, `is no option; there are ${known.join(', ')}`)
 }

@@ -27,7 +27,11 @@ export interface ForgetOptions {
  * @returns what was removed: ids and counts, no text
  * @throws ERR_NOT_FOUND (there never was one), ERR_INVALID_ARGUMENT
  */
-export function forget(session: SessionBase, id: string, options: ForgetOptions = {}): Promise<Certificate> {
+export async function forget(
+  session: SessionBase,
+  id: string,
+  options: ForgetOptions = {},
+): Promise<Certificate> {
   const kernel = kernelOf('forget', session)
   return kernel.run(async () => {
     checkId('forget', 'id', id)

@@ -1,4 +1,4 @@
-import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Scope } from '../../ports/op.ts'
 
 /** For how long a part is kept. */
@@ -37,23 +37,18 @@ const MOST_DAYS = 36_500
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkRetention(operation: string, retention: RetentionOptions): RetentionOptions {
-  if (!isPlainObject(retention)) throw invalid(operation, 'options', 'must be an object')
-  for (const [name, kept] of Object.entries(retention)) {
-    const argument = name
+  checkOptions(operation, 'options', retention, ['log', 'facts', 'checkpoint', 'onUnreadable'])
+  const kept = Object.entries(retention).filter(([, value]) => value !== undefined)
+  for (const [name, value] of kept) {
     if (name === 'onUnreadable') {
-      if (kept !== undefined && typeof kept !== 'function')
-        throw invalid(operation, argument, 'must be a function')
+      if (typeof value !== 'function') throw invalid(operation, name, 'must be a function')
       continue
     }
-    if (name !== 'log' && name !== 'facts' && name !== 'checkpoint')
-      throw invalid(operation, argument, 'is no part that is kept for a time')
-    if (kept === undefined) continue
-    if (!isPlainObject(kept)) throw invalid(operation, argument, 'must be an object')
-    const { days } = kept as unknown as KeptFor
+    checkOptions(operation, name, value, ['days'])
+    const { days } = value as unknown as KeptFor
     if (!Number.isSafeInteger(days) || days < 1 || days > MOST_DAYS)
-      throw invalid(operation, `${argument}.days`, `must be a whole number, 1 to ${MOST_DAYS}`)
+      throw invalid(operation, `${name}.days`, `must be a whole number, 1 to ${MOST_DAYS}`)
   }
-  const kept = Object.entries(retention).filter(([, value]) => value !== undefined)
   if (!kept.some(([name]) => name !== 'onUnreadable'))
     throw invalid(operation, 'options', 'must say how long log, facts or checkpoint are kept')
   return Object.fromEntries(kept)

@@ -1,7 +1,7 @@
 import { factItem } from '../../features/facts/fact-item.ts'
 import type { FactsShape } from '../../features/facts/feature.ts'
 import { skillItem } from '../../features/skills/skill-item.ts'
-import { FactLists, Findable, SkillLists } from '../../features/slots.ts'
+import { FactLists, Findable, type ListedFacts, SkillLists } from '../../features/slots.ts'
 import type { KernelSession } from '../../kernel/feature.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { Recalled } from '../../ports/recall.ts'
@@ -41,7 +41,7 @@ export function startSession(
   session: Session<{ facts: FactsShape }>,
   options: StartOptions,
 ): Promise<SessionStart | undefined>
-export function startSession(
+export async function startSession(
   session: Session<{ facts: FactsShape }>,
   options: StartOptions = {},
 ): Promise<SessionStart | undefined> {
@@ -49,20 +49,21 @@ export function startSession(
   return kernel.run(async () => {
     const { host, policy } = kernel.memory
     const checked = checkStart(host, options, kernel.project)
+    const facts = need(kernel, 'startSession', FactLists, 'facts')
     const settings = await settingsIn(kernel.user.store, host)
     const budget = { ...settings.budget_tokens, ...checked.budgetTokens }
-    const start = fill(await read(kernel, budget, checked), budget, policy.counter)
+    const start = fill(await read(kernel, facts, budget, checked), budget, policy.counter)
     return start.etag === checked.ifNoneMatch ? undefined : start
   })
 }
 
 async function read(
   session: KernelSession,
+  facts: ListedFacts,
   budget: BudgetTokens,
   { query, project, day, now }: Checked,
 ): Promise<Material> {
   const { counter } = session.policy
-  const facts = need(session, 'startSession', FactLists, 'facts')
   const skills = session.one(SkillLists)
   const finder = session.one(Findable)
   const pinRows = rowsFor(Math.min(budget.total, budget.pins), LEAST_FACT)

@@ -7,7 +7,7 @@ import type { LogRow, RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { LogLine, RegisterLine, TransferLine } from './format.ts'
-import { isInternal, type KeyKind } from './register-kinds.ts'
+import { adding, isInternal, type KeyKind } from './register-kinds.ts'
 import { attachmentsOf } from './rows.ts'
 
 /** Most passes over a scope that goes on to change. */
@@ -148,7 +148,7 @@ function unreadable(id: string): PlimsollError {
 function notOwned(key: string): PlimsollError {
   return new PlimsollError(
     'ERR_NOT_CONFIGURED',
-    `exportFrom: register ${key} belongs to no feature in use: add the one that it belongs to`,
+    `exportFrom: register ${key} belongs to no feature in use: ${adding(key)}`,
     { id: key },
   )
 }

@@ -23,7 +23,7 @@ import { carrier, carriers, followed } from './follow.ts'
 import { type AttachmentLine, isLogLine, type LogLine, type RegisterLine, type ScopeLine } from './format.ts'
 import { type FileRow, type Misplaced, placeRows } from './place-rows.ts'
 import { inLine } from './read-lines.ts'
-import type { KeyKind } from './register-kinds.ts'
+import { adding, isInternal, type KeyKind } from './register-kinds.ts'
 import type { ImportReport } from './report.ts'
 import { attachmentsOf } from './rows.ts'
 
@@ -260,6 +260,8 @@ export class ScopeImport {
     const { owner, most, report } = this.#parts
     const { key, version, sources, value } = line
     const found = this.#parts.kindOf(key)
+    if (!found && !isInternal(key))
+      return report.skip(number, `register ${key} belongs to no feature in use: ${adding(key)}`)
     if (!found?.kind.owners.includes(owner)) return report.skip(number, 'a register that is not imported')
     const { kind, name } = found
     const isDeleted = value === undefined

@@ -73,6 +73,15 @@ export function kindsOf(use: readonly Feature[]): (key: string) => KeyKind | und
   }
 }
 
+/** Features of this library, by what their keys begin with. */
+const FEATURES = { fact: 'facts', checkpoint: 'checkpoint', profile: 'profile', skill: 'skills' }
+
+/** What to do about a key of no feature in use. */
+export function adding(key: string): string {
+  const name = Object.entries(FEATURES).find(([prefix]) => key.startsWith(prefix))?.[1]
+  return name ? `add ${name}() to what the memory has in use` : 'add the one that it belongs to'
+}
+
 /** Whether a register is left out of exports on purpose. */
 export function isInternal(key: string): boolean {
   return INTERNAL.some((prefix) => (prefix.endsWith('/') ? key.startsWith(prefix) : key === prefix))

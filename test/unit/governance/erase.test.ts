@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Model, mapStore, type Store } from '../../../src/index.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { eraseUser } from '../../../src/operations/forget/erase.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
@@ -42,6 +43,18 @@ describe('erasing a user', () => {
     expect(await eraseUser(memoryOver(store), ADA)).toMatchObject({ already: true })
     expect(await store.scopes()).toEqual([])
     await expect(eraseUser(memoryOver(store), { userId: '' })).rejects.toMatchObject({ argument: 'userId' })
+  })
+
+  it('says of a session that never was, and of one that is gone, that nothing of it was there', async () => {
+    const store = mapStore()
+    const memory = memoryOver(store)
+    const nothing = { already: true, removed: { sessions: { count: 0 }, messages: { count: 0 } } }
+    expect(await deleteSession(memory, ADA, 'nowhere')).toMatchObject(nothing)
+    await memory.session({ ...ADA, sessionId: 'trip' }).append({ role: 'user', content: CANARY })
+    expect(await deleteSession(memory, ADA, 'trip')).toMatchObject({ already: false })
+    expect(await deleteSession(memory, ADA, 'trip')).toMatchObject(nothing)
+    expect(await listSessions(memory, ADA)).toEqual([])
+    expect((await readAudit(memory, ADA)).map(({ target }) => target)).toEqual(['trip'])
   })
 
   it('removes attachments that no message names', async () => {

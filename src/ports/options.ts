@@ -1,0 +1,34 @@
+import { PlimsollError } from './errors.ts'
+
+export function invalid(operation: string, argument: string, reason: string): PlimsollError {
+  return new PlimsollError('ERR_INVALID_ARGUMENT', `${operation}: ${argument} ${reason}`, { argument })
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+const NO_OPTION = 'is no option'
+/** Of what a feature may take. */
+export const NOT_IN_USE = `${NO_OPTION} of what is in use: add the feature that takes it to \`use\``
+
+/**
+ * An object with none but these keys: an option that is not known would change nothing, and nobody would hear of it.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function checkOptions(
+  operation: string,
+  argument: string,
+  value: unknown,
+  known: readonly string[],
+  reason = NO_OPTION,
+): asserts value is object {
+  if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  const name = argument === 'options' ? unknown : `${argument}.${unknown}`
+  throw invalid(operation, name, `${reason}; there are ${known.join(', ')}`)
+}
