@@ -4,7 +4,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import type { EdgeSession } from '../features.ts'
-import type { ObjectSeal } from '../tables/object-seal.ts'
+import type { ObjectSeal } from '../rows/object-seal.ts'
 import type { ModelHooks } from './hooked-model.ts'
 import type { RunStatus } from './run-tables.ts'
 

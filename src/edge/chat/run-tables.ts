@@ -1,6 +1,6 @@
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
-import { NO_SEAL, type ObjectSeal } from '../tables/object-seal.ts'
+import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
 
 /** What became of a run. */
 export type RunStatus =

@@ -1,7 +1,7 @@
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import { NO_SEAL, type ObjectSeal } from '../tables/object-seal.ts'
+import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
 import { type ChatRequest, keyOf, type RequestKey } from './chat-request.ts'
 import type { ChatRunsOptions, RunStream } from './chat-runs-options.ts'
 import { LiveRun, type RunOutcome, type RunWork } from './live-run.ts'

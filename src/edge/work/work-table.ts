@@ -1,6 +1,6 @@
 import type { Json } from '../../ports/message.ts'
 import type { SqlRow, SqlStorageLike } from '../../stores/sql-schema.ts'
-import { EdgeTables } from './edge-tables.ts'
+import { EdgeTables } from '../rows/edge-tables.ts'
 
 /** Work of one object, by kind and key. */
 export interface WorkItem {
