@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai'
 import { describe, expect, it, vi } from 'vitest'
+import { parseChatRequest } from '../../../../src/edge/turn/chat-request.ts'
 import { SSE_DONE } from '../../../../src/edge/turn/protocol.ts'
 import type { EndedRun } from '../../../../src/edge/turn/turns-options.ts'
 import { webHost } from '../../../../src/platform/web.ts'
@@ -566,5 +567,69 @@ describe('what a run streams', () => {
     expect(storage.sql.exec('SELECT * FROM plimsoll_edge_run').toArray()).toHaveLength(1)
     last.open()
     expect(await textOf(second.stream)).toContain('leaves')
+  })
+})
+
+describe('turns that are not kept', () => {
+  const completion = (text: string) =>
+    parseChatRequest(
+      { model: 'plimsoll', stream: true, messages: [{ role: 'user', content: text }] },
+      { protocol: 'completions', modelId: 'replies' },
+    )
+
+  it('wait for one another, but for no run that is kept, and leave no row', async () => {
+    const [kept, first] = [gate(), gate()]
+    const scene = openScene([
+      { text: 'Kept, at last.', until: kept.opened },
+      { text: 'The first.', until: first.opened },
+      { text: 'The second.' },
+    ])
+    const { chats, storage, model, session } = scene
+    const run = await chats.start(submit(user('u1', 'Hello')))
+    const one = await chats.start(completion('One?'))
+    const two = chats.start(completion('Two?'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(model.calls).toBe(2)
+    expect(chats.current).toBe(run.run)
+    expect(chats.resume(one.run)).toBeUndefined()
+    first.open()
+    expect(await textOf(one.stream)).toContain('first.')
+    expect(await textOf((await two).stream)).toContain('second.')
+    expect(storage.sql.exec('SELECT * FROM plimsoll_edge_run').toArray()).toHaveLength(1)
+    kept.open()
+    await textOf(run.stream)
+    expect(await session.history()).toHaveLength(6)
+  })
+
+  it('send nothing where nothing comes for long', async () => {
+    const host = handHost()
+    const last = gate()
+    const { chats } = openScene([{ text: 'It leaves', until: last.opened }], { host })
+    const { stream } = await chats.start(completion('When?'))
+    const reader = stream.getReader()
+    await readUntil(reader, 'It')
+    const more = readUntil(reader, 'leaves')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    host.pass(15_000)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    last.open()
+    expect(await more).not.toContain('keep-alive')
+  })
+
+  it('keep their object awake for as long as one goes on', async () => {
+    const host = handHost()
+    const last = gate()
+    const due: number[] = []
+    const { chats } = openScene([{ text: 'It leaves', until: last.opened }], {
+      host,
+      onTurn: async (time) => void due.push(time),
+    })
+    const { stream } = await chats.start(completion('When?'))
+    expect(due).toEqual([host.now() + 30_000])
+    host.pass(30_000)
+    expect(chats.beat()).toBe(host.now() + 30_000)
+    last.open()
+    await textOf(stream)
+    expect(chats.beat()).toBeUndefined()
   })
 })
