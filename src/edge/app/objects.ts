@@ -8,8 +8,8 @@ import type { CallMeta } from '../objects/session-rpc.ts'
 import type { UserCallInput, UserCallName } from '../objects/user-calls.ts'
 import type { UserObject } from '../objects/user-object.ts'
 import type { Principal } from '../principal.ts'
-import { callObject } from '../scopes/call-object.ts'
-import type { SessionScope } from '../tables/session-record.ts'
+import { callObject } from '../replica/call-object.ts'
+import type { SessionScope } from '../rows/session-record.ts'
 import type { AppSettings } from './settings.ts'
 
 /** Scope of the caller's own: there is no way to name another user's. */

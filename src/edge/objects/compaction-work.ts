@@ -1,8 +1,8 @@
 import type { CompactOptions } from '../../features/compaction/feature.ts'
 import type { Json } from '../../ports/message.ts'
 import type { EdgeSession } from '../features.ts'
-import type { WorkHandler } from '../tables/work.ts'
-import type { WorkQueue } from '../tables/work-queue.ts'
+import type { WorkHandler } from '../work/work.ts'
+import type { WorkQueue } from '../work/work-queue.ts'
 
 /** The kind of work that writes a summary ahead of need. */
 export const COMPACT = 'compact'

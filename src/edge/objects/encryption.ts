@@ -8,7 +8,7 @@ import { scopeName } from '../../ports/scope-name.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
 import { durableObjectStore } from '../../stores/durable-object.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
-import { laterScope } from '../scopes/later-scope.ts'
+import { laterScope } from './later-scope.ts'
 
 /** What an object encrypts by. All objects of a Worker need the same. */
 export interface EncryptionSettings {

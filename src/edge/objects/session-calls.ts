@@ -14,7 +14,7 @@ import type { StartOptions } from '../../ports/start.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
 import { type EdgeSession, using } from '../features.ts'
-import type { RefreshFailure } from '../scopes/user-replica.ts'
+import type { RefreshFailure } from '../replica/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
 import type { GivenOptions } from './session-writes.ts'
 

@@ -2,8 +2,8 @@ import { createMemory } from '../../create-memory.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
 import type { EdgeMemory, EdgeSession } from '../features.ts'
-import type { RefreshFailure, UserReplica } from '../scopes/user-replica.ts'
-import type { SessionRecord, SessionScope } from '../tables/session-record.ts'
+import type { RefreshFailure, UserReplica } from '../replica/user-replica.ts'
+import type { SessionRecord, SessionScope } from '../rows/session-record.ts'
 import type { SessionSettings } from './settings.ts'
 
 export interface SessionHomeParts {

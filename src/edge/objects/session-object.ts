@@ -13,19 +13,16 @@ import type { Model, Usage } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { parseChatRequest } from '../chat/chat-request.ts'
-import type { RunStream } from '../chat/chat-runs-options.ts'
-import { hookedModel } from '../chat/hooked-model.ts'
-import { ChatRuns } from '../chat/runs.ts'
 import { using } from '../features.ts'
-import { type ChatAnswer, completeChat } from '../openai/complete-chat.ts'
-import { eventStream } from '../openai/event-stream.ts'
-import type { ScopeCall, ScopeHost } from '../scopes/remote-scope.ts'
-import { objectAlarms } from '../tables/alarms.ts'
-import type { SessionScope } from '../tables/session-record.ts'
-import { TextParts } from '../tables/text-parts.ts'
-import { TokenBuckets } from '../tables/token-buckets.ts'
-import { WorkQueue } from '../tables/work-queue.ts'
+import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
+import type { SessionScope } from '../rows/session-record.ts'
+import { TextParts } from '../rows/text-parts.ts'
+import { TokenBuckets } from '../rows/token-buckets.ts'
+import { parseChatRequest } from '../turn/chat-request.ts'
+import { Turns } from '../turn/turns.ts'
+import type { RunStream } from '../turn/turns-options.ts'
+import { objectAlarms } from '../work/alarms.ts'
+import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
@@ -63,14 +60,7 @@ const ERASE = 'erase'
 const PARTS = 'parts'
 const RETENTION = 'retention'
 
-/** Completions of one session that wait for another: each of them holds its request in memory. */
-const MOST_WAITING = 8
-/** Seconds. */
-const RETRY_AFTER = 5
-
 const DAY_MS = 86_400_000
-/** How often an alarm keeps an object awake whose model is still answering. */
-const BEAT_MS = 30_000
 /** When an erase is tried again that could not be finished, for example since the user's object was not reached. */
 const ERASE_AGAIN_MS = 60_000
 
@@ -93,10 +83,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     user: (user) => this.env.USERS.getByName(objectName(user)),
     session: (scope) => this.env.SESSIONS.getByName(objectName(scope)) as unknown as ScopeHost,
     stop: async () => {
-      await this.#chats.stop('current')
+      await this.#turns.stop('current')
     },
     clear: () => {
-      this.#chats.clear()
+      this.#turns.clear()
       this.#parts.clear()
       this.#work.cancel(ERASE)
       this.#sockets.end()
@@ -109,8 +99,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     handlers: {
       [COMPACT]: compactionHandler(() => this.#life.living?.session()),
       [CHATS]: async () => {
-        this.#chats.runDueWork()
-        return this.#chats.nextWorkAt()
+        this.#turns.runDueWork()
+        return this.#turns.nextWorkAt()
       },
       [ERASE]: async () => {
         try {
@@ -122,13 +112,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         }
       },
       [PARTS]: async () => this.#parts.purge(),
-      // An object that nobody calls is evicted, whatever it waits for; an alarm is a call.
-      [COMPLETIONS]: async () => (this.#isCompleting ? webHost.now() + BEAT_MS : undefined),
+      [COMPLETIONS]: async () => this.#turns.beat(),
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
     },
   })
-  readonly #chats = new ChatRuns({
+  readonly #turns = new Turns({
     session: async () => {
       const home = this.#life.living
       await home?.refresh()
@@ -144,15 +133,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
     afterModel: (usage, tokens) => this.#settle(usage, tokens),
     onWork: (due) => void this.#work.schedule(CHATS, due),
+    onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
     onEnd: () => this.#tell(),
   })
   #made: SessionSettings | undefined
   #buckets: TokenBuckets | undefined
-  /** The completion that is under way, for the next one to wait for. */
-  #completing: Promise<unknown> = Promise.resolve()
-  #isCompleting = false
-  /** Completions that wait for that. */
-  #waiting = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -228,7 +213,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       await scheduleCompaction(this.#work, session, webHost.now(), limits ? { limits } : {})
     }
     // Streams of runs hold what was said.
-    if (name === 'forget' || name === 'forgetMessage') this.#chats.clear()
+    if (name === 'forget' || name === 'forgetMessage') this.#turns.clear()
     // And so do slices of the message that came once more.
     if (name === 'forgetMessage') this.#parts.release((input as SessionCallInput<'forgetMessage'>).message)
     if (changes) this.#tell()
@@ -295,7 +280,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return answered
   }
 
-  /** Says something, and streams the reply. @throws ERR_NOT_FOUND, as {@link ChatRuns.start} */
+  /** Says something, and streams the reply. @throws ERR_NOT_FOUND, as {@link Turns.start} */
   async chat(
     scope: SessionScope,
     body: unknown,
@@ -303,98 +288,56 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   ): Promise<RunStream> {
     this.#life.open(scope)
     const request = parseChatRequest(body, {
+      protocol: 'ui',
       newId: () => messageId,
       ...(opId !== undefined && { idempotencyKey: opId }),
     })
     this.#take(bytes)
     await this.#keep()
-    return this.#chats.start(request)
+    return this.#turns.start(request)
   }
 
   /** A run's stream from its beginning on. @returns undefined: there is none. @throws ERR_NOT_FOUND: no such session */
   async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
     this.#life.open(scope)
-    return this.#chats.resume(run)
+    return this.#turns.resume(run)
   }
 
   /** Stops a run. Idempotent. @throws ERR_NOT_FOUND: no such session */
   async stopChat(scope: SessionScope, run: string): Promise<Answer> {
     this.#life.open(scope)
-    return answer({ stopped: await this.#chats.stop(run) })
+    return answer({ stopped: await this.#turns.stop(run) })
   }
 
-  /** Answers a request of OpenAI's Chat Completions. @throws ERR_NOT_FOUND, as {@link completeChat} */
+  /** Answers a request of OpenAI's Chat Completions. @throws ERR_NOT_FOUND, as {@link Turns.start} */
   async complete(
     scope: SessionScope,
     { body, bytes = 0, opId, isRetry, create }: CompletionCall,
   ): Promise<CompletionAnswer> {
     if (create) this.#life.checkName(scope)
     else this.#life.open(scope)
-    const model = hookedModel(await this.#model(), {
-      beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
-      afterModel: (usage, tokens) => this.#settle(usage, tokens),
-      onCall: () => {},
+    const { id: modelId } = await this.#model()
+    const { settings } = this.#runOptions()
+    const request = parseChatRequest(body, {
+      protocol: 'completions',
+      modelId,
+      ...settings,
+      ...(opId !== undefined && { idempotencyKey: opId }),
+      ...(isRetry && { isRetry }),
     })
-    const free = await this.#turn()
     let home: SessionHome | undefined
-    let answered: ChatAnswer | undefined
-    try {
-      answered = await completeChat({
-        request: body,
-        // Asked for once the request holds: for one that is refused, nothing is made.
-        session: async (system) => {
-          home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
-          this.#take(bytes)
-          await home.refresh()
-          return home.session(system)
-        },
-        model,
-        ...this.#runOptions(),
-        host: webHost,
-        ...(opId !== undefined && { idempotencyKey: opId }),
-        ...(isRetry && { isRetry }),
-      })
-    } finally {
-      // The reply is waited for and stored, whether or not its client still reads.
-      if (answered && 'done' in answered) this.ctx.waitUntil(answered.done.catch(() => {}).finally(free))
-      else free()
-    }
-    this.#tell()
+    // Made once the request holds and its turn has come: for one that is refused, nothing is.
+    const { stream } = await this.#turns.start(request, async () => {
+      home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
+      this.#take(bytes)
+      await home.refresh()
+      return home.session(request.system)
+    })
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
     const due = home && (await nextWorkAt(home.memory))
     if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
-    if ('completion' in answered) return { json: JSON.stringify(answered.completion) }
-    return { stream: eventStream(answered.stream).pipeThrough(new IdentityTransformStream()) }
-  }
-
-  /** Waits for the completion that is under way. @returns what ends the caller's own turn */
-  async #turn(): Promise<() => void> {
-    if (this.#waiting >= MOST_WAITING)
-      throw new PlimsollError('ERR_OVERLOADED', 'chat.completions: too many wait in this session already', {
-        retryAfter: RETRY_AFTER,
-      })
-    const before = this.#completing
-    let end = (): void => {}
-    this.#completing = new Promise<void>((resolve) => {
-      end = resolve
-    })
-    this.#waiting++
-    await before
-    this.#waiting--
-    this.#isCompleting = true
-    const free = (): void => {
-      this.#isCompleting = false
-      end()
-    }
-    try {
-      await this.#work.schedule(COMPLETIONS, webHost.now() + BEAT_MS)
-    } catch (error) {
-      // The next one would wait for ever.
-      free()
-      throw error
-    }
-    return free
+    return request.isWhole ? { json: await new Response(stream).text() } : { stream }
   }
 
   /** Answers one request of the Model Context Protocol. @throws ERR_NOT_FOUND */

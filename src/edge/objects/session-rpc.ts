@@ -1,5 +1,5 @@
 /** What crosses between the Worker, or another object, and a session's object. */
-import type { SessionScope } from '../tables/session-record.ts'
+import type { SessionScope } from '../rows/session-record.ts'
 
 /** What goes with a call beside its input. */
 export interface CallMeta {

@@ -3,7 +3,7 @@ import { editMessage } from '../../operations/rewind.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
-import type { TextParts } from '../tables/text-parts.ts'
+import type { TextParts } from '../rows/text-parts.ts'
 import { fromWire } from '../wire.ts'
 import type { GivenMessage, UploadedMessage } from './session-calls.ts'
 

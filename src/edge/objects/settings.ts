@@ -3,7 +3,7 @@ import type { MemoryOptions } from '../../create-memory.ts'
 import type { Feature } from '../../kernel/feature.ts'
 import type { Model } from '../../ports/model.ts'
 import type { EdgeSession } from '../features.ts'
-import type { Budgets } from '../tables/token-buckets.ts'
+import type { Budgets } from '../rows/token-buckets.ts'
 import type { EncryptionSettings } from './encryption.ts'
 
 /** Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { heldScope } from '../../../src/edge/scopes/held-scope.ts'
+import { heldScope } from '../../../src/edge/objects/held-scope.ts'
 import { mapStore } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { append, SCOPE } from '../../contract/samples.ts'

@@ -1,8 +1,8 @@
-import { answerPull } from '../../../src/edge/scopes/answer-pull.ts'
-import type { CallHost } from '../../../src/edge/scopes/call-object.ts'
-import type { PullAnswer, PullRequest } from '../../../src/edge/scopes/pull.ts'
-import { answerScopeCall, type ScopeCall } from '../../../src/edge/scopes/remote-scope.ts'
-import type { UserHome } from '../../../src/edge/scopes/user-replica.ts'
+import { answerPull } from '../../../src/edge/replica/answer-pull.ts'
+import type { CallHost } from '../../../src/edge/replica/call-object.ts'
+import type { PullAnswer, PullRequest } from '../../../src/edge/replica/pull.ts'
+import { answerScopeCall, type ScopeCall } from '../../../src/edge/replica/remote-scope.ts'
+import type { UserHome } from '../../../src/edge/replica/user-replica.ts'
 import type { Scope } from '../../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NO_SEAL, newSealKey, openSeal, openText, sealText } from '../../../src/edge/tables/object-seal.ts'
+import { NO_SEAL, newSealKey, openSeal, openText, sealText } from '../../../src/edge/rows/object-seal.ts'
 
 const SECRET = 'a-secret-of-these-tests-of-32-bytes-or-more'
 const OLDER = 'an-older-secret-of-the-tests-of-32-bytes'

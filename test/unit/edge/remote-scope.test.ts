@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answerScopeCall, remoteScope, type ScopeCall } from '../../../src/edge/scopes/remote-scope.ts'
-import { onlyAt } from '../../../src/edge/scopes/rules.ts'
+import { answerScopeCall, remoteScope, type ScopeCall } from '../../../src/edge/replica/remote-scope.ts'
+import { onlyAt } from '../../../src/edge/replica/rules.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { allOrNone, look, once } from '../../../src/kernel/log/once.ts'
 import { isPlimsollError, PlimsollError } from '../../../src/ports/errors.ts'

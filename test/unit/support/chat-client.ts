@@ -1,15 +1,18 @@
 /** A door for OpenAI's clients as the edge has one, over one session in memory, and what stands for a model behind it. */
 
 import { Hono } from 'hono'
+import { expect, vi } from 'vitest'
 import { lawChecker } from '../../../src/assert-laws.ts'
-import { chatErrorOf } from '../../../src/edge/openai/chat-error.ts'
-import { type CompleteChatOptions, completeChat } from '../../../src/edge/openai/complete-chat.ts'
-import { EVENT_STREAM_HEADERS, eventStream } from '../../../src/edge/openai/event-stream.ts'
-import type { RecallFeatureOptions } from '../../../src/index.ts'
-import { type Message, mapStore } from '../../../src/index.ts'
+import type { EdgeSession } from '../../../src/edge/features.ts'
+import { parseChatRequest } from '../../../src/edge/turn/chat-request.ts'
+import { EVENT_STREAM_HEADERS } from '../../../src/edge/turn/completions/encoder.ts'
+import { chatErrorOf } from '../../../src/edge/turn/completions/error.ts'
+import { Turns } from '../../../src/edge/turn/turns.ts'
+import type { ModelSettings, RecallFeatureOptions } from '../../../src/index.ts'
+import { type Message, type Model, mapStore } from '../../../src/index.ts'
 import type { PolicyOptions } from '../../../src/kernel/policy.ts'
-import { webHost } from '../../../src/platform/web.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
+import { sqliteStorage } from '../edge/support/sqlite-storage.ts'
 import { type Served, serveFetch } from './served.ts'
 
 export interface Door extends Served {
@@ -18,14 +21,14 @@ export interface Door extends Served {
   idle(): Promise<void>
 }
 
-export type DoorOptions = Pick<CompleteChatOptions, 'model'> &
-  Partial<CompleteChatOptions> & {
-    readonly policy?: Partial<PolicyOptions>
-    readonly recall?: RecallFeatureOptions
-  }
+export interface DoorOptions {
+  readonly model: Model
+  readonly settings?: ModelSettings
+  readonly policy?: Partial<PolicyOptions>
+  readonly recall?: RecallFeatureOptions
+}
 
-/** One call at a time, as in a Durable Object that queues them. */
-export async function chatDoor({ policy, recall, ...options }: DoorOptions): Promise<Door> {
+export async function chatDoor({ model, settings = {}, policy, recall }: DoorOptions): Promise<Door> {
   const store = mapStore()
   const sessions = new Map<string, FullSession>()
   const open = (system = ''): FullSession => {
@@ -43,34 +46,27 @@ export async function chatDoor({ policy, recall, ...options }: DoorOptions): Pro
     sessions.set(system, session)
     return session
   }
-  let queue: Promise<unknown> = Promise.resolve()
+  const turns = new Turns({
+    session: () => open() as EdgeSession,
+    model: () => model,
+    run: () => ({ settings }),
+    storage: sqliteStorage(),
+  })
   const app = new Hono()
   app.post('/v1/openai/chat/completions', async ({ req, json }) => {
-    const idempotencyKey = req.header('Idempotency-Key')
-    const body: unknown = await req.json()
-    const before = queue
-    let release = (): void => {}
-    queue = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await before
     try {
-      const answer = await completeChat({
-        session: open,
-        host: webHost,
+      const idempotencyKey = req.header('Idempotency-Key')
+      const request = parseChatRequest(await req.json(), {
+        protocol: 'completions',
+        modelId: model.id,
         isRetry: Number(req.header('X-Stainless-Retry-Count') ?? 0) > 0,
+        ...settings,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
-        ...options,
-        request: body,
       })
-      if ('completion' in answer) {
-        release()
-        return json(answer.completion)
-      }
-      answer.done.catch(() => {}).finally(release)
-      return new Response(eventStream(answer.stream), { headers: EVENT_STREAM_HEADERS })
+      const { stream } = await turns.start(request, () => open(request.system) as EdgeSession)
+      const headers = request.isWhole ? { 'Content-Type': 'application/json' } : EVENT_STREAM_HEADERS
+      return new Response(stream, { headers })
     } catch (error) {
-      release()
       const { status, headers, body } = chatErrorOf(error)
       return json(body, status as 400, headers)
     }
@@ -80,9 +76,7 @@ export async function chatDoor({ policy, recall, ...options }: DoorOptions): Pro
     ...served,
     url: `${served.url}/v1/openai`,
     session: open,
-    idle: async () => {
-      await queue
-    },
+    idle: () => vi.waitFor(() => expect(turns.beat()).toBeUndefined(), 10_000),
   }
 }
 

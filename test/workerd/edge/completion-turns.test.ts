@@ -1,6 +1,6 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
-import { WorkQueue } from '../../../src/edge/tables/work-queue.ts'
+import { WorkQueue } from '../../../src/edge/work/work-queue.ts'
 import { type Model, PlimsollError } from '../../../src/index.ts'
 import { changeSessions, useDemoModel } from './changed-settings.ts'
 import { World } from './world.ts'

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { UserReplica } from '../../../src/edge/scopes/user-replica.ts'
+import { UserReplica } from '../../../src/edge/replica/user-replica.ts'
 import { type Model, PlimsollError } from '../../../src/index.ts'
 import { changeSessions } from './changed-settings.ts'
 import { openedIn } from './opened.ts'

@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { Replicas } from '../../../src/edge/tables/replicas.ts'
+import { Replicas } from '../../../src/edge/replica/replicas.ts'
 
 const MINUTE = 60_000
 

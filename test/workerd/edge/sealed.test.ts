@@ -2,7 +2,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EncryptionSettings, SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
-import type { ScopeHost } from '../../../src/edge/scopes/remote-scope.ts'
+import type { ScopeHost } from '../../../src/edge/replica/remote-scope.ts'
 import { retention } from '../../../src/index.ts'
 import { fetchWorker } from './caller.ts'
 import { changeSessions, changeUsers, useDemoModel, withFeatures } from './changed-settings.ts'

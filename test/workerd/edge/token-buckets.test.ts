@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Budgets, TokenBuckets } from '../../../src/edge/tables/token-buckets.ts'
+import { type Budgets, TokenBuckets } from '../../../src/edge/rows/token-buckets.ts'
 import { isPlimsollError } from '../../../src/ports/errors.ts'
 import { runs } from '../../everywhere/runs.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
-import { UI_MESSAGE_STREAM_HEADERS } from '../../chat/ui-message-stream.ts'
+import { UI_MESSAGE_STREAM_HEADERS } from '../../turn/ui/encoder.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
 import { onSession, sessionScope } from '../objects.ts'

@@ -1,10 +1,11 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { AgentTool } from '../../../../src/agent/options.ts'
 import { toUIMessages } from '../../../../src/ai-sdk/index.ts'
-import { type ChatRequest, parseChatRequest } from '../../../../src/edge/chat/chat-request.ts'
-import type { ChatRunsOptions } from '../../../../src/edge/chat/chat-runs-options.ts'
-import { ChatRuns } from '../../../../src/edge/chat/runs.ts'
 import type { EdgeSession } from '../../../../src/edge/features.ts'
+import { parseChatRequest } from '../../../../src/edge/turn/chat-request.ts'
+import type { ChatRequest } from '../../../../src/edge/turn/protocol.ts'
+import { Turns } from '../../../../src/edge/turn/turns.ts'
+import type { TurnsOptions } from '../../../../src/edge/turn/turns-options.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import type { MessageInput } from '../../../../src/ports/message.ts'
 import type { Model, ModelEvent } from '../../../../src/ports/model.ts'
@@ -81,24 +82,24 @@ export const TOOLS: readonly AgentTool[] = [
 export interface Scene {
   readonly storage: SqliteStorage
   readonly session: FullSession
-  readonly chats: ChatRuns
+  readonly chats: Turns
   readonly model: Model & { readonly calls: number }
   /** What a reload shows. */
   reload(): Promise<UIMessage[]>
   /** The object anew, over the same storage, as after a crash. */
-  restart(replies?: readonly ChatReply[], options?: Partial<ChatRunsOptions>): Scene
+  restart(replies?: readonly ChatReply[], options?: Partial<TurnsOptions>): Scene
 }
 
 export function openScene(
   replies: readonly ChatReply[] = [],
-  options: Partial<ChatRunsOptions> = {},
+  options: Partial<TurnsOptions> = {},
   storage = sqliteStorage(),
   budget = 16_000,
 ): Scene {
   const memory = fullMemory({ store: durableObjectStore(storage), system: 'Be brief.', budget })
   const session = memory.session({ userId: 'ada', sessionId: 'trip' })
   const model = repliesModel(replies)
-  const chats = new ChatRuns({
+  const chats = new Turns({
     session: () => session as EdgeSession,
     model: () => model,
     tools: () => TOOLS,
@@ -123,6 +124,7 @@ export const user = (id: string, text: string): UIMessage => ({
 
 export function request(body: Record<string, unknown>, idempotencyKey?: string): ChatRequest {
   return parseChatRequest(body, {
+    protocol: 'ui',
     newId: webHost.newId,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   })

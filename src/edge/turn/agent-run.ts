@@ -1,0 +1,30 @@
+import { startRun } from '../../agent/run.ts'
+import type { MessageInput } from '../../ports/message.ts'
+import type { Run } from './protocol.ts'
+
+export interface AgentRunOptions {
+  /** What is said to the agent. Default: nothing; it goes on with what the session holds. */
+  readonly input?: MessageInput
+  /** Id of the first reply. Default: a fresh one. */
+  readonly messageId?: string
+}
+
+/** The agent's loop, with the object's own tools. It ends as stopped where `signal` aborts it. */
+export function agentRun({ input, messageId }: AgentRunOptions): Run {
+  return async ({ session, model, tools, options, host, signal, begin }, tell) => {
+    const { reason, steps } = await startRun(
+      {
+        ...options,
+        session,
+        tools,
+        model: model({ onCall: begin, ...(messageId !== undefined && { messageId }) }),
+        ...(input && { input }),
+        resume: true,
+        signal,
+        onEvent: tell,
+      },
+      host,
+    )
+    return { status: reason === 'aborted' ? 'stopped' : 'done', steps }
+  }
+}

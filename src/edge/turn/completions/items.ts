@@ -1,0 +1,110 @@
+/** Messages as they are compared: two items are the same where their keys are equal. */
+import { asText } from '../../../kernel/count.ts'
+import { textOf } from '../../../kernel/log/message.ts'
+import { hashText } from '../../../kernel/text/hash.ts'
+import { canonical } from '../../../kernel/text/json.ts'
+import type { Json, MediaPart, Message, MessageInput, Part, ToolCallPart } from '../../../ports/message.ts'
+import { fromOpenAIMessages, type OpenAIInputMessage } from '../../../render/openai.ts'
+import type { ConversationMessage } from './request.ts'
+
+/** One message, or one of the results in one. */
+export interface Item {
+  readonly role: 'user' | 'assistant' | 'tool'
+  /** Role and content in one normal form. */
+  readonly key: string
+  /** Ids of the calls that it makes, or of the one that it answers. */
+  readonly calls: readonly string[]
+}
+
+export interface SentItem extends Item {
+  /** Place in the request. */
+  readonly index: number
+  readonly input: MessageInput
+}
+
+export interface StoredItem extends Item {
+  readonly message: Message
+}
+
+/** What a client sent. Replies without text and calls are left out: they say nothing, and not every client keeps them. */
+export function sentItems(
+  messages: readonly { readonly message: ConversationMessage; readonly index: number }[],
+): readonly SentItem[] {
+  return messages.flatMap(({ message, index }) => {
+    // Zod's types say `undefined` of fields that are absent.
+    const [converted] = fromOpenAIMessages([named(message) as OpenAIInputMessage])
+    // A client's word for what a model said.
+    const input = {
+      ...(converted as MessageInput),
+      ...(message.role === 'assistant' && { trust: 'import' as const }),
+    }
+    return itemsIn(input).map((item) => ({ ...item, index, input }))
+  })
+}
+
+/** Nobody is named `null`. */
+function named(message: ConversationMessage): object {
+  if (message.role === 'tool' || message.name) return message
+  const { name: _, ...unnamed } = message
+  return unnamed
+}
+
+/** What is stored; instructions among it are left out, for a client does not know of them. */
+export function storedItems(messages: readonly Message[]): readonly StoredItem[] {
+  return messages.flatMap((message) => itemsIn(message).map((item) => ({ ...item, message })))
+}
+
+/** What a `data:` picture is attached under: equal pictures have equal ids. */
+export function pictureId(url: string): string {
+  return `openai/${hashText(url)}`
+}
+
+/** What a client is told of a call's input. */
+export function argumentsOf(input: Json): string {
+  return typeof input === 'string' ? input : JSON.stringify(input)
+}
+
+function itemsIn({ role, content }: Pick<MessageInput, 'role' | 'content'>): readonly Item[] {
+  const parts: readonly Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  switch (role) {
+    case 'system':
+      return []
+    case 'user':
+      return [{ role, key: keyOf(role, userContent(parts)), calls: [] }]
+    case 'assistant': {
+      const made = parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
+      // Clients that show a reply often trim it.
+      const text = textOf({ content }).trim()
+      if (text === '' && made.length === 0) return []
+      const shown = made.map(({ id, name, input }): Json => [id, name, reparsed(argumentsOf(input))])
+      return [{ role, key: keyOf(role, [text, shown]), calls: made.map(({ id }) => id) }]
+    }
+    case 'tool':
+      return parts.flatMap((part) =>
+        part.type === 'tool-result'
+          ? [{ role, key: keyOf(role, [part.callId, asText(part.output)]), calls: [part.callId] }]
+          : [],
+      )
+  }
+}
+
+function keyOf(role: string, content: Json): string {
+  return `${role} ${canonical(content)}`
+}
+
+/** Texts in one, and pictures by what they are. */
+function userContent(parts: readonly Part[]): Json {
+  const pictures = parts.filter((part): part is MediaPart => part.type === 'media')
+  const named = ({ url, ref }: MediaPart): string =>
+    ref ?? (url?.startsWith('data:') ? pictureId(url) : (url ?? ''))
+  return [textOf({ content: parts }), pictures.map(named)]
+}
+
+/** Clients parse arguments and write them anew. */
+function reparsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}

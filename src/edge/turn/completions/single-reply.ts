@@ -1,0 +1,60 @@
+import { withUsage } from '../../../agent/model-call.ts'
+import { predict, reportedBy } from '../../../agent/usage.ts'
+import { inlineAttachments } from '../../../inline-attachments.ts'
+import { readAttachment } from '../../../operations/attachments.ts'
+import { PlimsollError } from '../../../ports/errors.ts'
+import type { ModelEvent } from '../../../ports/model.ts'
+import type { Run } from '../protocol.ts'
+import { finishOf, withFinish } from './completion.ts'
+import type { ReplyHead } from './encoder.ts'
+import type { CompletionRequest } from './request.ts'
+
+/**
+ * One call of the model. What comes is told as it comes; the reply is stored once it is whole, and what it calls is left to the client.
+ *
+ * @param round that of what is answered
+ * @throws what `session.append` and `session.context` throw, ERR_MODEL and others of the model's
+ */
+export function singleReply(
+  { tools, settings, isStream }: CompletionRequest,
+  { messageId, createdAt }: ReplyHead,
+  round: string | undefined,
+): Run {
+  return async ({ session, model, options, signal, begin }, tell) => {
+    const context = await session.context({
+      ...(tools.length > 0 && { tools }),
+      ...(session.recall && { recall: true as const }),
+    })
+    const answering = model()
+    const events = answering.complete({
+      context: await inlineAttachments(context, (ref) => readAttachment(session, ref)),
+      settings: { ...options.settings, ...settings },
+      signal,
+    })
+    let calls = 0
+    let finished: Extract<ModelEvent, { type: 'finish' }> | undefined
+    for await (const event of events) {
+      if (event.type === 'finish') {
+        finished = event
+        break
+      }
+      if (event.type === 'tool-call') {
+        const { id: callId, name, input } = event.call
+        tell({ type: 'tool-call', step: 1, call: { entry: messageId, index: calls++, callId, name, input } })
+      } else tell({ ...event, step: 1 })
+      if (isStream) begin()
+    }
+    if (finished?.message.role !== 'assistant')
+      throw new PlimsollError('ERR_MODEL', `model ${answering.id}: it ended without a reply`)
+    const { message, reason, usage = {} } = finished
+    const reported = reportedBy(usage)
+    const predicted = predict(context, undefined)
+    const stored = withUsage(withFinish(message, finishOf(reason, message)), {
+      predicted,
+      ...(reported && { reported }),
+    })
+    await session.append({ ...stored, id: messageId, createdAt }, round === undefined ? {} : { round })
+    tell({ type: 'reply', message, reason, usage, predicted: predicted.input })
+    return { status: 'done', steps: 1 }
+  }
+}

@@ -1,0 +1,63 @@
+import type { MessageInput } from '../../ports/message.ts'
+import type { Model, ModelEvent, ModelRequest, Usage } from '../../ports/model.ts'
+import { modelError } from './run-error.ts'
+
+/** What watches the calls of a model, for budgets. */
+export interface ModelHooks {
+  /**
+   * Contract: called before each call, with the tokens that it will take in by the memory's own count. What it throws, for example
+   * ERR_RATE_LIMIT, ends the run before the call is made.
+   */
+  beforeModel?(tokens: number): Promise<void> | void
+  /**
+   * Contract: called after each call that was made, also one that failed or was stopped, with what was reported of it, which may be
+   * nothing, and with the tokens that were foretold. What it throws is ignored.
+   */
+  afterModel?(usage: Usage, tokens: number): Promise<void> | void
+}
+
+export interface HookedModelOptions extends ModelHooks {
+  /** Contract: called once a call may be made. */
+  readonly onCall?: () => void
+  /** Gives the first reply its id. */
+  readonly messageId?: string
+}
+
+/** A model whose calls are told, whose first reply has an id that is known before, and whose errors are errors of ours. */
+export function hookedModel(
+  model: Model,
+  { beforeModel, afterModel, onCall, messageId }: HookedModelOptions,
+): Model {
+  let id = messageId
+  const named = (message: MessageInput): MessageInput => (id === undefined ? message : { ...message, id })
+  async function* complete(request: ModelRequest): AsyncGenerator<ModelEvent, void, undefined> {
+    const tokens = request.context.receipt.used
+    await beforeModel?.(tokens)
+    onCall?.()
+    let usage: Usage = {}
+    try {
+      for await (const event of model.complete(request)) {
+        if (event.type !== 'finish') {
+          yield event
+          continue
+        }
+        usage = event.usage ?? {}
+        const message = named(event.message)
+        id = undefined
+        yield { ...event, message }
+        return
+      }
+    } catch (error) {
+      throw modelError(model.id, error)
+    } finally {
+      await ignored(async () => afterModel?.(usage, tokens))
+    }
+  }
+  return { id: model.id, complete }
+}
+
+async function ignored(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch {}
+}

@@ -1,0 +1,204 @@
+import { withStorageErrors } from '../../stores/sql-errors.ts'
+import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
+import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
+
+/** What became of a run. */
+export type RunStatus =
+  | 'running'
+  /** It said all it had to say. */
+  | 'done'
+  /** Somebody stopped it. */
+  | 'stopped'
+  | 'failed'
+  /** Its object was restarted meanwhile. */
+  | 'interrupted'
+
+export interface RunRow {
+  /** Numbers the runs of an object, from 1. */
+  readonly place: number
+  readonly id: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly status: RunStatus
+  /** Id of the UI message that it wrote; absent until the run has ended. */
+  readonly messageId?: string
+  /** Where its own chunks begin, after those of the message that it went on with. */
+  readonly begin: number
+  /** Unix milliseconds. */
+  readonly endedAt?: number
+}
+
+/** What ends a run's row. */
+export interface RunEnd {
+  readonly status: Exclude<RunStatus, 'running'>
+  readonly messageId: string
+  readonly begin: number
+  readonly endedAt: number
+}
+
+/** `n` of a chunk: the run's place in the high bits, the place of its first byte in the low ones, so that the table needs no other key. */
+const SCHEMA: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS plimsoll_edge_run (place INTEGER PRIMARY KEY, id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
+    status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER)`,
+  `CREATE TABLE IF NOT EXISTS plimsoll_edge_chunk (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL)`,
+]
+/** Most bytes of one run's stream; with the number of runs that leaves, all numbers are exact in JavaScript. */
+const RUN_BYTES = 2 ** 32
+/** A Durable Object takes rows of 2 MB. */
+const ROW_BYTES = 2 ** 18
+
+/** The rows of an object's runs and of what they streamed. All calls are synchronous. */
+export class RunTables {
+  readonly #storage: SqlStorageLike
+  readonly #seal: () => ObjectSeal
+  #ready = false
+
+  /**
+   * @param seal asked whenever a stream is written or read. Default: nothing is encrypted
+   * @throws ERR_STORAGE, ERR_STORAGE_FULL from every call where SQLite failed
+   */
+  constructor(storage: SqlStorageLike, seal: () => ObjectSeal = () => NO_SEAL) {
+    this.#storage = withStorageErrors(storage)
+    this.#seal = seal
+  }
+
+  transaction<Result>(closure: () => Result): Result {
+    this.#prepare()
+    return this.#storage.transactionSync(closure)
+  }
+
+  insert(run: Pick<RunRow, 'id' | 'key' | 'fingerprint'>): number {
+    const place = (this.newest()?.place ?? 0) + 1
+    this.#all(
+      `INSERT INTO plimsoll_edge_run (place, id, key, fingerprint, status) VALUES (?, ?, ?, ?, 'running')`,
+      place,
+      run.id,
+      run.key,
+      run.fingerprint,
+    )
+    return place
+  }
+
+  end(place: number, { status, messageId, begin, endedAt }: RunEnd): void {
+    this.#all(
+      'UPDATE plimsoll_edge_run SET status = ?, message = ?, begin = ?, ended = ? WHERE place = ?',
+      status,
+      messageId,
+      begin,
+      endedAt,
+      place,
+    )
+  }
+
+  newest(): RunRow | undefined {
+    return this.#one('ORDER BY place DESC LIMIT 1')
+  }
+
+  byId(id: string): RunRow | undefined {
+    return this.#one('WHERE id = ?', id)
+  }
+
+  newestOf(key: string): RunRow | undefined {
+    return this.#one('WHERE key = ? ORDER BY place DESC LIMIT 1', key)
+  }
+
+  running(): RunRow[] {
+    return this.#runs(`WHERE status = 'running'`)
+  }
+
+  endedUntil(time: number): RunRow[] {
+    return this.#runs('WHERE ended <= ?', time)
+  }
+
+  /** When the first of the runs ended that are kept, Unix milliseconds. */
+  firstEnd(): number | undefined {
+    const [row] = this.#all('SELECT MIN(ended) AS first FROM plimsoll_edge_run')
+    return (row?.first as number | null) ?? undefined
+  }
+
+  remove(place: number): void {
+    this.transaction(() => {
+      const [from, to] = range(place)
+      this.#all('DELETE FROM plimsoll_edge_chunk WHERE n >= ? AND n < ?', from, to)
+      this.#all('DELETE FROM plimsoll_edge_run WHERE place = ?', place)
+    })
+  }
+
+  /** Writes bytes of a stream, of which the first is number `at`. @throws ERR_DECRYPT: there is no key to seal them */
+  write(place: number, at: number, bytes: Uint8Array): void {
+    const [from] = range(place)
+    for (let done = 0; done < bytes.length; done += ROW_BYTES) {
+      const n = from + at + done
+      const row = this.#seal().seal(bytes.subarray(done, done + ROW_BYTES), placeOf(n))
+      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', n, row.buffer)
+    }
+  }
+
+  /** Bytes of a stream from number `at` on, at most those of one row; undefined where there are none. @throws ERR_DECRYPT */
+  read(place: number, at: number): Uint8Array | undefined {
+    const [from] = range(place)
+    const [row] = this.#all(
+      'SELECT n, bytes FROM plimsoll_edge_chunk WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1',
+      from,
+      from + at,
+    )
+    if (!row) return undefined
+    const n = row.n as number
+    const bytes = this.#seal()
+      .open(new Uint8Array(row.bytes as ArrayBuffer), placeOf(n))
+      .slice(from + at - n)
+    return bytes.length > 0 ? bytes : undefined
+  }
+
+  /** How many bytes of a stream are stored. */
+  sizeOf(place: number): number {
+    const [from, to] = range(place)
+    const [row] = this.#all(
+      'SELECT n, length(bytes) AS size FROM plimsoll_edge_chunk WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      from,
+      to,
+    )
+    return row ? (row.n as number) - from + (row.size as number) - this.#seal().overhead : 0
+  }
+
+  #one(where: string, ...bindings: SqlValue[]): RunRow | undefined {
+    return this.#runs(where, ...bindings)[0]
+  }
+
+  #runs(where: string, ...bindings: SqlValue[]): RunRow[] {
+    return this.#all(`SELECT * FROM plimsoll_edge_run ${where}`, ...bindings).map(runOf)
+  }
+
+  #all(query: string, ...bindings: SqlValue[]): SqlRow[] {
+    this.#prepare()
+    return this.#storage.sql.exec(query, ...bindings).toArray()
+  }
+
+  #prepare(): void {
+    if (this.#ready) return
+    for (const statement of SCHEMA) this.#storage.sql.exec(statement)
+    this.#ready = true
+  }
+}
+
+function range(place: number): readonly [from: number, to: number] {
+  return [place * RUN_BYTES, (place + 1) * RUN_BYTES]
+}
+
+/** What a row of a stream is sealed for. */
+function placeOf(n: number): string {
+  return `chunk ${n}`
+}
+
+function runOf({ place, id, key, fingerprint, status, message, begin, ended }: SqlRow): RunRow {
+  return {
+    place: place as number,
+    id: id as string,
+    key: key as string,
+    fingerprint: fingerprint as string,
+    status: status as RunStatus,
+    begin: begin as number,
+    ...(message !== null && { messageId: message as string }),
+    ...(ended !== null && { endedAt: ended as number }),
+  }
+}

@@ -1,0 +1,64 @@
+import type { Host, Timeout } from '../../ports/host.ts'
+import type { TapeSource } from './tape.ts'
+
+/** Milliseconds without a chunk after which a comment is sent, so that nobody on the way takes the connection for dead. */
+const KEEP_ALIVE_MS = 15_000
+/** A comment of server-sent events: clients skip it. */
+const KEEP_ALIVE = ': keep-alive\n\n'
+
+export interface TapeStreamOptions {
+  /** Whose timers tell when a comment is due. Default: none is sent. */
+  readonly host?: Pick<Host, 'timeout'>
+  /** Byte of the tape with which it begins. Default 0. */
+  readonly from?: number
+  /** What comes before that. Default: nothing. */
+  readonly first?: string
+}
+
+/**
+ * A byte stream of what is on a tape, and of what comes. It reads when it is asked and holds nothing: whoever is slow reads later, from
+ * storage. To cancel it changes nothing for the run.
+ */
+export function tapeStream(
+  source: TapeSource,
+  { host, from = 0, first = '' }: TapeStreamOptions = {},
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let at = from
+  let opening = first
+  let timeout: Timeout | undefined
+  const next = (): Uint8Array | undefined => {
+    if (opening !== '') {
+      const bytes = encoder.encode(opening)
+      opening = ''
+      return bytes
+    }
+    const bytes = source.read(at)
+    at += bytes?.length ?? 0
+    return bytes
+  }
+  return new ReadableStream({
+    // Only byte streams cross from an object to its callers.
+    type: 'bytes',
+    async pull(controller) {
+      let bytes = next()
+      while (!bytes && !source.hasEnded) {
+        timeout = host?.timeout(KEEP_ALIVE_MS)
+        const isLate = await Promise.race([
+          source.more().then(() => false),
+          new Promise<true>((resolve) => timeout?.signal.addEventListener('abort', () => resolve(true))),
+        ])
+        timeout?.clear()
+        bytes = next() ?? (isLate ? encoder.encode(KEEP_ALIVE) : undefined)
+      }
+      if (bytes) controller.enqueue(bytes)
+      else {
+        controller.close()
+        controller.byobRequest?.respond(0)
+      }
+    },
+    cancel() {
+      timeout?.clear()
+    },
+  })
+}

@@ -1,0 +1,155 @@
+import type { Host, Timeout } from '../../ports/host.ts'
+import { type Deferred, deferred } from './deferred.ts'
+import type { RunEnd, RunTables } from './run-tables.ts'
+
+/** Milliseconds in which bytes are gathered for one row. */
+const FLUSH_MS = 250
+/** Bytes that make a row by themselves. */
+const FLUSH_BYTES = 2 ** 16
+
+/** What a stream of a run is read from. */
+export interface TapeSource {
+  /** Bytes from number `at` on, some of them; undefined: there are none yet. */
+  read(at: number): Uint8Array | undefined
+  /** Whether nothing will be added to it. */
+  readonly hasEnded: boolean
+  /** Resolves when something was added, or nothing will be. */
+  more(): Promise<void>
+}
+
+/** Where a tape is kept. */
+export interface TapeStorage {
+  readonly tables: RunTables
+  readonly place: number
+  readonly host: Pick<Host, 'timeout'>
+  /** Contract: told of each write to storage that failed. What it was to hold stays in memory, and goes with the next one. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/**
+ * What a run streams, while it goes on: kept in its object's storage, at most four rows a second but for long texts, and in memory only
+ * until it is there. However many read it, and however slowly, it holds no more than that. Without a storage it is for one reader, and lets
+ * go of what was read.
+ */
+export class RunTape implements TapeSource {
+  readonly #storage: TapeStorage | undefined
+  readonly #encoder = new TextEncoder()
+  #pieces: Uint8Array[] = []
+  #stored = 0
+  #waiting = 0
+  #hasEnded = false
+  #hasFailed = false
+  #timeout: Timeout | undefined
+  #next: Deferred | undefined
+
+  constructor(storage?: TapeStorage) {
+    this.#storage = storage
+  }
+
+  get size(): number {
+    return this.#stored + this.#waiting
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  /** Whether a write of it failed, so that its row may say that the run goes on. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  write(text: string): void {
+    if (text === '' || this.#hasEnded) return
+    const bytes = this.#encoder.encode(text)
+    this.#pieces.push(bytes)
+    this.#waiting += bytes.length
+    if (this.#waiting >= FLUSH_BYTES) this.#flush()
+    else this.#flushLater()
+    this.#wake()
+  }
+
+  /** Writes the last of it and how the run ended, both or none. */
+  end(text: string, end: RunEnd): void {
+    this.write(text)
+    this.#hasEnded = true
+    this.#flush(({ tables, place }) => tables.end(place, end))
+    this.#wake()
+  }
+
+  /** Ends it without a trace, for a run that did not begin. */
+  drop(): void {
+    this.#hasEnded = true
+    this.#timeout?.clear()
+    this.#wake()
+  }
+
+  read(at: number): Uint8Array | undefined {
+    if (at < this.#stored) return this.#storage?.tables.read(this.#storage.place, at)
+    if (at >= this.size) return undefined
+    const bytes = this.#joined().slice(at - this.#stored)
+    if (!this.#storage) this.#letGo()
+    return bytes
+  }
+
+  more(): Promise<void> {
+    if (this.#hasEnded) return Promise.resolve()
+    this.#next ??= deferred()
+    return this.#next.promise
+  }
+
+  #flushLater(): void {
+    if (this.#timeout || !this.#storage) return
+    this.#timeout = this.#storage.host.timeout(FLUSH_MS)
+    this.#timeout.signal.addEventListener('abort', () => {
+      this.#timeout = undefined
+      this.#flush()
+    })
+  }
+
+  #flush(withIt: (storage: TapeStorage) => void = () => {}): void {
+    this.#timeout?.clear()
+    this.#timeout = undefined
+    const storage = this.#storage
+    if (!storage) return
+    const { tables, place, onFailure } = storage
+    try {
+      tables.transaction(() => {
+        tables.write(place, this.#stored, this.#joined())
+        withIt(storage)
+      })
+      this.#letGo()
+    } catch (error) {
+      this.#hasFailed = true
+      onFailure(error)
+    }
+  }
+
+  /** What is in memory is in storage now, or was read by whom it is for. */
+  #letGo(): void {
+    this.#stored += this.#waiting
+    this.#pieces = []
+    this.#waiting = 0
+  }
+
+  #joined(): Uint8Array<ArrayBuffer> {
+    const joined = new Uint8Array(this.#waiting)
+    let at = 0
+    for (const piece of this.#pieces) {
+      joined.set(piece, at)
+      at += piece.length
+    }
+    this.#pieces = [joined]
+    return joined
+  }
+
+  #wake(): void {
+    this.#next?.resolve()
+    this.#next = undefined
+  }
+}
+
+/** What an ended run streamed. */
+export function endedTape(tables: RunTables, place: number): TapeSource {
+  return { read: (at) => tables.read(place, at), hasEnded: true, more: () => Promise.resolve() }
+}

@@ -1,0 +1,277 @@
+import { webHost } from '../../platform/web.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Host } from '../../ports/host.ts'
+import type { EdgeSession } from '../features.ts'
+import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
+import { hookedModel } from './hooked-model.ts'
+import type { ChatRequest, RequestKey, TurnOutcome, TurnWork } from './protocol.ts'
+import { type RunRow, RunTables } from './run-tables.ts'
+import { endedTape, RunTape, type TapeSource } from './tape.ts'
+import { tapeStream } from './tape-stream.ts'
+import { Turn } from './turn.ts'
+import type { RunStream, TurnsOptions } from './turns-options.ts'
+import { startOf, uiEncoder } from './ui/encoder.ts'
+
+/** Milliseconds for which an ended run can be read again. */
+const KEEP_MS = 60 * 60_000
+/** An object that nobody calls is evicted after 70 to 140 seconds, whatever it waits for; an alarm is a call. */
+const BEAT_MS = 30_000
+/** A model or a tool that never answers would keep everybody else from the session. */
+const TIMEOUTS = { model: 5 * 60_000, tool: 5 * 60_000 }
+/** Turns that wait for another: each of them holds its request in memory. */
+const MOST_WAITING = 8
+/** Seconds. */
+const RETRY_AFTER = 5
+
+/**
+ * The turns of one session's object; they outlive whoever asked for them. Of requests that have a key there is one at a time, and another
+ * is refused meanwhile; what they stream is kept for an hour after their end, so that it can be read again from its beginning, by as many as
+ * want to. Requests without a key wait for one another, and nothing of them is kept.
+ *
+ * The agent has the object's tools and no others: tools that a page declares are not run by it, and a call of one is answered with an error
+ * that the model reads. Results that a page gives for calls which wait (`addToolOutput`) are taken, and the run goes on with them.
+ *
+ * Make one of them for an object, and no second one over the same storage: runs that an instance does not know it takes for interrupted.
+ */
+export class Turns {
+  readonly #options: TurnsOptions
+  readonly #host: Host
+  readonly #tables: RunTables
+  readonly #seal: () => ObjectSeal
+  #live: Turn | undefined
+  /** Whether there may be rows of runs that go on no more; never while a run goes on. */
+  #mayBeLost = true
+  #beatAt = 0
+  /** The end of the newest turn that is not kept, for the next one to wait for; the one that goes on; how many wait. */
+  #newest: Promise<void> = Promise.resolve()
+  #busy: Turn | undefined
+  #waiting = 0
+
+  constructor(options: TurnsOptions) {
+    this.#options = options
+    this.#host = options.host ?? webHost
+    this.#seal = options.seal ?? (() => NO_SEAL)
+    this.#tables = new RunTables(options.storage, this.#seal)
+  }
+
+  /**
+   * Begins a turn, and resolves once its first context is built, or the model has begun where nothing is kept: what is thrown before that is
+   * thrown here. To leave the stream does not end the turn.
+   *
+   * The same request again joins the run while it goes on, and reads it again once it has ended; a run that failed or was interrupted is begun
+   * anew, and goes on with what was recorded. Which requests are the same, an `Idempotency-Key` says, else their ids and what they hold.
+   *
+   * @param session asked once the turn begins. Default: that of the options
+   * @throws ERR_CONFLICT (`id`: another run goes on; or the key was used for something else), ERR_OVERLOADED (too many wait), what
+   *   `beforeModel` throws, as `session.append()` and `session.context()`
+   */
+  async start(request: ChatRequest, session = this.#options.session): Promise<RunStream> {
+    return request.key
+      ? this.#startKept(request, hidden(request.key, this.#seal()), session)
+      : this.#startNext(request, session)
+  }
+
+  async #startKept(request: ChatRequest, known: RequestKey, session: Open): Promise<RunStream> {
+    this.#findLost()
+    const live = this.#live
+    if (live && live.key?.key !== known.key)
+      throw new PlimsollError('ERR_CONFLICT', 'chat: another run goes on in this session', { id: live.id })
+    const kept = live ? undefined : this.#keptOf(known)
+    const same = live?.key ?? kept
+    if (same && same.fingerprint !== known.fingerprint)
+      throw new PlimsollError('ERR_CONFLICT', 'chat: the Idempotency-Key was used for another request')
+    // Who sent the message that a run goes on with has its parts already.
+    const { hasParts } = request
+    if (kept)
+      return {
+        run: kept.id,
+        stream: this.#stream(endedTape(this.#tables, kept.place), hasParts ? kept : undefined),
+      }
+    const turn = live ?? this.#beginKept(request, session, known)
+    await turn.begun
+    return { run: turn.id, stream: this.#stream(turn.tape, hasParts ? turn : undefined) }
+  }
+
+  async #startNext(request: ChatRequest, session: Open): Promise<RunStream> {
+    if (this.#waiting >= MOST_WAITING)
+      throw new PlimsollError('ERR_OVERLOADED', 'chat.completions: too many wait in this session already', {
+        retryAfter: RETRY_AFTER,
+      })
+    this.#waiting++
+    const next = this.#newest.then(async () => {
+      this.#waiting--
+      await this.#options.onTurn?.(this.#host.now() + BEAT_MS)
+      this.#busy = this.#begin(request, session)
+      return this.#busy
+    })
+    // Its end is waited for, also where it could not begin.
+    this.#newest = next.then(({ ended }) => ended).catch(() => {})
+    const { id, begun, tape } = await next
+    await begun
+    return { run: id, stream: tapeStream(tape) }
+  }
+
+  /**
+   * The stream of a run from its first chunk on, live if it goes on.
+   *
+   * @param run its id, or `current`: the one that goes on now, or that was interrupted and that no other followed
+   * @returns undefined: there is none, or none any more. Over HTTP that is status 204.
+   */
+  resume(run: string): ReadableStream<Uint8Array> | undefined {
+    this.#findLost()
+    const live = this.#live
+    if (live && (run === 'current' || run === live.id)) return this.#stream(live.tape)
+    const row = run === 'current' ? this.#tables.newest() : this.#tables.byId(run)
+    if (!row || (run === 'current' && row.status !== 'interrupted')) return undefined
+    return this.#stream(endedTape(this.#tables, row.place))
+  }
+
+  /**
+   * Stops a run, and resolves when nothing more will be recorded of it. What it had recorded stays; a reply that was not whole is not
+   * recorded. Idempotent.
+   *
+   * @param run its id, or `current`
+   * @returns whether it went on until then
+   */
+  async stop(run: string): Promise<boolean> {
+    const live = this.#live
+    if (!live || (run !== 'current' && run !== live.id)) return false
+    live.stop()
+    await live.ended
+    return true
+  }
+
+  /** Id of the run that goes on; undefined: none does. */
+  get current(): string | undefined {
+    return this.#live?.id
+  }
+
+  /** When {@link runDueWork} wants to be called next, Unix milliseconds; undefined: never. */
+  nextWorkAt(): number | undefined {
+    this.#findLost()
+    if (this.#live) return this.#beatAt
+    const first = this.#tables.firstEnd()
+    return first === undefined ? undefined : first + KEEP_MS
+  }
+
+  /** When it is to be called again while a turn goes on that is not kept, so that the object stays awake; undefined: none does. */
+  beat(): number | undefined {
+    return this.#busy ? this.#host.now() + BEAT_MS : undefined
+  }
+
+  /** Removes what is kept of runs that ended an hour ago. To be called by an alarm also keeps the object awake while a run goes on. */
+  runDueWork(): void {
+    const now = this.#host.now()
+    this.#findLost()
+    if (this.#live) this.#beatAt = now + BEAT_MS
+    for (const { place } of this.#tables.endedUntil(now - KEEP_MS)) this.#tables.remove(place)
+  }
+
+  /** Removes what is kept of all runs that have ended: their streams hold what was said. For whoever forgets messages of the session. */
+  clear(): void {
+    // Of those that nobody works at any more nothing need be said: who could read it is gone with them.
+    const lost = this.#live ? [] : this.#tables.running()
+    for (const { place } of [...lost, ...this.#tables.endedUntil(Number.MAX_SAFE_INTEGER)])
+      this.#tables.remove(place)
+  }
+
+  /** A run that the request can be the same as, if it came to an end that is worth to be read again. */
+  #keptOf({ key, among }: RequestKey): RunRow | undefined {
+    if (among === 'running') return undefined
+    const row = among === 'all' ? this.#tables.newestOf(key) : this.#tables.newest()
+    const hasReply = row?.status === 'done' || row?.status === 'stopped'
+    return hasReply && row.key === key ? row : undefined
+  }
+
+  #beginKept(request: ChatRequest, session: Open, key: RequestKey): Turn {
+    const turn = this.#begin(request, session, key)
+    this.#live = turn
+    this.#beatAt = this.#host.now() + BEAT_MS
+    this.#options.onWork?.(this.#beatAt)
+    return turn
+  }
+
+  #begin(request: ChatRequest, session: Open, key?: RequestKey): Turn {
+    const host = this.#host
+    const tables = this.#tables
+    const id = host.newId()
+    const place = key && tables.insert({ id, ...key })
+    const onFailure = (error: unknown): void => turn.fail(error)
+    const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
+    const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)
+    const turn: Turn = new Turn({ id, key, tape, host, onEnd })
+    void turn.work(request, () => this.#work(session))
+    return turn
+  }
+
+  async #work(open: Open): Promise<TurnWork> {
+    const { model, tools, run, ...hooks } = this.#options
+    const options = run?.() ?? {}
+    const answering = await model()
+    const session = await open()
+    return {
+      model: (more) => hookedModel(answering, { ...hooks, ...more }),
+      session,
+      tools: tools?.(session) ?? [],
+      options: { ...options, timeouts: { ...TIMEOUTS, ...options.timeouts } },
+    }
+  }
+
+  #end({ id, tape }: Turn, place: number | undefined, outcome: TurnOutcome | undefined): void {
+    const { onEnd } = this.#options
+    if (place === undefined) this.#busy = undefined
+    else this.#endKept(tape, place, outcome !== undefined)
+    if (outcome) onEnd?.({ run: id, ...outcome, size: tape.size })
+  }
+
+  #endKept(tape: RunTape, place: number, hasBegun: boolean): void {
+    this.#live = undefined
+    // Its row still says that it goes on.
+    if (tape.hasFailed) this.#mayBeLost = true
+    try {
+      // What did not begin leaves nothing to read.
+      if (!hasBegun) this.#tables.remove(place)
+      const due = this.nextWorkAt()
+      if (due !== undefined) this.#options.onWork?.(due)
+    } catch {
+      // Storage failed, which whoever asks next is told.
+      this.#mayBeLost = true
+    }
+  }
+
+  #stream(
+    source: TapeSource,
+    after?: { readonly messageId?: string; readonly begin: number },
+  ): ReadableStream<Uint8Array> {
+    const { messageId } = after ?? {}
+    return tapeStream(source, {
+      host: this.#host,
+      from: after?.begin ?? 0,
+      ...(messageId !== undefined && { first: startOf(messageId) }),
+    })
+  }
+
+  /** Ends the streams of runs of which the row says that they go on, and which nobody works at any more. */
+  #findLost(): void {
+    if (!this.#mayBeLost) return
+    const tables = this.#tables
+    const error = new PlimsollError('ERR_INTERRUPTED', 'chat: the object was restarted')
+    for (const { place } of tables.running()) {
+      // What is kept is of one protocol.
+      const end = uiEncoder({ messageId: '' }).next({ type: 'error', error })
+      tables.transaction(() => {
+        tables.write(place, tables.sizeOf(place), new TextEncoder().encode(end))
+        tables.end(place, { status: 'interrupted', messageId: '', begin: 0, endedAt: this.#host.now() })
+      })
+    }
+    this.#mayBeLost = false
+  }
+}
+
+/** Opens the session of a turn. */
+type Open = () => EdgeSession | Promise<EdgeSession>
+
+/** The same, without the hashes of what was said. */
+function hidden({ key, fingerprint, among }: RequestKey, { hide }: ObjectSeal): RequestKey {
+  return { key: hide(key), fingerprint: hide(fingerprint), among }
+}

@@ -1,0 +1,29 @@
+import { agentRun } from '../agent-run.ts'
+import type { ChatRequest } from '../protocol.ts'
+import { applyUIRequest } from './admit.ts'
+import { repeated, uiEncoder } from './encoder.ts'
+import { keyOf, readUIRequest, type UIRequestOptions } from './request.ts'
+
+/** A chat of the AI SDK: the edge's own agent answers, and what it says is a UI message stream. @throws ERR_INVALID_ARGUMENT */
+export function uiChat(body: unknown, options: UIRequestOptions): ChatRequest {
+  const request = readUIRequest(body, options)
+  return {
+    key: keyOf(request),
+    hasParts: request.messages.at(-1)?.role === 'assistant',
+    async admit(session, host) {
+      const applied = await applyUIRequest(session, request, () => host.newId())
+      if (applied.type === 'answered') {
+        const { answer } = applied
+        const [opening, text] = repeated(answer)
+        return { type: 'answered', messageId: answer.id, opening, text }
+      }
+      const { messageId, input, before } = applied
+      return {
+        type: 'run',
+        messageId,
+        encoder: uiEncoder({ messageId, ...(before && { before }) }),
+        run: agentRun({ ...(input && { input }), ...(!before && { messageId }) }),
+      }
+    },
+  }
+}
