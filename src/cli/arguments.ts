@@ -39,19 +39,6 @@ export interface ReplayOptions extends BuildOptions {
   readonly json: boolean
 }
 
-/** A replay by an agent that is killed. */
-export interface CrashOptions extends BuildOptions {
-  readonly command: 'crash'
-  readonly files: readonly string[]
-  /** Absent: all conversations. */
-  readonly conversation?: string
-  /** How often each agent is killed. */
-  readonly kills: number
-  /** The same seed kills at the same points. */
-  readonly seed: number
-  readonly json: boolean
-}
-
 export interface ExplainOptions extends BuildOptions {
   readonly command: 'explain'
   readonly file: string
@@ -120,7 +107,6 @@ export interface ImportCommandOptions {
 
 export type Arguments =
   | ReplayOptions
-  | CrashOptions
   | ExplainOptions
   | DiffOptions
   | LintOptions
@@ -163,9 +149,6 @@ replay
   --requests <path>    write a line for each request: { conversation, call, provider, cap, used, epoch?, request }
   --svg <path>         draw tokens and cost of every call, under every policy, as an SVG picture
   --json               figures as one JSON object instead of drawings
-  --crash <n>          instead: play each conversation as an agent that is killed at n random points and resumed, and say
-                       whether it differs from one that was not; without --policy, --requests, --svg and --tail
-  --seed <s>           which points (default 1)
 
 explain, diff
   --conversation <id>  the conversation; may be left out where the file has only one
@@ -200,7 +183,7 @@ all
   -v, --version        the version
 
 exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, lint found a problem, a
-killed agent differs, a start does not fit, or an import left something out; 2 bad arguments
+start does not fit, or an import left something out; 2 bad arguments
 `
 
 const ABOUT = {
@@ -223,8 +206,6 @@ const REPLAY = {
   policy: { type: 'string' },
   requests: { type: 'string' },
   svg: { type: 'string' },
-  crash: { type: 'string' },
-  seed: { type: 'string' },
   json: { type: 'boolean' },
 } as const
 const EXPLAIN = {
@@ -279,26 +260,9 @@ export function parseArguments(argv: readonly string[]): Arguments {
   }
 }
 
-function parseReplay(argv: readonly string[]): ReplayOptions | CrashOptions {
+function parseReplay(argv: readonly string[]): ReplayOptions {
   const { values, positionals } = parse(argv, REPLAY)
   if (positionals.length === 0) throw new UsageError('replay: name at least one file of conversations')
-  const kills = whole('crash', values.crash, 1)
-  const seed = whole('seed', values.seed, 0)
-  if (kills !== undefined) {
-    for (const name of ['policy', 'requests', 'svg', 'tail'] as const) {
-      if (values[name] !== undefined) throw new UsageError(`replay: --crash goes without --${name}`)
-    }
-    return {
-      command: 'crash',
-      files: positionals,
-      ...(values.conversation !== undefined && { conversation: values.conversation }),
-      ...buildOptions(values),
-      kills,
-      seed: seed ?? 1,
-      json: values.json ?? false,
-    }
-  }
-  if (seed !== undefined) throw new UsageError('replay: --seed goes with --crash')
   const paths = [...positionals, values.requests, values.svg].filter((path) => path !== undefined)
   for (const output of [values.requests, values.svg]) {
     if (output !== undefined && paths.filter((path) => resolve(path) === resolve(output)).length > 1) {

@@ -50,17 +50,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'create-memory.ts',
     'inline-attachments.ts',
   ],
-  cli: [
-    ...below,
-    'agent',
-    'client',
-    'render',
-    'replay',
-    'counters',
-    'stores',
-    'platform',
-    'create-memory.ts',
-  ],
+  cli: [...below, 'client', 'render', 'replay', 'counters', 'stores', 'create-memory.ts'],
 }
 
 /** The files in `src/` itself wire; no folder imports one that is not named above, and nothing `index.ts`. */

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CrashOptions } from '../../../src/cli/arguments.ts'
-import type { CrashSettings } from '../../../src/cli/crash.ts'
-import { crashCommand } from '../../../src/cli/crash-command.ts'
-import { type Boundary, Fate, Life } from '../../../src/cli/mortal.ts'
-import { playOf } from '../../../src/cli/play.ts'
+import { charsPerToken } from '../../../src/kernel/count.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { MessageInput } from '../../../src/ports/message.ts'
@@ -11,8 +7,10 @@ import type { LogRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { SCOPE } from '../../../src/replay/plimsoll.ts'
 import { readConversation } from '../../../src/replay/transcript.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { filesIo, jsonl, plimsoll } from '../support/command.ts'
-import { assistant, documented, trip, user } from '../support/recordings.ts'
+import { type CrashSettings, crash as crashOf } from '../../crash/crash.ts'
+import { type Boundary, Fate, Life } from '../../crash/mortal.ts'
+import { playOf } from '../../crash/play.ts'
+import { assistant, trip, user } from '../support/recordings.ts'
 
 const calling = (...ids: readonly string[]) => ({
   role: 'assistant',
@@ -56,62 +54,45 @@ const parallel = {
   ],
 }
 
-const options: CrashOptions = {
-  command: 'crash',
-  files: ['a.jsonl'],
+const settings: CrashSettings = {
   budget: 600,
-  counter: 'chars',
-  tail: 0,
-  compact: false,
+  counter: charsPerToken(),
   kills: 12,
   seed: 1,
-  json: true,
+  stores: mapStore,
 }
 
-/** `replay --crash` with stores of one's own. */
-async function crash(
-  more: Partial<CrashOptions> = {},
-  stores?: CrashSettings['stores'],
-  file = jsonl(parallel),
-) {
-  const { io, said } = filesIo({ 'a.jsonl': file })
-  const status = await crashCommand({ ...options, ...more }, io, stores)
-  const { out, err } = said()
-  return { status, err, ...JSON.parse(out) }
-}
+const crash = (more: Partial<CrashSettings> = {}, conversation: object = parallel) =>
+  crashOf(readConversation(JSON.stringify(conversation), 1), { ...settings, ...more })
 
-describe('replay --crash', () => {
-  test.each([[[]], [['--compact']], [['--compact', '--rounds', '4', '--keep', '2']]])(
-    'the sample conversation ends the same wherever its agent is killed, with %j',
+describe('an agent that is killed and resumed', () => {
+  test.each([{}, { compact: true }, { compact: true, rounds: 4, keep: 2 }])(
+    'ends the sample conversation the same wherever it is killed, with %j',
     async (more) => {
+      const conversation = JSON.parse(trip['trip.jsonl'])
       for (let seed = 1; seed <= 4; seed++) {
-        const argv = ['--budget', '3000', '--counter', 'chars', '--crash', '20', '--seed', `${seed}`, ...more]
-        const { status, out, err } = await plimsoll(['replay', 'trip.jsonl', ...argv], trip)
-        expect([status, err]).toEqual([0, ''])
-        const ended = `20 kills, (1\\d|20) runs resumed, \\d+ calls settled: same`
-        expect(out).toMatch(
-          new RegExp(`^trip: ${ended}\n1 conversations, 20 kills by seed ${seed}, 0 differ\n$`),
-        )
+        const crashed = await crash({ budget: 3_000, kills: 20, seed, ...more }, conversation)
+        expect(crashed).toMatchObject({ kills: 20, refused: 0, differences: [] })
+        expect(crashed.resumed).toBeGreaterThanOrEqual(10)
       }
     },
   )
 
-  test('so does one with parallel calls, whose waiting calls are settled with what was recorded', async () => {
+  test('settles calls that wait, parallel ones too, with what was recorded', async () => {
     let settled = 0
     for (let seed = 1; seed <= 60; seed++) {
-      const { status, kills, conversations } = await crash({ seed, compact: seed % 2 === 0 })
-      expect([status, conversations[0].differences]).toEqual([0, []])
-      expect(kills).toBeGreaterThan(6)
-      expect(conversations[0].refused).toBe(0)
-      settled += conversations[0].settled
+      const crashed = await crash({ seed, compact: seed % 2 === 0 })
+      expect(crashed).toMatchObject({ refused: 0, differences: [] })
+      expect(crashed.kills).toBeGreaterThan(6)
+      settled += crashed.settled
     }
     expect(settled).toBeGreaterThan(60)
   })
 
-  test('kills at the same points by the same seed, and at others by another', async () => {
+  test('is killed at the same points by the same seed, and at others by another', async () => {
     const runs = await Promise.all([3, 3, 4].map((seed) => crash({ seed })))
     expect(runs[0]).toEqual(runs[1])
-    expect(runs[0]?.conversations).not.toEqual(runs[2]?.conversations)
+    expect(runs[0]).not.toEqual(runs[2])
   })
 
   test('goes on after a run that the line refuses, as often as without kills', async () => {
@@ -120,34 +101,9 @@ describe('replay --crash', () => {
       messages: [user(words('x ').repeat(20)), assistant('No.'), ...parallel.messages],
     }
     for (let seed = 1; seed <= 10; seed++) {
-      const { status, conversations } = await crash({ seed }, undefined, jsonl(huge))
-      expect([status, conversations[0].refused > 0]).toEqual([0, true])
+      const { refused, differences } = await crash({ seed }, huge)
+      expect([refused > 0, differences]).toEqual([true, []])
     }
-  })
-
-  test('says what it did in the documented words', async () => {
-    const command = 'npx plimsoll replay examples/trip.jsonl --budget 3000 --crash 20 --seed 7 --compact'
-    const { out } = await plimsoll(command.split(' ').slice(2), { 'examples/trip.jsonl': trip['trip.jsonl'] })
-    expect(out).toBe(documented(command))
-  })
-
-  test('a line that cannot be read is named, and the status is 1', async () => {
-    const { status, err, malformed } = await crash({}, undefined, `nonsense\n${jsonl(parallel)}`)
-    expect([status, malformed]).toEqual([1, 1])
-    expect(err).toContain('line 1')
-  })
-
-  test.each([
-    [['--crash', '0'], '--crash takes a whole number from 1 on'],
-    [['--crash', '2', '--tail', '80'], 'replay: --crash goes without --tail'],
-    [['--crash', '2', '--policy', 'full'], 'replay: --crash goes without --policy'],
-    [['--crash', '2', '--requests', 'r'], 'replay: --crash goes without --requests'],
-    [['--crash', '2', '--svg', 's'], 'replay: --crash goes without --svg'],
-    [['--seed', '2'], 'replay: --seed goes with --crash'],
-    [['--crash', '2', '--conversation', 'none'], 'no conversation "none" in trip.jsonl'],
-  ])('%j is refused with a reason', async (argv, reason) => {
-    const { status, err } = await plimsoll(['replay', 'trip.jsonl', ...argv], trip)
-    expect([status, err]).toEqual([2, expect.stringContaining(reason)])
   })
 })
 
@@ -184,24 +140,21 @@ describe('a fault of the store', () => {
   test('a dropped result is found', async () => {
     let results = 0
     const dropped = new Set<string>()
-    const { status, conversations } = await crash(
-      {},
-      changed((row) => {
+    const { differences } = await crash({
+      stores: changed((row) => {
         if (row.body?.includes('tool-result') && ++results === 3) dropped.add(row.id)
         return dropped.has(row.id) ? [] : [row]
       }),
-    )
-    expect(status).toBe(1)
-    expect(conversations[0].differences).toContainEqual(expect.stringMatching(/of the log: .*\(tool\)/))
+    })
+    expect(differences).toContainEqual(expect.stringMatching(/of the log: .*\(tool\)/))
   })
 
   test('a changed word is found in the request, in the log and at the end', async () => {
-    const { status, conversations } = await crash(
-      { budget: 16_000 },
-      changed((row) => [{ ...row, body: row.body?.replace('fifth', 'FIFTH') ?? null }]),
-    )
-    expect(status).toBe(1)
-    expect(conversations[0].differences).toEqual([
+    const { differences } = await crash({
+      budget: 16_000,
+      stores: changed((row) => [{ ...row, body: row.body?.replace('fifth', 'FIFTH') ?? null }]),
+    })
+    expect(differences).toEqual([
       expect.stringMatching(/^the request for m12: .+ differ at byte \d+, in window/),
       expect.stringMatching(/^message 9 of the log: result\/\w+ \(tool\) with another content$/),
       expect.stringMatching(/^the last context: .+ differ at byte \d+, in window/),
@@ -232,9 +185,8 @@ describe('a fault of the store', () => {
       }
       return { ...store, open }
     }
-    const { status, conversations } = await crash({}, forgetful)
-    expect(status).toBe(1)
-    expect(conversations[0].differences[0]).toBeTypeOf('string')
+    const { differences } = await crash({ stores: forgetful })
+    expect(differences[0]).toBeTypeOf('string')
   })
 })
 

@@ -1,25 +1,25 @@
-import type { AgentTool } from '../agent/options.ts'
-import { startRun } from '../agent/run.ts'
-import { asText } from '../kernel/count.ts'
-import { messageIn } from '../kernel/log/bodies.ts'
-import { createKernel } from '../kernel/memory.ts'
-import { webHost } from '../platform/web.ts'
-import type { Context } from '../ports/context.ts'
-import { isPlimsollError } from '../ports/errors.ts'
-import type { Host } from '../ports/host.ts'
-import type { Json, Message, ToolResultPart } from '../ports/message.ts'
-import type { Model } from '../ports/model.ts'
-import type { ScopeStore, Store } from '../ports/store.ts'
-import { lintPrefix } from '../render/diff.ts'
-import { extractive } from '../replay/extractive.ts'
-import { memoryOptions, SCOPE } from '../replay/plimsoll.ts'
-import type { Settings } from '../replay/policy.ts'
-import { compactionBy } from '../replay/summaries.ts'
-import type { Provider } from '../replay/transcript.ts'
-import { type Conversation, textOf } from '../replay/transcript.ts'
+import type { AgentTool } from '../../src/agent/options.ts'
+import { startRun } from '../../src/agent/run.ts'
+import { asText } from '../../src/kernel/count.ts'
+import { messageIn } from '../../src/kernel/log/bodies.ts'
+import { createKernel } from '../../src/kernel/memory.ts'
+import { webHost } from '../../src/platform/web.ts'
+import type { Context } from '../../src/ports/context.ts'
+import { isPlimsollError } from '../../src/ports/errors.ts'
+import type { Host } from '../../src/ports/host.ts'
+import type { Json, Message, ToolResultPart } from '../../src/ports/message.ts'
+import type { Model } from '../../src/ports/model.ts'
+import type { ScopeStore, Store } from '../../src/ports/store.ts'
+import { lintPrefix } from '../../src/render/diff.ts'
+import { extractive } from '../../src/replay/extractive.ts'
+import { memoryOptions, SCOPE } from '../../src/replay/plimsoll.ts'
+import type { Settings } from '../../src/replay/policy.ts'
+import { compactionBy } from '../../src/replay/summaries.ts'
+import type { Provider } from '../../src/replay/transcript.ts'
+import { type Conversation, textOf } from '../../src/replay/transcript.ts'
+import { Random } from '../oracle/generate/random.ts'
 import { type Boundary, Fate, type Kill, Life, NEVER } from './mortal.ts'
 import { agentTools, callsIn, type Piece, type Play, playOf } from './play.ts'
-import { type Random, random } from './random.ts'
 
 export interface CrashSettings extends Settings {
   readonly provider?: Provider
@@ -49,11 +49,11 @@ export interface Crashed {
  * log, and the context at the end. Nothing but the store survives a kill. Throws where the whole one fails.
  */
 export async function crash(conversation: Conversation, settings: CrashSettings): Promise<Crashed> {
-  const next = random(`${settings.seed} ${conversation.id}`)
+  const random = new Random(settings.seed)
   const stage: Stage = { conversation, settings, play: playOf(conversation) }
-  const whole = await perform(stage, 'whole', [], next)
+  const whole = await perform(stage, 'whole', [], random)
   if (whole.failure !== undefined) throw whole.failure
-  const killed = await perform(stage, 'killed', draw(whole.passed, settings.kills, next), next)
+  const killed = await perform(stage, 'killed', draw(whole.passed, settings.kills, random), random)
   const { kills, resumed, settled } = killed
   return { kills, resumed, settled, refused: whole.refused, differences: differencesOf(whole, killed, stage) }
 }
@@ -87,7 +87,7 @@ async function perform(
   { conversation, settings, play }: Stage,
   agent: 'whole' | 'killed',
   kills: readonly Kill[],
-  next: Random,
+  random: Random,
 ): Promise<Performance> {
   const store = settings.stores(agent)
   const fate = new Fate(kills)
@@ -101,7 +101,7 @@ async function perform(
   let isOver = false
   while (!isOver) {
     const life = new Life(fate)
-    const lived = live({ conversation, settings, play }, { store, life, fate, counts, ask, next })
+    const lived = live({ conversation, settings, play }, { store, life, fate, counts, ask, random })
     try {
       isOver = await Promise.race([lived.then(() => true), life.killed.then(() => false)])
     } catch (error) {
@@ -134,12 +134,12 @@ interface World {
   readonly fate: Fate
   readonly counts: Counts
   readonly ask: (id: string, context: Context) => void
-  readonly next: Random
+  readonly random: Random
 }
 
 /** Plays from where the log ends, as an app does that starts again, to the end of the recording. */
 async function live({ conversation, settings, play }: Stage, world: World): Promise<void> {
-  const { life, fate, counts, ask, next } = world
+  const { life, fate, counts, ask, random } = world
   const { pieces, results } = play
   const host = standing(`life${fate.kills}/`)
   const compaction = settings.compact ? compactionBy(summaries(life)) : undefined
@@ -186,7 +186,7 @@ async function live({ conversation, settings, play }: Stage, world: World): Prom
       await startRun(
         {
           // To say it again is to go on with it, and so is to say nothing.
-          ...(!(goesOn && next() < 0.5) && { input: piece.input }),
+          ...(!(goesOn && random.chance(0.5)) && { input: piece.input }),
           model: reply(piece, abort),
           tools: agentTools(play.tools, execute),
           session,
@@ -250,17 +250,13 @@ function halves(text: string): readonly string[] {
 }
 
 /** So many of the boundaries, the kinds of them equally often. */
-function draw(passed: readonly Kill[], kills: number, next: Random): readonly Kill[] {
+function draw(passed: readonly Kill[], kills: number, random: Random): readonly Kill[] {
   const places = new Map<Boundary, number[]>()
   for (const [place, { at }] of passed.entries()) places.set(at, [...(places.get(at) ?? []), place])
   const kinds = [...places.values()]
   return kinds.length === 0
     ? []
-    : Array.from({ length: kills }, () => passed[pick(pick(kinds, next), next)] as Kill)
-}
-
-function pick<Value>(values: readonly Value[], next: Random): Value {
-  return values[Math.floor(next() * values.length)] as Value
+    : Array.from({ length: kills }, () => passed[random.pick(random.pick(kinds))] as Kill)
 }
 
 async function readLog(log: ScopeStore): Promise<readonly Message[]> {

@@ -1,4 +1,4 @@
-import type { OpResult, SealedOp } from '../ports/op.ts'
+import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type {
   Attachment,
   Decide,
@@ -7,7 +7,7 @@ import type {
   IndexQuery,
   ScopeStore,
   Store,
-} from '../ports/store.ts'
+} from '../../src/ports/store.ts'
 
 /** Where an agent waits for the world, and so may find that it never goes on. */
 export type Boundary =

@@ -1,7 +1,7 @@
-import type { AgentTool } from '../agent/options.ts'
-import type { MessageInput, ToolResultPart, ToolSpec } from '../ports/message.ts'
-import type { StandardSchema } from '../ports/standard-schema.ts'
-import type { Conversation } from '../replay/transcript.ts'
+import type { AgentTool } from '../../src/agent/options.ts'
+import type { MessageInput, ToolResultPart, ToolSpec } from '../../src/ports/message.ts'
+import type { StandardSchema } from '../../src/ports/standard-schema.ts'
+import type { Conversation } from '../../src/replay/transcript.ts'
 
 /** A message of a recording with an id that is made from its place, so that whoever plays it again gives it the same one. */
 export interface Placed extends MessageInput {
