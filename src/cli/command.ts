@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { HELP, parseArguments, UsageError } from './arguments.ts'
-import { crashCommand } from './crash-command.ts'
 import { diffCommand } from './diff.ts'
 import { explainCommand } from './explain.ts'
 import { importCommand } from './import-command.ts'
@@ -21,8 +20,6 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       case 'version':
         io.out(`${version()}\n`)
         return 0
-      case 'crash':
-        return await crashCommand(options, io)
       case 'diff':
         return await diffCommand(options, io)
       case 'explain':

@@ -1,8 +1,17 @@
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
-import { memoryLoop, memoryMiddleware, memoryToolSet, prepareStep, toAISDK } from '../../src/ai-sdk/index.ts'
-import { aiSdkModel } from '../../src/ai-sdk/model.ts'
+import {
+  memoryLoop,
+  memoryMiddleware,
+  memoryToolSet,
+  prepareStep,
+  toAISDK,
+} from '../../src/bridges/ai-sdk/index.ts'
+import { aiSdkModel } from '../../src/bridges/ai-sdk/model.ts'
+import { handleMcpRequest, memoryMcpServer } from '../../src/bridges/mcp/index.ts'
+import { useSession } from '../../src/bridges/react.ts'
+import { useSession as useVueSession } from '../../src/bridges/vue.ts'
 import { createClient } from '../../src/client/index.ts'
 import { loadO200k } from '../../src/counters/o200k.ts'
 import { durableObjectMemory } from '../../src/durable-object.ts'
@@ -12,19 +21,16 @@ import { jwtAuthenticator } from '../../src/edge/auth/jwt.ts'
 import { modelOf } from '../../src/edge/models/from-env.ts'
 import { openAICompatibleModel } from '../../src/edge/models/openai-compatible.ts'
 import { workersAIModel } from '../../src/edge/models/workers-ai.ts'
+import * as plimsoll from '../../src/index.ts'
+import { clientSource, sessionSource } from '../../src/inspector/model/source.ts'
+import { dexieStore } from '../../src/stores/dexie.ts'
 import {
   destroyKeptKeys,
   encryptedStore,
   keptKeys,
   passphraseKeys,
   secretKeys,
-} from '../../src/encrypted/index.ts'
-import * as plimsoll from '../../src/index.ts'
-import { clientSource, sessionSource } from '../../src/inspector/model/source.ts'
-import { handleMcpRequest, memoryMcpServer } from '../../src/mcp/index.ts'
-import { useSession } from '../../src/react.ts'
-import { dexieStore } from '../../src/stores/dexie.ts'
-import { useSession as useVueSession } from '../../src/vue.ts'
+} from '../../src/stores/encrypted/index.ts'
 import { describeStore } from '../contract/index.ts'
 
 const {

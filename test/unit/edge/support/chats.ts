@@ -1,6 +1,6 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { AgentTool } from '../../../../src/agent/options.ts'
-import { toUIMessages } from '../../../../src/ai-sdk/index.ts'
+import { toUIMessages } from '../../../../src/bridges/ai-sdk/index.ts'
 import type { EdgeSession } from '../../../../src/edge/features.ts'
 import { parseChatRequest } from '../../../../src/edge/turn/chat-request.ts'
 import type { ChatRequest } from '../../../../src/edge/turn/protocol.ts'

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { toUIMessages } from '../../../../../src/ai-sdk/index.ts'
+import { toUIMessages } from '../../../../../src/bridges/ai-sdk/index.ts'
 import { applyUIRequest } from '../../../../../src/edge/turn/ui/admit.ts'
 import { keyOf, readUIRequest, type UIRequest } from '../../../../../src/edge/turn/ui/request.ts'
 import { addExchange } from '../../../../../src/operations/exchange.ts'
