@@ -1,15 +1,6 @@
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig } from 'vite'
 import { VitePWA } from 'vite-plugin-pwa'
 import { bundledLicenses } from '../vite.licenses.ts'
-
-/** What this build made. The folder may hold what others made, which pages that are open may still ask for. */
-const made = new Set<string>()
-const noteMade: Plugin = {
-  name: 'note-made',
-  generateBundle(_, bundle) {
-    for (const name of Object.keys(bundle)) made.add(name)
-  },
-}
 
 /** `--mode static`: for any host, under any path, with the memory of the browser alone. */
 export default defineConfig(({ mode }) => ({
@@ -17,7 +8,6 @@ export default defineConfig(({ mode }) => ({
   base: mode === 'static' ? './' : '/',
   plugins: [
     bundledLicenses(),
-    noteMade,
     VitePWA({
       registerType: 'prompt',
       injectRegister: false,
@@ -47,11 +37,6 @@ export default defineConfig(({ mode }) => ({
         navigateFallback: 'index.html',
         navigateFallbackDenylist: [/^\/(?:v1|mcp|health|docs|openapi\.json)(?:\/|$)/],
         maximumFileSizeToCacheInBytes: 4_000_000,
-        manifestTransforms: [
-          (entries) => ({
-            manifest: entries.filter(({ url }) => !url.startsWith('assets/') || made.has(url)),
-          }),
-        ],
         inlineWorkboxRuntime: true,
         sourcemap: false,
       },
