@@ -31,6 +31,8 @@ function patient(testTimeout: number, histories = 0) {
     provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories) },
     testTimeout: testTimeout * Math.max(1, fastCheckRuns),
     hookTimeout: 60_000,
+    // By itself Vitest leaves a core idle, which is half of a machine of two.
+    maxWorkers: '100%',
     expect: { poll: { timeout: 10_000 } },
     setupFiles: ['test/everywhere/patience.ts'],
   }
@@ -49,9 +51,6 @@ const node = {
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
     ...patient(20_000, 5),
     ...together,
-    // All cores: by itself Vitest leaves one idle, which is half of a machine of two. The others start processes of their own.
-    maxWorkers: '100%',
-    sequence: { groupOrder: 1 },
   },
 }
 
@@ -105,17 +104,6 @@ const encrypted = {
   },
 }
 
-// A worker of their own: Cloudflare's agents need Node's modules, which the library must do without.
-const agents = {
-  resolve: source,
-  plugins: [cloudflareTest({ wrangler: { configPath: './test/agents/wrangler.toml' } })],
-  test: {
-    name: 'workerd-agents',
-    include: ['test/agents/**/*.test.ts'],
-    ...patient(20_000),
-  },
-}
-
 /** The built page and the real edge, driven from Node. */
 const e2e = {
   test: {
@@ -125,4 +113,4 @@ const e2e = {
   },
 }
 
-export default defineConfig({ test: { projects: [node, browser, workerd, encrypted, agents, e2e] } })
+export default defineConfig({ test: { projects: [node, browser, workerd, encrypted, e2e] } })
