@@ -7,32 +7,50 @@ import { optimized, source } from './test/source.ts'
 
 const executablePath = findChromium()
 
-const { FAST_CHECK_RUNS, ORACLE } = process.env
-const fastCheckRuns = FAST_CHECK_RUNS === undefined ? undefined : Number(FAST_CHECK_RUNS)
+/** What a push runs of the random cases: the same quarter each time. */
+const PUSH = 0.25
+
+/** `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which. `ORACLE=500` plays so many histories. */
+const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE } = process.env
+const fastCheckRuns = Number(FAST_CHECK_RUNS ?? PUSH)
+const fastCheckSeed =
+  FAST_CHECK_SEED !== undefined
+    ? Number(FAST_CHECK_SEED)
+    : FAST_CHECK_RUNS !== undefined
+      ? Date.now() % 1_000_000_000
+      : undefined
+if (fastCheckSeed !== undefined)
+  console.log(`FAST_CHECK_RUNS=${fastCheckRuns} FAST_CHECK_SEED=${fastCheckSeed}`)
 
 /**
  * Of each project: how often properties run, the time of a test, which grows with that, and how long it waits for something.
- * Machines that do other things too are no reason to fail. `ORACLE=500` is the number of histories that the oracle plays.
+ * Machines that do other things too are no reason to fail.
  */
 function patient(testTimeout: number, histories = 0) {
   return {
-    provide: { fastCheckRuns, histories: Number(ORACLE ?? histories) },
-    testTimeout: testTimeout * Math.max(1, fastCheckRuns ?? 1),
+    provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories) },
+    testTimeout: testTimeout * Math.max(1, fastCheckRuns),
     hookTimeout: 60_000,
+    // By itself Vitest leaves a core idle, which is half of a machine of two.
+    maxWorkers: '100%',
     expect: { poll: { timeout: 10_000 } },
     setupFiles: ['test/everywhere/patience.ts'],
   }
 }
+
+/**
+ * Files share one process, or one Miniflare, in which each module, and the worker, is loaded once: to begin anew takes longer than the
+ * tests of most files. What a file changes beyond itself it undoes.
+ */
+const together = { isolate: false }
 
 const node = {
   resolve: source,
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
-    ...patient(20_000, 20),
-    // All cores: by itself Vitest leaves one idle, which is half of a machine of two. The others start processes of their own.
-    maxWorkers: '100%',
-    sequence: { groupOrder: 1 },
+    ...patient(20_000, 5),
+    ...together,
   },
 }
 
@@ -43,7 +61,7 @@ const browser = {
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
-    ...patient(20_000, 2),
+    ...patient(20_000, 1),
     browser: {
       enabled: true,
       headless: true,
@@ -62,8 +80,8 @@ const workerd = {
   test: {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
-    // The first call of a file loads the whole worker.
-    ...patient(20_000, 2),
+    ...patient(20_000, 1),
+    ...together,
   },
 }
 
@@ -82,17 +100,7 @@ const encrypted = {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
     ...patient(20_000),
-  },
-}
-
-// A worker of their own: Cloudflare's agents need Node's modules, which the library must do without.
-const agents = {
-  resolve: source,
-  plugins: [cloudflareTest({ wrangler: { configPath: './test/agents/wrangler.toml' } })],
-  test: {
-    name: 'workerd-agents',
-    include: ['test/agents/**/*.test.ts'],
-    ...patient(20_000),
+    ...together,
   },
 }
 
@@ -105,4 +113,4 @@ const e2e = {
   },
 }
 
-export default defineConfig({ test: { projects: [node, browser, workerd, encrypted, agents, e2e] } })
+export default defineConfig({ test: { projects: [node, browser, workerd, encrypted, e2e] } })

@@ -13,13 +13,13 @@ interface Bundled {
   readonly license: string
 }
 
-/** Writes `LICENSES.txt` beside the bundle: the licence of every package of which it holds something, and of this one. */
-export function bundledLicenses(): Plugin {
+/** Writes a file beside the bundle, `LICENSES.txt` by default: the licence of every package of which it holds something, and of this one. */
+export function bundledLicenses(fileName = 'LICENSES.txt'): Plugin {
   return {
     name: 'bundled-licenses',
     generateBundle(_, bundle) {
       const moduleIds = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-      this.emitFile({ type: 'asset', fileName: 'LICENSES.txt', source: licensesOf(moduleIds) })
+      this.emitFile({ type: 'asset', fileName, source: licensesOf(moduleIds) })
     },
   }
 }

@@ -1,35 +1,51 @@
 /**
- * `npm run test:long -- [--only name] [--share 0.05] [--histories 200] [--seed N]`: the runs that
- * take minutes, one after the other, each with the same new seed, and what came of them.
+ * `npm run test:long -- [--only name] [--seed N] [--share 0.05] [--histories 200] [--kills 5] [--bodies 5000]`: what is too long
+ * for a push, one after the other and each with the same new seed, and what came of it. Each is a command of its own too.
  */
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+
+interface Step {
+  /** A script of `package.json`. */
+  readonly script: string
+  readonly arguments?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     share: { type: 'string', default: '0.05' },
     histories: { type: 'string', default: '200' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    kills: { type: 'string', default: '5' },
+    bodies: { type: 'string', default: '5000' },
   },
 })
-const { only, share, histories, seed } = values
+const { only, seed, share, histories, kills, bodies } = values
 
-/** What each step runs: a script of this folder, with its arguments. */
-const STEPS: Readonly<Record<string, readonly string[]>> = {
-  mutation: ['mutation/run.ts', '--share', share, '--seed', seed],
-  oracle: ['oracle/run.ts', histories, '--seed', seed],
+const STEPS: Readonly<Record<string, Step>> = {
+  cases: { script: 'test:cases', env: { FAST_CHECK_SEED: seed } },
+  agents: { script: 'test:agents' },
+  offline: { script: 'test:offline' },
+  manifest: { script: 'test:manifest' },
+  kill: { script: 'test:kill', arguments: [kills] },
+  faults: { script: 'test:browser-faults', env: { KILLS: kills } },
+  fuzz: { script: 'test:fuzz', arguments: [bodies, seed] },
+  oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },
+  mutation: { script: 'test:mutation', arguments: ['--share', share, '--seed', seed] },
 }
 if (only !== undefined && !Object.hasOwn(STEPS, only))
   throw new Error(`--only must be one of ${Object.keys(STEPS).join(', ')}, not ${only}`)
 
+console.log(`--seed ${seed}`)
 const rows: { readonly step: string; readonly result: string; readonly seconds: number }[] = []
-for (const [step, [script = '', ...rest]] of Object.entries(STEPS)) {
+for (const [step, { script, arguments: rest = [], env = {} }] of Object.entries(STEPS)) {
   if (only !== undefined && step !== only) continue
-  console.log(`\n== ${step}: node test/${[script, ...rest].join(' ')}`)
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  console.log(`\n== ${step}: ${[...variables, 'npm run', script, '--', ...rest].join(' ')}`)
   const started = performance.now()
-  const code = await run(join(import.meta.dirname, script), rest)
+  const code = await run(['run', script, '--', ...rest], env)
   const seconds = Math.round((performance.now() - started) / 1_000)
   rows.push({ step, result: code === 0 ? 'passed' : `failed (${code})`, seconds })
 }
@@ -37,9 +53,16 @@ console.log()
 console.table(rows)
 if (rows.some(({ result }) => result !== 'passed')) process.exitCode = 1
 
-/** @returns the exit code; the signal's name, where one ended it */
-async function run(script: string, rest: readonly string[]): Promise<number | string> {
-  const child = spawn(process.execPath, [script, ...rest], { stdio: 'inherit' })
+/** @returns the exit code of npm; the signal's name, where one ended it */
+async function run(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number | string> {
+  const child = spawn('npm', command, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+    shell: process.platform === 'win32', // npm is a .cmd there
+  })
   return await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => resolve(code ?? String(signal)))

@@ -1,60 +1,10 @@
-import { defineConfig, type Plugin } from 'vite'
-import { VitePWA } from 'vite-plugin-pwa'
+import { defineConfig } from 'vite'
 import { bundledLicenses } from '../vite.licenses.ts'
-
-/** What this build made. The folder may hold what others made, which pages that are open may still ask for. */
-const made = new Set<string>()
-const noteMade: Plugin = {
-  name: 'note-made',
-  generateBundle(_, bundle) {
-    for (const name of Object.keys(bundle)) made.add(name)
-  },
-}
+import { serviceWorker } from './service-worker.ts'
 
 /** `--mode static`: for any host, under any path, with the memory of the browser alone. */
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   base: mode === 'static' ? './' : '/',
-  plugins: [
-    bundledLicenses(),
-    noteMade,
-    VitePWA({
-      registerType: 'prompt',
-      injectRegister: false,
-      includeAssets: ['icon.svg', 'apple-touch-icon.png'],
-      manifest: {
-        id: '.',
-        name: 'Plimsoll',
-        short_name: 'Plimsoll',
-        description: 'An assistant whose memory never loads past the line. It works offline.',
-        start_url: '.',
-        scope: '.',
-        display: 'standalone',
-        background_color: '#0b1216',
-        theme_color: '#0a3f57',
-        categories: ['productivity'],
-        icons: [
-          { src: 'icon-192.png', sizes: '192x192', type: 'image/png' },
-          { src: 'icon-512.png', sizes: '512x512', type: 'image/png' },
-          { src: 'icon-512.png', sizes: '512x512', type: 'image/png', purpose: 'maskable' },
-          { src: 'icon.svg', sizes: 'any', type: 'image/svg+xml' },
-        ],
-      },
-      workbox: {
-        globPatterns: ['**/*.{html,js,css,svg,png,webmanifest}'],
-        // Of the edge's own page, which needs the edge anyway.
-        globIgnores: ['rapidoc-min.js*'],
-        navigateFallback: 'index.html',
-        navigateFallbackDenylist: [/^\/(?:v1|mcp|health|docs|openapi\.json)(?:\/|$)/],
-        maximumFileSizeToCacheInBytes: 4_000_000,
-        manifestTransforms: [
-          (entries) => ({
-            manifest: entries.filter(({ url }) => !url.startsWith('assets/') || made.has(url)),
-          }),
-        ],
-        inlineWorkboxRuntime: true,
-        sourcemap: false,
-      },
-    }),
-  ],
+  plugins: [bundledLicenses(), serviceWorker()],
 }))

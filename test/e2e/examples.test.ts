@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Browser, chromium, type Locator, type Page } from 'playwright'
-import { build, createServer, preview, type ViteDevServer } from 'vite'
+import { build, createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findChromium, flags } from '../chromium.ts'
 
@@ -71,31 +68,4 @@ it('the page without a bundler has a chat by one tag, which answers and tells th
     .toBe('The page was told of a message by the assistant.')
   expect(errors).toEqual([])
   await page.close()
-})
-
-it('the offline assistant opens and answers with the network off', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-offline-'))
-  const configFile = 'examples/pages/offline/vite.config.ts'
-  await build({ configFile, logLevel: 'error', build: { outDir: folder } })
-  const host = await preview({
-    configFile,
-    logLevel: 'error',
-    build: { outDir: folder },
-    preview: { host: '127.0.0.1', port: 0 },
-  })
-  const context = await browser.newContext({ locale: 'en-GB' })
-  try {
-    const page = await context.newPage()
-    await page.goto(host.resolvedUrls?.local[0] ?? '')
-    await page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
-    await context.setOffline(true)
-    await page.reload()
-    await page.getByRole('textbox', { name: 'Write a message' }).fill('Are you there?')
-    await page.keyboard.press('Enter')
-    await expect.poll(() => replies(page).count()).toBe(1)
-  } finally {
-    await context.close()
-    await host.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
 })

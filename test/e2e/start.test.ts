@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { buildPage } from '../../worker/local/page.ts'
 import { freePort } from '../started.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -58,7 +59,11 @@ it('says that its port is taken, and starts nothing', async () => {
   }
 })
 
-it('lets in the user and guests, answers by the demo, and leaves nothing running after Ctrl-C', async () => {
+const page = resolve(root, 'dist/web/index.html')
+
+it('lets in the user and guests, answers by the demo, builds nothing, and leaves nothing running after Ctrl-C', async () => {
+  await buildPage()
+  const { mtimeMs } = statSync(page)
   const port = await freePort()
   const { child, said } = npmStart(port)
   await expect.poll(said, { timeout: 60_000 }).toContain('Plimsoll is at')
@@ -81,8 +86,72 @@ it('lets in the user and guests, answers by the demo, and leaves nothing running
   const { token } = (await guest.json()) as { token: string }
   const theirs = await fetch(`${url}/v1/sessions/trip`, { headers: { Authorization: `Bearer ${token}` } })
   expect(theirs.status).toBe(404)
+  expect(statSync(page).mtimeMs).toBe(mtimeMs)
   const group = child.pid as number
   process.kill(-group, 'SIGINT')
   await expect.poll(() => isAlive(group), { timeout: 15_000 }).toBe(false)
   await expect(fetch(url)).rejects.toThrow()
 }, 90_000)
+
+describe('frees its port, and leaves nothing running, when one process of it is told to end', () => {
+  it.each([
+    ['npm', 'SIGTERM'],
+    ['npm', 'SIGKILL'],
+    ['the script', 'SIGKILL'],
+  ] as const)(
+    '%s, by %s',
+    async (who, signal) => {
+      const port = await freePort()
+      const { child, said } = npmStart(port)
+      await expect.poll(said, { timeout: 60_000 }).toContain('Plimsoll is at')
+      const group = child.pid as number
+      const pid =
+        who === 'npm'
+          ? group
+          : processesOf(group).find(({ command }) => /local\/start\.ts/.test(command))?.pid
+      process.kill(pid ?? 0, signal)
+      await expect.poll(() => isAlive(group), { timeout: 15_000 }).toBe(false)
+      const server = createServer().listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      server.close()
+    },
+    90_000,
+  )
+})
+
+it('serves its page all the while another one is built, what was open before too', async () => {
+  const port = await freePort()
+  const { said } = npmStart(port)
+  await expect.poll(said, { timeout: 60_000 }).toContain('Plimsoll is at')
+  const url = `http://127.0.0.1:${port}/`
+  const [, script = ''] = /src="(\/assets\/[^"]+)"/.exec(await (await fetch(url)).text()) ?? []
+  expect(script).not.toBe('')
+  let isBuilding = true
+  const building = buildPage({ only: true }).finally(() => {
+    isBuilding = false
+  })
+  const answers = new Set<string>()
+  while (isBuilding) {
+    for (const path of ['', script, 'sw.js', 'docs']) {
+      const answer = await fetch(new URL(path, url))
+      answers.add(`${path} ${answer.status} ${(await answer.text()).length > 100}`)
+    }
+  }
+  await building
+  expect([...answers].sort()).toEqual(
+    [' 200 true', `${script} 200 true`, 'docs 200 true', 'sw.js 200 true'].sort(),
+  )
+}, 90_000)
+
+function processesOf(group: number): readonly { readonly pid: number; readonly command: string }[] {
+  return (
+    execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' })
+      .split('\n')
+      .map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line))
+      .flatMap((found) =>
+        found?.[1] && Number(found[2]) === group ? [{ pid: Number(found[1]), command: found[3] ?? '' }] : [],
+      )
+      // A shell that runs it has its name too.
+      .filter(({ command }) => !/^\S*sh -c/.test(command))
+  )
+}

@@ -2,23 +2,28 @@ import { inject } from 'vitest'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `FAST_CHECK_RUNS`, where it is set. */
+    /** By what the number of cases is multiplied. Nobody says it to a test that judges mutants: all of them. */
     readonly fastCheckRuns: number | undefined
+    readonly fastCheckSeed: number | undefined
   }
 }
 
-/** `FAST_CHECK_RUNS=50 npm test` runs every property 50 times as often, on cases that nobody has seen. */
-const factor = inject('fastCheckRuns')
+const factor = inject('fastCheckRuns') ?? 1
 
-/** Without it the cases are the same each time: what fails, fails for the change at hand. */
-const SEED = 20_261_122
+/** The same for every push: what fails, fails for the change at hand. */
+export const SEED = inject('fastCheckSeed') ?? 20_261_122
 
 /** Milliseconds that a test of properties may take, where the time of its project does not do; that one grows by itself. */
 export function limit(ms: number): number {
-  return ms * Math.max(1, factor ?? 1)
+  return ms * Math.max(1, factor)
 }
 
-export function runs(count: number): { readonly numRuns: number; readonly seed?: number } {
-  const numRuns = Math.ceil(count * (factor ?? 1))
-  return factor === undefined ? { numRuns, seed: SEED } : { numRuns }
+/** @param count messages, facts, requests of `npm run test:cases`; `npm test` has a quarter of them */
+export function size(count: number): number {
+  return Math.ceil(count * Math.min(1, factor))
+}
+
+/** @param count cases of `npm run test:cases`; `npm test` runs a quarter of them, the same ones each time */
+export function runs(count: number): { readonly numRuns: number; readonly seed: number } {
+  return { numRuns: Math.ceil(count * factor), seed: SEED }
 }

@@ -106,7 +106,11 @@ const asked = process.argv[2] ?? ''
 const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-docs-'))
 let failures = 0
 try {
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
+  // What only tests need is a package of its own.
+  const [own, tests] = ['', 'test'].map(
+    (folder) => JSON.parse(readFileSync(join(root, folder, 'package-lock.json'), 'utf8')) as Lock,
+  )
+  const packages = { ...tests?.packages, ...own?.packages }
   const others = [...Object.keys(manifest.peerDependencies), ...BESIDE]
   const beside = others.map((name) => `${name}@${packages[`node_modules/${name}`]?.version}`)
   const compilers = COMPILERS.map((version) => `typescript-${version}@npm:typescript@~${version}.0`)

@@ -106,7 +106,7 @@ const pages = [
   'CHANGELOG.md',
   ...['docs', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.md'))
+      .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
       .map((file) => join(folder, file)),
   ),
 ]

@@ -4,16 +4,21 @@
  * Everybody on this machine is the user `local`, guests are let in, and chats are answered by the scripted demo model. A file `.dev.vars`
  * may say otherwise, with the variables of docs/deploy.md.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { callingNpm, whenOrphaned } from './orphan.ts'
+import { buildPage, isBuilt } from './page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const HOST = '127.0.0.1'
 const POLL_MS = 100
+/** For what was told to end. */
+const PATIENCE_MS = 5_000
 
 /** Known to everybody who reads this, so it guards nothing: it is for loopback hosts, where everybody is let in anyway. */
 const GUEST_SECRET = 'for development on a loopback host: no secret'
@@ -36,16 +41,21 @@ async function main(): Promise<void> {
   const port = Number(values.port)
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new Error(`--port must be 1 to 65535, not ${values.port}.`)
+  const npm = callingNpm()
   await claim(port)
-  buildPage()
+  if (!isBuilt()) await buildPage()
   const edge = spawn(process.execPath, [...program(port, values.data)], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...QUIET },
   })
   // It ends what it started itself; this process waits for that.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => void edge.kill('SIGTERM'))
+  const stop = (): void => {
+    edge.kill('SIGTERM')
+    setTimeout(() => edge.kill('SIGKILL'), PATIENCE_MS).unref()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  whenOrphaned(stop, npm)
   const ended = once(edge, 'exit')
   const url = `http://${HOST}:${port}`
   const isReady = await Promise.race([ready(url), ended.then(() => false)])
@@ -71,17 +81,9 @@ async function claim(port: number): Promise<void> {
   await once(server, 'close')
 }
 
-/** Makes what the edge serves beside its API. */
-function buildPage(): void {
-  execFileSync('npm', ['run', '--silent', 'build:page'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell: process.platform === 'win32', // npm is a .cmd there
-  })
-}
-
 function program(port: number, data: string): readonly string[] {
   return [
+    ...['--import', pathToFileURL(resolve(import.meta.dirname, 'end-with-parent.ts')).href],
     resolve(root, 'node_modules/wrangler/bin/wrangler.js'),
     'dev',
     ...['--ip', HOST, '--port', String(port), '--inspector-port', '0', '--persist-to', data],

@@ -1,6 +1,6 @@
 import type { Conversation, ConversationState } from '../../../src/chat/ports.ts'
 
-/** Resolves with the state once it is as it should be. @throws after five seconds, with what it was */
+/** Resolves with the state once it is as it should be. @throws after fifteen seconds, with what it was */
 export async function until(
   { conversation }: { readonly conversation: Conversation },
   isSo: (state: ConversationState) => boolean,
@@ -17,7 +17,7 @@ export async function until(
     const timer = setTimeout(() => {
       unsubscribe()
       reject(new Error(`never so: ${JSON.stringify(conversation.getSnapshot(), undefined, 1)}`))
-    }, 5_000)
+    }, 15_000)
     look()
   })
 }

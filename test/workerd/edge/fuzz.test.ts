@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Attempt, EdgeBodies, FAILED, isAfterWriting } from '../../everywhere/edge-bodies.ts'
 import { SAMPLES } from '../../everywhere/edge-samples.ts'
+import { SEED, size } from '../../everywhere/runs.ts'
 import { Caller } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
 import { encryption } from './opened.ts'
@@ -8,7 +9,7 @@ import { document, nameOf, UNDESCRIBED } from './routes.ts'
 import { changedIn, stateOf } from './rows.ts'
 
 /** With those that are sent again. `npm run test:fuzz` sends as many as one likes. With encryption fewer: the doors are the same. */
-const REQUESTS = encryption ? 2_000 : 10_000
+const REQUESTS = size(encryption ? 2_000 : 10_000)
 /** Callers at once. */
 const LANES = 4
 /** Attempts on one session, so that it stays small. */
@@ -93,10 +94,9 @@ describe('an edge that is sent anything at all (T31)', () => {
     timeout: 180_000,
   }, async () => {
     await useDemoModel()
-    const seed = Math.trunc(Math.random() * 2 ** 31)
-    const lanes = Array.from({ length: LANES }, (_, index) => new Lane(seed + index))
+    const lanes = Array.from({ length: LANES }, (_, index) => new Lane(SEED + index))
     await Promise.all(lanes.map((lane) => lane.run(REQUESTS / LANES)))
-    const said = `seed ${seed}`
+    const said = `seed ${SEED}`
     expect(lanes.flatMap(({ problems }) => problems).slice(0, 40), said).toEqual([])
     const statuses = lanes.flatMap(({ statuses }) => statuses)
     // It would prove little if nothing got in, or everything.

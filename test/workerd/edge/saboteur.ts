@@ -71,8 +71,12 @@ function stubOf(scope: Scope): DurableObjectStub {
   return (scope.sessionId === undefined ? env.USERS : env.SESSIONS).getByName(objectName(scope))
 }
 
-/** Puts itself between objects and their storage, once for a file of tests. */
+let isBetween = false
+
+/** Puts itself between objects and their storage, once for all files of tests that run in one place. */
 export async function sabotage(): Promise<void> {
+  if (isBetween) return
+  isBetween = true
   for (const { prototype } of [SessionObject, UserObject])
     for (const name of Object.getOwnPropertyNames(prototype)) {
       const method = Object.getOwnPropertyDescriptor(prototype, name)?.value as unknown
