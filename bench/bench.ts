@@ -5,7 +5,7 @@ export interface BenchOptions {
   readonly data?: string
   /** Folder with recordings, for the bench of recall. */
   readonly transcripts?: string
-  /** File that the bench of recall writes its rankings to. */
+  /** File that the bench of recall writes its rankings to, and that of the picture its picture. */
   readonly out?: string
   /** Says how far the bench is, away from the report. */
   readonly progress: (line: string) => void

@@ -23,6 +23,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'what a message holds in the map store, and what a session that idled reads and holds',
     load: () => import('./held.ts'),
   },
+  picture: {
+    about: "README's picture and table: the race over the longest recorded session of a coding agent",
+    load: () => import('./picture.ts'),
+  },
   recall: {
     about: 'what recall finds of LoCoMo and of recordings, speed, memory and size, beside MiniSearch',
     load: () => import('./recall.ts'),
@@ -54,7 +58,7 @@ ${Object.entries(benches)
   --quick        smaller sizes and samples
   --data         folder with recordings, for benches that replay them; with LoCoMo, for recall
   --transcripts  folder with recordings, for recall
-  --out          file for what recall finds, by question
+  --out          file for what recall finds, by question, or for the picture
 `
 
 process.exitCode = await main()

@@ -34,8 +34,6 @@ export interface ReplayOptions extends BuildOptions {
   readonly policy: PolicyName
   /** Where to write the rendered requests. */
   readonly requests?: string
-  /** Where to draw all calls as a picture. */
-  readonly svg?: string
   readonly json: boolean
 }
 
@@ -147,7 +145,6 @@ replay
   --conversation <id>  only the conversation of that id
   --policy <name>      whose contexts to draw and to write: plimsoll (default), full, rounds, messages, tokens
   --requests <path>    write a line for each request: { conversation, call, provider, cap, used, epoch?, request }
-  --svg <path>         draw tokens and cost of every call, under every policy, as an SVG picture
   --json               figures as one JSON object instead of drawings
 
 explain, diff
@@ -205,7 +202,6 @@ const REPLAY = {
   conversation: { type: 'string' },
   policy: { type: 'string' },
   requests: { type: 'string' },
-  svg: { type: 'string' },
   json: { type: 'boolean' },
 } as const
 const EXPLAIN = {
@@ -263,20 +259,16 @@ export function parseArguments(argv: readonly string[]): Arguments {
 function parseReplay(argv: readonly string[]): ReplayOptions {
   const { values, positionals } = parse(argv, REPLAY)
   if (positionals.length === 0) throw new UsageError('replay: name at least one file of conversations')
-  const paths = [...positionals, values.requests, values.svg].filter((path) => path !== undefined)
-  for (const output of [values.requests, values.svg]) {
-    if (output !== undefined && paths.filter((path) => resolve(path) === resolve(output)).length > 1) {
-      throw new UsageError(`replay: ${output} is named twice, and would be overwritten`)
-    }
-  }
+  const { requests } = values
+  if (requests !== undefined && positionals.some((path) => resolve(path) === resolve(requests)))
+    throw new UsageError(`replay: ${requests} is named twice, and would be overwritten`)
   return {
     command: 'replay',
     files: positionals,
     ...(values.conversation !== undefined && { conversation: values.conversation }),
     ...buildOptions(values),
     policy: oneOf('policy', values.policy, POLICIES) ?? 'plimsoll',
-    ...(values.requests !== undefined && { requests: values.requests }),
-    ...(values.svg !== undefined && { svg: values.svg }),
+    ...(requests !== undefined && { requests }),
     json: values.json ?? false,
   }
 }

@@ -3,27 +3,18 @@ import { POLICIES, type PolicyName } from '../replay/policy.ts'
 import { newTallies, type ReplayedCall, type ReplaySettings, replay } from '../replay/replay.ts'
 import { type ReplayOptions, UsageError } from './arguments.ts'
 import { loadCounter } from './counters.ts'
+import type { Drawn } from './draw.ts'
 import { readable } from './files.ts'
 import type { Io, LineWriter } from './io.ts'
-import { drawPlot } from './plot.ts'
 import { startProgress } from './progress.ts'
 import { recordingsIn } from './recordings.ts'
-import {
-  figuresOf,
-  type KeptCall,
-  type Replayed,
-  type Report,
-  reportJson,
-  reportText,
-  settingsText,
-} from './report.ts'
+import { figuresOf, type Replayed, type Report, reportJson, reportText } from './report.ts'
 
 /** Replays all conversations of the files. Resolves to the exit status: 1 if a line could not be read. */
 export async function replayCommand(options: ReplayOptions, version: string, io: Io): Promise<number> {
   const total = await readable(options.files, io)
   const counter = await loadCounter(options.counter, (message) => io.err(`plimsoll: ${message}\n`))
   const requests = options.requests === undefined ? undefined : await create(options.requests, io)
-  const picture = options.svg === undefined ? undefined : await create(options.svg, io)
   const settings: ReplaySettings = { ...options, counter }
   const progress = startProgress(io, total)
   const tallies = newTallies(POLICIES)
@@ -38,7 +29,7 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   for await (const recording of recordingsIn(options.files, io, skip)) {
     const { conversation, offset } = recording
     if (conversation.id !== (options.conversation ?? conversation.id)) continue
-    const calls: KeptCall[] = []
+    const calls: Drawn[] = []
     conversations.push({ conversation: conversation.id, calls })
     try {
       for await (const replayed of replay(conversation, settings, tallies)) {
@@ -58,8 +49,6 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   }
   const figures = figuresOf(tallies)
   const report: Report = { version, options, counter: counter.id, conversations, figures, malformed }
-  await picture?.write(drawPlot({ ...options, settings: settingsText(report), conversations }))
-  await picture?.close()
   io.out(options.json ? reportJson(report) : reportText(report, io))
   return malformed.length > 0 ? 1 : 0
 }
@@ -84,6 +73,6 @@ async function write(
 }
 
 /** Without the request, so that a long recording does not hold every request in memory. */
-function kept({ call, answers, outcomes }: ReplayedCall, policy: PolicyName): KeptCall {
-  return { call, answers, outcome: outcomes[policy], outcomes }
+function kept({ call, answers, outcomes }: ReplayedCall, policy: PolicyName): Drawn {
+  return { call, answers, outcome: outcomes[policy] }
 }

@@ -1,5 +1,5 @@
 import { POLICIES, type PolicyName } from '../replay/policy.ts'
-import type { Outcomes, Tallies } from '../replay/replay.ts'
+import type { Tallies } from '../replay/replay.ts'
 import { grouped } from '../replay/words.ts'
 import type { ReplayOptions } from './arguments.ts'
 import { type Drawn, drawBars, LEGEND, shortenName, sparkline } from './draw.ts'
@@ -12,14 +12,9 @@ const MOST_REFUSALS = 20
 const NAME = 40
 const SPARKLINE = 60
 
-/** A call as it is drawn under the chosen policy, and what became of it under each. */
-export interface KeptCall extends Drawn {
-  readonly outcomes: Outcomes
-}
-
 export interface Replayed {
   readonly conversation: string
-  readonly calls: readonly KeptCall[]
+  readonly calls: readonly Drawn[]
 }
 
 export interface Report {
@@ -45,7 +40,7 @@ export function reportJson({ conversations, options, ...report }: Report): strin
 }
 
 /** What was replayed with, in one line. */
-export function settingsText({ options, counter }: Pick<Report, 'options' | 'counter'>): string {
+function settingsText({ options, counter }: Pick<Report, 'options' | 'counter'>): string {
   const { budget, policy, tail, rounds, keep, compact } = options
   const more = Object.entries({ tail, rounds, keep }).map(([name, value]) =>
     value ? `, ${name} ${value}` : '',

@@ -38,6 +38,9 @@ describe('arguments', () => {
     ],
     [['replay', 'a.jsonl', '--rounds', '5', '--keep', '6'], '--keep 6 is more than --rounds 5'],
     [['replay', 'missing.jsonl'], 'cannot read missing.jsonl'],
+    [['replay', 'a.jsonl', '--requests', 'sealed/out'], 'cannot write sealed/out: permission denied'],
+    [['replay', 'a.jsonl', '--requests', './a.jsonl'], './a.jsonl is named twice'],
+    [['replay', 'a.jsonl', '--conversation', 'three'], 'no conversation "three" in a.jsonl'],
     [['replay'], 'name at least one file'],
     [['rewind'], 'unknown command "rewind": say replay, explain, diff, lint, start or import'],
     [['--bugdet'], 'unknown command "--bugdet"'],
@@ -238,6 +241,19 @@ describe('output', () => {
       used: 37,
       request: { messages: calculator.messages.slice(0, 4) },
     })
+  })
+
+  test('requests have no line for what the chosen policy refused', async () => {
+    const argv = ['replay', 'a.jsonl', '--counter', 'chars', '--budget', '22', '--requests', 'out.jsonl']
+    const { written } = await plimsoll(argv, { 'a.jsonl': jsonl(calculator) })
+    expect(written['out.jsonl']?.map((line) => JSON.parse(line).call)).toEqual([0])
+  })
+
+  test('--conversation replays that one only', async () => {
+    const other = { ...calculator, id: 'other' }
+    const argv = ['replay', 'a.jsonl', '--counter', 'chars', '--json', '--conversation', 'other']
+    const { out } = await plimsoll(argv, { 'a.jsonl': jsonl(calculator, other) })
+    expect(JSON.parse(out)).toMatchObject({ conversations: 1, figures: { full: { calls: 2 } } })
   })
 
   test('requests of a policy that has epochs say which one they are in', async () => {

@@ -1,4 +1,5 @@
 import type { Counter } from '../../ports/counter.ts'
+import { Race, type RaceSettings } from '../../replay/race.ts'
 import type { Comparison } from './compare.ts'
 import {
   conversationInspection,
@@ -8,7 +9,6 @@ import {
   sourceInspection,
 } from './inspection.ts'
 import { type Log, openLog } from './log.ts'
-import { Race, type RaceSettings } from './race.ts'
 import { slices, type Turns } from './slices.ts'
 import type { InspectorSource } from './source.ts'
 

@@ -3,15 +3,26 @@ import type { Counter } from '../../ports/counter.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import { type CallFigures, Tally } from '../../replay/figures.ts'
 import type { Choice, Epoch } from '../../replay/policy.ts'
-import { newTallies, type Outcome, replay } from '../../replay/replay.ts'
+import {
+  contextsOf,
+  type GivenContext,
+  type RacedCall,
+  type Racer,
+  type RaceSettings,
+} from '../../replay/race.ts'
+import { newTallies, type Outcome, type Outcomes, replay } from '../../replay/replay.ts'
 import { type Piece, piecesOf, render, sharedBytes } from '../../replay/request.ts'
 import type { RequestLine } from '../../replay/request-line.ts'
 import { conversationOf, textOf } from '../../replay/transcript.ts'
 import { type Comparison, compareContexts, compareRequests } from './compare.ts'
 import type { LoggedConversation } from './log.ts'
-import { contextsOf, type GivenContext, type RacedCall, type RaceSettings } from './race.ts'
 import { type Shown, showContext, showRequest } from './shown.ts'
 import type { InspectorSource, SourceContext } from './source.ts'
+
+/** One call, and what is known of how policies fared: of a file of requests, only of one. */
+export interface InspectedCall extends Omit<RacedCall, 'outcomes'> {
+  readonly outcomes: Partial<Outcomes<Racer>>
+}
 
 /** One call, and whether its context was checked. */
 export interface Detail {
@@ -24,7 +35,7 @@ export interface Detail {
 
 /** The calls of one conversation, of a file or of a session, whichever it is. */
 export interface Inspection {
-  readonly calls: readonly RacedCall[]
+  readonly calls: readonly InspectedCall[]
   /** The line of the first call that knows it, in tokens. */
   readonly cap: number | undefined
   /** What a call was given, by its place in `calls`; nothing where it was refused. */
@@ -36,7 +47,7 @@ export interface Inspection {
 /** A conversation of a log that raced. Contexts are built again when the first of them is asked for, and kept. */
 export function conversationInspection(
   { conversation }: LoggedConversation,
-  calls: readonly RacedCall[],
+  calls: readonly InspectedCall[],
   settings: RaceSettings,
 ): Inspection {
   let built: Promise<readonly (GivenContext | undefined)[]> | undefined
@@ -72,7 +83,7 @@ export async function requestsInspection(
   counter: Counter,
   pause: () => Promise<void>,
 ): Promise<Inspection> {
-  const calls: RacedCall[] = []
+  const calls: InspectedCall[] = []
   let before: { readonly pieces: readonly Piece[]; readonly conversation?: string } = { pieces: [] }
   let epoch = ''
   for (const [number, line] of lines.entries()) {
@@ -117,7 +128,7 @@ export async function sourceInspection(
 ): Promise<Inspection> {
   const { provider = 'openai' } = source
   const contexts: (SourceContext | undefined)[] = []
-  const calls: RacedCall[] = []
+  const calls: InspectedCall[] = []
   const tally = new Tally()
   tally.startConversation(source.name)
   for (const [number, { id, next }] of (await source.calls()).entries()) {
@@ -190,7 +201,7 @@ function choiceOf(context: Context): Choice {
  */
 async function addOthers(
   source: InspectorSource,
-  calls: RacedCall[],
+  calls: InspectedCall[],
   settings: RaceSettings,
   newest: Context | undefined,
 ): Promise<void> {

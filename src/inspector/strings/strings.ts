@@ -2,8 +2,8 @@ import type { OmitReason } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { DiffCause } from '../../render/diff.ts'
 import type { RequestCause } from '../../replay/causes.ts'
+import type { Racer } from '../../replay/race.ts'
 import type { Change } from '../model/compare.ts'
-import type { Racer } from '../model/race.ts'
 import type { LeftOut, Section } from '../model/shown.ts'
 
 /** All words of the inspector in one language. Numbers come as text, formatted for `locale`. */

@@ -1,7 +1,7 @@
 import { html, nothing, svg, type TemplateResult } from 'lit'
 import { costOf } from '../../replay/cost.ts'
+import type { InspectedCall } from '../model/inspection.ts'
 import { type Detail, NEXT } from '../model/inspection.ts'
-import type { RacedCall } from '../model/race.ts'
 import { SECTIONS, type Shown } from '../model/shown.ts'
 import { fillOf, mark, percentOf } from './drawing.ts'
 import { isBuilt } from './timeline-view.ts'
@@ -87,7 +87,7 @@ export function legend(
 }
 
 /** Epoch and cause, what the cache gives, and the cost beside the other policies'. */
-export function facts(call: RacedCall, detail: Detail | undefined, words: Words): TemplateResult {
+export function facts(call: InspectedCall, detail: Detail | undefined, words: Words): TemplateResult {
   const { strings, count, share, label } = words
   const { plimsoll, ...others } = call.outcomes
   const built = isBuilt(plimsoll) ? plimsoll : undefined

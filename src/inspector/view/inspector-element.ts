@@ -3,8 +3,8 @@ import { guard } from 'lit/directives/guard.js'
 import { defaultCounter } from '../../counters/default.ts'
 import type { Counter } from '../../ports/counter.ts'
 import { Desk, type DeskSettings, type OpenedFile } from '../model/desk.ts'
+import type { InspectedCall } from '../model/inspection.ts'
 import type { LoggedConversation } from '../model/log.ts'
-import type { RacedCall } from '../model/race.ts'
 import { SAMPLE_BUDGET, sampleLog } from '../model/sample.ts'
 import { pageTurns } from '../model/slices.ts'
 import type { InspectorSource } from '../model/source.ts'
@@ -542,7 +542,7 @@ export class PlimsollInspector extends LitElement {
 }
 
 /** Tokens that the call repeats of the one before. */
-function hitOf(call: RacedCall | undefined): number {
+function hitOf(call: InspectedCall | undefined): number {
   const figures = call?.outcomes.plimsoll
   return isBuilt(figures) ? figures.hit : 0
 }

@@ -1,6 +1,6 @@
 import { html, nothing, svg, type TemplateResult } from 'lit'
 import type { CacheBreak } from '../../replay/figures.ts'
-import type { Lane } from '../model/race.ts'
+import type { Lane } from '../../replay/race.ts'
 import { aroundView } from './diff-view.ts'
 import { percentOf } from './drawing.ts'
 import type { Words } from './words.ts'

@@ -1,6 +1,6 @@
 import { html, nothing, type SVGTemplateResult, svg, type TemplateResult } from 'lit'
 import type { Outcome } from '../../replay/replay.ts'
-import type { RacedCall } from '../model/race.ts'
+import type { InspectedCall } from '../model/inspection.ts'
 import { fillOf, percentOf } from './drawing.ts'
 
 /** Columns that are drawn at most; of more calls, the fullest of a few neighbours stands for them. */
@@ -12,7 +12,7 @@ const ABOVE = 0.22
 const GAP = 0.18
 
 export interface TimelineParts {
-  readonly calls: readonly RacedCall[]
+  readonly calls: readonly InspectedCall[]
   readonly cap: number | undefined
   readonly chosen: number
   readonly compared: number | undefined
@@ -68,7 +68,7 @@ interface Place {
   readonly heightOf: (tokens: number) => number
 }
 
-function columnView(column: readonly RacedCall[], { from, width, heightOf }: Place): SVGTemplateResult {
+function columnView(column: readonly InspectedCall[], { from, width, heightOf }: Place): SVGTemplateResult {
   const fullest = column.reduce((one, other) =>
     tokensOf(other.outcomes.plimsoll) > tokensOf(one.outcomes.plimsoll) ? other : one,
   )

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { defaultCounter } from '../../../src/counters/default.ts'
-import { contextsOf, type RaceSettings } from '../../../src/inspector/model/race.ts'
 import { sampleLog } from '../../../src/inspector/model/sample.ts'
 import type { MessageInput } from '../../../src/ports/message.ts'
+import { contextsOf, type RaceSettings } from '../../../src/replay/race.ts'
 import { type Conversation, conversationOf, readConversation } from '../../../src/replay/transcript.ts'
 
 export const settings: RaceSettings = { budget: 600, counter: defaultCounter, pause: async () => {} }

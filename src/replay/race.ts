@@ -1,11 +1,10 @@
-import type { Context } from '../../ports/context.ts'
-import type { Counter } from '../../ports/counter.ts'
-import { isPlimsollError } from '../../ports/errors.ts'
-import type { CacheBreak, Figures } from '../../replay/figures.ts'
-import type { Epoch } from '../../replay/policy.ts'
-import { newTallies, type Outcomes, replay } from '../../replay/replay.ts'
-import type { Conversation } from '../../replay/transcript.ts'
-import type { LoggedConversation } from './log.ts'
+import type { Context } from '../ports/context.ts'
+import type { Counter } from '../ports/counter.ts'
+import { isPlimsollError } from '../ports/errors.ts'
+import type { CacheBreak, Figures } from './figures.ts'
+import type { Epoch } from './policy.ts'
+import { newTallies, type Outcomes, replay } from './replay.ts'
+import type { Conversation } from './transcript.ts'
 
 /** The policies that race: Plimsoll, everything, the last 40 messages, the newest messages that fit. */
 export const RACERS = ['plimsoll', 'full', 'messages', 'tokens'] as const
@@ -19,13 +18,20 @@ export interface RaceSettings {
   readonly pause: () => Promise<void>
 }
 
+/** A conversation, and its line in the log. */
+export interface RacedConversation {
+  readonly conversation: Conversation
+  /** From 1. */
+  readonly line: number
+}
+
 /** One call, and what every policy gave it. */
 export interface RacedCall {
   /** In its conversation, from 0. */
   readonly number: number
   /** What the call answers. */
   readonly answers: string
-  readonly outcomes: Partial<Outcomes<Racer>>
+  readonly outcomes: Outcomes<Racer>
 }
 
 /** One policy's result so far. */
@@ -37,7 +43,10 @@ export interface Lane {
   readonly firstBreak: CacheBreak | undefined
 }
 
-/** Every policy plays every conversation of a log. */
+/**
+ * Every policy plays every conversation of a log: the race of the inspector's page, and what the
+ * bench draws and tells of it in README.
+ */
 export class Race {
   /** By the conversation's place in the log. */
   readonly calls: RacedCall[][] = []
@@ -48,12 +57,13 @@ export class Race {
   readonly #tallies = newTallies(RACERS)
 
   /** Contract: called once. Rejects where `pause` does. */
-  async run(conversations: readonly LoggedConversation[], settings: RaceSettings): Promise<void> {
+  async run(conversations: readonly RacedConversation[], settings: RaceSettings): Promise<void> {
     for (const { conversation, line } of conversations) {
       const calls: RacedCall[] = []
       this.calls.push(calls)
       try {
-        const replayed = replay(conversation, { ...settings, policy: 'plimsoll', tail: 0 }, this.#tallies)
+        const racing = { ...settings, policy: 'plimsoll', tail: 0 } as const
+        const replayed = replay<Racer>(conversation, racing, this.#tallies)
         for await (const { call, answers, outcomes } of replayed)
           calls.push({ number: call, answers, outcomes })
       } catch (error) {

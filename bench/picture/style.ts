@@ -1,6 +1,6 @@
-import type { EpochCause } from '../ports/op.ts'
-import { MESSAGES, ROUNDS } from '../replay/baselines.ts'
-import type { PolicyName } from '../replay/policy.ts'
+import type { EpochCause } from '../../src/ports/op.ts'
+import { MESSAGES } from '../../src/replay/baselines.ts'
+import { RACERS, type Racer } from '../../src/replay/race.ts'
 
 interface LineStyle {
   readonly light: string
@@ -14,14 +14,12 @@ interface LineStyle {
  * Hues after Okabe and Ito, at 4.5 : 1 or more against the page. With a simulated colour blindness (Machado 2009) any two
  * are 15 or more apart in CIELAB; dashes and names tell them apart as well.
  */
-export const LINES: { readonly [Name in PolicyName]: LineStyle } = {
+export const LINES: { readonly [Name in Racer]: LineStyle } = {
   plimsoll: { light: '#0065bd', dark: '#58a6ff', dash: 'none', hint: '' },
   full: { light: '#c24e00', dark: '#f0883e', dash: 'none', hint: '(everything)' },
-  rounds: { light: '#6e7781', dark: '#8b949e', dash: '0 4', hint: `(last ${ROUNDS})` },
   messages: { light: '#9c2682', dark: '#ffadda', dash: '7 4', hint: `(last ${MESSAGES})` },
   tokens: { light: '#006b4f', dark: '#3ecf9b', dash: '9 4 0 4', hint: '(what fits)' },
 }
-export const NAMES = Object.keys(LINES) as readonly PolicyName[]
 
 /** A shape for each cause of an epoch, drawn around the point where the path stands. */
 export const SHAPES: { readonly [Cause in EpochCause]: string } = {
@@ -39,7 +37,7 @@ export const CROSS = 'm-4-4 8 8m0-8-8 8'
 export const ARROW = 'm-5 0h10l-5-8z'
 
 const colours = (scheme: 'light' | 'dark'): string =>
-  NAMES.map((name) => `.${name}{color:${LINES[name][scheme]}}`).join('')
+  RACERS.map((name) => `.${name}{color:${LINES[name][scheme]}}`).join('')
 
 /**
  * Light and dark follow the reader's system; the page is painted, since what is around the picture may not. Media
@@ -51,13 +49,13 @@ text{font:13px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fil
 .title{font-size:18px;font-weight:600}.bold{font-weight:600}.muted{color:#59636e}
 .end{text-anchor:end}.middle{text-anchor:middle}
 path{fill:none;stroke:currentColor;stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}
-.grid{color:#e4e8ec}.parting{color:#9aa4ae;stroke-dasharray:1 4}.line{stroke-width:2.6}.front{stroke-width:2.4}
+.grid{color:#e4e8ec}.line{stroke-width:2.6}.front{stroke-width:2.4}
 .over{fill:#cf222e;opacity:.06}.area{fill:currentColor;stroke:none;opacity:.13}.exit{fill:currentColor;stroke:none}
 .epoch{fill:currentColor;stroke:#fff}.refused{color:#cf222e;stroke-width:2.2}
 ${colours('light')}
-${NAMES.map((name) => `.behind.${name}{stroke-dasharray:${LINES[name].dash}}`).join('')}
+${RACERS.map((name) => `.behind.${name}{stroke-dasharray:${LINES[name].dash}}`).join('')}
 @media(prefers-color-scheme:dark){svg{color:#f0f6fc}.page{fill:#0d1117}.muted{color:#a5adb6}
-.grid{color:#262c36}.parting{color:#6e7681}.over{fill:#ff7b72;opacity:.1}.area{opacity:.2}
+.grid{color:#262c36}.over{fill:#ff7b72;opacity:.1}.area{opacity:.2}
 .epoch{stroke:#0d1117}.refused{color:#ff7b72}
 ${colours('dark')}}
 @media(max-width:600px){text{font-size:20px}.title{font-size:24px}.wide{display:none}}

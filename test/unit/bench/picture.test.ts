@@ -1,15 +1,14 @@
-import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pathData, runsOf, short, spread, ticks } from '../../../src/cli/chart.ts'
-import { drawPlot, type Plot } from '../../../src/cli/plot.ts'
+import { pathData, runsOf, short, spread, ticks } from '../../../bench/picture/chart.ts'
+import { drawPlot, type Plot } from '../../../bench/picture/plot.ts'
 import type { EpochCause } from '../../../src/ports/op.ts'
+import { RACERS, type Racer } from '../../../src/replay/race.ts'
 import type { Outcome, Outcomes } from '../../../src/replay/replay.ts'
-import { jsonl, plimsoll } from '../support/command.ts'
+import { checkout } from '../support/recordings.ts'
 import { runs } from '../support/runs.ts'
 import { elementsOf, parseXml, textOf } from '../support/xml.ts'
 
-const POLICIES = ['plimsoll', 'full', 'rounds', 'messages', 'tokens'] as const
 const CAUSES = ['start', 'window', 'budget', 'head', 'late', 'rewind', 'forget', 'manual'] as const
 const REFUSED: Outcome = { reason: 'ERR_BUDGET_TOO_SMALL', floor: 2_000 }
 
@@ -21,19 +20,15 @@ const built = (tokens: number, cause?: EpochCause): Outcome => ({
 })
 
 /** A call for which every policy has that many tokens, but for those that `others` name. */
-function call(tokens: number, others: Partial<Outcomes> = {}): { outcomes: Outcomes } {
-  const same = Object.fromEntries(POLICIES.map((name) => [name, built(tokens)])) as unknown as Outcomes
+function call(tokens: number, others: Partial<Outcomes<Racer>> = {}): { outcomes: Outcomes<Racer> } {
+  const same = Object.fromEntries(RACERS.map((name) => [name, built(tokens)])) as unknown as Outcomes<Racer>
   return { outcomes: { ...same, ...others } }
 }
 
-type Calls = Plot['conversations'][number]['calls']
-
-/** The picture of a conversation, or of several, with the line at 1 000 tokens. */
-function draw(calls: Calls | readonly Calls[], more: Partial<Plot> = {}) {
-  const list = (Array.isArray(calls[0]) ? calls : [calls]) as readonly Calls[]
-  const conversations = list.map((some, index) => ({ conversation: `trip ${index}`, calls: some }))
-  const settings = 'plimsoll, line at 1,000 tokens, counted by chars/4'
-  return read(drawPlot({ settings, budget: 1_000, policy: 'plimsoll', conversations, ...more }))
+/** The picture of a conversation with the line at 1 000 tokens. */
+function draw(calls: Plot['calls'], more: Partial<Plot> = {}) {
+  const settings = 'the line at 1,000 tokens, counted by chars/4'
+  return read(drawPlot({ conversation: 'trip', settings, budget: 1_000, calls, ...more }))
 }
 
 /** What a reader sees in a picture. */
@@ -108,20 +103,19 @@ describe('the picture', () => {
   test('keeps any id and any settings from breaking out of their text, and shows what they say', () => {
     const id = `<script>alert("1")</script>]]>&amp;'\u0000\ud800\u202e\ufffe`
     const shown = `<script>alert("1")</script>]]>&amp;'\ufffd\ufffd\ufffd\ufffd`
-    const conversations = [{ conversation: id, calls: [call(5)] }]
-    const { elements, texts, styled } = draw([], { conversations, settings: '<b>&' })
+    const { elements, texts, styled } = draw([call(5)], { conversation: id, settings: '<b>&' })
     expect(elements.some(({ name }) => name === 'script' || name === 'b')).toBe(false)
-    expect(elements[1] && textOf(elements[1])).toBe(`${shown}, 1 model call: policy <b>&`)
+    expect(elements[1] && textOf(elements[1])).toBe(`${shown}, 1 model calls: <b>&`)
     expect(styled('title').map(textOf)).toEqual([
       expect.stringContaining('<script>alert("1")</script>]]>&amp;'),
     ])
-    expect(texts).toContain('policy <b>&')
+    expect(texts).toContain('<b>&')
   })
 
   test('shows the end of a long id, which tells more than its beginning, and has all of it in words', () => {
     const conversation = `${'folder/'.repeat(20)}talk.jsonl`
-    const { texts, elements } = draw([], { conversations: [{ conversation, calls: [call(5)] }] })
-    expect(texts[0]).toMatch(/^….{32}\/talk\.jsonl, 1 model call$/)
+    const { texts, elements } = draw([call(5)], { conversation })
+    expect(texts[0]).toMatch(/^….{32}\/talk\.jsonl, 1 model calls$/)
     expect(elements[1] && textOf(elements[1])).toContain(conversation)
   })
 
@@ -130,10 +124,7 @@ describe('the picture', () => {
       call(500, { full: built(1_001) }),
       call(10, { plimsoll: built(700, 'window') }),
     ])
-    expect(texts.slice(0, 2)).toEqual([
-      'trip 0, 2 model calls',
-      'policy plimsoll, line at 1,000 tokens, counted by chars/4',
-    ])
+    expect(texts.slice(0, 2)).toEqual(['trip, 2 model calls', 'the line at 1,000 tokens, counted by chars/4'])
     const described = elements.find(({ name }) => name === 'desc')
     const words = described ? textOf(described) : ''
     expect(words).toContain('the line at 1,000')
@@ -150,7 +141,7 @@ describe('the picture', () => {
     ])
     const style = elements.find(({ name }) => name === 'style')
     const [always = '', dark = '', small = ''] = (style ? textOf(style) : '').split('@media')
-    for (const name of POLICIES) {
+    for (const name of RACERS) {
       const colour = new RegExp(`\\.${name}\\{color:(#\\w{6})\\}`)
       expect(colour.exec(dark)?.[1]).not.toBe(colour.exec(always)?.[1])
     }
@@ -158,26 +149,18 @@ describe('the picture', () => {
     expect(small).toMatch(/^\(max-width:600px\).*\.wide\{display:none\}/)
   })
 
-  test('of no calls at all has its axes and the line', () => {
-    const { paths, elements, texts } = draw([])
-    expect(paths('line')).toHaveLength(1)
-    expect(paths('front plimsoll').join('')).toMatch(/^M20 89h24$/)
-    expect(texts).not.toContain('new epoch:')
-    expect(JSON.stringify(elements)).not.toMatch(/NaN|Infinity|undefined/)
+  test('has the same bytes for the same calls', () => {
+    const calls = [call(300), call(300, { plimsoll: REFUSED })]
+    const plot = { conversation: 'trip', settings: '', budget: 1_000, calls }
+    expect(drawPlot(plot)).toBe(drawPlot(plot))
   })
 
-  test('has the same bytes for the same recording', async () => {
-    const sample = await readFile(new URL('../../../examples/trip.jsonl', import.meta.url), 'utf8')
-    const drawn = async () => {
-      const argv = ['replay', 'trip.jsonl', '--budget', '3000', '--counter', 'chars', '--svg', 'trip.svg']
-      return (await plimsoll(argv, { 'trip.jsonl': sample })).written['trip.svg']
-    }
-    const [svg = '', ...more] = (await drawn()) ?? []
-    expect(more).toEqual([])
-    expect(await drawn()).toEqual([svg])
-    expect(read(svg).texts).toEqual(
-      expect.arrayContaining(['trip, 35 model calls', 'start (1)', 'the line3,000']),
-    )
+  test('of README has the style that is drawn now, and its line', () => {
+    const styleOf = ({ elements }: ReturnType<typeof read>) =>
+      elements.flatMap((element) => (element.name === 'style' ? [textOf(element)] : []))
+    const shown = read(checkout('docs/coding-session.svg'))
+    expect(styleOf(shown)).toEqual(styleOf(draw([call(5)])))
+    expect(shown.texts).toContain('the line16,000')
   })
 })
 
@@ -197,20 +180,18 @@ describe('tokens', () => {
     expect(texts).toContain('tokens a call')
   })
 
-  test('of the chosen policy are in front, those of the others behind it, and the legend shows which is which', () => {
-    for (const policy of POLICIES) {
-      const { paths, texts } = draw([call(250), call(1_200)], { policy })
-      // A sample in the legend, the tokens, the cost.
-      for (const name of POLICIES)
-        expect(paths(`${name === policy ? 'front' : 'behind'} ${name}`)).toHaveLength(3)
-      expect(paths(`area ${policy}`)).toHaveLength(1)
-      for (const name of POLICIES) expect(texts.some((words) => words.startsWith(`${name} `))).toBe(true)
-    }
+  test('of Plimsoll are in front, those of the others behind it, and the legend shows which is which', () => {
+    const { paths, texts } = draw([call(250), call(1_200)])
+    // A sample in the legend, the tokens, the cost.
+    for (const name of RACERS)
+      expect(paths(`${name === 'plimsoll' ? 'front' : 'behind'} ${name}`)).toHaveLength(3)
+    expect(paths('area plimsoll')).toHaveLength(1)
+    for (const name of RACERS) expect(texts.some((words) => words.startsWith(`${name} `))).toBe(true)
   })
 
   test('that are far above the line leave the picture at an arrow that says how high they get', () => {
     const tokens = [100, 900, 2_900, 90_000, 5_000, 900, 1_200, 3_000]
-    const calls = tokens.map((many) => call(500, { full: built(many), rounds: built(many) }))
+    const calls = tokens.map((many) => call(500, { full: built(many), messages: built(many) }))
     const { paths, texts, xOf, yOf } = draw(calls)
     const arrows = marksOf(paths('exit full')[0])
     // It is cut off at 2 250: between the calls 1 and 2, and between 6 and 7.
@@ -221,11 +202,11 @@ describe('tokens', () => {
     for (const [, y] of arrows) expect(y).toBeCloseTo(yOf(2_250), 0)
     expect(texts).toEqual(
       expect.arrayContaining([
-        'full, rounds 90k',
+        'full, messages 90k',
         'tokens a call; ▲ a line leaves the picture, with its peak',
       ]),
     )
-    expect(paths('exit rounds')).toEqual([])
+    expect(paths('exit messages')).toEqual([])
     // The lines go on to the next point outside, and no further.
     expect(linesOf(paths('behind full')[1]).map((line) => line.length)).toEqual([3, 4])
   })
@@ -249,8 +230,8 @@ describe('tokens', () => {
     const { styled, paths } = draw(calls)
     const labels = styled('full').filter((label) => label.name === 'text' && textOf(label) !== 'full 0')
     expect(marksOf(paths('exit full')[0])).toHaveLength(100)
-    const [top] = styled('rounds').filter((label) => textOf(label) === 'rounds, messages, tokens 10M')
-    expect(Number(top?.attributes.x)).toBeLessThan(880 - 28 * 7)
+    const [top] = styled('messages').filter((label) => textOf(label) === 'messages, tokens 10M')
+    expect(Number(top?.attributes.x)).toBeLessThan(880 - 20 * 7)
     const places = labels.map((label) => Number(label.attributes.x)).sort((one, other) => one - other)
     expect(places.length).toBeGreaterThan(3)
     for (const [index, x] of places.slice(1).entries()) expect(x - (places[index] ?? 0)).toBeGreaterThan(50)
@@ -281,16 +262,6 @@ describe('marks', () => {
       ])
     }
     for (const cause of CAUSES) expect(texts).toContain(`${cause} (1)`)
-    expect(draw(calls, { policy: 'full' }).paths('epoch full')).toEqual([])
-  })
-
-  test('all show while they are few, however near', () => {
-    const calls = Array.from({ length: 600 }, (_, index) =>
-      call(1, { plimsoll: index > 10 && index < 14 ? built(500, 'window') : REFUSED }),
-    )
-    const { paths, xOf } = draw(calls)
-    const places = marksOf(paths('epoch plimsoll').at(-1)).map(([x]) => x)
-    expect(places).toEqual([11, 12, 13].map((index) => expect.closeTo(xOf(index), 0)))
   })
 
   test('show each refused call on the line, part what is before from what is after it, and cost nothing', () => {
@@ -313,13 +284,6 @@ describe('marks', () => {
     expect(cost?.[0]?.[2]?.y).toBe(cost?.[0]?.[1]?.y)
     expect(texts).toEqual(expect.arrayContaining(['plimsoll 1.13k', 'full 1.88k']))
   })
-
-  test('show refused calls of a policy that is not in front in its own colour', () => {
-    const { paths, texts } = draw([call(300), call(300, { plimsoll: REFUSED })], { policy: 'tokens' })
-    expect(paths('refused')).toEqual([])
-    expect(paths('plimsoll')).toHaveLength(2)
-    expect(texts).toContain('plimsoll refused (1)')
-  })
 })
 
 describe('cost', () => {
@@ -327,13 +291,7 @@ describe('cost', () => {
     const half = { ...built(1_000), hit: 500 } as Outcome
     const { texts, paths } = draw([call(1_000), call(1_000, { tokens: half }), call(0)])
     const ends = texts.filter((words) => /^\w+ [\d.]+k$/.test(words))
-    expect(ends.sort()).toEqual([
-      'full 2.5k',
-      'messages 2.5k',
-      'plimsoll 2.5k',
-      'rounds 2.5k',
-      'tokens 1.93k',
-    ])
+    expect(ends.sort()).toEqual(['full 2.5k', 'messages 2.5k', 'plimsoll 2.5k', 'tokens 1.93k'])
     const heights = (name: string) => linesOf(paths(name)[2])[0]?.map(({ y }) => y) ?? []
     const [first = 0, second = 0, third = 0] = heights('front plimsoll')
     expect(first).toBeGreaterThan(second)
@@ -344,7 +302,7 @@ describe('cost', () => {
 
   test('has its names apart from each other, in the order of the lines, also where lines end together', () => {
     const { elements } = draw([call(1_000, { full: built(1_001), tokens: built(5) })])
-    const places = ['full', 'rounds', 'messages', 'bold plimsoll', 'tokens'].map((style) => {
+    const places = ['full', 'messages', 'bold plimsoll', 'tokens'].map((style) => {
       const [label] = elements.filter(({ name, attributes }) => name === 'text' && attributes.class === style)
       return Number(label?.attributes.y)
     })
@@ -353,92 +311,12 @@ describe('cost', () => {
   })
 })
 
-describe('several conversations', () => {
-  const three = [
-    [call(100), call(900)],
-    [call(100)],
-    [call(100), call(900), call(100, { plimsoll: REFUSED })],
-  ]
-
-  test('stand side by side, parted in both panels, with no line from one to the next', () => {
-    const { texts, paths, xOf } = draw(three)
-    expect(texts).toEqual(
-      expect.arrayContaining([
-        '3 conversations, 6 model calls',
-        'model call, one conversation after the other',
-      ]),
-    )
-    const partings = marksOf(paths('parting')[0]).map(([x]) => x)
-    expect(partings).toEqual([1.5, 1.5, 2.5, 2.5].map((index) => expect.closeTo(xOf(index), 0)))
-    expect(linesOf(paths('front plimsoll')[1]).map((line) => line.length)).toEqual([2, 1, 2])
-    expect(linesOf(paths('behind full')[1]).map((line) => line.length)).toEqual([2, 1, 3])
-  })
-
-  test('without a call are left out', () => {
-    const { texts, paths } = draw([[], [call(100), call(200)], []])
-    expect(texts).toEqual(expect.arrayContaining(['trip 1, 2 model calls', 'model call']))
-    expect(paths('parting')).toEqual([])
-  })
-
-  test('are not parted where the lines would leave no room for anything else', () => {
-    expect(draw(Array(80).fill([call(1)])).paths('parting')).toHaveLength(1)
-    expect(draw(Array(1_000).fill([call(1)])).paths('parting')).toEqual([])
-  })
-})
-
-describe('thousands of calls', () => {
-  /** Restless, with an outlier, refusals and epochs everywhere. */
-  const restless = Array.from({ length: 5_000 }, (_, index) => {
-    const noise = (index * 7_919) % 997
-    const others = POLICIES.map((name, place) => [
-      name,
-      built(index === 3_333 ? 2_000 + place : noise + 100 * place),
-    ])
-    const own = index % 10 === 0 ? REFUSED : built(noise, index % 3 ? 'window' : 'budget')
-    return call(0, { ...Object.fromEntries(others), plimsoll: own })
-  })
-
-  test('make a picture of bounded size', () => {
-    const conversations = [{ conversation: 'long', calls: restless }]
-    const sizeOf = (more: Partial<Plot>) =>
-      drawPlot({ settings: '', budget: 1_000, policy: 'plimsoll', conversations, ...more }).length
-    expect(sizeOf({})).toBeLessThan(100_000)
-    expect(sizeOf({ budget: 100 })).toBeLessThan(100_000)
-    const alone = restless.map((some, index) => ({ conversation: `${index}`, calls: [some] }))
-    expect(sizeOf({ conversations: alone })).toBeLessThan(100_000)
-  })
-
-  test('keep their highest values, and numbers of marks that are exact', () => {
-    const { paths, texts, yOf } = draw(restless)
-    for (const [place, name] of POLICIES.entries()) {
-      if (name === 'plimsoll') continue
-      const highest = Math.min(
-        ...linesOf(paths(`behind ${name}`)[1])
-          .flat()
-          .map(({ y }) => y),
-      )
-      expect(highest).toBeCloseTo(yOf(2_000 + place), 0)
-    }
-    expect(texts).toEqual(expect.arrayContaining(['window (3,000)', 'budget (1,500)', 'refused (500)']))
-  })
-
-  test('draw only marks that have room side by side, from the first to the last', () => {
-    const { paths } = draw(restless)
-    for (const style of ['refused', 'epoch plimsoll']) {
-      const places = marksOf(paths(style).at(-1)).map(([x]) => x)
-      expect(places.length).toBeGreaterThan(60)
-      expect(places.length).toBeLessThan(90)
-      expect(places).toEqual([...places].sort((one, other) => one - other))
-      expect(places[0]).toBeLessThan(70)
-      expect(places.at(-1)).toBeGreaterThan(730)
-    }
-  })
-
+describe('many calls', () => {
   test('are thinned to their extremes, whatever they are', () => {
     const value = fc.option(fc.nat(9), { nil: undefined, freq: 4 })
     fc.assert(
       fc.property(fc.array(value, { maxLength: 200 }), fc.integer({ min: 2, max: 60 }), (values, most) => {
-        const runs = runsOf(values, [], most)
+        const runs = runsOf(values, most)
         const points = runs.flat()
         const there = values.filter((one) => one !== undefined)
         if (values.length <= most) expect(points.length).toBe(there.length)
@@ -512,71 +390,5 @@ describe('scales and paths', () => {
         [{ x: 10.5, y: 20 }],
       ]),
     ).toBe('M1 2l.5-.7M10.5 20h0')
-  })
-})
-
-describe('replay --svg', () => {
-  const talk = (id: string) => ({
-    id,
-    messages: [
-      { role: 'user', content: 'What is 1+2?' },
-      { role: 'assistant', content: 'The answer is 3.' },
-      { role: 'user', content: 'And what is 10 plus 20 plus 30?' },
-      { role: 'assistant', content: 'The sum is 60.' },
-    ],
-  })
-  const files = { 'a.jsonl': jsonl(talk('one'), talk('two')) }
-  const replay = (...options: readonly string[]) =>
-    plimsoll(['replay', 'a.jsonl', '--counter', 'chars', ...options], files)
-
-  test('changes neither the figures nor the requests that are written beside it', async () => {
-    const options = ['--json', '--requests', 'out.jsonl']
-    const [plain, drawn] = [await replay(...options), await replay(...options, '--svg', 'out.svg')]
-    expect(drawn.written['out.jsonl']).toEqual(plain.written['out.jsonl'])
-    const { options: given, ...figures } = JSON.parse(drawn.out)
-    expect(given.svg).toBe('out.svg')
-    expect(figures).toEqual({ ...JSON.parse(plain.out), options: undefined })
-    expect(read(drawn.written['out.svg']?.join('') ?? '').texts[0]).toBe('2 conversations, 4 model calls')
-    const text = await replay('--svg', 'out.svg')
-    expect(text.out).toMatch(/^plimsoll, line at 16,000 tokens, counted by chars\/4\n/)
-  })
-
-  test('draws refusals, the chosen policy and all that was replayed with', async () => {
-    const options = ['--budget', '20', '--rounds', '3', '--keep', '2', '--tail', '7', '--policy', 'tokens']
-    const { written } = await replay(...options, '--svg', 'out.svg')
-    const { texts, paths } = read(written['out.svg']?.join('') ?? '')
-    expect(texts).toContain('policy tokens, line at 20 tokens, counted by chars/4, tail 7, rounds 3, keep 2')
-    expect(texts).toContain('plimsoll refused (4)')
-    expect(paths('front tokens')).toHaveLength(3)
-  })
-
-  test('leaves requests to the chosen policy, without a line for what it refused', async () => {
-    const written = async (policy: string) => {
-      const options = ['--budget', '10', '--policy', policy, '--requests', 'out.jsonl', '--svg', 'out.svg']
-      const lines = (await replay(...options)).written['out.jsonl'] ?? []
-      return lines.map((line) => JSON.parse(line).request.messages.length)
-    }
-    expect(await written('full')).toEqual([1, 3, 1, 3])
-    expect(await written('plimsoll')).toEqual([1, 1])
-  })
-
-  test('with --conversation draws that one only', async () => {
-    const { written, out } = await replay('--json', '--conversation', 'two', '--svg', 'out.svg')
-    expect(read(written['out.svg']?.join('') ?? '').texts[0]).toBe('two, 2 model calls')
-    expect(JSON.parse(out)).toMatchObject({ conversations: 1, figures: { full: { calls: 2 } } })
-  })
-
-  test.each([
-    [['--svg', 'sealed/out.svg'], 'cannot write sealed/out.svg: permission denied'],
-    [['--svg', './a.jsonl'], './a.jsonl is named twice'],
-    [['--requests', 'b', '--svg', 'b'], 'b is named twice'],
-    [['--requests', 'a.jsonl'], 'a.jsonl is named twice'],
-    [['--conversation', 'three', '--svg', 'out.svg'], 'no conversation "three" in a.jsonl'],
-  ])('%j is refused with status 2 and a reason, and nothing is drawn', async (options, reason) => {
-    const { status, err, out, written } = await replay(...options)
-    expect(status).toBe(2)
-    expect(err).toContain(reason)
-    expect(out).toBe('')
-    expect(Object.values(written).flat()).toEqual([])
   })
 })

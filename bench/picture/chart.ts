@@ -24,20 +24,16 @@ export function short(number: number): string {
 }
 
 /**
- * The line through `values`, in order, with gaps where they are `undefined` and where their number in `parts` changes. Of more
- * than `most` values it keeps the lowest and the highest of each of `most / 2` stretches.
+ * The line through `values`, in order, with gaps where they are `undefined`. Of more than `most`
+ * values it keeps the lowest and the highest of each of `most / 2` stretches.
  */
-export function runsOf(
-  values: readonly (number | undefined)[],
-  parts: readonly number[],
-  most: number,
-): readonly Run[] {
+export function runsOf(values: readonly (number | undefined)[], most: number): readonly Run[] {
   const runs: Point[][] = []
   let before = -1
   for (const index of thin(values, most)) {
     const between = values.slice(before + 1, index)
     const gap = between.length > 0 && between.every((value) => value === undefined)
-    if (before < 0 || gap || parts[before] !== parts[index]) runs.push([])
+    if (before < 0 || gap) runs.push([])
     runs.at(-1)?.push({ x: index, y: values[index] as number })
     before = index
   }

@@ -1,12 +1,12 @@
 /**
- * The picture of a replay: tokens of every call against the line, and below it what the calls have cost so far. It
- * stands alone: no script, no font, nothing to load, and no id that could meet another one in a page.
+ * The picture of a race: tokens of every call against the line, and below it what the calls have cost
+ * so far. It stands alone: no script, no font, nothing to load, and no id that could meet another one.
  */
-import type { EpochCause } from '../ports/op.ts'
-import { costOf, READ, WRITE } from '../replay/cost.ts'
-import type { PolicyName } from '../replay/policy.ts'
-import type { Outcomes } from '../replay/replay.ts'
-import { grouped } from '../replay/words.ts'
+import { shortenName } from '../../src/cli/draw.ts'
+import type { EpochCause } from '../../src/ports/op.ts'
+import { costOf, READ, WRITE } from '../../src/replay/cost.ts'
+import { RACERS, type RacedCall, type Racer } from '../../src/replay/race.ts'
+import { grouped } from '../../src/replay/words.ts'
 import {
   below,
   element,
@@ -20,20 +20,15 @@ import {
   spread,
   ticks,
 } from './chart.ts'
-import { shortenName } from './draw.ts'
-import { ARROW, CAUSES, CROSS, LINES, NAMES, SHAPES, STYLE } from './plot-style.ts'
+import { ARROW, CAUSES, CROSS, LINES, SHAPES, STYLE } from './style.ts'
 
 export interface Plot {
-  /** What was replayed with, in a line. */
+  readonly conversation: string
+  /** What raced, in a line. */
   readonly settings: string
   /** The line, in tokens. */
   readonly budget: number
-  /** The policy in front. */
-  readonly policy: PolicyName
-  readonly conversations: readonly {
-    readonly conversation: string
-    readonly calls: readonly { readonly outcomes: Outcomes }[]
-  }[]
+  readonly calls: readonly Pick<RacedCall, 'outcomes'>[]
 }
 
 const WIDTH = 880
@@ -47,14 +42,12 @@ const TOKENS = { top: 182, bottom: 422, points: SPAN, lines: 2.25 }
 const COST = { top: 462, bottom: 582, points: SPAN / 4 }
 /** Width of a letter where words are largest. */
 const LETTER = 11
-/** Width of a mark. */
-const MARK = 8
 /** Letters of a conversation's id. */
 const NAME = 44
 
-/** One policy over all calls, conversation after conversation. */
+/** One policy over all calls. */
 interface Series {
-  readonly name: PolicyName
+  readonly name: Racer
   /** Tokens of each call; `undefined` for a refused one. */
   readonly tokens: readonly (number | undefined)[]
   /** Cost of each call and all before it; a refused one costs nothing. */
@@ -66,54 +59,48 @@ interface Series {
 }
 
 interface Scene {
-  /** The policy in front, and those behind it. */
+  /** Plimsoll, and those behind it. */
   readonly front: Series
   readonly behind: readonly Series[]
   readonly budget: number
-  /** The conversation of each call, by number. */
-  readonly parts: readonly number[]
+  readonly calls: number
   readonly xOf: (index: number) => number
 }
 
-/** Contract: the same plot gives the same bytes; a line of thousands of calls has about one point a unit of width. */
-export function drawPlot({ policy, budget, settings, conversations }: Plot): string {
-  const held = conversations.filter(({ calls }) => calls.length > 0)
-  const outcomes = held.flatMap(({ calls }) => calls.map((call) => call.outcomes))
-  const count = outcomes.length
+/** Contract: the same plot gives the same bytes. */
+export function drawPlot({ conversation, settings, budget, calls }: Plot): string {
   const scene: Scene = {
-    front: seriesOf(policy, outcomes),
-    behind: NAMES.filter((name) => name !== policy).map((name) => seriesOf(name, outcomes)),
+    front: seriesOf('plimsoll', calls),
+    behind: RACERS.filter((name) => name !== 'plimsoll').map((name) => seriesOf(name, calls)),
     budget,
-    parts: held.flatMap(({ calls }, part) => calls.map(() => part)),
-    xOf: (index) => LEFT + ((index + 0.5) / count) * SPAN,
+    calls: calls.length,
+    xOf: (index) => LEFT + ((index + 0.5) / calls.length) * SPAN,
   }
-  const [first] = held
-  const name = held.length === 1 && first ? first.conversation : `${grouped(held.length)} conversations`
-  const calls = `, ${grouped(count)} model ${count === 1 ? 'call' : 'calls'}`
+  const count = `, ${grouped(calls.length)} model calls`
   const picture = [
-    element('title', {}, escapeXml(`${name}${calls}: policy ${settings}`)),
+    element('title', {}, escapeXml(`${conversation}${count}: ${settings}`)),
     element('desc', {}, escapeXml(describe(scene))),
     element('style', {}, STYLE),
     element('rect', { class: 'page', width: WIDTH, height: HEIGHT }),
-    text(MARGIN, 36, 'title', escapeXml(shortenName(name, NAME)) + wide(calls)),
-    text(MARGIN, 62, 'muted', escapeXml(`policy ${settings}`)),
+    text(MARGIN, 36, 'title', escapeXml(shortenName(conversation, NAME)) + wide(count)),
+    text(MARGIN, 62, 'muted', escapeXml(settings)),
     legend(scene),
     tokensPanel(scene),
     costPanel(scene),
-    callAxis(scene, held.length),
+    callAxis(scene),
   ]
   const size = { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` }
   const root = { xmlns: 'http://www.w3.org/2000/svg', ...size, role: 'img' }
   return element('svg', root, `\n${picture.join('\n')}\n`)
 }
 
-function seriesOf(name: PolicyName, calls: readonly Outcomes[]): Series {
+function seriesOf(name: Racer, calls: Plot['calls']): Series {
   const tokens: (number | undefined)[] = []
   const costs: number[] = []
   const epochs: Series['epochs'][number][] = []
   const refused: number[] = []
   let [mostTokens, total] = [0, 0]
-  for (const [index, outcomes] of calls.entries()) {
+  for (const [index, { outcomes }] of calls.entries()) {
     const outcome = outcomes[name]
     if ('reason' in outcome) {
       tokens.push(undefined)
@@ -153,9 +140,9 @@ function countOf(epochs: Series['epochs'], cause: EpochCause): number {
 }
 
 function legend({ front, behind }: Scene): string {
-  const samples = NAMES.map((name, index) => {
+  const samples = [front, ...behind].map(({ name }, index) => {
     const x = MARGIN + index * 168
-    const style = behind.some((series) => series.name === name) ? 'behind' : 'front'
+    const style = name === front.name ? 'front' : 'behind'
     return path(`${style} ${name}`, `M${x} 89h24`) + text(x + 32, 94, '', `${name} ${wide(LINES[name].hint)}`)
   })
   const marks: string[] = []
@@ -170,22 +157,19 @@ function legend({ front, behind }: Scene): string {
     const count = countOf(front.epochs, cause)
     if (count > 0) add(`${cause} (${grouped(count)})`, `epoch ${front.name}`, SHAPES[cause])
   }
-  for (const series of [front, ...behind]) {
-    const count = series.refused.length
-    const whose = series === front ? '' : `${series.name} `
-    if (count > 0) add(`${whose}refused (${grouped(count)})`, refusedStyle(series, front), CROSS)
-  }
+  const refused = front.refused.length
+  if (refused > 0) add(`refused (${grouped(refused)})`, 'refused', CROSS)
   return [...samples, ...marks].join('')
 }
 
-function tokensPanel({ front, behind, budget, parts, xOf }: Scene): string {
+function tokensPanel({ front, behind, budget, xOf }: Scene): string {
   const { top, bottom } = TOKENS
   const mostTokens = Math.max(...[front, ...behind].map((series) => series.mostTokens))
   const most = Math.min(budget * TOKENS.lines, Math.max(budget * 1.25, mostTokens * 1.05))
   const yOf = (tokens: number): number => bottom - (tokens / most) * (bottom - top)
   const lines = [...behind, front].map(({ name, tokens }) => ({
     name,
-    runs: runsOf(tokens, parts, TOKENS.points),
+    runs: runsOf(tokens, TOKENS.points),
   }))
   const drawn = lines.map(({ name, runs }) => {
     const data = project(below(runs, most), xOf, yOf)
@@ -201,13 +185,10 @@ function tokensPanel({ front, behind, budget, parts, xOf }: Scene): string {
     `M${round(xOf(index))} ${round(yOf(tokens))}${shape}`
   const epochs = CAUSES.map((cause) => {
     const indices = front.epochs.filter((epoch) => epoch.cause === cause).map(({ index }) => index)
-    const marks = apart(indices, xOf).map((index) => mark(SHAPES[cause], index, front.tokens[index] ?? 0))
+    const marks = indices.map((index) => mark(SHAPES[cause], index, front.tokens[index] ?? 0))
     return path(`epoch ${front.name}`, marks.join(''))
   })
-  const refused = [...behind, front].map((series) => {
-    const marks = apart(series.refused, xOf).map((index) => mark(CROSS, index, budget))
-    return path(refusedStyle(series, front), marks.join(''))
-  })
+  const refused = front.refused.map((index) => mark(CROSS, index, budget))
   const line = round(yOf(budget))
   const leaves = mostTokens > most ? '; ▲ a line leaves the picture, with its peak' : ''
   // An inner picture cuts off what is above the panel. A clip path would need an id.
@@ -216,28 +197,23 @@ function tokensPanel({ front, behind, budget, parts, xOf }: Scene): string {
   return [
     element('rect', { class: 'over', ...size, height: round(line - top) }),
     grid(ticks(most, 5), yOf),
-    partings(parts, xOf),
     text(MARGIN, top - 30, 'muted', `tokens a call${wide(leaves)}`),
     element('svg', { ...size, viewBox: `${LEFT} ${top} ${SPAN} ${bottom - top}` }, inner.join('')),
     path('line', `M${LEFT} ${line}H${RIGHT}`),
     text(RIGHT + 8, line, 'bold', `the line<tspan x="${RIGHT + 8}" dy="1.2em">${grouped(budget)}</tspan>`),
     leaving(lines, most, xOf),
     ...epochs,
-    ...refused,
+    path('refused', refused.join('')),
   ].join('\n')
-}
-
-function refusedStyle(series: Series, front: Series): string {
-  return series === front ? 'refused' : series.name
 }
 
 /** An arrow where a line leaves the panel, with name and peak where there is room, for the highest peaks first. */
 function leaving(
-  lines: readonly { readonly name: PolicyName; readonly runs: readonly Run[] }[],
+  lines: readonly { readonly name: Racer; readonly runs: readonly Run[] }[],
   most: number,
   xOf: Scene['xOf'],
 ): string {
-  const places = new Map<string, { x: number; peak: number; names: PolicyName[] }>()
+  const places = new Map<string, { x: number; peak: number; names: Racer[] }>()
   for (const { name, runs } of lines) {
     for (const exit of exits(runs, most)) {
       const x = round(xOf(exit.x))
@@ -270,7 +246,7 @@ function costPanel({ front, behind, xOf }: Scene): string {
   const most = Math.max(1, ...all.map(({ total }) => total)) * 1.05
   const yOf = (cost: number): number => bottom - (cost / most) * (bottom - top)
   const lines = all.map((series) => {
-    const data = project(runsOf(series.costs, [], COST.points), xOf, yOf)
+    const data = project(runsOf(series.costs, COST.points), xOf, yOf)
     return path(`${series === front ? 'front' : 'behind'} ${series.name}`, pathData(data))
   })
   const ends = all.map(({ total }) => yOf(total))
@@ -288,37 +264,17 @@ function costPanel({ front, behind, xOf }: Scene): string {
   ].join('\n')
 }
 
-function callAxis({ parts, xOf }: Scene, conversations: number): string {
-  const numbers = ticks(parts.length - 1, 8).map((call) =>
+function callAxis({ calls, xOf }: Scene): string {
+  const numbers = ticks(calls - 1, 8).map((call) =>
     text(round(xOf(call)), COST.bottom + 20, 'muted middle', grouped(call)),
   )
-  const order = conversations > 1 ? ', one conversation after the other' : ''
-  return numbers.join('') + text(LEFT + SPAN / 2, COST.bottom + 44, 'muted middle', `model call${order}`)
+  return numbers.join('') + text(LEFT + SPAN / 2, COST.bottom + 44, 'muted middle', 'model call')
 }
 
 function grid(values: readonly number[], yOf: (value: number) => number): string {
   const lines = values.map((value) => `M${LEFT} ${round(yOf(value))}H${RIGHT}`).join('')
   const numbers = values.map((value) => text(LEFT - 8, round(yOf(value) + 5), 'muted end', short(value)))
   return path('grid', lines) + numbers.join('')
-}
-
-/** Where one conversation ends and the next begins, as long as the lines leave room for what is between them. */
-function partings(parts: readonly number[], xOf: Scene['xOf']): string {
-  const first = [...parts.keys()].filter((index) => index > 0 && parts[index] !== parts[index - 1])
-  if (first.length > SPAN / MARK) return ''
-  const lines = first.map((index) => {
-    const x = round(xOf(index - 0.5))
-    return `M${x} ${TOKENS.top}V${TOKENS.bottom}M${x} ${COST.top}V${COST.bottom}`
-  })
-  return path('parting', lines.join(''))
-}
-
-/** All calls while their marks have room side by side; else the first of those that would cover each other. */
-function apart(indices: readonly number[], xOf: Scene['xOf']): readonly number[] {
-  if (indices.length <= SPAN / MARK) return indices
-  const first = new Map<number, number>()
-  for (const index of [...indices].reverse()) first.set(Math.floor(xOf(index) / MARK), index)
-  return [...first.values()].reverse()
 }
 
 function project(

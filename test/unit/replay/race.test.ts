@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { defaultCounter } from '../../../src/counters/default.ts'
 import { openLog } from '../../../src/inspector/model/log.ts'
-import { contextsOf, RACERS, Race } from '../../../src/inspector/model/race.ts'
 import { sampleLog } from '../../../src/inspector/model/sample.ts'
+import { contextsOf, RACERS, Race } from '../../../src/replay/race.ts'
 import { layOut } from '../../../src/replay/request-diff.ts'
+import { settings } from '../inspector/support.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { calculator, trip } from '../support/recordings.ts'
-import { settings } from './support.ts'
 
 const files: readonly (readonly [string, string, number])[] = [
   ['the sample conversation', trip['trip.jsonl'], 3_000],
