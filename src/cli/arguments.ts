@@ -183,59 +183,33 @@ exit status: 0 done; 1 a line could not be read, explain or diff met a refused c
 start does not fit, or an import left something out; 2 bad arguments
 `
 
-const ABOUT = {
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
-} as const
-const PROVIDER = { provider: { type: 'string' } } as const
+/** Reads the text of an option; throws {@link UsageError}. */
+type Reader<Value> = (name: string, text: string) => Value
+/** The options of a command: how each is read; `FLAG` takes no text. */
+type Table = { readonly [name: string]: Reader<unknown> | typeof FLAG }
+type Values<Options extends Table> = {
+  [Name in keyof Options]?: Options[Name] extends Reader<infer Value> ? Value : boolean
+}
+
+const FLAG = 'flag'
 const BUILD = {
-  ...PROVIDER,
-  budget: { type: 'string' },
-  rounds: { type: 'string' },
-  keep: { type: 'string' },
-  counter: { type: 'string' },
-  tail: { type: 'string' },
-  compact: { type: 'boolean' },
+  budget: whole(1),
+  rounds: whole(1),
+  keep: whole(1),
+  counter: oneOf(COUNTERS),
+  provider: oneOf(PROVIDERS),
+  tail: whole(0),
+  compact: FLAG,
 } as const
-const REPLAY = {
-  ...BUILD,
-  conversation: { type: 'string' },
-  policy: { type: 'string' },
-  requests: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
-const EXPLAIN = {
-  ...BUILD,
-  conversation: { type: 'string' },
-  call: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
-const DIFF = { ...EXPLAIN, lines: { type: 'string' } } as const
-const START = {
-  project: { type: 'string' },
-  query: { type: 'string' },
-  budget: { type: 'string' },
-  counter: { type: 'string' },
-  now: { type: 'string' },
-  'if-none-match': { type: 'string' },
-} as const
-const IMPORT = {
-  from: { type: 'string' },
-  session: { type: 'string' },
-  to: { type: 'string' },
-  url: { type: 'string' },
-  token: { type: 'string' },
-} as const
-const TWICE = { ...BUILD, twice: { type: 'boolean' } } as const
+const BUILD_DEFAULTS = { budget: 16_000, tail: 0, compact: false }
 
 const COMMANDS = 'say replay, explain, diff, lint, start or import'
 
 /** Throws {@link UsageError} for anything that it does not understand. */
-export function parseArguments(argv: readonly string[]): Arguments {
-  const { values } = parseArgs({ args: [...argv], options: ABOUT, allowPositionals: true, strict: false })
-  if (values.help) return { command: 'help' }
-  if (values.version) return { command: 'version' }
-  const [command, ...rest] = argv
+export function parseArguments([command, ...rest]: readonly string[]): Arguments {
+  const all = [command, ...rest]
+  if (all.includes('--help') || all.includes('-h')) return { command: 'help' }
+  if (all.includes('--version') || all.includes('-v')) return { command: 'version' }
   switch (command) {
     case 'replay':
       return parseReplay(rest)
@@ -257,127 +231,80 @@ export function parseArguments(argv: readonly string[]): Arguments {
 }
 
 function parseReplay(argv: readonly string[]): ReplayOptions {
-  const { values, positionals } = parse(argv, REPLAY)
-  if (positionals.length === 0) throw new UsageError('replay: name at least one file of conversations')
+  const own = { conversation: text, policy: oneOf(POLICIES), requests: text, json: FLAG } as const
+  const { values, files } = parse(argv, { ...BUILD, ...own })
   const { requests } = values
-  if (requests !== undefined && positionals.some((path) => resolve(path) === resolve(requests)))
+  if (files.length === 0) throw new UsageError('replay: name at least one file of conversations')
+  if (requests !== undefined && files.some((path) => resolve(path) === resolve(requests)))
     throw new UsageError(`replay: ${requests} is named twice, and would be overwritten`)
-  return {
-    command: 'replay',
-    files: positionals,
-    ...(values.conversation !== undefined && { conversation: values.conversation }),
-    ...buildOptions(values),
-    policy: oneOf('policy', values.policy, POLICIES) ?? 'plimsoll',
-    ...(requests !== undefined && { requests }),
-    json: values.json ?? false,
-  }
+  return { command: 'replay', files, policy: 'plimsoll', json: false, ...build(values) }
 }
 
 function parseExplain(argv: readonly string[]): ExplainOptions {
-  const { values, positionals } = parse(argv, EXPLAIN)
-  const call = whole('call', values.call, 0)
+  const { values, files } = parse(argv, { ...BUILD, conversation: text, call: whole(0), json: FLAG })
+  const { call } = values
   if (call === undefined) throw new UsageError('explain: name the call with --call <n>')
-  return {
-    command: 'explain',
-    file: onlyFile('explain', positionals),
-    ...(values.conversation !== undefined && { conversation: values.conversation }),
-    ...buildOptions(values),
-    call,
-    json: values.json ?? false,
-  }
+  return { command: 'explain', file: onlyFile('explain', files), json: false, ...build(values), call }
 }
 
 function parseDiff(argv: readonly string[]): DiffOptions {
-  const { values, positionals } = parse(argv, DIFF)
-  const calls = pair('call', values.call, 0)
-  const lines = pair('lines', values.lines, 1)
-  if (lines && (calls || values.conversation !== undefined)) {
+  const own = { conversation: text, call: pair(0), lines: pair(1), json: FLAG } as const
+  const { values, files } = parse(argv, { ...BUILD, ...own })
+  const { call: calls, lines, ...options } = values
+  if (lines && (calls || options.conversation !== undefined)) {
     throw new UsageError('diff: --lines picks by itself, without --call and --conversation')
   }
   const at = lines ? { lines } : calls && { calls }
   if (!at)
     throw new UsageError('diff: name two calls with --call <a>,<b>, or two requests with --lines <a>,<b>')
-  return {
-    command: 'diff',
-    file: onlyFile('diff', positionals),
-    ...(values.conversation !== undefined && { conversation: values.conversation }),
-    ...buildOptions(values),
-    at,
-    json: values.json ?? false,
-  }
+  return { command: 'diff', file: onlyFile('diff', files), json: false, ...build(options), at }
 }
 
 function parseLint(argv: readonly string[]): LintOptions {
-  const { values, positionals } = parse(argv, PROVIDER)
-  if (positionals.length === 0) throw new UsageError('lint: name at least one file of requests')
-  const provider = oneOf('provider', values.provider, PROVIDERS)
-  return { command: 'lint', files: positionals, ...(provider && { provider }) }
+  const { values, files } = parse(argv, { provider: oneOf(PROVIDERS) })
+  if (files.length === 0) throw new UsageError('lint: name at least one file of requests')
+  return { command: 'lint', files, ...values }
 }
 
 function parseTwice(argv: readonly string[]): TwiceOptions {
-  const { values, positionals } = parse(argv, TWICE)
-  if (positionals.length === 0) throw new UsageError('lint --twice: name at least one file of conversations')
-  return { command: 'twice', files: positionals, ...buildOptions(values) }
+  const { values, files } = parse(argv, { ...BUILD, twice: FLAG })
+  const { twice: _, ...options } = values
+  if (files.length === 0) throw new UsageError('lint --twice: name at least one file of conversations')
+  return { command: 'twice', files, ...build(options) }
 }
 
 function parseStart(argv: readonly string[]): StartCommandOptions {
-  const { values, positionals } = parse(argv, START)
-  const { project, query } = values
-  const budget = whole('budget', values.budget, 1)
-  const counter = oneOf('counter', values.counter, COUNTERS)
-  const now = time('now', values.now)
-  const ifNoneMatch = values['if-none-match']
-  return {
-    command: 'start',
-    file: onlyFile('start', positionals),
-    ...(project !== undefined && { project }),
-    ...(query !== undefined && { query }),
-    ...(budget !== undefined && { budget }),
-    ...(counter && { counter }),
-    ...(now !== undefined && { now }),
-    ...(ifNoneMatch !== undefined && { ifNoneMatch }),
-  }
+  const { values, files } = parse(argv, {
+    project: text,
+    query: text,
+    budget: whole(1),
+    counter: oneOf(COUNTERS),
+    now: time,
+    'if-none-match': text,
+  })
+  const { 'if-none-match': ifNoneMatch, ...options } = values
+  const etag = ifNoneMatch === undefined ? {} : { ifNoneMatch }
+  return { command: 'start', file: onlyFile('start', files), ...options, ...etag }
 }
 
 function parseImport(argv: readonly string[]): ImportCommandOptions {
-  const { values, positionals } = parse(argv, IMPORT)
-  const { session, to, url, token } = values
-  if (url !== undefined && to !== undefined) throw new UsageError('import: --url goes without --to')
+  const own = { from: oneOf(FORMATS), session: text, to: text, url: text, token: text } as const
+  const { values, files } = parse(argv, own)
+  const { url, token, ...options } = values
+  if (url !== undefined && options.to !== undefined) throw new UsageError('import: --url goes without --to')
   if (url === undefined && token !== undefined) throw new UsageError('import: --token goes with --url')
   if (url !== undefined && !/^https?:\/\//.test(url))
     throw new UsageError(`import: --url takes an address of http or https, not "${url}"`)
-  const from = oneOf('from', values.from, FORMATS)
-  return {
-    command: 'import',
-    file: onlyFile('import', positionals),
-    ...(session !== undefined && { session }),
-    ...(from && { from }),
-    ...(to !== undefined && { to }),
-    ...(url !== undefined && { edge: { url, token } }),
-  }
+  const edge = url === undefined ? {} : { edge: { url, token } }
+  return { command: 'import', file: onlyFile('import', files), ...options, ...edge }
 }
 
-function buildOptions(
-  values: {
-    readonly [Name in Exclude<keyof typeof BUILD, 'compact'>]?: string | undefined
-  } & { readonly compact?: boolean | undefined },
-): BuildOptions {
-  const rounds = whole('rounds', values.rounds, 1)
-  const keep = whole('keep', values.keep, 1)
+function build<Options extends Values<typeof BUILD>>(values: Options): Options & BuildOptions {
+  const { rounds, keep } = values
   if (rounds !== undefined && keep !== undefined && keep > rounds) {
     throw new UsageError(`--keep ${keep} is more than --rounds ${rounds}`)
   }
-  const counter = oneOf('counter', values.counter, COUNTERS)
-  const provider = oneOf('provider', values.provider, PROVIDERS)
-  return {
-    budget: whole('budget', values.budget, 1) ?? 16_000,
-    ...(rounds !== undefined && { rounds }),
-    ...(keep !== undefined && { keep }),
-    ...(counter && { counter }),
-    ...(provider && { provider }),
-    tail: whole('tail', values.tail, 0) ?? 0,
-    compact: values.compact ?? false,
-  }
+  return { ...BUILD_DEFAULTS, ...values }
 }
 
 function onlyFile(command: string, files: readonly string[]): string {
@@ -386,12 +313,27 @@ function onlyFile(command: string, files: readonly string[]): string {
   return file
 }
 
-function parse<Options extends NonNullable<ParseArgsConfig['options']>>(
+/** What the arguments name: files, and of the options those that are there. */
+function parse<const Options extends Table>(
   argv: readonly string[],
   options: Options,
-) {
+): { readonly values: Values<Options>; readonly files: readonly string[] } {
+  const types = Object.entries(options).map(([name, reader]) => [
+    name,
+    { type: reader === FLAG ? 'boolean' : 'string' },
+  ])
+  const config: ParseArgsConfig = {
+    args: [...argv],
+    options: Object.fromEntries(types),
+    allowPositionals: true,
+  }
   try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
+    const { values, positionals } = parseArgs(config)
+    const read = Object.entries(values).map(([name, value]) => {
+      const reader = options[name]
+      return [name, typeof reader === 'function' ? reader(name, String(value)) : value]
+    })
+    return { values: Object.fromEntries(read), files: positionals }
   } catch (error) {
     // Node appends advice on how to pass the option as a file name, which nobody here means.
     if (error instanceof TypeError) throw new UsageError(error.message.replace(/\. To specify a .*$/s, ''))
@@ -399,17 +341,21 @@ function parse<Options extends NonNullable<ParseArgsConfig['options']>>(
   }
 }
 
-function whole(name: string, text: string | undefined, least: number): number | undefined {
-  if (text === undefined) return undefined
-  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= least))
-    throw new UsageError(`--${name} takes a whole number from ${least} on, not "${text}"`)
+function text(_: string, value: string): string {
   return value
 }
 
+function whole(least: number): Reader<number> {
+  return (name, text) => {
+    const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= least))
+      throw new UsageError(`--${name} takes a whole number from ${least} on, not "${text}"`)
+    return value
+  }
+}
+
 /** A day is its beginning, and a time without an offset is in UTC, wherever the command runs. */
-function time(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
+function time(name: string, text: string): number {
   const [isTime, day = '', clock = '00:00', offset = 'Z'] = ISO_TIME.exec(text) ?? []
   const value = isTime === undefined ? Number.NaN : Date.parse(`${day}T${clock}${offset}`)
   if (!(value >= 0)) throw new UsageError(`--${name} takes an ISO 8601 time from 1970 on, not "${text}"`)
@@ -418,26 +364,24 @@ function time(name: string, text: string | undefined): number | undefined {
 
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/
 
-function pair(name: string, text: string | undefined, least: number): Pair | undefined {
-  if (text === undefined) return undefined
-  const [first = Number.NaN, second = Number.NaN] = /^\d{1,12},\d{1,12}$/.test(text)
-    ? text.split(',').map(Number)
-    : []
-  if (!(first >= least && second > first)) {
-    throw new UsageError(
-      `--${name} takes two whole numbers from ${least} on, the smaller one first, not "${text}"`,
-    )
+function pair(least: number): Reader<Pair> {
+  return (name, text) => {
+    const [first = Number.NaN, second = Number.NaN] = /^\d{1,12},\d{1,12}$/.test(text)
+      ? text.split(',').map(Number)
+      : []
+    if (!(first >= least && second > first)) {
+      throw new UsageError(
+        `--${name} takes two whole numbers from ${least} on, the smaller one first, not "${text}"`,
+      )
+    }
+    return [first, second]
   }
-  return [first, second]
 }
 
-function oneOf<Name extends string>(
-  option: string,
-  text: string | undefined,
-  names: readonly Name[],
-): Name | undefined {
-  if (text === undefined) return undefined
-  const found = names.find((name) => name === text)
-  if (!found) throw new UsageError(`--${option} is one of ${names.join(', ')}, not "${text}"`)
-  return found
+function oneOf<Name extends string>(names: readonly Name[]): Reader<Name> {
+  return (option, text) => {
+    const found = names.find((name) => name === text)
+    if (!found) throw new UsageError(`--${option} is one of ${names.join(', ')}, not "${text}"`)
+    return found
+  }
 }
