@@ -3,7 +3,7 @@ import { checkLabel } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { checkCount, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import type { ToolSpec } from '../../ports/message.ts'
-import { type Check, checkName, list, object, optional, texts } from './checks.ts'
+import { type Check, checkName, list, object, oneOf, optional, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })
 const use = object({
@@ -13,13 +13,10 @@ const use = object({
   items: checkCount,
   overflow,
 })
-const place: Check = (operation, argument, value) => {
-  if (value !== 'system' && value !== 'memory') throw invalid(operation, argument, 'must be system or memory')
-}
 const part = object({
   sections: list(
     object({
-      in: place,
+      in: oneOf('system', 'memory'),
       at: checkCount,
       name: checkText,
       text: checkText,

@@ -15,22 +15,14 @@ import {
   ids,
   isTrue,
   object,
+  oneOf,
   optional,
   orNull,
   positive,
   texts,
 } from './checks.ts'
-import {
-  FORMAT,
-  type HeaderLine,
-  type MarkLine,
-  type MessageLine,
-  type RecordLine,
-  type RegisterLine,
-  type SessionLine,
-  type TransferLine,
-  VERSION,
-} from './format.ts'
+import { checkParts } from './export-options.ts'
+import { FORMAT, type MarkLine, type MessageLine, type TransferLine, VERSION } from './format.ts'
 import type { ReadLine } from './read-lines.ts'
 
 /** What every line is checked by, before anything of it is written. */
@@ -40,53 +32,71 @@ export interface LineChecks {
   readonly host: Host
 }
 
+const version: Check = (operation, argument, value) => {
+  if (!Number.isSafeInteger(value) || (value as number) < 1)
+    throw invalid(operation, argument, 'must be a whole number, 1 or more')
+  if ((value as number) > VERSION)
+    throw new PlimsollError(
+      'ERR_UPGRADE_REQUIRED',
+      `${operation}: a newer version of this library wrote the file`,
+    )
+}
+const seq: Check = (operation, argument, value) => {
+  if (checkCount(operation, argument, value) === 0) throw invalid(operation, argument, 'must be 1 or more')
+}
+/** Checked by what it belongs to. */
+const anything: Check = () => {}
+
+const OP: Fields = { seq, opId: checkName, id: checkName }
+const MARK: Fields = {
+  ...OP,
+  base: orNull(checkName),
+  lane: optional(checkName),
+  sources: optional(ids),
+  mark: anything,
+}
+/** What each kind of line has; other fields are left out. */
+const LINES: { readonly [type in TransferLine['type']]: Fields } = {
+  export: {
+    format: oneOf(FORMAT),
+    v: version,
+    of: oneOf('user', 'session'),
+    parts: (operation, _, value) => checkParts(operation, value ?? null),
+  },
+  user: {},
+  session: { sessionId: checkId, title: optional(checkTitle), createdAt: optional(checkTime) },
+  message: { ...OP, round: checkName, message: anything },
+  epoch: MARK,
+  summary: MARK,
+  rewind: MARK,
+  put: OP,
+  delete: OP,
+  erase: OP,
+  register: {
+    part: oneOf(...TRANSFER_PARTS),
+    key: checkName,
+    version: checkName,
+    sources: optional(ids),
+    value: anything,
+  },
+  attachment: { id: checkName, mediaType: checkText, base64: checkText },
+  end: { lines: checkCount },
+}
+
 /**
  * A line of a known type with what it must have; bodies, marks and values are checked by what they belong to.
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_UPGRADE_REQUIRED (a newer version of the format)
  */
 export function checkLine(operation: string, { value }: ReadLine): TransferLine {
-  switch (value.type) {
-    case 'export':
-      return headerIn(operation, value)
-    case 'user':
-      return { type: 'user' }
-    case 'session':
-      return sessionIn(operation, value)
-    case 'message':
-      return {
-        ...opOf(operation, value, 'message'),
-        round: id(operation, value, 'round'),
-        ...given(value, 'message'),
-      }
-    case 'epoch':
-    case 'summary':
-    case 'rewind':
-      return {
-        ...opOf(operation, value, value.type),
-        base: value.base === null ? null : id(operation, value, 'base'),
-        ...(value.lane !== undefined && { lane: id(operation, value, 'lane') }),
-        ...sourcesIn(operation, value),
-        ...given(value, 'mark'),
-      }
-    case 'put':
-    case 'delete':
-    case 'erase':
-      return opOf(operation, value, value.type) as RecordLine
-    case 'register':
-      return registerIn(operation, value)
-    case 'attachment':
-      return {
-        type: 'attachment',
-        id: id(operation, value, 'id'),
-        mediaType: checkText(operation, 'mediaType', value.mediaType),
-        base64: checkText(operation, 'base64', value.base64),
-      }
-    case 'end':
-      return { type: 'end', lines: checkCount(operation, 'lines', value.lines) }
-    default:
-      throw invalid(operation, 'type', 'is none of an export')
+  const { type } = value
+  if (!Object.hasOwn(LINES, type)) throw invalid(operation, 'type', 'is none of an export')
+  const line: { [field: string]: unknown } = { type }
+  for (const [name, check] of Object.entries(LINES[type as TransferLine['type']])) {
+    check(operation, name, value[name])
+    if (value[name] !== undefined) line[name] = value[name]
   }
+  return line as unknown as TransferLine
 }
 
 /** The message of a line, at most as trusted as that. Undefined: it was forgotten. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
@@ -165,74 +175,4 @@ const FIELDS: { readonly [type in MarkLine['type']]: Fields } = {
     spent: checkCount,
     at: checkTime,
   },
-}
-
-type Value = ReadLine['value']
-
-function headerIn(operation: string, value: Value): HeaderLine {
-  const { format, v, of, parts } = value
-  if (format !== FORMAT) throw invalid(operation, 'format', `must be ${FORMAT}`)
-  if (!Number.isSafeInteger(v) || (v as number) < 1)
-    throw invalid(operation, 'v', 'must be a whole number, 1 or more')
-  if ((v as number) > VERSION)
-    throw new PlimsollError(
-      'ERR_UPGRADE_REQUIRED',
-      `${operation}: a newer version of this library wrote the file`,
-    )
-  if (of !== 'user' && of !== 'session') throw invalid(operation, 'of', 'must be user or session')
-  const names: readonly unknown[] = Array.isArray(parts) ? parts : []
-  const known = TRANSFER_PARTS.filter((part) => names.includes(part))
-  if (known.length === 0 || known.length < names.length)
-    throw invalid(operation, 'parts', `must be a list of ${TRANSFER_PARTS.join(', ')}`)
-  return { type: 'export', format: FORMAT, v: VERSION, of, parts: known }
-}
-
-function sessionIn(operation: string, value: Value): SessionLine {
-  const { title, createdAt } = value
-  return {
-    type: 'session',
-    sessionId: checkId(operation, 'sessionId', value.sessionId),
-    ...(title !== undefined && { title: checkTitle(operation, 'title', title) }),
-    ...(createdAt !== undefined && { createdAt: checkTime(operation, 'createdAt', createdAt) }),
-  }
-}
-
-function registerIn(operation: string, value: Value): RegisterLine {
-  const { part } = value
-  const known = TRANSFER_PARTS.find((one) => one === part)
-  if (!known) throw invalid(operation, 'part', `must be one of ${TRANSFER_PARTS.join(', ')}`)
-  return {
-    type: 'register',
-    part: known,
-    key: id(operation, value, 'key'),
-    version: id(operation, value, 'version'),
-    ...sourcesIn(operation, value),
-    ...given(value, 'value'),
-  }
-}
-
-/** What each line of the log has. */
-function opOf<Type extends string>(
-  operation: string,
-  value: Value,
-  type: Type,
-): { readonly type: Type; readonly seq: number; readonly opId: string; readonly id: string } {
-  const seq = checkCount(operation, 'seq', value.seq)
-  if (seq === 0) throw invalid(operation, 'seq', 'must be 1 or more')
-  return { type, seq, opId: id(operation, value, 'opId'), id: id(operation, value, 'id') }
-}
-
-function id(operation: string, value: Value, name: string): string {
-  return checkName(operation, name, value[name])
-}
-
-function sourcesIn(operation: string, { sources }: Value): { readonly sources?: readonly string[] } {
-  if (sources === undefined) return {}
-  ids(operation, 'sources', sources)
-  return { sources: sources as readonly string[] }
-}
-
-/** A field as it is, where it is there. */
-function given<Name extends string>(value: Value, name: Name): { readonly [one in Name]?: never } {
-  return value[name] === undefined ? {} : ({ [name]: value[name] } as never)
 }

@@ -30,6 +30,12 @@ export const object =
     if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
     for (const [name, check] of Object.entries(fields)) check(operation, `${argument}.${name}`, value[name])
   }
+export const oneOf =
+  (...values: readonly string[]): Check =>
+  (operation, argument, value) => {
+    if (!values.includes(value as string))
+      throw invalid(operation, argument, `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`)
+  }
 export const isTrue: Check = (operation, argument, value) => {
   if (value !== true) throw invalid(operation, argument, 'must be true, or not there')
 }

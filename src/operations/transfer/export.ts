@@ -1,6 +1,8 @@
 import { noteAudit } from '../../features/audit.ts'
 import { readSession, readSessions } from '../../features/session-list.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
+import { hiddenBy } from '../../kernel/log/fold.ts'
+import { readRewinds } from '../../kernel/log/history.ts'
 import { checkScope } from '../../kernel/memory.ts'
 import type { Memory } from '../../ports/memory.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -50,15 +52,28 @@ function exportOf(
   const counts = { sessions: 0, lines: 0 }
   const kindOf = kindsOf(parts.use)
   const lines = counted(linesOf(parts, scope, wanted, kindOf), counts)
-  const texts =
-    format === 'markdown'
-      ? markdownOf(
-          lines,
-          (sessionId) => parts.store.open({ ...scope, sessionId }),
-          (key) => kindOf(key)?.name ?? key,
-        )
-      : fileOf(lines)
+  const texts = format === 'markdown' ? readable(parts, scope, lines, kindOf) : fileOf(lines)
   return recorded(parts, scope, texts, counts)
+}
+
+/** The same for reading. */
+async function* readable(
+  { store }: ExportParts,
+  scope: Scope,
+  lines: AsyncGenerator<TransferLine>,
+  kindOf: ReturnType<typeof kindsOf>,
+): AsyncGenerator<string, void, undefined> {
+  let hidden: ReadonlySet<string> = new Set()
+  const nameOf = (key: string): string => kindOf(key)?.name ?? key
+  for await (const line of lines) {
+    if (line.type === 'session') {
+      const session = store.open({ ...scope, sessionId: line.sessionId })
+      hidden = hiddenBy(await readRewinds(session))
+      await session.close()
+    }
+    const text = markdownOf(line, { hidden, nameOf })
+    if (text !== '') yield text
+  }
 }
 
 /** Records it once all of it was read. */

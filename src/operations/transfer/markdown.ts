@@ -1,48 +1,38 @@
-import { hiddenBy } from '../../kernel/log/fold.ts'
-import { readRewinds } from '../../kernel/log/history.ts'
+import { dateOf } from '../../features/recall/question.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json, Message, Part } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
-import type { ScopeStore } from '../../ports/store.ts'
 import type { MarkLine, MessageLine, RegisterLine, TransferLine } from './format.ts'
 
+/** What a line is read with. */
+export interface Reading {
+  /** Ids of the session that a rewind hides. */
+  readonly hidden: ReadonlySet<string>
+  /** What a register is called. */
+  readonly nameOf: (key: string) => string
+}
+
 /**
- * The same as Markdown, for reading: messages in their order, those that a rewind hides and those that were forgotten named as such, then
- * what is remembered. What somebody wrote is quoted, so that none of it looks like a heading.
- *
- * @param open opens a session of the user, for its rewinds
- * @param nameOf what a register is called
+ * A line of an export as Markdown, for reading; empty where there is nothing to read. Messages that a
+ * rewind hides and those that were forgotten are named as such. What somebody wrote is quoted, so
+ * that none of it looks like a heading.
  */
-export async function* markdownOf(
-  lines: AsyncIterable<TransferLine>,
-  open: (sessionId: string) => ScopeStore,
-  nameOf: (key: string) => string,
-): AsyncGenerator<string, void, undefined> {
-  let hidden: ReadonlySet<string> = new Set()
-  for await (const line of lines) {
-    switch (line.type) {
-      case 'user':
-        yield '# Memory\n'
-        break
-      case 'session': {
-        const scope = open(line.sessionId)
-        hidden = hiddenBy(await readRewinds(scope))
-        await scope.close()
-        yield `\n# Session ${inline(line.title || line.sessionId)}\n`
-        if (line.title) yield `\nId: ${inline(line.sessionId)}\n`
-        break
-      }
-      case 'message':
-        yield messageText(line, hidden.has(line.id))
-        break
-      case 'summary':
-        yield summaryText(line)
-        break
-      case 'register':
-        yield registerText(line, nameOf(line.key))
-        break
-      default:
+export function markdownOf(line: TransferLine, { hidden, nameOf }: Reading): string {
+  switch (line.type) {
+    case 'user':
+      return '# Memory\n'
+    case 'session': {
+      const { title, sessionId } = line
+      return `\n# Session ${inline(title || sessionId)}\n${title ? `\nId: ${inline(sessionId)}\n` : ''}`
     }
+    case 'message':
+      return messageText(line, hidden.has(line.id))
+    case 'summary':
+      return summaryText(line)
+    case 'register':
+      return registerText(line, nameOf(line.key))
+    default:
+      return ''
   }
 }
 
@@ -62,24 +52,13 @@ function messageText({ id, message }: MessageLine, isHidden: boolean): string {
 /** A time in UTC as ISO 8601 writes it, to the minute; what lies outside of four-digit years as it is. */
 function timeText(time: number): string {
   const minutes = Math.floor(time / 60_000)
-  const days = Math.floor(minutes / 1_440)
-  // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days: years begin in March.
-  const shifted = days + 719_468
-  const era = Math.floor(shifted / 146_097)
-  const ofEra = shifted - era * 146_097
-  const yearOfEra = Math.floor(
-    (ofEra - Math.floor(ofEra / 1_460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365,
-  )
-  const ofYear = ofEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const place = Math.floor((5 * ofYear + 2) / 153)
-  const day = ofYear - Math.floor((153 * place + 2) / 5) + 1
-  const month = place < 10 ? place + 3 : place - 9
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  const day = Math.floor(minutes / 1_440)
+  const [year = 0, month = 0, date = 0] = dateOf(day)
   if (year < 0 || year > 9_999) return String(time)
-  const ofDay = minutes - days * 1_440
+  const ofDay = minutes - day * 1_440
   const two = (value: number): string => String(value).padStart(2, '0')
-  const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
-  return `${date} ${two(Math.floor(ofDay / 60))}:${two(ofDay % 60)} UTC`
+  const written = `${String(year).padStart(4, '0')}-${two(month + 1)}-${two(date)}`
+  return `${written} ${two(Math.floor(ofDay / 60))}:${two(ofDay % 60)} UTC`
 }
 
 function partText(part: Part): string {
