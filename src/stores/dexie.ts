@@ -65,8 +65,9 @@ export interface DexieStore extends Store {
  * opened before the first call.
  *
  * Calls reject with `ERR_STORAGE_FULL` (no room; nothing was written, reads and deletes go on), `ERR_UPGRADE_REQUIRED` (commits
- * only), `ERR_STORAGE_LOST`, and `ERR_STORAGE` for anything else, each with the original as `cause`. A failure that may pass is
- * tried again, then once more on a new handle; after that the store goes on in memory and says so: {@link StoreStatus}.
+ * only), `ERR_STORAGE_LOST`, and `ERR_STORAGE` for anything else, each with the original as `cause`. After a
+ * failure that may pass, the call is tried once more on a new handle; then the store goes on in memory and says so:
+ * {@link StoreStatus}.
  *
  * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: a `dexie` before 4
  * @example

@@ -27,7 +27,7 @@ import {
   pageEvents,
 } from './browser.ts'
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
-import { Connection, type ConnectionOptions } from './dexie-connection.ts'
+import { Connection, type ConnectionOptions, type Reader } from './dexie-connection.ts'
 import { mayPass, storageError, upgradeRequired } from './dexie-errors.ts'
 import { META, type MetaRow, RESERVE, RESERVE_BYTES, type UnusedRow, WRITER_VERSION } from './dexie-schema.ts'
 import { CallerError, checkWriter, DexieScope, removeAttachment } from './dexie-scope.ts'
@@ -154,7 +154,7 @@ export class RecoveringStore implements DexieStore {
   }
 
   /**
-   * Runs `work` on an open connection. What may pass is tried again, then on a new handle.
+   * Runs `work` on an open connection. What may pass is tried again, once, on a new handle.
    *
    * @param frees whether it makes room: then there is a reserve for it, where there is none left.
    * @returns what it gave; once the store is in memory mode, the store in memory
@@ -186,9 +186,8 @@ export class RecoveringStore implements DexieStore {
         }
         // A database that cannot even be opened, for want of room or whatever else, cannot be read either.
         if (isPlimsollError(error) || (connection && !mayPass(error))) throw failure
-        failures++
-        if (failures === 2) this.#disconnect(connection)
-        if (failures === 3) await this.#goOnInMemory(failure)
+        if (failures++ === 0) this.#disconnect(connection)
+        else await this.#goOnInMemory(failure)
       }
     }
   }
@@ -327,59 +326,31 @@ class RecoveringScope implements ScopeStore {
   }
 
   entries(query: EntriesQuery = {}): Promise<Page> {
-    return this.#run(
-      'entries',
-      (connection) => this.#scope.entries(connection, query),
-      (memory) => memory.entries(query),
-    )
+    return this.#read('entries', (reads) => reads.entries(query))
   }
 
   head(): Promise<Head> {
-    return this.#run(
-      'head',
-      (connection) => this.#scope.head(connection),
-      (memory) => memory.head(),
-    )
+    return this.#read('head', (reads) => reads.head())
   }
 
   register(key: string): Promise<RegisterRow | undefined> {
-    return this.#run(
-      'register',
-      (connection) => this.#scope.register(connection, key),
-      (memory) => memory.register(key),
-    )
+    return this.#read('register', (reads) => reads.register(key))
   }
 
   registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
-    return this.#run(
-      'registers',
-      (connection) => this.#scope.registers(connection, prefix, after),
-      (memory) => memory.registers(prefix, after),
-    )
+    return this.#read('registers', (reads) => reads.registers(prefix, after))
   }
 
   indexed(group: string, query: IndexQuery = {}): Promise<readonly RegisterRow[]> {
-    return this.#run(
-      'indexed',
-      (connection) => this.#scope.indexed(connection, group, query),
-      (memory) => memory.indexed(group, query),
-    )
+    return this.#read('indexed', (reads) => reads.indexed(group, query))
   }
 
   sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
-    return this.#run(
-      'sums',
-      (connection) => this.#scope.sums(connection, groups),
-      (memory) => memory.sums(groups),
-    )
+    return this.#read('sums', (reads) => reads.sums(groups))
   }
 
   changesSince(seq: number): Promise<Changes> {
-    return this.#run(
-      'changesSince',
-      (connection) => this.#scope.changesSince(connection, seq),
-      (memory) => memory.changesSince(seq),
-    )
+    return this.#read('changesSince', (reads) => reads.changesSince(seq))
   }
 
   snapshot<Result>(work: (reads: Reads) => Promise<Result>): Promise<Result> {
@@ -398,15 +369,7 @@ class RecoveringScope implements ScopeStore {
       (connection) =>
         connection.snapshot(async (reader) => {
           try {
-            return await work({
-              entries: (query = {}) => noting(scope.entries(reader, query)),
-              head: () => noting(scope.head(reader)),
-              register: (key) => noting(scope.register(reader, key)),
-              registers: (prefix, after) => noting(scope.registers(reader, prefix, after)),
-              indexed: (group, query = {}) => noting(scope.indexed(reader, group, query)),
-              sums: (groups) => noting(scope.sums(reader, groups)),
-              changesSince: (seq) => noting(scope.changesSince(reader, seq)),
-            })
+            return await work(readsOf(scope, reader, noting))
           } catch (error) {
             throw error === failure ? error : new CallerError(error)
           }
@@ -464,6 +427,10 @@ class RecoveringScope implements ScopeStore {
     return stop
   }
 
+  #read<Result>(operation: string, work: (reads: Reads) => Promise<Result>): Promise<Result> {
+    return this.#run(operation, (connection) => work(readsOf(this.#scope, connection)), work)
+  }
+
   async #run<Result>(
     operation: string,
     work: (connection: Connection) => Promise<Result>,
@@ -477,6 +444,23 @@ class RecoveringScope implements ScopeStore {
     }
     const done = await store.run(operation, onThis, frees)
     return 'result' in done ? done.result : inMemory(done.memory.scope(this.#name, this.#scope.known))
+  }
+}
+
+/** The reads of a scope by a connection, or by one transaction. @param noting hears of each */
+function readsOf(
+  scope: DexieScope,
+  reader: Reader,
+  noting: <Value>(read: Promise<Value>) => Promise<Value> = (read) => read,
+): Reads {
+  return {
+    entries: (query = {}) => noting(scope.entries(reader, query)),
+    head: () => noting(scope.head(reader)),
+    register: (key) => noting(scope.register(reader, key)),
+    registers: (prefix, after) => noting(scope.registers(reader, prefix, after)),
+    indexed: (group, query = {}) => noting(scope.indexed(reader, group, query)),
+    sums: (groups) => noting(scope.sums(reader, groups)),
+    changesSince: (seq) => noting(scope.changesSince(reader, seq)),
   }
 }
 
