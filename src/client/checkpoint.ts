@@ -1,6 +1,6 @@
+import type { Checkpointed } from '../ports/checkpoint.ts'
 import type { CallOptions } from './options.ts'
 import type { Transport } from './transport.ts'
-import type { Checkpointed } from './types.ts'
 import { boundTo, unless, type VersionedOptions } from './versions.ts'
 
 export interface CheckpointQuery<State> extends CallOptions {

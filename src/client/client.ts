@@ -1,10 +1,32 @@
+import type { SessionInfo as AnySessionInfo } from '../ports/session.ts'
 import { passAbsent } from './error.ts'
 import { type MeClient, meClient } from './me.ts'
 import { type CallOptions, type ClientOptions, settingsOf, type WriteOptions } from './options.ts'
 import { pathOf } from './paths.ts'
 import { type SessionClient, sessionClient } from './session.ts'
 import { createTransport, type Transport } from './transport.ts'
-import type { Guest, Health, SessionInfo } from './types.ts'
+
+/** A conversation, as the edge says of it. */
+export interface SessionInfo extends AnySessionInfo {
+  /** Whose facts show in it beside those of no project. */
+  readonly project?: string
+}
+
+/** Somebody who has not signed in. */
+export interface Guest {
+  readonly token: string
+  readonly userId: string
+  /** Unix milliseconds. */
+  readonly expiresAt: number
+}
+
+/** What the edge says of itself. */
+export interface Health {
+  readonly status: string
+  /** Whether what the edge stores is encrypted. */
+  readonly encrypted?: boolean
+  readonly [name: string]: unknown
+}
 
 /** A session that is to be made. */
 export interface NewSession {

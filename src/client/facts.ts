@@ -1,7 +1,18 @@
+import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../ports/fact.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
 import { segmentOf } from './paths.ts'
 import type { Transport } from './transport.ts'
-import type { Fact, FactChange, FactInput, FactQuery, Remembered } from './types.ts'
+
+/** One change of a fact. */
+export type FactChange =
+  | { readonly pinned: boolean }
+  /** Raises it to trust `user` on the caller's word, so never because a model says so. */
+  | { readonly promote: true }
+  /** Of a blocker: it is out of the way. */
+  | { readonly resolve: true }
+  | { readonly review: Rating }
+  /** Puts another fact in its place. */
+  | { readonly supersede: FactInput }
 
 /** What is remembered: of one session, or of the user. */
 export interface FactsClient {

@@ -1,18 +1,43 @@
+export type { AuditQuery, AuditRecord } from '../ports/audit.ts'
+export type { Branch } from '../ports/branch.ts'
+export type { Certificate, Holder, Removed, RemovedKind } from '../ports/certificate.ts'
+export type { Checkpointed } from '../ports/checkpoint.ts'
 export type { ErrorCode } from '../ports/errors.ts'
 export { isPlimsollError, PlimsollError } from '../ports/errors.ts'
+export type { Explanation, Provider, Source, Span } from '../ports/explanation.ts'
+export type { Fact, FactInput, FactKind, FactQuery, Rating, Remembered } from '../ports/fact.ts'
+export type { ProfileDocument } from '../ports/profile.ts'
+export type { Recalled, UserRecallOptions as RecallOptions } from '../ports/recall.ts'
+export type {
+  AppendResult,
+  Limits,
+  TailSection,
+  ToolOutputOptions,
+  WindowBand,
+  WindowLimits,
+  WindowOptions,
+  WindowSize,
+} from '../ports/session.ts'
+export type { BudgetTokens } from '../ports/settings.ts'
+export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../ports/skill.ts'
+export type { Overflow, PinnedItem, RecalledItem, SessionStart, SkillItem } from '../ports/start.ts'
+export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from '../ports/transfer.ts'
 export type { ChatChunk, ChatInput, ChatMessage, ChatOptions, ChatResult, ChatRun } from './chat.ts'
 export type { CheckpointClient, CheckpointQuery } from './checkpoint.ts'
 export {
   type Client,
   createClient,
+  type Guest,
   type GuestsClient,
+  type Health,
   type NewSession,
+  type SessionInfo,
   type SessionsClient,
 } from './client.ts'
 export { RequestError, type RequestErrorDetails } from './error.ts'
-export type { FactsClient, SessionFactsClient } from './facts.ts'
+export type { FactChange, FactsClient, SessionFactsClient } from './facts.ts'
 export type { LiveEvent } from './live.ts'
-export type { MeClient, ProfileClient, SkillsClient } from './me.ts'
+export type { Claimed, MeClient, ProfileClient, SkillsClient } from './me.ts'
 export type {
   CallOptions,
   ClientOptions,
@@ -23,6 +48,6 @@ export type {
   Token,
   WriteOptions,
 } from './options.ts'
-export type { SessionClient } from './session.ts'
-export type * from './types.ts'
+export type { Compacted, ContextOptions, HistoryOptions, SessionClient, StartOptions } from './session.ts'
+export type { ExportOptions } from './transfer.ts'
 export type { VersionedOptions } from './versions.ts'

@@ -1,25 +1,24 @@
+import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
+import type { Certificate } from '../ports/certificate.ts'
+import type { ProfileDocument } from '../ports/profile.ts'
+import type { Recalled, UserRecallOptions } from '../ports/recall.ts'
+import type { ListedSkill, Skill, SkillQuery, StoredSkill } from '../ports/skill.ts'
+import type { Imported } from '../ports/transfer.ts'
 import { passAbsent } from './error.ts'
 import { type FactsClient, factsClient } from './facts.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
 import { pathOf } from './paths.ts'
-import { exportLines, importText } from './transfer.ts'
+import { type ExportOptions, exportLines, importText } from './transfer.ts'
 import type { Call, Transport } from './transport.ts'
-import type {
-  AuditQuery,
-  AuditRecord,
-  Certificate,
-  Claimed,
-  ExportOptions,
-  Imported,
-  ListedSkill,
-  ProfileDocument,
-  Recalled,
-  RecallOptions,
-  Skill,
-  SkillQuery,
-  StoredSkill,
-} from './types.ts'
 import { boundTo, type VersionedOptions } from './versions.ts'
+
+/** What became of a guest's sessions: the ids of those that are the caller's now. */
+export interface Claimed {
+  /** Of all that were ever moved from that guest: what each was called, and what it is called now. */
+  readonly sessions: readonly { readonly from: string; readonly to: string }[]
+  /** How many facts were. */
+  readonly facts: number
+}
 
 /** What all sessions of the caller share. */
 export interface MeClient {
@@ -30,7 +29,7 @@ export interface MeClient {
   /** Preferences and constraints in the user's own word. */
   readonly facts: FactsClient
   /** What a query finds among the user's facts, and in the sessions that are named, best first. @throws ERR_INVALID_ARGUMENT */
-  recall(query: string, options?: RecallOptions & CallOptions): Promise<readonly Recalled[]>
+  recall(query: string, options?: UserRecallOptions & CallOptions): Promise<readonly Recalled[]>
   /** Moves the sessions of a guest, by the guest's token, to the caller, once. Idempotent. @throws ERR_INVALID_ARGUMENT */
   claim(token: string, options?: WriteOptions): Promise<Claimed>
   /**

@@ -1,5 +1,14 @@
-import type { Context, ContextAt } from '../ports/context.ts'
+import type { Branch } from '../ports/branch.ts'
+import type { Certificate } from '../ports/certificate.ts'
+import type { CompactEvent, Context, ContextAt } from '../ports/context.ts'
+import type { Explanation, Provider } from '../ports/explanation.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
+import type {
+  ContextOptions as AnyContextOptions,
+  HistoryOptions as AnyHistoryOptions,
+  AppendResult,
+} from '../ports/session.ts'
+import type { StartOptions as AnyStartOptions, SessionStart } from '../ports/start.ts'
 import { type ChatInput, type ChatOptions, type ChatRun, chatRun } from './chat.ts'
 import { type CheckpointClient, checkpointClient } from './checkpoint.ts'
 import { factsClient, type SessionFactsClient } from './facts.ts'
@@ -8,19 +17,21 @@ import type { CallOptions, WriteOptions } from './options.ts'
 import { pack } from './parts.ts'
 import { pathOf, queryOf, segmentOf } from './paths.ts'
 import type { Transport } from './transport.ts'
-import type {
-  AppendResult,
-  Branch,
-  Certificate,
-  Compacted,
-  ContextOptions,
-  Explanation,
-  HistoryOptions,
-  Provider,
-  SessionStart,
-  StartOptions,
-} from './types.ts'
 import { unless } from './versions.ts'
+
+/** A page ends before about 1 MiB, however many are asked for; the newest step is in it in any case. What is older is `before` its first message. */
+export type HistoryOptions = Omit<AnyHistoryOptions, 'characters'>
+
+export interface ContextOptions extends AnyContextOptions {
+  /** Shows what is recalled: for this query, or, with `true`, for what the newest user message says. Default: nothing is recalled. */
+  readonly recall?: string | true
+}
+
+/** The clock is the edge's. */
+export type StartOptions = Omit<AnyStartOptions, 'now'>
+
+/** What became of a compaction that was asked for. */
+export type Compacted = { readonly status: string } & Partial<Omit<CompactEvent, 'type' | 'status'>>
 
 /** One conversation at the edge. Every method rejects as {@link RequestError} says; named here are the codes that are its own. */
 export interface SessionClient {

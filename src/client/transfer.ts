@@ -1,9 +1,14 @@
+import type { Imported, TransferPart } from '../ports/transfer.ts'
 import { RequestError } from './error.ts'
 import { linesIn } from './events.ts'
 import type { CallOptions } from './options.ts'
 import { pathOf, queryOf } from './paths.ts'
 import type { Transport } from './transport.ts'
-import type { ExportOptions, Imported } from './types.ts'
+
+export interface ExportOptions {
+  /** Default: all. */
+  readonly parts?: readonly TransferPart[]
+}
 
 /** How the last line of an export begins. */
 const END = '{"type":"end"'
