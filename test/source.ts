@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 
 const sources: Readonly<Record<string, string>> = {
   plimsoll: 'index.ts',
-  'plimsoll/ai-sdk': 'ai-sdk/index.ts',
+  'plimsoll/ai-sdk': 'bridges/ai-sdk/index.ts',
   'plimsoll/chat': 'chat/index.ts',
   'plimsoll/chat/define': 'chat/define.ts',
   'plimsoll/cloudflare': 'edge/cloudflare.ts',
@@ -10,8 +10,8 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/durable-object': 'durable-object.ts',
   'plimsoll/hono': 'edge/hono.ts',
   'plimsoll/models': 'edge/models/index.ts',
-  'plimsoll/react': 'react.ts',
-  'plimsoll/vue': 'vue.ts',
+  'plimsoll/react': 'bridges/react.ts',
+  'plimsoll/vue': 'bridges/vue.ts',
 }
 
 /** Examples import the library by its name, as apps do. In tests that is the source, so nothing need be built before. */

@@ -22,9 +22,9 @@ export { englishStemmer } from 'plimsoll/stemmer'`,
 
 /** Parts of the Worker, in the order in which they are added to what is left without them. */
 const PARTS: readonly { readonly name: string; readonly paths: readonly string[] }[] = [
-  { name: '+ chat', paths: ['edge/chat/', 'ai-sdk/'] },
+  { name: '+ chat', paths: ['edge/chat/', 'bridges/ai-sdk/'] },
   { name: '+ OpenAI door', paths: ['edge/openai/', 'edge/app/routes/openai.ts'] },
-  { name: '+ MCP', paths: ['mcp/', 'edge/app/routes/mcp.ts'] },
+  { name: '+ MCP', paths: ['bridges/mcp/', 'edge/app/routes/mcp.ts'] },
   { name: FULL, paths: ['edge/models/'] },
 ]
 

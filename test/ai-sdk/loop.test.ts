@@ -17,8 +17,8 @@ import {
   toToolSpecs,
   toUIMessages,
   writeStep,
-} from '../../src/ai-sdk/index.ts'
-import type { ReplyContent } from '../../src/ai-sdk/types.ts'
+} from '../../src/bridges/ai-sdk/index.ts'
+import type { ReplyContent } from '../../src/bridges/ai-sdk/types.ts'
 import { type Counter, defaultCounter, mapStore, utf8Bound } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { promptTokens } from './count.ts'

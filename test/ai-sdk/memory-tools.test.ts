@@ -1,6 +1,6 @@
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { memoryLoop, memoryToolSet, toToolSpecs } from '../../src/ai-sdk/index.ts'
+import { memoryLoop, memoryToolSet, toToolSpecs } from '../../src/bridges/ai-sdk/index.ts'
 import { lintRequest, mapStore, memoryToolSpecs, toOpenAI } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { called, said, scripted } from './scripted.ts'

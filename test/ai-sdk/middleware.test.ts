@@ -1,7 +1,7 @@
 import { generateText, isStepCount, jsonSchema, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
-import { memoryMiddleware } from '../../src/ai-sdk/index.ts'
+import { memoryMiddleware } from '../../src/bridges/ai-sdk/index.ts'
 import { defaultCounter, mapStore } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { promptTokens } from './count.ts'

@@ -16,7 +16,7 @@ import {
   type UIMessage,
 } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
-import { memoryLoop } from '../../src/ai-sdk/index.ts'
+import { memoryLoop } from '../../src/bridges/ai-sdk/index.ts'
 import type { Counter } from '../../src/ports/counter.ts'
 import type { ToolCallPart } from '../../src/ports/message.ts'
 import { mapStore } from '../../src/stores/map.ts'

@@ -1,6 +1,6 @@
 /** What a prompt of the SDK must be, in any provider's eyes; shares no code with what renders it. */
 import type { ModelMessage } from 'ai'
-import type { Prompt } from '../../src/ai-sdk/types.ts'
+import type { Prompt } from '../../src/bridges/ai-sdk/types.ts'
 
 /** How the rule ends that an empty text breaks. */
 export const BLANK = 'a blank text'

@@ -1,5 +1,5 @@
 import { MockLanguageModelV4 } from 'ai/test'
-import type { CallOptions, ReplyContent, ReplyUsage, StreamPart } from '../../src/ai-sdk/types.ts'
+import type { CallOptions, ReplyContent, ReplyUsage, StreamPart } from '../../src/bridges/ai-sdk/types.ts'
 
 export const usage: ReplyUsage = {
   inputTokens: { total: 120, noCache: 20, cacheRead: 90, cacheWrite: 10 },

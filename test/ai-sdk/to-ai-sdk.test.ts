@@ -1,7 +1,7 @@
 import { generateText, type ModelMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromModelMessages, toAISDK } from '../../src/ai-sdk/index.ts'
+import { fromModelMessages, toAISDK } from '../../src/bridges/ai-sdk/index.ts'
 import { mapStore, type Part, utf8Bound } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import {

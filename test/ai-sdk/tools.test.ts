@@ -1,7 +1,7 @@
 import { generateText, isStepCount, jsonSchema, type ToolSet, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { toToolSet, toToolSpecs } from '../../src/ai-sdk/index.ts'
+import { toToolSet, toToolSpecs } from '../../src/bridges/ai-sdk/index.ts'
 import { searchTool } from '../render/samples.ts'
 import { called, said, scripted } from './scripted.ts'
 

@@ -1,7 +1,7 @@
 import { convertToModelMessages, type UIMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromUIMessages, toAISDK, toUIMessages } from '../../src/ai-sdk/index.ts'
+import { fromUIMessages, toAISDK, toUIMessages } from '../../src/bridges/ai-sdk/index.ts'
 import { lintRequest, type MessageInput, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { runs } from '../unit/support/runs.ts'

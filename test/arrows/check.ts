@@ -88,14 +88,27 @@ const arrowSeeds: readonly (readonly [...Seed[], Seed & { readonly reports: stri
   ],
   [
     {
-      file: 'src/encrypted/seed.ts',
-      code: `export * from '../stores/map.ts'`,
-      reports: 'encrypted may import',
+      file: 'src/stores/encrypted/seed.ts',
+      code: `export * from '../map.ts'`,
+      reports: 'stores/encrypted may import',
     },
   ],
   [{ file: 'src/agent/seed.ts', code: `export * from '../render/openai.ts'`, reports: 'agent may import' }],
-  [{ file: 'src/ai-sdk/seed.ts', code: `export * from '../agent/run.ts'`, reports: 'ai-sdk may import' }],
-  [{ file: 'src/mcp/seed.ts', code: `export * from '../agent/run.ts'`, reports: 'mcp may import' }],
+  [{ file: 'src/bridges/seed.ts', code: `export * from '../kernel/policy.ts'`, reports: 'bridges may' }],
+  [
+    {
+      file: 'src/bridges/ai-sdk/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/ai-sdk may',
+    },
+  ],
+  [
+    {
+      file: 'src/bridges/mcp/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/mcp may',
+    },
+  ],
   [{ file: 'src/replay/seed.ts', code: `export * from '../cli/io.ts'`, reports: 'replay may import' }],
   [{ file: 'src/inspector/seed.ts', code: `export * from '../cli/io.ts'`, reports: 'inspector may import' }],
   [
@@ -201,9 +214,9 @@ const lintSeeds: readonly Seed[] = [
   ...[
     'platform',
     'client',
-    'encrypted',
-    'ai-sdk',
-    'mcp',
+    'stores/encrypted',
+    'bridges/ai-sdk',
+    'bridges/mcp',
     'replay',
     'inspector/view',
     'chat',
@@ -213,11 +226,11 @@ const lintSeeds: readonly Seed[] = [
     { file: `src/${folder}/dexie.ts`, code: dexie, reports: imports },
   ]),
   { file: 'src/cli/dexie.ts', code: dexie, reports: imports },
-  { file: 'src/react.ts', code: `export { ref } from 'vue'`, reports: imports },
-  { file: 'src/vue.ts', code: `export { useState } from 'react'`, reports: imports },
+  { file: 'src/bridges/react.ts', code: `export { ref } from 'vue'`, reports: imports },
+  { file: 'src/bridges/vue.ts', code: `export { useState } from 'react'`, reports: imports },
   { file: 'src/stemmer.ts', code: dexie, reports: imports },
   {
-    file: 'src/ai-sdk/schema.ts',
+    file: 'src/bridges/ai-sdk/schema.ts',
     code: `export { asSchema } from '@ai-sdk/provider-utils'`,
     reports: imports,
   },

@@ -1,7 +1,13 @@
 /** The page of `test/e2e/raw-files.test.ts`. */
-import { destroyKeptKeys, encryptedStore, keptKeys, passphraseKeys } from '../../src/encrypted/index.ts'
+
 import type { Store } from '../../src/ports/store.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
+import {
+  destroyKeptKeys,
+  encryptedStore,
+  keptKeys,
+  passphraseKeys,
+} from '../../src/stores/encrypted/index.ts'
 import { type Canaries, eraseCanaries, writeCanaries } from '../everywhere/canaries.ts'
 
 const keysOf = (name: string) => ({ name: `${name}-keys` })

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
-import { destroyKeptKeys, encryptedStore, keptKeys } from '../../src/encrypted/index.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { type DexieStore, dexieStore } from '../../src/stores/dexie.ts'
+import { destroyKeptKeys, encryptedStore, keptKeys } from '../../src/stores/encrypted/index.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import { describeStore } from '../contract/index.ts'
 import { readLog, SCOPE } from '../contract/samples.ts'

@@ -1,8 +1,8 @@
 /** A worker of its own realm and thread, as another tab is: writes through the encrypted store. */
 
-import { encryptedStore, keptKeys } from '../../src/encrypted/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
+import { encryptedStore, keptKeys } from '../../src/stores/encrypted/index.ts'
 import { append, SCOPE } from '../contract/samples.ts'
 
 export interface NonceTask {

@@ -2,8 +2,8 @@ import { act, createElement, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { renderToString } from 'react-dom/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { usePreview, useSession } from '../../src/bridges/react.ts'
 import { mapStore, type Scope } from '../../src/index.ts'
-import { usePreview, useSession } from '../../src/react.ts'
 import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 
 const ada: Scope = { userId: 'ada', sessionId: 'trip' }

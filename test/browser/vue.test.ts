@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type App, createApp, defineComponent, h, nextTick, shallowRef } from 'vue'
+import { usePreview, useSession } from '../../src/bridges/vue.ts'
 import { mapStore, type Scope } from '../../src/index.ts'
-import { usePreview, useSession } from '../../src/vue.ts'
 import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 
 const ada: Scope = { userId: 'ada', sessionId: 'trip' }

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { SignJWT } from 'jose'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toUIMessages } from '../../src/ai-sdk/index.ts'
+import { toUIMessages } from '../../src/bridges/ai-sdk/index.ts'
 import { createClient } from '../../src/client/index.ts'
 import type { Message } from '../../src/index.ts'
 import { fromWire } from '../../src/ports/wire.ts'

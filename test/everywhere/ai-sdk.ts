@@ -1,7 +1,7 @@
 import { generateText } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { expect, it } from 'vitest'
-import { aiSdkModel, memoryLoop, toUIMessages } from '../../src/ai-sdk/index.ts'
+import { aiSdkModel, memoryLoop, toUIMessages } from '../../src/bridges/ai-sdk/index.ts'
 import { mapStore } from '../../src/index.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 

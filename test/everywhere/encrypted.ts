@@ -1,16 +1,6 @@
 /** What every store gives when its texts are encrypted, on each platform. */
 
 import { describe, expect, it } from 'vitest'
-import {
-  type EncryptedStore,
-  type EncryptedStoreOptions,
-  eachOf,
-  encryptedStore,
-  type Keys,
-  passphraseKeys,
-  secretKeys,
-  type Unreadable,
-} from '../../src/encrypted/index.ts'
 import { extractFacts, type Scope, type Store } from '../../src/index.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { attach } from '../../src/operations/attachments.ts'
@@ -21,6 +11,16 @@ import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { carriers, followed } from '../../src/operations/transfer/follow.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
 import type { Attachment, LogRow, RegisterRow } from '../../src/ports/store.ts'
+import {
+  type EncryptedStore,
+  type EncryptedStoreOptions,
+  eachOf,
+  encryptedStore,
+  type Keys,
+  passphraseKeys,
+  secretKeys,
+  type Unreadable,
+} from '../../src/stores/encrypted/index.ts'
 import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
 import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
 import { changedStore } from './changed-store.ts'

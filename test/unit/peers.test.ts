@@ -58,7 +58,7 @@ describe('a peer that is too old', () => {
 describe('with an old peer', () => {
   it('plimsoll/react refuses at the first hook, not when it is imported', async () => {
     pretend('react', (actual) => ({ ...actual, useSyncExternalStore: undefined, version: '17.0.2' }))
-    const { useSnapshot } = await import('../../src/react.ts')
+    const { useSnapshot } = await import('../../src/bridges/react.ts')
     expect(() => useSnapshot({ subscribe: () => () => {}, getSnapshot: () => 1 })).toThrow(
       refusal('plimsoll/react: needs `react` 18 or later, found 17.0.2'),
     )
@@ -69,7 +69,7 @@ describe('with an old peer', () => {
     ['2.7.16', (vue: Exports) => ({ ...vue, toValue: undefined })],
   ])('plimsoll/vue refuses at the first composable: %s', async (version, change) => {
     pretend('vue', (actual) => ({ ...change(actual), version }))
-    const { useSession, useSnapshot } = await import('../../src/vue.ts')
+    const { useSession, useSnapshot } = await import('../../src/bridges/vue.ts')
     const message = `plimsoll/vue: needs \`vue\` 3.4 or later, found ${version}`
     expect(() => useSnapshot({ subscribe: () => () => {}, getSnapshot: () => 1 })).toThrow(refusal(message))
     expect(() => useSession({ session: () => session } as never, { userId: 'ada' })).toThrow(refusal(message))
@@ -94,7 +94,7 @@ describe('with an old peer', () => {
   it('plimsoll/ai-sdk refuses at each of its doors that the SDK calls', async () => {
     pretend('ai', (actual) => ({ ...actual, isStepCount: undefined }))
     const { aiSdkModel, memoryLoop, memoryMiddleware, prepareStep, writeStep } = await import(
-      '../../src/ai-sdk/index.ts'
+      '../../src/bridges/ai-sdk/index.ts'
     )
     const refused = refusal('plimsoll/ai-sdk: needs `ai` 7 or later, found an older one')
     await expect(memoryLoop(session)).rejects.toEqual(refused)

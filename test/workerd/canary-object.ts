@@ -1,8 +1,8 @@
 /** The worker of `test/e2e/raw-files.test.ts`: the library in a Durable Object, without the edge. */
 import { DurableObject } from 'cloudflare:workers'
-import { encryptedStore, secretKeys } from '../../src/encrypted/index.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'
+import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
 import { type Canaries, eraseCanaries, writeCanaries } from '../everywhere/canaries.ts'
 
 interface Call {

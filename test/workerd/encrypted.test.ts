@@ -1,6 +1,6 @@
 import { env, evictDurableObject } from 'cloudflare:test'
-import { encryptedStore } from '../../src/encrypted/index.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { encryptedStore } from '../../src/stores/encrypted/index.ts'
 import { describeStore } from '../contract/index.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
 import { describeEncrypted, KEPT, KEYS } from '../everywhere/encrypted.ts'

@@ -1,5 +1,5 @@
-import { encryptedStore, secretKeys } from '../../../src/encrypted/index.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { exchangeAt } from '../messages.ts'
 import { type Durability, ENCRYPTED, EXCHANGE_BYTES, OURS, START } from '../page-orders.ts'
 import { closeOurs, fillOurs, type Ours, openOurs, openSession } from './ours.ts'

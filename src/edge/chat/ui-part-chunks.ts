@@ -1,8 +1,8 @@
 /** Parts of UI messages as the chunks that a client of the AI SDK puts them together from again. */
 import type { UIMessage, UIMessageChunk } from 'ai'
-import type { UIPart } from '../../ai-sdk/from-ui.ts'
-import { given } from '../../ai-sdk/opaque.ts'
-import { isToolPart, toolNameOf } from '../../ai-sdk/ui-parts.ts'
+import type { UIPart } from '../../bridges/ai-sdk/from-ui.ts'
+import { given } from '../../bridges/ai-sdk/opaque.ts'
+import { isToolPart, toolNameOf } from '../../bridges/ai-sdk/ui-parts.ts'
 
 /** A whole message, from its first part on; without `start` and `finish`. */
 export function chunksOfMessage({ parts }: UIMessage): readonly UIMessageChunk[] {

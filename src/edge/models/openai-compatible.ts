@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { currentModel } from '../../ai-sdk/current-model.ts'
+import { currentModel } from '../../bridges/ai-sdk/current-model.ts'
 import type { Model } from '../../ports/model.ts'
 import { needPeer } from '../../ports/peer.ts'
 import { NotReached } from './model-failure.ts'

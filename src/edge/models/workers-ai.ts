@@ -1,4 +1,4 @@
-import { currentModel } from '../../ai-sdk/current-model.ts'
+import { currentModel } from '../../bridges/ai-sdk/current-model.ts'
 import type { Model } from '../../ports/model.ts'
 import { needPeer } from '../../ports/peer.ts'
 import { type SteadyOptions, steadyModel } from './steady-model.ts'

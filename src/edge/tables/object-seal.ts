@@ -3,10 +3,10 @@ import { hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { prefixed, randomBytes } from '../../encrypted/cipher.ts'
 import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
+import { prefixed, randomBytes } from '../../stores/encrypted/cipher.ts'
 
 const KEY_BYTES = 32
 /** Random, of 192 bits: however much one key seals, none repeats. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toAISDK } from '../../../src/ai-sdk/index.ts'
+import { toAISDK } from '../../../src/bridges/ai-sdk/index.ts'
 import {
   type AgentTool,
   charsPerToken,

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { toUIMessages } from '../../../src/ai-sdk/index.ts'
+import { toUIMessages } from '../../../src/bridges/ai-sdk/index.ts'
 import { applyChatRequest } from '../../../src/edge/chat/apply-request.ts'
 import { type ChatRequest, keyOf, parseChatRequest } from '../../../src/edge/chat/chat-request.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'

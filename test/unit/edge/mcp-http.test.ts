@@ -1,6 +1,6 @@
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
-import { handleMcpRequest } from '../../../src/mcp/index.ts'
+import { handleMcpRequest } from '../../../src/bridges/mcp/index.ts'
 import { HEADERS, home, post, rpc } from './mcp-support.ts'
 
 describe('an HTTP request of MCP', () => {

@@ -2,8 +2,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
+import { handleMcpRequest, type McpRequestOptions } from '../../../src/bridges/mcp/index.ts'
 import { type Json, mapStore } from '../../../src/index.ts'
-import { handleMcpRequest, type McpRequestOptions } from '../../../src/mcp/index.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 
 const NOON = Date.UTC(2026, 10, 22, 12)

@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../../src/agent/events.ts'
 import type { AgentResult } from '../../../src/agent/options.ts'
 import { startRun } from '../../../src/agent/run.ts'
 import { scriptedModel } from '../../../src/agent/scripted-model.ts'
-import { toUIMessages } from '../../../src/ai-sdk/index.ts'
+import { toUIMessages } from '../../../src/bridges/ai-sdk/index.ts'
 import { hookedModel } from '../../../src/edge/chat/hooked-model.ts'
 import {
   SSE_DONE,

@@ -1,4 +1,4 @@
-import { encryptedStore } from '../../../src/encrypted/index.ts'
+import { encryptedStore } from '../../../src/stores/encrypted/index.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { describeStore } from '../../contract/index.ts'
 import { describeDifferential } from '../../everywhere/differential.ts'

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { encrypt, importKey, newKey, prefixed } from '../../../src/encrypted/cipher.ts'
+import { mapStore } from '../../../src/index.ts'
+import type { Scope } from '../../../src/ports/op.ts'
+import { encrypt, importKey, newKey, prefixed } from '../../../src/stores/encrypted/cipher.ts'
 import {
   cryptoKeys,
   encryptedStore,
   type Keys,
   passphraseKeys,
   secretKeys,
-} from '../../../src/encrypted/index.ts'
+} from '../../../src/stores/encrypted/index.ts'
 import {
   type DataKey,
   keyOf,
@@ -15,9 +17,7 @@ import {
   type Place,
   sealBytes,
   sealText,
-} from '../../../src/encrypted/sealed.ts'
-import { mapStore } from '../../../src/index.ts'
-import type { Scope } from '../../../src/ports/op.ts'
+} from '../../../src/stores/encrypted/sealed.ts'
 
 const SECRET = 'a secret of this test, of 32 bytes or more'
 const ADA = { tenant: 'acme', userId: 'ada' }

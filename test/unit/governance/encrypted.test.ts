@@ -1,5 +1,5 @@
-import { encryptedStore, secretKeys } from '../../../src/encrypted/index.ts'
 import { mapStore } from '../../../src/index.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { describeGovernance, readEverything } from '../../everywhere/governance.ts'
 import { describeTransfer } from '../../everywhere/transfer.ts'
 

@@ -1,6 +1,6 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { AgentTool } from '../../../../src/agent/options.ts'
-import { toUIMessages } from '../../../../src/ai-sdk/index.ts'
+import { toUIMessages } from '../../../../src/bridges/ai-sdk/index.ts'
 import { type ChatRequest, parseChatRequest } from '../../../../src/edge/chat/chat-request.ts'
 import type { ChatRunsOptions } from '../../../../src/edge/chat/chat-runs-options.ts'
 import { ChatRuns } from '../../../../src/edge/chat/runs.ts'

@@ -1,0 +1,34 @@
+import type { ToolSet } from 'ai'
+import { type MemoryToolsOptions, memoryToolSpecs, runMemoryTool } from '../../agent/memory-tools.ts'
+import type { Session } from '../../ports/memory.ts'
+import type { Json } from '../../ports/message.ts'
+import { toToolSet } from './tools.ts'
+
+/**
+ * The memory's tools as the SDK takes them, with what {@link memoryTools} says of them. The steps must reach the session before the
+ * next one begins, as with {@link memoryLoop}: what a model remembers has the trust of what the session's round holds. There, results of
+ * the SDK's tools have the trust `tool`.
+ *
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ * @example
+ * ```ts
+ * import { memoryLoop, memoryToolSet } from 'plimsoll/ai-sdk'
+ *
+ * const tools = { ...others, ...memoryToolSet(session) }
+ * const result = streamText({ model, tools, stopWhen: isStepCount(20), ...(await memoryLoop(session, { tools, messages })) })
+ * ```
+ */
+export function memoryToolSet(session: Session, options: MemoryToolsOptions = {}): ToolSet {
+  return toToolSet(
+    memoryToolSpecs(session, options).map((spec) => ({
+      ...spec,
+      execute: async (input: Json, { toolCallId }: { readonly toolCallId: string }): Promise<Json> => {
+        const call = { id: toolCallId, name: spec.name, input }
+        const { output, isError = false } = await runMemoryTool(session, call, options)
+        // The SDK makes an error result of it.
+        if (isError) throw new Error(String(output))
+        return output
+      },
+    })),
+  )
+}

@@ -1,0 +1,18 @@
+import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js'
+import { sessionStartGuide } from '../../agent/session-start-guide.ts'
+import { START_URI } from './start-resource.ts'
+
+/** What a client's model is told unless the app says something else. */
+export const instructions = `${sessionStartGuide}
+What is remembered already is in the resource ${START_URI}: read it first.`
+
+export const guidePrompt: Prompt = {
+  name: 'memory_guide',
+  title: 'How to use the memory',
+  description: 'Tells a model how to use these tools, for clients that do not show it the instructions.',
+}
+
+export const guide: GetPromptResult = {
+  description: 'How to use the memory',
+  messages: [{ role: 'user', content: { type: 'text', text: sessionStartGuide } }],
+}

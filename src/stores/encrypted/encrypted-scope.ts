@@ -1,0 +1,444 @@
+import { decide as coreDecide, nothingWritten } from '../../kernel/log/decide.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { IndexEntry, OpResult, Scope, SealedOp } from '../../ports/op.ts'
+import type {
+  Attachment,
+  Changes,
+  Decide,
+  Decision,
+  DerivedRow,
+  EntriesQuery,
+  Head,
+  IndexQuery,
+  LogRow,
+  Page,
+  RegisterRow,
+  Rows,
+  ScopeStore,
+  Sum,
+} from '../../ports/store.ts'
+import type { Bytes } from './cipher.ts'
+import { type Hide, KEY_REGISTER, type KeyRing, type KeyState, type Renewal } from './key-ring.ts'
+import type { KeyInfo } from './keys.ts'
+import {
+  type DataKey,
+  keyOf,
+  keyOfBytes,
+  openBytes,
+  openText,
+  type Place,
+  sealBytes,
+  sealText,
+  undecryptable,
+} from './sealed.ts'
+
+/** How often a write is tried again, where others wrote at the same time. */
+const TRIES = 16
+/** Writes that others came before until the store is asked for the keys in the same transaction. */
+const UNASKED = 1
+/** Why keys are made: where there are none, or in any case. */
+type Making = 'first' | 'further'
+
+/** Makes a store read the register of the keys in the transaction of a commit. It is never written. */
+const ASK: SealedOp = {
+  envelope: { opId: KEY_REGISTER, kind: 'put', ids: [], key: KEY_REGISTER },
+  bodies: [],
+}
+
+export interface EncryptedScopeParts {
+  readonly scope: Scope
+  readonly store: ScopeStore
+  readonly ring: KeyRing
+  /** Ops under one data key. */
+  readonly opsPerKey: number
+  /** Whether a scope that was written in the clear may stay so. */
+  readonly keepsPlain: boolean
+  /** Told of each row that cannot be read. */
+  readonly onUnreadable: (row: Pick<Place, 'kind' | 'id'>) => void
+}
+
+/** A scope of which the store below holds ciphertext. Encrypts before a transaction, and decrypts after it. */
+export class EncryptedScope implements ScopeStore {
+  readonly #parts: EncryptedScopeParts
+  readonly #store: ScopeStore
+  readonly #ring: KeyRing
+  readonly watch?: NonNullable<ScopeStore['watch']>
+
+  constructor(parts: EncryptedScopeParts) {
+    this.#parts = parts
+    this.#store = parts.store
+    this.#ring = parts.ring
+    const { store } = parts
+    if (store.watch) this.watch = (listener) => store.watch?.(listener) ?? (() => {})
+  }
+
+  async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+    for (const { envelope } of ops) checkNames(envelope)
+    return this.#commit(ops, decide)
+  }
+
+  async entries(query?: EntriesQuery): Promise<Page> {
+    const page = await this.#store.entries(query)
+    return { ...page, rows: await this.#openRows(page.rows) }
+  }
+
+  head(): Promise<Head> {
+    return this.#store.head()
+  }
+
+  async register(key: string): Promise<RegisterRow | undefined> {
+    if (key === KEY_REGISTER) return undefined
+    const row = await this.#store.register(key)
+    return row && this.#openRegister(row)
+  }
+
+  async registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+    return this.#openRegisters(await this.#store.registers(prefix, after))
+  }
+
+  async indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {
+    const hidden = (await this.#hiding())(group)
+    return this.#openRegisters(await this.#store.indexed(hidden, query), new Map([[hidden, group]]))
+  }
+
+  async sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
+    const hide = await this.#hiding()
+    const found = await this.#store.sums(groups.map(hide))
+    return new Map(
+      groups.flatMap((group) => {
+        const sum = found.get(hide(group))
+        return sum ? [[group, sum] as const] : []
+      }),
+    )
+  }
+
+  async changesSince(seq: number): Promise<Changes> {
+    const changes = await this.#store.changesSince(seq)
+    return { ...changes, rows: await this.#openRows(changes.rows) }
+  }
+
+  async attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
+    const key = await this.#writingKey()
+    if (!key) return this.#store.attach(attachment, at)
+    const { id } = attachment
+    const bytes = await sealBytes(key, this.#placeOfAttachment(attachment), own(attachment.bytes))
+    const result = await this.#store.attach({ ...attachment, bytes }, at)
+    if (result !== 'stored') return result
+    const { stored } = await this.#ring.load()
+    if (stored.some((one) => one.id === key.id)) return result
+    // An erase in between took the key with it: what is there now, nobody can read.
+    const opId = `attach/${id}`
+    await this.#store.commit(
+      [{ envelope: { opId, kind: 'delete', ids: [], target: id }, bodies: [] }],
+      coreDecide,
+    )
+    throw new PlimsollError('ERR_CONFLICT', `attach: the session of ${id} was erased meanwhile`, { id })
+  }
+
+  /** @throws ERR_DECRYPT */
+  async attachment(id: string): Promise<Attachment | undefined> {
+    const found = await this.#store.attachment(id)
+    if (!found || (await this.#readable()).isPlain) return found
+    const place = this.#placeOfAttachment(found)
+    try {
+      return { ...found, bytes: await this.#openBytes(place, own(found.bytes)) }
+    } catch (error) {
+      if (isPlimsollError(error, 'ERR_DECRYPT')) this.#parts.onUnreadable(place)
+      throw error
+    }
+  }
+
+  async derive({ key: name, bytes }: DerivedRow, seq: number): Promise<boolean> {
+    const key = await this.#writingKey()
+    const sealed = key ? await sealBytes(key, this.#placeOfDerived(name), bytes) : bytes
+    return this.#store.derive({ key: name, bytes: sealed }, seq)
+  }
+
+  /** What cannot be read, and what comes after it, is left out: it is made anew from the log. */
+  async derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
+    const rows = await this.#store.derived(prefix, after)
+    if (rows.length === 0 || (await this.#readable()).isPlain) return rows
+    const opened: DerivedRow[] = []
+    for (const { key, bytes } of rows) {
+      try {
+        opened.push({ key, bytes: await this.#openBytes(this.#placeOfDerived(key), bytes) })
+      } catch (error) {
+        if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
+        break
+      }
+    }
+    return opened
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  /** Makes a data key, if there is none yet. */
+  async ensureKey(): Promise<void> {
+    await this.#commit([], NOTHING, 'first')
+  }
+
+  /** What is written from now on is encrypted under another data key. */
+  async rotate(): Promise<void> {
+    const { stored } = await this.#ring.load()
+    if (stored.length > 0) await this.#commit([], NOTHING, 'further')
+  }
+
+  /** Wraps the data keys again. No row changes. @returns info of the newest one */
+  async rewrap(kept: KeyInfo | undefined): Promise<KeyInfo | undefined> {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const state = await this.#ring.load()
+      if (state.stored.length === 0) return kept
+      const rewrapped = await this.#ring.rewrapped(state, kept)
+      let isMoved = false
+      await this.#store.commit([ASK], (_, rows) => {
+        isMoved = versionIn(rows) !== state.version
+        return isMoved
+          ? nothingWritten([])
+          : { ...nothingWritten([]), registers: [rewrapped.row(rows.head.seq)] }
+      })
+      if (isMoved) continue
+      this.#ring.learn(rewrapped.state)
+      return rewrapped.info
+    }
+    throw outrun()
+  }
+
+  /**
+   * Encrypts, and commits if the keys are the scope's own then; else again with those that are. What is sealed goes by one state of the keys,
+   * whatever is learnt of them meanwhile.
+   */
+  async #commit(ops: readonly SealedOp[], decide: Decide, making?: Making): Promise<readonly OpResult[]> {
+    const hasBodies = ops.some(({ bodies }) => bodies.length > 0)
+    // What a decision erases without being asked to, takes the keys with it under which its own rows are sealed.
+    let erases = ops.some(({ envelope }) => envelope.kind === 'erase')
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const ring = this.#ring
+      const state = attempt === 0 ? await ring.known() : await ring.load()
+      if (hasBodies || making) this.#check(state)
+      const { version, seq, stored, isPlain } = state
+      if (making === 'first' && (stored.length > 0 || isPlain)) return []
+      const needsKey = hasBodies && (stored.length === 0 || erases || this.#isWorn(state))
+      const renewal = !isPlain && (making || needsKey) ? await ring.renewal(state) : undefined
+      const sealed = hasBodies && !isPlain ? await this.#sealed(ops, state, renewal) : ops
+      const asks = renewal !== undefined || attempt > UNASKED
+      let taken: { readonly decision: Decision; readonly end: number; readonly renews: boolean } | undefined
+      const results = await this.#store.commit(asks ? [ASK, ...sealed] : sealed, (given, rows) => {
+        taken = undefined
+        // Without a body nothing depends on the keys. A scope in the clear has none whose version would say that it still is.
+        const isKnown = asks && !isPlain ? versionIn(rows) === version : rows.head.seq === seq
+        if ((hasBodies || making) && !isKnown) return nothingWritten([])
+        const decision = decide(asks ? given.slice(1) : given, rows)
+        checkSealed(decision, sealed)
+        if (!renewal && !isPlain && decision.erase && holdsBody(decision)) {
+          erases = true
+          return nothingWritten([])
+        }
+        const end = decision.log.at(-1)?.seq ?? rows.head.seq
+        const renews = renewal !== undefined && (making !== undefined || writes(decision))
+        taken = { decision, end, renews }
+        if (!renews) return decision
+        return { ...decision, registers: [...decision.registers, renewal.row(decision.erase, end)] }
+      })
+      if (!taken) continue
+      const { decision, end, renews } = taken
+      if (renewal && renews) ring.learn(renewal.state(decision.erase, end))
+      else if (decision.erase)
+        ring.learn({ version: null, seq: end, stored: [], isPlain: isPlain && holdsBody(decision) })
+      else if (hasBodies) ring.advance(state, end)
+      return results
+    }
+    throw outrun()
+  }
+
+  /** @throws ERR_DECRYPT: the scope is in the clear, and must not be */
+  #check({ isPlain }: KeyState): void {
+    if (isPlain && !this.#parts.keepsPlain)
+      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: what is there was not encrypted')
+  }
+
+  /** Whether the newest key has encrypted enough. */
+  #isWorn({ stored, seq }: KeyState): boolean {
+    return seq - (stored.at(-1)?.from ?? seq) >= this.#parts.opsPerKey
+  }
+
+  async #readable(): Promise<KeyState> {
+    const state = await this.#ring.known()
+    this.#check(state)
+    return state
+  }
+
+  /** What stands for names now, whoever made the keys. */
+  async #hiding(): Promise<Hide> {
+    const state = await this.#ring.current()
+    this.#check(state)
+    return this.#ring.hiding(state)
+  }
+
+  /** The key to encrypt with, which is made if there is none; undefined: the scope is in the clear. */
+  async #writingKey(): Promise<DataKey | undefined> {
+    const state = await this.#ring.current()
+    this.#check(state)
+    if (state.isPlain) return undefined
+    if (state.stored.length === 0) await this.ensureKey()
+    const key = await this.#ring.newest(await this.#ring.known())
+    if (!key) throw outrun()
+    return key
+  }
+
+  async #sealed(
+    ops: readonly SealedOp[],
+    state: KeyState,
+    renewal: Renewal | undefined,
+  ): Promise<readonly SealedOp[]> {
+    const key = renewal?.key ?? (await this.#ring.newest(state))
+    // Nothing is written in the clear for want of a key.
+    if (!key) throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: there is no data key')
+    const hide = renewal?.hide ?? (await this.#ring.hiding(state))
+    return Promise.all(ops.map((op) => this.#seal(op, key, hide)))
+  }
+
+  async #seal(op: SealedOp, key: DataKey, hide: Hide): Promise<SealedOp> {
+    const { envelope, bodies, derived } = op
+    const { kind, opId, ids, index } = envelope
+    const seal = (body: string, at: number): Promise<string> => {
+      const beside = kind === 'put' ? index : derived?.[at]
+      return sealText(
+        key,
+        this.#placeOfBody(rowKindOf(envelope), opId, ids[at] ?? ''),
+        `${JSON.stringify(beside ?? null)}\n${body}`,
+      )
+    }
+    const hidden = index?.map((entry) => ({ ...entry, group: hide(entry.group) }))
+    return {
+      envelope: hidden ? { ...envelope, index: hidden } : envelope,
+      bodies: await Promise.all(bodies.map(seal)),
+    }
+  }
+
+  async #openRows(rows: readonly LogRow[]): Promise<LogRow[]> {
+    if (rows.every(({ body }) => body === null) || (await this.#readable()).isPlain) return [...rows]
+    return Promise.all(rows.map((row) => this.#openRow(row)))
+  }
+
+  async #openRow(row: LogRow): Promise<LogRow> {
+    const { kind, opId, id, body } = row
+    if (body === null) return row
+    const opened = await this.#open(this.#placeOfBody(kind, opId, id), body)
+    if (!opened) return { ...row, body: null, unreadable: true }
+    const { head, text } = opened
+    return { ...row, body: text, ...(head !== null && { derived: head as string }) }
+  }
+
+  async #openRegisters(
+    rows: readonly RegisterRow[],
+    names?: ReadonlyMap<string, string>,
+  ): Promise<readonly RegisterRow[]> {
+    const own = rows.filter(({ key }) => key !== KEY_REGISTER)
+    return Promise.all(own.map((row) => this.#openRegister(row, names)))
+  }
+
+  /** @param names of hidden groups, where a register that cannot be read was found: its places there go with it */
+  async #openRegister(row: RegisterRow, names?: ReadonlyMap<string, string>): Promise<RegisterRow> {
+    const { key, version, body } = row
+    if (body === null || (await this.#readable()).isPlain) return row
+    const opened = await this.#open(this.#placeOfBody('put', version, key), body)
+    const { index, ...rest } = row
+    if (!opened) {
+      const places = index?.flatMap((entry) => {
+        const group = names?.get(entry.group)
+        return group === undefined ? [] : [{ ...entry, group }]
+      })
+      return { ...rest, body: null, unreadable: true, ...(places?.length && { index: places }) }
+    }
+    const { head, text } = opened
+    return { ...rest, body: text, ...(head !== null && { index: head as readonly IndexEntry[] }) }
+  }
+
+  /** Undefined: it cannot be read, and was told of. */
+  async #open(
+    place: Place,
+    sealed: string,
+  ): Promise<{ readonly head: unknown; readonly text: string } | undefined> {
+    try {
+      const id = keyOf(sealed)
+      const key = id === undefined ? undefined : await this.#ring.find(id)
+      if (!key) throw undecryptable(place)
+      const text = await openText(key, place, sealed)
+      const end = text.indexOf('\n')
+      return { head: JSON.parse(text.slice(0, end)), text: text.slice(end + 1) }
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
+      this.#parts.onUnreadable(place)
+      return undefined
+    }
+  }
+
+  async #openBytes(place: Place, sealed: Bytes): Promise<Bytes> {
+    const id = keyOfBytes(sealed)
+    const key = id === undefined ? undefined : await this.#ring.find(id)
+    if (!key) throw undecryptable(place)
+    return openBytes(key, place, sealed)
+  }
+
+  #placeOfBody(kind: Place['kind'], opId: string, id: string): Place {
+    return { scope: this.#parts.scope, kind, opId, id, field: 'body' }
+  }
+
+  #placeOfAttachment({ id, mediaType }: Pick<Attachment, 'id' | 'mediaType'>): Place {
+    return { scope: this.#parts.scope, kind: 'attachment', opId: mediaType, id, field: 'bytes' }
+  }
+
+  #placeOfDerived(id: string): Place {
+    return { scope: this.#parts.scope, kind: 'derived', opId: '', id, field: 'bytes' }
+  }
+}
+
+/** The register of the keys is nobody's but this store's. */
+function checkNames({ key, target, ids }: SealedOp['envelope']): void {
+  if ([key, target, ...ids].includes(KEY_REGISTER))
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', `commit: ${KEY_REGISTER} is the store's own`, {
+      argument: 'ops',
+    })
+}
+
+const NOTHING: Decide = () => nothingWritten([])
+
+/** Kind of the rows that an op writes bodies to. */
+function rowKindOf({ kind, mark }: SealedOp['envelope']): Place['kind'] {
+  return kind === 'append' ? 'message' : kind === 'mark' ? (mark ?? 'rewind') : kind
+}
+
+function versionIn({ registers }: Rows): string | null {
+  return registers.get(KEY_REGISTER)?.version ?? null
+}
+
+function holdsBody({ log, registers }: Decision): boolean {
+  return [...log, ...registers].some(({ body }) => body !== null)
+}
+
+function writes({ erase, log, registers }: Decision): boolean {
+  return erase || log.length > 0 || registers.length > 0
+}
+
+/** A decision may write the bodies that it was given, and no others: they are encrypted. */
+function checkSealed({ log, registers }: Decision, sealed: readonly SealedOp[]): void {
+  const given = new Set(sealed.flatMap(({ bodies }) => bodies))
+  if ([...log, ...registers].some(({ body }) => body !== null && !given.has(body)))
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'commit: a decision holds a body that no op has', {
+      argument: 'decide',
+    })
+}
+
+function outrun(): PlimsollError {
+  return new PlimsollError(
+    'ERR_CONFLICT',
+    `encryptedStore: the keys were changed by others ${TRIES} times in a row`,
+  )
+}
+
+/** The same bytes in memory of their own. */
+function own(bytes: Uint8Array): Bytes {
+  return bytes.buffer instanceof ArrayBuffer ? (bytes as Bytes) : Uint8Array.from(bytes)
+}

@@ -1,0 +1,308 @@
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
+import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { type Bytes, importKey, KEY_BYTES, newKey, prefixed, randomBytes } from './cipher.ts'
+import { isNotTheKey, type KeyInfo, type KeyOwner, type Keys } from './keys.ts'
+import { type DataKey, FORMAT, keyOf } from './sealed.ts'
+
+/** The register that holds a scope's wrapped data keys. Hidden from whoever reads the scope. */
+export const KEY_REGISTER = 'encryption/keys'
+/** Bytes that name a data key, or a version of the register. */
+const ID_BYTES = 8
+/** Characters of a name that stands for another one: 128 bits and more. */
+const HIDDEN_LENGTH = 22
+/** How often keys are read for one that is not among them. */
+const READS = 3
+
+/** A data key as it is stored. */
+interface StoredKey {
+  readonly id: string
+  readonly info: KeyInfo
+  /** Base64. */
+  readonly wrapped: string
+  /** Seq of the scope when it was made: how much was written under it. */
+  readonly from: number
+}
+
+/** A data key that is in memory. What is wrapped of it is the key, and after it the key of hidden names. */
+interface OpenKey extends DataKey {
+  readonly raw: Bytes
+}
+
+/** Stands for names that are looked up, so that they are not stored as they are. */
+export type Hide = (name: string) => string
+
+/** The keys of a scope as they were at one time. Never changed: who seals goes by one of them from beginning to end. */
+export interface KeyState {
+  /** Version of the register that holds them; `null`: there is none. */
+  readonly version: string | null
+  /** Seq of the scope up to which it is known that they are these. */
+  readonly seq: number
+  readonly stored: readonly StoredKey[]
+  /** Whether the scope holds something that was written before anything was encrypted. */
+  readonly isPlain: boolean
+}
+
+export interface KeyRingParts {
+  readonly scope: Scope
+  /** The store below, which sees ciphertext alone. */
+  readonly store: ScopeStore
+  readonly keys: Keys
+  /** Info of the newest key of the user's own scope, which the user's key has opened; undefined: this is that scope, or nothing is to be kept. */
+  readonly kept: () => Promise<KeyInfo | undefined>
+}
+
+/** A data key that is to be written together with what it encrypts. */
+export interface Renewal {
+  readonly key: DataKey
+  readonly hide: Hide
+  /** The register with it: beside the keys that were there, or alone, where all that they encrypted is erased by the same commit. */
+  row(alone: boolean, seq: number): RegisterRow
+  /** The keys once the row is written. */
+  state(alone: boolean, seq: number): KeyState
+}
+
+/**
+ * The data keys of a scope: 256 random bits each, wrapped by the user's key. The last one encrypts; the others are kept for what was written
+ * before. They are in a register of the scope itself, so that an erase destroys them with all that they encrypted.
+ */
+export class KeyRing {
+  readonly #parts: KeyRingParts
+  #state: KeyState | undefined
+  /** Number of the last reading or commit that began, and of that which the state is of: an older one must not take the place of a newer. */
+  #begun = 0
+  #learnt = 0
+  readonly #open = new Map<string, Promise<OpenKey>>()
+
+  constructor(parts: KeyRingParts) {
+    this.#parts = parts
+  }
+
+  /** The keys as they were known last, read if they are not. @throws ERR_DECRYPT: what holds them is damaged */
+  async known(): Promise<KeyState> {
+    return this.#state ?? this.load()
+  }
+
+  /** The keys as they are while this is called, or later. @throws ERR_DECRYPT: what holds them is damaged */
+  async load(): Promise<KeyState> {
+    const number = ++this.#begun
+    const state = await this.#read()
+    if (this.#state && this.#learnt > number) return this.#state
+    this.#take(state, number)
+    return state
+  }
+
+  /** The keys, where nobody wrote to the scope since they were read; else they are read again. */
+  async current(): Promise<KeyState> {
+    const state = await this.known()
+    const { seq } = await this.#parts.store.head()
+    return seq === state.seq ? state : this.load()
+  }
+
+  /** Takes keys for those of now, as a commit of one's own left them. */
+  learn(state: KeyState): void {
+    this.#take(state, ++this.#begun)
+  }
+
+  /** Notes how far the scope has come without that its keys changed, unless something else was learnt meanwhile. */
+  advance(state: KeyState, seq: number): void {
+    if (this.#state?.version !== state.version) return
+    this.#state = { ...this.#state, seq: Math.max(this.#state.seq, seq) }
+  }
+
+  /** The key to encrypt with; undefined: none was made yet. @throws ERR_DECRYPT: the user's key does not open it */
+  async newest({ stored }: KeyState): Promise<DataKey | undefined> {
+    const newest = stored.at(-1)
+    return newest && this.#opened(newest)
+  }
+
+  /** The key of that id, which another writer may have made since. Undefined: there is none, or it does not open. @throws ERR_STORAGE */
+  async find(id: string): Promise<DataKey | undefined> {
+    const named = ({ stored }: KeyState): StoredKey | undefined => stored.find((key) => key.id === id)
+    let stored = named(await this.known())
+    for (let read = 0; !stored && read < READS; read++) stored = named(await this.load())
+    try {
+      return stored && (await this.#opened(stored))
+    } catch (error) {
+      if (isNotTheKey(error)) return undefined
+      throw error
+    }
+  }
+
+  /** What stands for a name that is looked up. @throws ERR_DECRYPT */
+  async hiding({ stored }: KeyState): Promise<Hide> {
+    const newest = stored.at(-1)
+    return newest ? hiderOf((await this.#opened(newest)).raw) : (name) => name
+  }
+
+  /** A further key beside those of a state, which must open. @throws ERR_DECRYPT */
+  async renewal(state: KeyState): Promise<Renewal> {
+    const newest = state.stored.at(-1)
+    const { scope, keys, kept } = this.#parts
+    const raw = new Uint8Array(2 * KEY_BYTES)
+    raw.set(newKey())
+    // Names stay the same, also where the same commit erases what is there: what comes after an erase in it is looked up too.
+    raw.set(newest ? (await this.#opened(newest)).raw.subarray(KEY_BYTES) : newKey(), KEY_BYTES)
+    const id = base64url(randomBytes(ID_BYTES))
+    const { info, bytes } = await keys.wrap(
+      ownerOf(scope),
+      raw,
+      placeOf(scope, id),
+      newest?.info ?? (await kept()),
+    )
+    const open = await openKey(id, raw)
+    const version = base64url(randomBytes(ID_BYTES))
+    const stored: StoredKey = { id, info, wrapped: base64(bytes), from: Math.max(0, state.seq) }
+    const all = (alone: boolean): readonly StoredKey[] => (alone ? [stored] : [...state.stored, stored])
+    return {
+      key: open,
+      hide: hiderOf(raw),
+      row: (alone, seq) => rowOf(all(alone), version, seq),
+      state: (alone, seq) => {
+        this.#open.set(id, Promise.resolve(open))
+        return { version, seq, stored: all(alone), isPlain: false }
+      },
+    }
+  }
+
+  /** All keys of a state, wrapped again. @throws ERR_DECRYPT: one of them does not open */
+  async rewrapped(
+    state: KeyState,
+    kept: KeyInfo | undefined,
+  ): Promise<{
+    readonly row: (seq: number) => RegisterRow
+    readonly state: KeyState
+    readonly info: KeyInfo | undefined
+  }> {
+    const { scope, keys } = this.#parts
+    const stored: StoredKey[] = []
+    let info = kept
+    for (const key of state.stored) {
+      const { raw } = await this.#opened(key)
+      const wrapped = await keys.wrap(ownerOf(scope), raw, placeOf(scope, key.id), info)
+      info = wrapped.info
+      stored.push({ ...key, info, wrapped: base64(wrapped.bytes) })
+    }
+    const version = base64url(randomBytes(ID_BYTES))
+    return { row: (seq) => rowOf(stored, version, seq), state: { ...state, version, stored }, info }
+  }
+
+  #take(state: KeyState, number: number): void {
+    this.#learnt = number
+    this.#state = state
+    for (const id of this.#open.keys()) if (!state.stored.some((key) => key.id === id)) this.#open.delete(id)
+  }
+
+  async #read(): Promise<KeyState> {
+    const { store } = this.#parts
+    // In this order: who writes in between makes the head another one than is known here.
+    const { seq } = await store.head()
+    const row = await store.register(KEY_REGISTER)
+    const body = row?.body ?? null
+    const stored = body === null ? [] : storedIn(body)
+    const isPlain = stored.length === 0 && seq > 0 && (await holdsPlain(store))
+    return { version: row?.version ?? null, seq, stored, isPlain }
+  }
+
+  #opened(stored: StoredKey): Promise<OpenKey> {
+    let key = this.#open.get(stored.id)
+    if (!key) {
+      key = this.#unwrap(stored)
+      this.#open.set(stored.id, key)
+      key.catch(() => this.#open.delete(stored.id))
+    }
+    return key
+  }
+
+  async #unwrap({ id, info, wrapped }: StoredKey): Promise<OpenKey> {
+    const { scope, keys } = this.#parts
+    try {
+      const bytes = fromBase64(wrapped)
+      if (!bytes) throw damaged()
+      const raw = await keys.unwrap(ownerOf(scope), { info, bytes }, placeOf(scope, id))
+      if (raw.length !== 2 * KEY_BYTES) throw damaged()
+      return await openKey(id, raw)
+    } catch (cause) {
+      const [code, reason] = isNotTheKey(cause)
+        ? (['ERR_DECRYPT', 'the key does not open'] as const)
+        : (['ERR_STORAGE', 'the keys failed to open'] as const)
+      throw new PlimsollError(code, `encryptedStore: ${reason} data key ${id}`, { id, cause })
+    }
+  }
+}
+
+/**
+ * Whether a scope without keys holds something in the clear.
+ *
+ * @throws ERR_DECRYPT: it holds something that is encrypted, so that its keys are missing
+ */
+async function holdsPlain(store: ScopeStore): Promise<boolean> {
+  const isPlain = ({ body }: { readonly body: string | null }): boolean => {
+    if (body !== null && keyOf(body) !== undefined)
+      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: the data keys are missing')
+    return body !== null
+  }
+  const registers = await store.registers('')
+  if (registers.some((row) => row.key !== KEY_REGISTER && isPlain(row))) return true
+  for (let after: string | undefined; ; ) {
+    const { rows, more } = await store.entries({
+      first: Number.MAX_SAFE_INTEGER,
+      ...(after !== undefined && { after }),
+    })
+    if (rows.some(isPlain)) return true
+    after = rows.at(-1)?.id
+    if (!more || after === undefined) return false
+  }
+}
+
+/** @throws ERR_DECRYPT: it is not what was written; nothing may be written in its place */
+function storedIn(body: string): readonly StoredKey[] {
+  let stored: unknown
+  try {
+    stored = JSON.parse(body)
+  } catch {
+    throw damaged()
+  }
+  if (!Array.isArray(stored) || stored.length === 0 || !stored.every(isStoredKey)) throw damaged()
+  return stored
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  const { id, info, wrapped, from } = (value ?? {}) as Partial<StoredKey>
+  return (
+    typeof id === 'string' &&
+    typeof info?.id === 'string' &&
+    typeof wrapped === 'string' &&
+    typeof from === 'number'
+  )
+}
+
+function damaged(): PlimsollError {
+  return new PlimsollError('ERR_DECRYPT', 'encryptedStore: the data keys are damaged')
+}
+
+function ownerOf({ tenant, userId }: Scope): KeyOwner {
+  return tenant === undefined ? { userId } : { tenant, userId }
+}
+
+function placeOf({ tenant, userId, sessionId }: Scope, id: string): Bytes {
+  return prefixed([FORMAT, 'data-key', tenant, userId, sessionId, id])
+}
+
+function rowOf(stored: readonly StoredKey[], version: string, seq: number): RegisterRow {
+  return { key: KEY_REGISTER, version, seq, body: JSON.stringify(stored) }
+}
+
+async function openKey(id: string, raw: Bytes): Promise<OpenKey> {
+  return { id, raw, key: await importKey(raw.slice(0, KEY_BYTES)) }
+}
+
+/** HMAC-SHA-256 (RFC 2104). */
+function hiderOf(raw: Bytes): Hide {
+  const key = raw.slice(KEY_BYTES)
+  return (name) => base64url(hmac(sha256, key, utf8ToBytes(name))).slice(0, HIDDEN_LENGTH)
+}

@@ -1,0 +1,96 @@
+import { base64, fromBase64 } from '../../platform/base64.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Scope } from '../../ports/op.ts'
+import { type Bytes, decrypt, encrypt, prefixed } from './cipher.ts'
+
+/** Begins all that is encrypted, and is part of what it is bound to. */
+export const FORMAT = 'p1'
+/** Characters of a data key's id. */
+export const KEY_ID_LENGTH = 11
+const HEAD_LENGTH = FORMAT.length + KEY_ID_LENGTH + 2
+
+const NOTHING = new Uint8Array()
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Where something is stored: moved to another place, it does not decrypt. */
+export interface Place {
+  readonly scope: Scope
+  readonly kind:
+    | 'message'
+    | 'epoch'
+    | 'summary'
+    | 'rewind'
+    | 'put'
+    | 'delete'
+    | 'erase'
+    | 'attachment'
+    | 'derived'
+  /** Of the op that wrote it; empty where none did. */
+  readonly opId: string
+  /** Of the entry, the register, the attachment, the derived row. */
+  readonly id: string
+  /** Which column of it. */
+  readonly field: 'body' | 'bytes'
+}
+
+/** A key under which a scope is encrypted. */
+export interface DataKey {
+  /** 11 characters of base64url. */
+  readonly id: string
+  readonly key: CryptoKey
+}
+
+/** A text in its place: `p1.<id of the key>.<base64>`. */
+export async function sealText({ id, key }: DataKey, place: Place, text: string): Promise<string> {
+  return `${FORMAT}.${id}.${base64(await encrypt(key, bound(id, place), encoder.encode(text) as Bytes))}`
+}
+
+/** Id of the key of a sealed text; undefined: it is not sealed. */
+export function keyOf(text: string): string | undefined {
+  const isSealed = text.startsWith(`${FORMAT}.`) && text[HEAD_LENGTH - 1] === '.'
+  return isSealed ? text.slice(FORMAT.length + 1, HEAD_LENGTH - 1) : undefined
+}
+
+/** @throws ERR_DECRYPT */
+export function openText({ id, key }: DataKey, place: Place, text: string): Promise<string> {
+  return opening(place, async () =>
+    decoder.decode(await decrypt(key, bound(id, place), fromBase64(text.slice(HEAD_LENGTH)) ?? NOTHING)),
+  )
+}
+
+/** Bytes in their place: `p1.<id of the key>.`, then nonce, ciphertext and tag. */
+export async function sealBytes({ id, key }: DataKey, place: Place, plain: Bytes): Promise<Bytes> {
+  const sealed = await encrypt(key, bound(id, place), plain)
+  const bytes = new Uint8Array(HEAD_LENGTH + sealed.length)
+  bytes.set(encoder.encode(`${FORMAT}.${id}.`))
+  bytes.set(sealed, HEAD_LENGTH)
+  return bytes
+}
+
+/** As {@link keyOf}. */
+export function keyOfBytes(bytes: Bytes): string | undefined {
+  return keyOf(String.fromCharCode(...bytes.subarray(0, HEAD_LENGTH)))
+}
+
+/** @throws ERR_DECRYPT */
+export function openBytes({ id, key }: DataKey, place: Place, bytes: Bytes): Promise<Bytes> {
+  return opening(place, () => decrypt(key, bound(id, place), bytes.slice(HEAD_LENGTH)))
+}
+
+export function undecryptable({ kind, id }: Pick<Place, 'kind' | 'id'>, cause?: unknown): PlimsollError {
+  return new PlimsollError('ERR_DECRYPT', `encryptedStore: ${kind} ${id} cannot be decrypted`, { id, cause })
+}
+
+async function opening<Opened>(place: Place, open: () => Promise<Opened>): Promise<Opened> {
+  try {
+    return await open()
+  } catch (cause) {
+    throw undecryptable(place, cause)
+  }
+}
+
+function bound(keyId: string, { scope, kind, opId, id, field }: Place): Bytes {
+  const { tenant, userId, sessionId } = scope
+  return prefixed([FORMAT, keyId, tenant, userId, sessionId, kind, opId, id, field])
+}

@@ -1,0 +1,68 @@
+import { base64url } from '../../platform/base64.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import { type Bytes, decrypt, encrypt, prefixed } from './cipher.ts'
+import type { KeyOwner, Keys } from './keys.ts'
+
+const LEAST_BYTES = 32
+const ID_BYTES = 8
+/** Users whose keys are kept in memory. */
+const MOST_USERS = 64
+
+const encoder = new TextEncoder()
+
+/**
+ * A key for each tenant and user, derived from one secret by HKDF-SHA-256 (RFC 5869): for servers, which keep secrets. Whoever has the
+ * secret and the data reads all of it; destroying the secret makes all of it unreadable.
+ *
+ * @param secret 32 bytes or more that nobody can guess, for example `openssl rand -base64 32`: bytes, or a text that is taken as it is
+ * @throws ERR_INVALID_ARGUMENT: it is shorter
+ */
+export function secretKeys(secret: Uint8Array | string): Keys {
+  const bytes = typeof secret === 'string' ? encoder.encode(secret) : Uint8Array.from(secret)
+  if (bytes.length < LEAST_BYTES)
+    throw new PlimsollError(
+      'ERR_INVALID_ARGUMENT',
+      `secretKeys: secret must have ${LEAST_BYTES} bytes or more`,
+      {
+        argument: 'secret',
+      },
+    )
+  const master = crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits', 'deriveKey'])
+  // Told by whoever first uses it.
+  master.catch(() => {})
+  let id: Promise<string> | undefined
+  const known = new Map<string, Promise<CryptoKey>>()
+  const hkdf = (fields: readonly (string | undefined)[]) => ({
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: new Uint8Array(),
+    info: prefixed(['plimsoll', ...fields]),
+  })
+  const idOf = async (): Promise<string> =>
+    `hkdf.${base64url(new Uint8Array(await crypto.subtle.deriveBits(hkdf(['key id']), await master, ID_BYTES * 8)))}`
+  const derive = async ({ tenant, userId }: KeyOwner): Promise<CryptoKey> =>
+    crypto.subtle.deriveKey(
+      hkdf(['user key', tenant, userId]),
+      await master,
+      { name: 'AES-GCM', length: 256 },
+      false,
+      ['encrypt', 'decrypt'],
+    )
+  const keyOf = (owner: KeyOwner): Promise<CryptoKey> => {
+    const name = JSON.stringify([owner.tenant ?? null, owner.userId])
+    let key = known.get(name)
+    if (!key) {
+      if (known.size >= MOST_USERS) known.clear()
+      key = derive(owner)
+      known.set(name, key)
+    }
+    return key
+  }
+  return {
+    wrap: async (owner, raw: Bytes, place) => {
+      id ??= idOf()
+      return { info: { id: await id }, bytes: await encrypt(await keyOf(owner), place, raw) }
+    },
+    unwrap: async (owner, { bytes }, place) => decrypt(await keyOf(owner), place, bytes),
+  }
+}
