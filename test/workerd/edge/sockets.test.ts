@@ -3,7 +3,9 @@ import { SignJWT } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { edgeVariables } from '../../edge-variables.ts'
 import { Caller, fetchWorker, newUser, tokenOf, type User } from './caller.ts'
+import { changeSessions } from './changed-settings.ts'
 import { changedIn, sessionObject, stateOf } from './rows.ts'
+import { gate, playing } from './transcript.ts'
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -67,6 +69,27 @@ describe('a socket', () => {
     const socket = await listening(session, await tokenOf(caller.user))
     await caller.call('DELETE', `/v1/sessions/${session}/messages/m1`)
     await expect.poll(() => socket.frames.length).toBeGreaterThan(0)
+  })
+
+  it('hears of a streamed completion as it begins, and once its reply is stored', async () => {
+    const last = gate()
+    await changeSessions((settings) => ({ ...settings, model: playing(['It leaves', last.opened, '.']) }))
+    const { caller, session } = await opened()
+    const { frames } = await listening(session, await tokenOf(caller.user))
+    const response = await caller.fetch('POST', `/v1/sessions/${session}/openai/chat/completions`, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        model: 'plimsoll',
+        stream: true,
+        messages: [{ role: 'user', content: 'When?' }],
+      }),
+    })
+    await expect.poll(() => frames.length).toBe(1)
+    last.open()
+    await response.text()
+    await expect.poll(() => frames.length).toBe(2)
+    const [asked, answered] = frames.map((frame) => (JSON.parse(frame) as { seq: number }).seq)
+    expect(answered).toBeGreaterThan(asked ?? Infinity)
   })
 
   it('is refused where the session is another’s or nowhere, with the same words', async () => {
