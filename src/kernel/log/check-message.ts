@@ -1,6 +1,6 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
+import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { checkJson } from '../text/check-json.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
@@ -115,13 +115,9 @@ export function checkTime(operation: string, argument: string, time: unknown): n
   return time as number
 }
 
-function checkMetadata(
-  operation: string,
-  argument: string,
-  value: unknown,
-): NonNullable<Message['metadata']> {
+function checkMetadata(operation: string, argument: string, value: unknown): Json {
   if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
-  const json = checkJson(operation, argument, value) as NonNullable<Message['metadata']>
+  const json = checkJson(operation, argument, value)
   checkSize(operation, argument, JSON.stringify(json), MAX_METADATA_BYTES)
   return json
 }
