@@ -24,20 +24,18 @@ const ALLOWED: { readonly [role in Role]: readonly Part['type'][] } = {
   tool: ['tool-result'],
 }
 
+const text = optional(checkText)
+const count = optional(checkCount)
 /** The fields of each part beside its type. */
 const FIELDS: { readonly [type in Part['type']]: Fields } = {
   text: { text: checkText },
-  reasoning: { text: checkText, signature: optional(checkText) },
+  reasoning: { text: checkText, signature: text },
   'tool-call': { id: checkCallId, name: checkId, input: checkJson },
   'tool-result': { callId: checkCallId, output: checkJson, isError: keepTrue },
-  media: {
-    mediaType: checkText,
-    ref: optional(checkText),
-    url: optional(checkText),
-    tokens: optional(checkCount),
-  },
-  opaque: { provider: checkText, value: checkJson, tokens: optional(checkCount) },
+  media: { mediaType: checkText, ref: text, url: text, tokens: count },
+  opaque: { provider: checkText, value: checkJson, tokens: count },
 }
+
 /**
  * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy shares nothing with the input.
  *
