@@ -21,11 +21,8 @@ const checkShare: Check = (operation, argument, value) => {
 }
 const BUDGET: Fields = { contextWindow: checkSize, maxOutputTokens: checkCount, margin: optional(checkShare) }
 const OUTPUT: Fields = { first: optional(checkCount), old: optional(checkCount) }
-const SIZES: Fields = {
-  rounds: optional(checkSize),
-  messages: optional(checkSize),
-  tokens: optional(checkSize),
-}
+const size = optional(checkSize)
+const SIZES: Fields = { rounds: size, messages: size, tokens: size }
 const checkSizes: Check = (operation, argument, value) => checkShape(operation, argument, value, SIZES)
 const WINDOW: Fields = { max: optional(checkSizes), keep: optional(checkSizes), ...SIZES }
 

@@ -29,7 +29,7 @@ type Options = { readonly [name: string]: unknown }
 
 /** Opens a session; nothing is read. What its features add stands beside what each session has. */
 export function openSession(given: SessionParts): SessionBase {
-  const { memory, user, scope, project, store, system, onCut, laws, limited } = given
+  const { memory, user, scope, store, onCut, limited } = given
   const { policy } = memory
   const { sessionId } = scope
   const listeners = new Set<() => void>()
@@ -40,12 +40,8 @@ export function openSession(given: SessionParts): SessionBase {
   let unwatch: (() => void) | undefined
 
   const kernel: KernelSession & { parts: readonly NamedPart[] } = {
+    ...given,
     sessionId,
-    scope,
-    project,
-    store,
-    user,
-    memory,
     policy,
     parts: [],
     get lane() {
@@ -112,17 +108,7 @@ export function openSession(given: SessionParts): SessionBase {
   const laneBy = (policy: Policy): Lane => {
     const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])
     if (onCut) cuts.push({ name: 'onCut', after: onCut })
-    return new Lane({
-      store,
-      scope,
-      policy,
-      system,
-      laws,
-      user: user.store,
-      shows,
-      cuts,
-      cover: covers[0]?.cover,
-    })
+    return new Lane({ ...given, user: user.store, policy, shows, cuts, cover: covers[0]?.cover })
   }
   const own = laneBy(policy)
   const writer = new Writer(kernel)

@@ -108,8 +108,8 @@ export const equivalents: readonly Equivalent[] = [
   ]),
   ...of(
     'log/writer.ts',
-    "result.status === 'accepted' && (!repeated || isRepeated(result)) ? [result.seq] : [],",
-    [["result.status === 'accepted'", 'true', 'Where any was refused, this is not reached.']],
+    "some.flatMap((result) => ('seq' in result && (!repeated || result.repeated) ? result.seq : []))",
+    [["'seq' in result", 'true', 'Where any was refused, this is not reached.']],
   ),
   ...of('context/blocks.ts', 'this.#kept.set(row, kept)', [['this.#kept.set(row, kept)', '', CACHE]]),
   ...of(
@@ -179,10 +179,9 @@ export const equivalents: readonly Equivalent[] = [
   ]),
   ...of(
     'log/decide.ts',
-    'const current = slot === undefined ? undefined : (draft.marks.get(slot) ?? draft.rows.head.marks.get(slot))',
+    'const current = slot === undefined ? undefined : (marks.get(slot) ?? rows.head.marks.get(slot))',
     [['slot === undefined', 'false', 'No mark is kept under no slot.']],
   ),
-  ...of('log/fold.ts', "if (part.type !== 'tool-result') return []", [['[]', 'undefined', TYPE]]),
   ...of('context/cut.ts', 'let best = { from: newest, tokens: 0 }', [
     ['0', '(1)', 'It is set before it is read.'],
     ['0', '(-1)', 'It is set before it is read.'],

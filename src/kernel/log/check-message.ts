@@ -1,6 +1,6 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
+import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { checkJson } from '../text/check-json.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
@@ -24,20 +24,18 @@ const ALLOWED: { readonly [role in Role]: readonly Part['type'][] } = {
   tool: ['tool-result'],
 }
 
+const text = optional(checkText)
+const count = optional(checkCount)
 /** The fields of each part beside its type. */
 const FIELDS: { readonly [type in Part['type']]: Fields } = {
   text: { text: checkText },
-  reasoning: { text: checkText, signature: optional(checkText) },
+  reasoning: { text: checkText, signature: text },
   'tool-call': { id: checkCallId, name: checkId, input: checkJson },
   'tool-result': { callId: checkCallId, output: checkJson, isError: keepTrue },
-  media: {
-    mediaType: checkText,
-    ref: optional(checkText),
-    url: optional(checkText),
-    tokens: optional(checkCount),
-  },
-  opaque: { provider: checkText, value: checkJson, tokens: optional(checkCount) },
+  media: { mediaType: checkText, ref: text, url: text, tokens: count },
+  opaque: { provider: checkText, value: checkJson, tokens: count },
 }
+
 /**
  * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy shares nothing with the input.
  *
@@ -115,13 +113,9 @@ export function checkTime(operation: string, argument: string, time: unknown): n
   return time as number
 }
 
-function checkMetadata(
-  operation: string,
-  argument: string,
-  value: unknown,
-): NonNullable<Message['metadata']> {
+function checkMetadata(operation: string, argument: string, value: unknown): Json {
   if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
-  const json = checkJson(operation, argument, value) as NonNullable<Message['metadata']>
+  const json = checkJson(operation, argument, value)
   checkSize(operation, argument, JSON.stringify(json), MAX_METADATA_BYTES)
   return json
 }

@@ -14,12 +14,8 @@ export function derivedOf(
   for (const feature of use) {
     const [field, value] = feature.derive?.(message) ?? []
     if (field === undefined || value === undefined) continue
-    if (Object.hasOwn(derived, field))
-      throw invalid(
-        `feature ${feature.name}`,
-        `field ${field}`,
-        'is given by the counter or by another feature',
-      )
+    const reason = 'is given by the counter or by another feature'
+    if (Object.hasOwn(derived, field)) throw invalid(`feature ${feature.name}`, `field ${field}`, reason)
     derived[field] = value
   }
   return JSON.stringify(derived)

@@ -72,24 +72,20 @@ export interface Conversation {
   /** Ids that a rewind in these rows hides. */
   readonly hidden: ReadonlySet<string>
   /** The newest round. */
-  readonly end: RoundEnd | undefined
+  readonly end: OpenRound | undefined
   /** The same in conversations that only grew from one another. */
   readonly origin: object
 }
 
-interface RoundEnd {
+/** A round whose rows are being folded. */
+interface OpenRound {
   readonly id: string
   readonly roundPlace: number
   /** Ordinal of the message that opened it. */
   readonly opened: number
   /** Rows so far. */
-  readonly rows: number
-}
-
-/** A round whose rows are being folded. */
-interface OpenRound extends RoundEnd {
   rows: number
-  /** Its steps so far, which results may join. */
+  /** Steps so far, which results may join. */
   steps: OpenUnit[]
   readonly units: Unit[]
   readonly unshown: Unshown[]

@@ -12,12 +12,8 @@ const DEFAULT_MESSAGES = 50
 /** Rows that are read back at first beside as many messages as are asked for, or are in so many rounds: most conversations need no more. */
 const FIRST_ROWS = 32
 const ROWS_A_ROUND = 4
-const OPTIONS = {
-  before: optional(checkId),
-  rounds: optional(checkCount),
-  messages: optional(checkCount),
-  characters: optional(checkCount),
-}
+const count = optional(checkCount)
+const OPTIONS = { before: optional(checkId), rounds: count, messages: count, characters: count }
 
 /**
  * The end of a conversation as it shows (or what shows before a message), whole and uncut: rewound and forgotten messages

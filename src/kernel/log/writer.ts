@@ -115,7 +115,7 @@ export class Writer {
 
   /** Commits, again while others change what was read for it. */
   async #write(draft: Draft, given: readonly Given[], beside?: Beside): Promise<Committed> {
-    const { operation, opId, messages, round } = draft
+    const { operation, opId, round } = draft
     const { store, policy, memory } = this.#session
     const further = (await beside?.(opId)) ?? []
     for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -126,13 +126,8 @@ export class Writer {
       if (this.#seq === undefined) await this.#session.register()
       const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
       const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)
-      if (repeated || results.every(({ status }) => status === 'accepted')) {
-        const seqs = await this.#take(appends, results, repeated)
-        return {
-          ...(await this.#tell(messages, parts, repeated)),
-          ...(await this.#stored(messages, seqs, repeated)),
-        }
-      }
+      if (repeated || results.every(({ status }) => status === 'accepted'))
+        return this.#end(draft, appends, parts, results, repeated)
       const at = results.findIndex(({ status }) => status === 'rejected')
       const refused = appends[at]
       if (refused) {
@@ -193,12 +188,14 @@ export class Writer {
     return partByRound(opId, messages, round ?? this.#round, waiting)
   }
 
-  /** Takes over what was written. @returns seqs of the appends, in order */
-  async #take(
+  /** Takes over what is durable now, and tells the features; what they throw is ignored. */
+  async #end(
+    { messages }: Draft,
     appends: readonly AppendOp[],
+    parts: readonly Part[],
     results: readonly OpResult[],
     repeated: boolean,
-  ): Promise<readonly number[]> {
+  ): Promise<Committed> {
     const seqsIn = (some: readonly OpResult[]) =>
       some.flatMap((result) => ('seq' in result && (!repeated || result.repeated) ? result.seq : []))
     const seqs = seqsIn(results)
@@ -207,35 +204,21 @@ export class Writer {
     if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
     this.#round = repeated ? undefined : appends.at(-1)?.round
     this.#seq = Math.max(this.#seq ?? 0, ...seqs)
-    return seqsIn(results.slice(0, appends.length))
-  }
-
-  /** Tells features what is durable now; what they throw is ignored. @returns what came of what they wrote */
-  async #tell(messages: readonly Message[], parts: readonly Part[], repeated: boolean): Promise<Values> {
     const outcomes: { [feature: string]: unknown } = {}
     for (const { name, outcome } of parts) if (outcome) outcomes[name] = outcome(repeated)
     for (const { name, write } of this.#writes)
       try {
         await write.after?.({ messages, outcome: outcomes[name] as never })
       } catch {}
-    return outcomes
-  }
-
-  /** What is stored: of repeated writes what the first of them wrote. @param seqs those of the appends */
-  async #stored(
-    messages: readonly Message[],
-    seqs: readonly number[],
-    repeated: boolean,
-  ): Promise<AppendResult> {
-    if (!repeated) return { messages, repeated, mismatch: false }
-    const first: Message[] = []
-    for (const seq of seqs) {
+    if (!repeated) return { ...outcomes, messages, repeated, mismatch: false }
+    const written: Message[] = []
+    for (const seq of seqsIn(results.slice(0, appends.length))) {
       const { rows } = await this.#session.store.changesSince(seq - 1)
-      first.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
+      written.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
     }
     const said = (all: readonly Message[]) =>
       canonical(all.map(({ role, content }) => [role, content as Json]))
-    return { messages: first, repeated, mismatch: said(first) !== said(messages) }
+    return { ...outcomes, messages: written, repeated, mismatch: said(written) !== said(messages) }
   }
 }
 
