@@ -72,11 +72,18 @@ const browser = {
   },
 }
 
+/** The worker under test. What it logs of errors that tests provoke would bury what they say. */
+function workerWith(bindings: Readonly<Record<string, string>>) {
+  return cloudflareTest({
+    wrangler: { configPath: './wrangler.toml' },
+    miniflare: { bindings },
+    verbose: false,
+  })
+}
+
 const workerd = {
   resolve: source,
-  plugins: [
-    cloudflareTest({ wrangler: { configPath: './wrangler.toml' }, miniflare: { bindings: edgeVariables } }),
-  ],
+  plugins: [workerWith(edgeVariables)],
   test: {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
@@ -90,12 +97,7 @@ const ENCRYPTED = ['bodies', 'canaries', 'claim', 'erase', 'erase-user', 'faults
 
 const encrypted = {
   resolve: source,
-  plugins: [
-    cloudflareTest({
-      wrangler: { configPath: './wrangler.toml' },
-      miniflare: { bindings: { ...edgeVariables, ...encryptedEdgeVariables } },
-    }),
-  ],
+  plugins: [workerWith({ ...edgeVariables, ...encryptedEdgeVariables })],
   test: {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
