@@ -104,7 +104,7 @@ export function chatRun(
   })
 
   async function* read(): AsyncGenerator<ChatChunk, void, undefined> {
-    let failure: unknown = interrupted('was not read to its end')
+    let failure: unknown = interrupted('was left early')
     try {
       let response = await (open ?? again)()
       for (let seen = 0, cuts = 0; ; ) {

@@ -14,14 +14,14 @@ export interface RequestErrorDetails extends ErrorDetails {
  * A request that failed. Of a write it does not mean "not written" where `status` is absent or 500 and above: send the same again with the
  * same `opId`.
  */
-export class RequestError extends PlimsollError {
+export class RequestError extends (PlimsollError as new (
+  code: ErrorCode,
+  message: string,
+  details?: RequestErrorDetails,
+) => PlimsollError) {
   declare readonly status?: number
   declare readonly requestId?: string
   declare readonly opId?: string
-
-  constructor(code: ErrorCode, message: string, details: RequestErrorDetails = {}) {
-    super(code, message, details)
-  }
 }
 
 /** For what may not be there. @throws all but ERR_NOT_FOUND */
@@ -62,18 +62,15 @@ export async function refusalIn(
   const { status, headers } = response
   const problem = await problemIn(response)
   const retryAfter = secondsIn(headers.get('retry-after'), now)
-  const requestId = headers.get('x-request-id')
-  const details = {
+  const said = {
     // A redirect, which is not followed.
-    ...(status < 400 && { argument: 'baseUrl' }),
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...(requestId !== null && { requestId }),
-    ...Object.fromEntries(
-      FIELDS.flatMap((name) => (problem?.[name] === undefined ? [] : [[name, problem[name]]])),
-    ),
-    status,
-    opId,
+    argument: status < 400 ? 'baseUrl' : undefined,
+    retryAfter,
+    requestId: headers.get('x-request-id') ?? undefined,
+    ...problem,
   }
+  const known = FIELDS.map((name) => [name, said[name]]).filter(([, value]) => value !== undefined)
+  const details = { ...Object.fromEntries(known), status, opId }
   const code =
     status === 503 && retryAfter !== undefined
       ? 'ERR_OVERLOADED'
@@ -98,7 +95,7 @@ async function problemIn(response: Response): Promise<Problem | undefined> {
 
 /** Whole seconds, 1 or more: RFC 9110, section 10.2.3, a number or a date. */
 function secondsIn(retryAfter: string | null, now: number): number | undefined {
-  if (retryAfter === null) return undefined
-  const seconds = Number(retryAfter) || (Date.parse(retryAfter) - now) / 1000
-  return Number.isNaN(seconds) ? undefined : Math.max(1, Math.ceil(seconds))
+  const seconds = Number(retryAfter) || (Date.parse(String(retryAfter)) - now) / 1000
+  // Not a number where it is neither.
+  return Math.max(1, Math.ceil(seconds)) || undefined
 }

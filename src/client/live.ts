@@ -25,8 +25,7 @@ const CAP_MS = 30_000
 export function live(transport: Transport, path: string, listener: (event: LiveEvent) => void): () => void {
   const { settings } = transport
   const { WebSocket, baseUrl, clock, random, retry } = settings
-  if (!WebSocket)
-    throw new PlimsollError('ERR_NOT_CONFIGURED', 'live: there is no WebSocket: give one to createClient')
+  if (!WebSocket) throw new PlimsollError('ERR_NOT_CONFIGURED', 'live: needs a WebSocket')
   const closed = new AbortController()
   const { signal } = closed
   const tell = (event: LiveEvent | undefined): void => {

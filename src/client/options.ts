@@ -1,5 +1,5 @@
 import { type Host, MOST_MS } from '../ports/host.ts'
-import { checkOptions, invalid } from '../ports/options.ts'
+import { invalid } from '../ports/options.ts'
 
 /**
  * Contract: gives the token to send. It is asked at each call, so it may keep one; asked once more, with the token that was refused, when
@@ -84,28 +84,62 @@ export interface Settings {
   readonly newId: () => string
 }
 
-const RETRY: Required<RetryOptions> = { retries: 3, baseMs: 300, capMs: 5_000, waitForMs: 0 }
-const OPTIONS = [
-  ...['baseUrl', 'token', 'retry', 'timeoutMs', 'fetch', 'WebSocket', 'clock', 'random', 'newId'],
-]
-
 /** @throws ERR_INVALID_ARGUMENT */
 export function settingsOf(options: ClientOptions): Settings {
-  checkOptions('client', 'options', options, OPTIONS)
-  const { baseUrl, retry = {}, clock = webClock } = options
-  checkOptions('client', 'retry', retry, Object.keys(RETRY))
-  if (!URL.canParse(baseUrl, globalThis.location?.href)) throw invalid('client', 'baseUrl', 'is no URL')
-  return {
+  const settings: Settings = {
+    baseUrl: '',
+    token: '',
+    retry: { retries: 3, baseMs: 300, capMs: 5_000, waitForMs: 0 },
     timeoutMs: 30_000,
     // Looked up at each call, since others may have put their own in its place.
     fetch: (url, init) => fetch(url, init),
     WebSocket: globalThis.WebSocket,
-    clock,
+    clock: webClock,
     random: Math.random,
-    newId: () => uuidv7(clock.now()),
+    newId: () => uuidv7((options.clock ?? webClock).now()),
+  }
+  refuseUnknown('client', options, settings)
+  const { baseUrl, retry = {} } = options
+  refuseUnknown('client: retry', retry, settings.retry)
+  if (!URL.canParse(baseUrl, globalThis.location?.href)) throw invalid('client', 'baseUrl', 'is no URL')
+  return {
+    ...settings,
     ...options,
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    retry: { ...RETRY, ...retry },
+    retry: { ...settings.retry, ...retry },
+  }
+}
+
+/** @throws ERR_INVALID_ARGUMENT: an option that is not known, or no options at all */
+export function refuseUnknown(operation: string, options: object | null, known: object): void {
+  const unknown = Object.keys(options ?? { null: 0 }).find((name) => !Object.hasOwn(known, name))
+  if (unknown !== undefined) throw invalid(operation, unknown, 'is no option')
+}
+
+/**
+ * Works until it is done.
+ *
+ * @param work is given what resolves once so many milliseconds are over or the signal aborts, and
+ * whether it was the time
+ */
+export async function within<Value>(
+  clock: Settings['clock'],
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (over: Promise<void>, isLate: () => boolean) => Promise<Value>,
+): Promise<Value> {
+  const timeout = clock.timeout(Math.min(ms, MOST_MS))
+  let end = (): void => {}
+  const over = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  timeout.signal.addEventListener('abort', end)
+  signal?.addEventListener('abort', end)
+  try {
+    return await work(over, () => timeout.signal.aborted)
+  } finally {
+    timeout.clear()
+    signal?.removeEventListener('abort', end)
   }
 }
 
@@ -116,22 +150,14 @@ export async function sleep(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   signal?.throwIfAborted()
-  const timeout = clock.timeout(Math.min(ms, MOST_MS))
-  let end = (): void => {}
-  await new Promise<void>((resolve) => {
-    end = resolve
-    timeout.signal.addEventListener('abort', end)
-    signal?.addEventListener('abort', end)
-  })
-  timeout.clear()
-  signal?.removeEventListener('abort', end)
+  await within(clock, ms, signal, (over) => over)
   signal?.throwIfAborted()
 }
 
 /** Checks what travels in a header, where fetch would fail as if there were no network. @throws ERR_INVALID_ARGUMENT */
 export function checkPrintable(argument: string, value: string): string {
   if (/^[!-~]+$/.test(value)) return value
-  throw invalid('client', argument, 'must be printable ASCII without spaces')
+  throw invalid('client', argument, 'must be visible ASCII')
 }
 
 /** Full jitter: anything from nothing to the whole of an exponential wait, so that clients which failed together come back apart. */
@@ -151,11 +177,11 @@ const webClock: Settings['clock'] = {
   },
 }
 
-/** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 74 random bits. */
+/** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 72 random bits. */
 function uuidv7(now: number): string {
   // Not `randomUUID`, which pages without TLS lack.
   const random = crypto.getRandomValues(new Uint8Array(10))
   const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
   const all = now.toString(16).padStart(12, '0') + hex
-  return all.replace(/(.{8})(.{4}).(.{3}).(.{3})/, `$1-$2-7$3-${'89ab'[(random[2] ?? 0) >> 6]}$4-`)
+  return all.replace(/(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-7$3-8$4-')
 }

@@ -12,8 +12,7 @@ export function pathOf(...segments: readonly string[]): string {
  *   (WHATWG URL, double-dot URL path segment)
  */
 export function segmentOf(id: string): string {
-  if (/^\.{0,2}$|\p{Surrogate}/u.test(id))
-    throw invalid('client', 'id', 'must not be empty, . or .., nor hold a lone surrogate')
+  if (/^\.{0,2}$|\p{Surrogate}/u.test(id)) throw invalid('client', 'id', 'cannot stand in a URL')
   return encodeURIComponent(id)
 }
 

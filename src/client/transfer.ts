@@ -49,5 +49,5 @@ export function importText(transport: Transport, text: string, options: CallOpti
 }
 
 function brokenOff(cause?: unknown): RequestError {
-  return new RequestError('ERR_INTERRUPTED', 'GET /v1/me/export: it broke off', { cause })
+  return new RequestError('ERR_INTERRUPTED', 'export: it broke off', { cause })
 }

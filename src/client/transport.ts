@@ -1,14 +1,15 @@
 import { MOST_MS } from '../ports/host.ts'
-import { checkOptions } from '../ports/options.ts'
 import { fromWire, toWire } from '../ports/wire.ts'
 import { RequestError, refusalIn } from './error.ts'
 import {
   backoff,
   type CallOptions,
   checkPrintable,
+  refuseUnknown,
   type Settings,
   sleep,
   type WriteOptions,
+  within,
 } from './options.ts'
 import { queryOf } from './paths.ts'
 
@@ -45,9 +46,6 @@ export interface Transport {
 /** Refusals of 500 and above which the same request would only meet again. */
 const FINAL = /^ERR_(?:MODEL|NOT_CONFIGURED|STORAGE_FULL|STORAGE_LOST|UPGRADE_REQUIRED)$/
 
-/** The options of a call, and what the call adds to them. */
-const CALL = ['signal', 'timeoutMs', 'opId', 'body', 'raw', 'headers', 'isOpen']
-
 const JSON_TYPE = 'application/json'
 
 export function createTransport(settings: Settings): Transport {
@@ -72,75 +70,69 @@ export function createTransport(settings: Settings): Transport {
     return status < 500 || FINAL.test(code) ? undefined : backoff(settings, attempt)
   }
 
-  const attempt = async <Value>(
-    request: string,
-    url: string,
-    init: RequestInit,
-    { signal, timeoutMs = settings.timeoutMs, opId }: WriteOptions,
-    take: (response: Response) => Promise<Value>,
-  ): Promise<Value> => {
-    const limit = Math.min(timeoutMs, MOST_MS)
-    const controller = new AbortController()
-    const timeout = clock.timeout(limit)
-    let stop = (): void => {}
-    // Not every fetch listens to its signal.
-    const stopped = new Promise<never>((_, reject) => {
-      stop = () => {
-        controller.abort()
-        reject()
-      }
-    })
-    timeout.signal.addEventListener('abort', stop)
-    signal?.addEventListener('abort', stop)
-    const answer = async (): Promise<Value> => {
-      const response = await fetch(url, { ...init, signal: controller.signal })
-      if (response.ok || response.status === 304) return take(response)
-      throw await refusalIn(response, request, opId, clock.now())
-    }
-    try {
-      return await Promise.race([answer(), stopped])
-    } catch (cause) {
-      if (cause instanceof RequestError) throw cause
-      throw timeout.signal.aborted
-        ? new RequestError('ERR_TIMEOUT', `${request}: no answer within ${limit} ms`, { limit, opId })
-        : new RequestError('ERR_STORAGE', `${request}: no answer`, { cause, opId })
-    } finally {
-      timeout.clear()
-      signal?.removeEventListener('abort', stop)
-    }
-  }
-
   const send = async <Value>(
     method: Method,
     path: string,
-    call: Call,
+    call: Call | null,
     accept: string,
     take: (response: Response) => Promise<Value>,
   ): Promise<Value> => {
-    checkOptions(`${method} ${path}`, 'options', call, CALL)
-    const { signal, body, isOpen } = call
-    const raw = body === undefined ? call.raw : { type: JSON_TYPE, text: JSON.stringify(toWire(body)) }
-    const named = { ...call, opId: method === 'GET' ? undefined : opId(call.opId) }
+    const request = `${method} ${path}`
+    const {
+      signal,
+      timeoutMs: limit = settings.timeoutMs,
+      body,
+      isOpen,
+      ...rest
+    } = call ?? ({ null: 0 } as Call)
+    const { opId: given, raw: as, headers, ...unknown } = rest
+    refuseUnknown(request, unknown, {})
+    const raw = body === undefined ? as : { type: JSON_TYPE, text: JSON.stringify(toWire(body)) }
+    const named = method === 'GET' ? undefined : opId(given)
     let sent = isOpen ? undefined : await token()
     let mayRefresh = !isOpen && typeof settings.token === 'function'
     let patience = Math.min(retry.waitForMs, MOST_MS)
-    for (let attempts = 0; ; ) {
-      signal?.throwIfAborted()
-      const init: RequestInit = {
-        method,
-        // One that is followed takes the token elsewhere, and may turn a POST into a GET.
-        redirect: 'manual',
-        headers: {
-          accept,
-          ...(raw && { 'content-type': raw.type }),
-          ...(sent !== undefined && { authorization: `Bearer ${sent}` }),
-          ...(named.opId !== undefined && { 'idempotency-key': named.opId }),
-          ...call.headers,
-        },
-        ...(raw && { body: raw.text }),
+    const attempt = async (over: Promise<void>, isLate: () => boolean): Promise<Value> => {
+      const controller = new AbortController()
+      // Not every fetch listens to its signal.
+      const stopped = over.then(() => {
+        controller.abort()
+        throw undefined
+      })
+      const answer = async (): Promise<Value> => {
+        const response = await fetch(baseUrl + path, {
+          method,
+          // One that is followed takes the token elsewhere, and may turn a POST into a GET.
+          redirect: 'manual',
+          headers: {
+            accept,
+            ...(raw && { 'content-type': raw.type }),
+            ...(sent !== undefined && { authorization: `Bearer ${sent}` }),
+            ...(named !== undefined && { 'idempotency-key': named }),
+            ...headers,
+          },
+          ...(raw && { body: raw.text }),
+          signal: controller.signal,
+        })
+        if (response.ok || response.status === 304) return take(response)
+        throw await refusalIn(response, request, named, clock.now())
       }
       try {
-        return await attempt(`${method} ${path}`, baseUrl + path, init, named, take)
+        return await Promise.race([answer(), stopped])
+      } catch (cause) {
+        if (cause instanceof RequestError) throw cause
+        throw isLate()
+          ? new RequestError('ERR_TIMEOUT', `${request}: no answer within ${limit} ms`, {
+              limit,
+              opId: named,
+            })
+          : new RequestError('ERR_STORAGE', `${request}: no answer`, { cause, opId: named })
+      }
+    }
+    for (let attempts = 0; ; ) {
+      signal?.throwIfAborted()
+      try {
+        return await within(clock, limit, signal, attempt)
       } catch (error) {
         signal?.throwIfAborted()
         const failure = error as RequestError

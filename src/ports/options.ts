@@ -10,9 +10,8 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-const NO_OPTION = 'is no option'
-/** Of what a feature may take. */
-export const NOT_IN_USE = `${NO_OPTION} of what is in use: add the feature that takes it to \`use\``
+/** Why an option is refused that a feature may take. */
+export const NOT_IN_USE = 'is no option of what is in use: add the feature that takes it to `use`'
 
 /**
  * An object with none but these keys: an option that is not known would change nothing, and nobody would hear of it.
@@ -24,7 +23,7 @@ export function checkOptions(
   argument: string,
   value: unknown,
   known: readonly string[],
-  reason = NO_OPTION,
+  reason = 'is no option',
 ): asserts value is object {
   if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
   const unknown = Object.keys(value).find((key) => !known.includes(key))

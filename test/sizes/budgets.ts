@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 101,
     goalKiB: 92,
   },
-  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
+  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6 },
 ]
 
 /** The widget by one tag, in bytes, gzip -9. */

@@ -285,7 +285,7 @@ describe('what takes options', () => {
 
 /** What is exported and takes no options. */
 const without = [
-  ...['PlimsollError', 'Filling', 'charsPerToken', 'calibrated', 'mapStore', 'provide', 'slot'],
+  ...['PlimsollError', 'Filling', 'lawChecker', 'charsPerToken', 'calibrated', 'mapStore', 'provide', 'slot'],
   ...['assertFits', 'compose', 'countMessage', 'diffContexts', 'extractFacts', 'inlineAttachments'],
   ...['fromAnthropicMessages', 'fromOpenAIMessages', 'parseAnthropicReply', 'parseOpenAIReply', 'toOpenAI'],
   ...['isPlimsollError', 'lintPrefix', 'lintRequest', 'stringifyContext', 'toMarkdown', 'versionsIn'],

@@ -123,10 +123,11 @@ export class BlockShelf {
    * @param missing tokens of the entry that it does not show
    */
   #block(block: Omit<Block, 'section' | 'tokens'>, tokens: number, missing = 0): Block {
+    const { role, from, rule, trust } = block
     const parts = unfenced(block.parts)
     const count = parts === block.parts ? tokens : this.#count(parts)
-    const all = block.role === 'system' ? count + this.#fenceTokens : count
-    const made: Block = { section: 'window', ...block, parts, tokens: all }
+    const all = role === 'system' ? count + this.#fenceTokens : count
+    const made: Block = { section: 'window', role, parts, from, rule, tokens: all, trust }
     if (missing !== 0) this.#missing.set(made, missing)
     return made
   }
