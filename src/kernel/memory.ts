@@ -40,7 +40,12 @@ export interface KernelOptions extends PolicyOptions {
   readonly host: Host
 }
 
-/** The memory over injected storage, counter, clock and ids. @throws ERR_INVALID_ARGUMENT, but for an unknown option */
+/**
+ * The memory over injected storage, counter, clock and ids. Who gives options to apps refuses those
+ * that are unknown.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
   const { store, system = '', counter, host, onCut, laws, use: given = [], ...limits } = options
   if (typeof store?.open !== 'function')

@@ -52,6 +52,8 @@ describe('settings that make no sense are refused, by name', () => {
     ['pins', { compaction: { pins: [] as never } }],
     ['budget.maxOutputTokens', { budget: { contextWindow: 100, maxOutputTokens: 100 } }],
     ['budget.margin', { budget: { contextWindow: 100, maxOutputTokens: 0, margin: 0.6 } }],
+    ['budget.margin', { budget: { contextWindow: 100, maxOutputTokens: 0, margin: '0.1' as never } }],
+    ['toolOutput.first', { toolOutput: { first: null as never } }],
     ['window.max.rounds', { window: { max: { rounds: 0 } } }],
     ['window.keep.rounds', { window: { max: { rounds: 2 }, keep: { rounds: 3 } } }],
     ['toolOutput.first', { toolOutput: { first: -1 } }],

@@ -27,7 +27,8 @@ export const decide: Decide = (ops, given) => {
   let rows = given
   let { seq, ordinal } = rows.head
   let isErased = false
-  // What is written over the rows that were read, by the ops taken so far. Bodies of what is deleted are left out at the end.
+  // What the ops taken so far write over the rows that were read. At the end, bodies of what is
+  // deleted are left out.
   const log: LogRow[] = []
   const entries = new Map<string, LogRow>()
   const registers = new Map<string, RegisterRow>()
@@ -49,15 +50,15 @@ export const decide: Decide = (ops, given) => {
     log.push({ seq: ++seq, place: 0, kind, id, opId, ordinal, body: null })
   }
   /**
-   * Whether a mark or register that is written now is deleted as it arrives: because it was deleted itself, or because it
-   * derives from what was. Then what derives from it is too.
+   * Whether a mark or register that is written now is deleted as it arrives: because it was
+   * deleted itself, or because it derives from what was. Then what derives from it is too.
    */
   const arrivesDeleted = (name: string, sources: readonly string[] = []) => {
     const isGone = [name, ...sources].some(isDeleted)
     if (isGone) emptied.add(name)
     return isGone
   }
-  /** What names `source` as a source: in the store, unless it was written over since, and among the rows of this batch. */
+  /** What names `source` as a source: stored, unless it was written over since, and in this batch. */
   const naming = (source: string) => {
     const isFrom = ({ sources }: Pick<LogRow, 'sources'>) => sources?.includes(source)
     return [
@@ -201,7 +202,7 @@ function reindexed(
   return { unlisted, listed, sums }
 }
 
-/** Where an index lists a register and the other one does not; each place once, however often the index says so. */
+/** Where an index lists a register and the other does not; each place once, however often it says so. */
 function placesOf(key: string, index: readonly IndexEntry[], other: readonly IndexEntry[]): IndexRow[] {
   return index.flatMap(({ group, order }, at) => {
     const isHere = (one: IndexEntry) => one.group === group && one.order === order

@@ -35,7 +35,7 @@ export async function findOpener(
   const start = entries.find((row) => row.id === windowFrom)
   let opener: LogRow | undefined
   for (const round of new Set((start ? [start] : entries).map((row) => row.round))) {
-    // Where nothing showed when a window began, it begins at a mark, which has no round: only rounds that open in it do.
+    // A window that began when nothing showed begins at a mark: only rounds that open in it show.
     if (round === undefined || known.has(round)) continue
     const row = await readEntry(store, round)
     if (row && row.seq > (opener?.seq ?? 0)) opener = row

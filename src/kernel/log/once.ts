@@ -6,7 +6,7 @@ import { decide, nothingWritten } from './decide.ts'
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
 
-/** What was tried so often. @param details what it names, and the version that is there now, where they are known */
+/** What was tried so often. @param details its id, and the version that is there now, where known */
 export function changedByOthers(operation: string, what: string, details?: ErrorDetails): PlimsollError {
   const reason = `${what} was changed by others ${TRIES} times in a row`
   return new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`, details)

@@ -11,7 +11,7 @@ export function optional(check: Check): Check {
   return (operation, argument, value) => (value === undefined ? undefined : check(operation, argument, value))
 }
 
-/** Those of the fields that are given, as they were checked. @param path what stands before their names in errors */
+/** The fields that are given, as they were checked. @param path begins their names in errors */
 export function checkFields<Checked>(
   operation: string,
   path: string,

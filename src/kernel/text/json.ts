@@ -19,7 +19,11 @@ export function canonical(value: Json): string {
   return `{${fields.join(',')}}`
 }
 
-/** A body as it was stored under an id; undefined: it was forgotten. @throws ERR_STORAGE where storage gives back something else than JSON */
+/**
+ * A body as it was stored under an id; undefined: it was forgotten.
+ *
+ * @throws ERR_STORAGE where storage gives back something else than JSON
+ */
 export function parseBody(id: string, body: string | null): unknown {
   if (body === null) return undefined
   try {
