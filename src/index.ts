@@ -134,8 +134,6 @@ export {
   type OnCut,
   type Owner,
   type Prepared,
-  type Provided,
-  provide,
   type ReadAsk,
   type RegisterKind,
   type Rung,
@@ -143,15 +141,14 @@ export {
   type SessionPart,
   type Showing,
   type ShowPart,
-  type Slot,
   type Standing,
-  slot,
   type TailAsk,
   type TailPart,
   type WriteDraft,
   type WritePart,
 } from './kernel/feature.ts'
 export type { Policy } from './kernel/policy.ts'
+export { type Provided, provide, type Slot, slot } from './kernel/slot.ts'
 export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
 export { readAudit } from './operations/audit.ts'
 export { readBranches, switchTo } from './operations/branches.ts'

@@ -1,4 +1,5 @@
-import { type KernelUser, type Slot, slot } from '../kernel/feature.ts'
+import type { KernelUser } from '../kernel/feature.ts'
+import { type Slot, slot } from '../kernel/slot.ts'
 import type { Fact, FactList, FactSums } from '../ports/fact.ts'
 import type { Recalled, RecallOptions } from '../ports/recall.ts'
 import type { ListedSkill, SkillQuery } from '../ports/skill.ts'

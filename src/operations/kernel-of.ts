@@ -1,4 +1,5 @@
-import { KERNEL, type KernelMemory, type KernelSession, type Slot } from '../kernel/feature.ts'
+import { KERNEL, type KernelMemory, type KernelSession } from '../kernel/feature.ts'
+import type { Slot } from '../kernel/slot.ts'
 import { invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Memory, SessionBase } from '../ports/memory.ts'

@@ -1,13 +1,13 @@
-import {
-  type Feature,
-  type KernelSession,
-  type KernelUser,
-  provide,
-  type RegisterKind,
-  type WriteDraft,
-  type WritePart,
+import type {
+  Feature,
+  KernelSession,
+  KernelUser,
+  RegisterKind,
+  WriteDraft,
+  WritePart,
 } from '../../kernel/feature.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
+import { provide } from '../../kernel/slot.ts'
 import { checkCount, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'

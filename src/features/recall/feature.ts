@@ -1,5 +1,6 @@
-import { type Feature, type KernelUser, provide, type Showing } from '../../kernel/feature.ts'
+import type { Feature, KernelUser, Showing } from '../../kernel/feature.ts'
 import { textOf } from '../../kernel/log/message.ts'
+import { provide } from '../../kernel/slot.ts'
 import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'

@@ -1,11 +1,5 @@
-import {
-  type Feature,
-  type HeadPart,
-  type KernelUser,
-  provide,
-  type RegisterKind,
-  type Rung,
-} from '../../kernel/feature.ts'
+import type { Feature, HeadPart, KernelUser, RegisterKind, Rung } from '../../kernel/feature.ts'
+import { provide } from '../../kernel/slot.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'

@@ -1,5 +1,6 @@
 import { Dated } from '../../features/slots.ts'
-import { type Feature, provide } from '../../kernel/feature.ts'
+import type { Feature } from '../../kernel/feature.ts'
+import { provide } from '../../kernel/slot.ts'
 import { Retention } from './retention.ts'
 import { checkRetention, type RetentionOptions } from './retention-options.ts'
 
