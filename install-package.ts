@@ -1,6 +1,6 @@
 /**
- * `node install-package.ts <folder>…`: installs the packages that only one thing needs, where they are not as their lock says. They are
- * no part of `npm ci`.
+ * `node install-package.ts <folder>…`: installs the packages that only one thing needs, where they
+ * are not as their lock says. They are no part of `npm ci`.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'

@@ -10,7 +10,10 @@ const executablePath = findChromium()
 /** What a push runs of the random cases: the same quarter each time. */
 const PUSH = 0.25
 
-/** `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which. `ORACLE=500` plays so many histories. */
+/**
+ * `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which.
+ * `ORACLE=500` plays so many histories.
+ */
 const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE } = process.env
 const fastCheckRuns = Number(FAST_CHECK_RUNS ?? PUSH)
 const fastCheckSeed =
@@ -23,8 +26,8 @@ if (fastCheckSeed !== undefined)
   console.log(`FAST_CHECK_RUNS=${fastCheckRuns} FAST_CHECK_SEED=${fastCheckSeed}`)
 
 /**
- * Of each project: how often properties run, the time of a test, which grows with that, and how long it waits for something.
- * Machines that do other things too are no reason to fail.
+ * Of each project: how often properties run, the time of a test, which grows with that, and how
+ * long it waits for something. Machines that do other things too are no reason to fail.
  */
 function patient(testTimeout: number, histories = 0) {
   return {
@@ -39,8 +42,9 @@ function patient(testTimeout: number, histories = 0) {
 }
 
 /**
- * Files share one process, or one Miniflare, in which each module, and the worker, is loaded once: to begin anew takes longer than the
- * tests of most files. What a file changes beyond itself it undoes.
+ * Files share one process, or one Miniflare, in which each module, and the worker, is loaded once:
+ * to begin anew takes longer than the tests of most files. What a file changes beyond itself it
+ * undoes.
  */
 const together = { isolate: false }
 
@@ -92,7 +96,10 @@ const workerd = {
   },
 }
 
-/** What must hold with encryption on too: faults, erasing, moving and what strangers send (T7, T31 to T34, T41). */
+/**
+ * What must hold with encryption on too: faults, erasing, moving and what strangers send (T7, T31
+ * to T34, T41).
+ */
 const ENCRYPTED = ['bodies', 'canaries', 'claim', 'erase', 'erase-user', 'faults', 'fuzz', 'ids', 'tenants']
 
 const encrypted = {

@@ -13,7 +13,10 @@ interface Bundled {
   readonly license: string
 }
 
-/** Writes a file beside the bundle, `LICENSES.txt` by default: the licence of every package of which it holds something, and of this one. */
+/**
+ * Writes a file beside the bundle, `LICENSES.txt` by default: the licence of every package of which
+ * it holds something, and of this one.
+ */
 export function bundledLicenses(fileName = 'LICENSES.txt'): Plugin {
   return {
     name: 'bundled-licenses',
@@ -27,7 +30,8 @@ export function bundledLicenses(fileName = 'LICENSES.txt'): Plugin {
 /**
  * The licences of the packages that these modules are from, ordered by name.
  *
- * @throws Error: one of them has no text of a licence, neither its own nor among those of `WITHOUT_FILE`
+ * @throws Error: one of them has no text of a licence, neither its own nor among those of
+ * `WITHOUT_FILE`
  */
 export function licensesOf(moduleIds: readonly string[]): string {
   const folders = new Set(moduleIds.map(folderOf))
@@ -38,7 +42,8 @@ export function licensesOf(moduleIds: readonly string[]): string {
 /** Where the package of a module is: what is in no package of its own is of this one. */
 function folderOf(id: string): string {
   if (id.startsWith('\0rolldown/')) return join(root, 'node_modules/rolldown')
-  // The innermost, where a package has packages of its own. Modules that a plugin made of others begin with a NUL.
+  // The innermost, where a package has packages of its own. Modules that a plugin made of others
+  // begin with a NUL.
   const [, found = root] = /^\0?(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(id) ?? []
   return found
 }

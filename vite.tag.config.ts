@@ -22,7 +22,10 @@ const denseStyles: Plugin = {
 const WRAPPED =
   /[\w$]+\((?:\(\)=>|async\(\)=>\{let\{(\w+):(\w+)\}=await )(import\(`[^`]+`\)(?:\.then\([^()]*\))?)(?:;return\{\1:\2\}\})?,\[\],import\.meta\.url\)/g
 
-/** No file here has styles or siblings that its browser should fetch ahead: what Vite puts around each import is dead weight. */
+/**
+ * No file here has styles or siblings that its browser should fetch ahead: what Vite puts around
+ * each import is dead weight.
+ */
 const plainImports: Plugin = {
   name: 'plain-imports',
   enforce: 'pre',
@@ -49,7 +52,10 @@ const ownPeers: Plugin = {
 
 type ModuleInfoOf = (id: string) => { readonly importedIds: readonly string[] } | null
 
-/** What is always loaded together is one file: each file is compressed by itself, and waits for an answer of its own. */
+/**
+ * What is always loaded together is one file: each file is compressed by itself, and waits for an
+ * answer of its own.
+ */
 const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   launcher: ['tag.ts'],
   opened: ['element/opened.ts'],
@@ -73,14 +79,18 @@ function closure(info: ModuleInfoOf, names: readonly string[]): ReadonlySet<stri
   return found
 }
 
-/** The widget for pages without a bundler: a launcher, and beside it what it loads when it is opened. */
+/**
+ * The widget for pages without a bundler: a launcher, and beside it what it loads when it is
+ * opened.
+ */
 export default defineConfig({
   // Wherever the files are put, they find each other.
   base: './',
   publicDir: false,
   plugins: [denseStyles, plainImports, ownPeers, bundledLicenses()],
   resolve: {
-    // The package's own entry shares one Dexie among all on a page, and throws where two versions meet: this copy keeps to itself.
+    // The package's own entry shares one Dexie among all on a page, and throws where two versions
+    // meet: this copy keeps to itself.
     alias: { dexie: resolve(import.meta.dirname, 'node_modules/dexie/dist/modern/dexie.mjs') },
   },
   build: {

@@ -1,6 +1,7 @@
 /**
- * The tool loop of the AI SDK over recorded conversations of coding agents, in one run: with the memory inside of it, and with the
- * SDK's own `pruneMessages`. Each request is measured as the model receives it.
+ * The tool loop of the AI SDK over recorded conversations of coding agents, in one run: with the
+ * memory inside of it, and with the SDK's own `pruneMessages`. Each request is measured as the
+ * model receives it.
  */
 import { loadO200k } from '../src/counters/o200k.ts'
 import { type Measured, measure } from '../test/ai-sdk/measure.ts'

@@ -1,7 +1,10 @@
 export interface BenchOptions {
   /** Fewer sizes, shorter cells, fewer histories. */
   readonly quick: boolean
-  /** Folder with recordings, for the benches that replay some; with LoCoMo's files, for that of recall. */
+  /**
+   * Folder with recordings, for the benches that replay some; with LoCoMo's files, for that of
+   * recall.
+   */
   readonly data?: string
   /** Folder with recordings, for the bench of recall. */
   readonly transcripts?: string

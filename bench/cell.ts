@@ -1,6 +1,7 @@
 /**
- * One cell, in a process of its own, so that it can be stopped in the middle of a call: holds a subject with a history
- * and, when told to, runs it for a while. Started by `cells.ts` with the subject's file name and the history's size.
+ * One cell, in a process of its own, so that it can be stopped in the middle of a call: holds a
+ * subject with a history and, when told to, runs it for a while. Started by `cells.ts` with the
+ * subject's file name and the history's size.
  */
 import { exchanges, take } from './history.ts'
 import type { Open, Subject } from './subject.ts'
@@ -29,7 +30,10 @@ export interface Samples {
   readonly tokens: number[]
 }
 
-/** Exchanges that are appended before a short history is made anew; a long one may grow by a twentieth. */
+/**
+ * Exchanges that are appended before a short history is made anew; a long one may grow by a
+ * twentieth.
+ */
 const LEAST_GROWTH = 40
 
 const [name = '', sizeText = ''] = process.argv.slice(2)
@@ -74,7 +78,10 @@ function* counted<T extends readonly unknown[]>(source: Iterable<T>): Generator<
   }
 }
 
-/** Appends outside the timed region, so that no call finds the result of the call before. At least one call. */
+/**
+ * Appends outside the timed region, so that no call finds the result of the call before. At least
+ * one call.
+ */
 async function run(ms: number): Promise<Report> {
   const samples: Samples = {
     steps: subject.steps.map(() => []),

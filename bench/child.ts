@@ -39,7 +39,10 @@ export function runChild<Message>(
   })
 }
 
-/** In the child: sends a message, and resolves when it is on its way, so that a long call cannot hold it back. */
+/**
+ * In the child: sends a message, and resolves when it is on its way, so that a long call cannot
+ * hold it back.
+ */
 export function send(message: object): Promise<void> {
   return new Promise((resolve) => {
     process.send?.(message, () => resolve())

@@ -1,7 +1,8 @@
 /**
- * What a context costs as the history grows, in one run: Plimsoll, the least that a token window can cost, and the peers,
- * each over the same histories in a process of its own, in turns. Then what is counted rather than timed: rows read from
- * the store, and tool calls parted from their results.
+ * What a context costs as the history grows, in one run: Plimsoll, the least that a token window
+ * can cost, and the peers, each over the same histories in a process of its own, in turns. Then
+ * what is counted rather than timed: rows read from the store, and tool calls parted from their
+ * results.
  */
 
 import type { BenchOptions, BenchReport } from './bench.ts'

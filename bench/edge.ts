@@ -1,6 +1,6 @@
 /**
- * The edge as it is deployed, in one bare workerd with a raw worker and the memory alone: calls, what they do in objects, replies of
- * chats, and how large it is.
+ * The edge as it is deployed, in one bare workerd with a raw worker and the memory alone: calls,
+ * what they do in objects, replies of chats, and how large it is.
  */
 import { rmSync } from 'node:fs'
 import { BareWorkerd } from '../test/kill/bare-workerd.ts'

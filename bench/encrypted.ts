@@ -1,6 +1,6 @@
 /**
- * The store that encrypts beside the same one in the clear, in one run: a call at the edge in one workerd, then in one page of a
- * Chromium. A call appends an exchange and builds the context.
+ * The store that encrypts beside the same one in the clear, in one run: a call at the edge in one
+ * workerd, then in one page of a Chromium. A call appends an exchange and builds the context.
  */
 import { rmSync } from 'node:fs'
 import { type BareWorker, BareWorkerd } from '../test/kill/bare-workerd.ts'

@@ -1,6 +1,9 @@
 import type { MessageInput, Part } from '../src/ports/message.ts'
 
-/** The classic estimate, four characters a token, for what has no counter of its own. All text here is ASCII. */
+/**
+ * The classic estimate, four characters a token, for what has no counter of its own. All text here
+ * is ASCII.
+ */
 export function estimateText(text: string): number {
   return text.length === 0 ? 0 : Math.max(1, Math.floor(text.length / 4))
 }

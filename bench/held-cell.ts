@@ -1,4 +1,7 @@
-/** In a process of its own, with `--expose-gc`: sends what is held. Started by `held.ts` with the number of messages. */
+/**
+ * In a process of its own, with `--expose-gc`: sends what is held. Started by `held.ts` with the
+ * number of messages.
+ */
 import { charsPerToken, createMemory, mapStore } from '../src/index.ts'
 import type { ContextOptions } from '../src/ports/session.ts'
 import type { Store } from '../src/ports/store.ts'

@@ -1,6 +1,6 @@
 /**
- * What is held in memory: bytes a message in the map store, and what a session whose context nobody asked for costs after
- * many messages, beside a new one that reads the same.
+ * What is held in memory: bytes a message in the map store, and what a session whose context nobody
+ * asked for costs after many messages, beside a new one that reads the same.
  */
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { runChild } from './child.ts'

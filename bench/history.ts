@@ -1,12 +1,18 @@
 import type { MessageInput } from '../src/ports/message.ts'
 
-/** What is appended at a time: a user message, in one of nineteen a tool call and its result, and the reply. */
+/**
+ * What is appended at a time: a user message, in one of nineteen a tool call and its result, and
+ * the reply.
+ */
 export type Exchange = readonly MessageInput[]
 
 export const SYSTEM =
   'You are a careful assistant. Answer from the conversation, and say so when you do not know.'
 
-/** Share of the exchanges that hold a call and its result, so that 5 % of all messages are one or the other. */
+/**
+ * Share of the exchanges that hold a call and its result, so that 5 % of all messages are one or
+ * the other.
+ */
 const TOOL_SHARE = 0.05 / (1 - 0.05)
 
 const CORPUS_CHARS = 1_000_000
@@ -56,7 +62,10 @@ export function* take(source: Iterator<Exchange>, size: number): Generator<Excha
 
 let corpus = ''
 
-/** Text from a place in a fixed corpus, as a string of its own: a slice would keep the corpus alive and be cheap. */
+/**
+ * Text from a place in a fixed corpus, as a string of its own: a slice would keep the corpus alive
+ * and be cheap.
+ */
 function textAt(place: number, length: number): string {
   corpus ||= makeCorpus()
   const start = Math.floor(place * (CORPUS_CHARS - length))

@@ -1,6 +1,6 @@
 /**
- * The race of the inspector's page over the longest session in `<data>/transcripts/coding-openai.jsonl`:
- * README's picture, written to `--out`, and its table.
+ * The race of the inspector's page over the longest session in
+ * `<data>/transcripts/coding-openai.jsonl`: README's picture, written to `--out`, and its table.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

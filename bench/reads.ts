@@ -17,7 +17,10 @@ export interface Reads {
   readonly coldReads: number
 }
 
-/** The newest messages, and those that follow, are the same at each size: what differs is how many lie before. */
+/**
+ * The newest messages, and those that follow, are the same at each size: what differs is how many
+ * lie before.
+ */
 const SAME_MESSAGES = 100
 /** Enough for several epochs. */
 const CONTEXTS = 100

@@ -1,7 +1,8 @@
 /**
- * Recall in one run: how much of what answers a question is found, whether known messages of recordings are, how fast, and how large;
- * beside MiniSearch with its defaults, and with a stemmer, stop words and speakers; and the same through sessions over stores: whether they
- * find the same, what recall adds to an append, and what a reopen costs.
+ * Recall in one run: how much of what answers a question is found, whether known messages of
+ * recordings are, how fast, and how large; beside MiniSearch with its defaults, and with a stemmer,
+ * stop words and speakers; and the same through sessions over stores: whether they find the same,
+ * what recall adds to an append, and what a reopen costs.
  */
 import { writeFile } from 'node:fs/promises'
 import { hashText } from '../src/kernel/text/hash.ts'

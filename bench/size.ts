@@ -1,6 +1,6 @@
 /**
- * What a browser downloads for the part of each library that keeps a context: bundled, minified, compressed by gzip -9,
- * in one run.
+ * What a browser downloads for the part of each library that keeps a context: bundled, minified,
+ * compressed by gzip -9, in one run.
  */
 import { builtinModules } from 'node:module'
 import { BUDGETS } from '../test/sizes/budgets.ts'

@@ -1,6 +1,7 @@
 /**
- * The stores on disk, in one run: a call at the edge beside a raw worker and Cloudflare's own sessions, in one workerd; then the
- * store of browsers beside bare Dexie and bare IndexedDB, in one page of a Chromium. Each group of figures is taken in turns.
+ * The stores on disk, in one run: a call at the edge beside a raw worker and Cloudflare's own
+ * sessions, in one workerd; then the store of browsers beside bare Dexie and bare IndexedDB, in one
+ * page of a Chromium. Each group of figures is taken in turns.
  */
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { type Machine, machine, machineLine } from './machine.ts'

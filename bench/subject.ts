@@ -3,9 +3,14 @@ import type { Request } from './pairs/check.ts'
 
 /** Something that is measured: Plimsoll, the limit, or a peer. */
 export interface Subject {
-  /** What each step of {@link Open} is called in the report. A step is timed from the start of the first. */
+  /**
+   * What each step of {@link Open} is called in the report. A step is timed from the start of the
+   * first.
+   */
   readonly steps: readonly string[]
-  /** Contract: keeps the whole history, in the shape that it works on, and is warm when it resolves. */
+  /**
+   * Contract: keeps the whole history, in the shape that it works on, and is warm when it resolves.
+   */
   open(history: Iterable<Exchange>): Promise<Open>
   /** Names what {@link Open.cold} measures. */
   readonly cold?: string
@@ -29,7 +34,9 @@ export interface Shown {
   readonly tokens?: number
 }
 
-/** What a library would send for a history, system messages left out; `undefined` when it refuses. */
+/**
+ * What a library would send for a history, system messages left out; `undefined` when it refuses.
+ */
 export type Build = (history: Exchange, budget: number) => Promise<Request | undefined>
 
 export const BUDGET = 8_000

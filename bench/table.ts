@@ -1,4 +1,6 @@
-/** Lines of text with columns as wide as they need; the first column left, the others right aligned. */
+/**
+ * Lines of text with columns as wide as they need; the first column left, the others right aligned.
+ */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const row of rows) {

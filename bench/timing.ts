@@ -15,7 +15,10 @@ const SUBJECTS: readonly string[] = [
 
 export const PACKAGES = ['@langchain/core', 'ai', '@mastra/core', '@openai/agents-core']
 
-/** Histories above this size take some 5 GiB for all subjects together, and more while they are made. */
+/**
+ * Histories above this size take some 5 GiB for all subjects together, and more while they are
+ * made.
+ */
 const MEMORY_FOR_LARGE_GIB = 10
 const LARGE = 100_000
 
@@ -42,14 +45,20 @@ export interface Row {
   readonly tokens?: number
   /** Median of adding one exchange, before the call. */
   readonly append?: number
-  /** How long the history took to make, per message, and the resident memory of the process after it. */
+  /**
+   * How long the history took to make, per message, and the resident memory of the process after
+   * it.
+   */
   readonly fillPerMessage?: number
   readonly residentMiB?: number
   /** Why there is no figure, or fewer calls than elsewhere. */
   readonly note?: string
 }
 
-/** All cells, size after size; the cells of a size take turns, so that a slow minute of the machine hits them all. */
+/**
+ * All cells, size after size; the cells of a size take turns, so that a slow minute of the machine
+ * hits them all.
+ */
 export async function time(options: TimingOptions): Promise<Row[]> {
   const rows: Row[] = []
   const dropped = new Map<string, string>()

@@ -1,7 +1,7 @@
 /**
- * The token counters in one run: how fast, whether the exact one is exact, how the time of a call grows with unkind
- * texts, how far the estimates are off, and what loading them costs; beside gpt-tokenizer, js-tiktoken, tiktoken and
- * tokenx.
+ * The token counters in one run: how fast, whether the exact one is exact, how the time of a call
+ * grows with unkind texts, how far the estimates are off, and what loading them costs; beside
+ * gpt-tokenizer, js-tiktoken, tiktoken and tokenx.
  */
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { machine } from './machine.ts'

@@ -1,6 +1,7 @@
 /**
- * Chat widgets with a long conversation, each on a page of its own, in one Chromium and in turns: what a page loads, how long it takes
- * until the newest message stands on the screen, and what it holds in memory then and after scrolling up.
+ * Chat widgets with a long conversation, each on a page of its own, in one Chromium and in turns:
+ * what a page loads, how long it takes until the newest message stands on the screen, and what it
+ * holds in memory then and after scrolling up.
  */
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { bundle } from './bundle.ts'

@@ -1,4 +1,5 @@
-// Four additions under a line that they do not fit. This needs 'plimsoll' and nothing else, so it runs wherever that does.
+// Four additions under a line that they do not fit. This needs 'plimsoll' and nothing else, so it
+// runs wherever that does.
 import {
   type AgentResult,
   type AgentTool,
@@ -74,7 +75,10 @@ export function naiveCut(context: Context): Context {
   return { ...context, blocks: context.blocks.filter(isShown) }
 }
 
-/** The classic count of the messages: without the tool's schema, and without the fence around the summary. */
+/**
+ * The classic count of the messages: without the tool's schema, and without the fence around the
+ * summary.
+ */
 export function classicCount({ blocks }: Context): number {
   const count = (block: Block) => (block.section === 'memory' ? tokensOf(summaryIn(block)) : block.tokens)
   return blocks.reduce((sum, block) => sum + count(block), 0)

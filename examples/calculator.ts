@@ -1,4 +1,5 @@
-// An agent passes the line in the middle of its work: what a plain cut would send, and what Plimsoll sends.
+// An agent passes the line in the middle of its work: what a plain cut would send, and what
+// Plimsoll sends.
 import { type Context, lintRequest, toAnthropic, toOpenAI } from 'plimsoll'
 import { calculate, classicCount, naiveCut, summaryIn, tokensOf } from './calculator-run.ts'
 

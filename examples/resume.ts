@@ -1,4 +1,5 @@
-// A run is stopped in the middle of its tool calls, and another process goes on with it. A script stands in for the model.
+// A run is stopped in the middle of its tool calls, and another process goes on with it. A script
+// stands in for the model.
 import { type AgentTool, createMemory, mapStore, runAgent, scriptedModel } from 'plimsoll'
 
 const store = mapStore() // A Dexie or a Durable Object store outlives a process; this one stands for it.
@@ -50,7 +51,8 @@ const after = runAgent({
   model: scriptedModel(['Two seats on the 9:40, coach 5, are paid: SLR-9D8W5T. No mail was sent.']),
   tools,
   session: open(),
-  // The default, 'fail', would tell the model that it is not known whether they ran. Here the app does know.
+  // The default, 'fail', would tell the model that it is not known whether they ran. Here the app
+  // does know.
   resume: { pending: ({ callId }) => payments.get(callId) ?? 'It did not run.' },
 })
 for await (const event of after) {

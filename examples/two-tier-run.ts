@@ -1,4 +1,5 @@
-// A window that never overflows, and beside it facts that outlive the session. A script stands in for the model.
+// A window that never overflows, and beside it facts that outlive the session. A script stands in
+// for the model.
 import {
   addExchange,
   createMemory,

@@ -3,14 +3,16 @@ import type { Block, Context } from './ports/context.ts'
 import { PlimsollError } from './ports/errors.ts'
 
 /**
- * For development and tests: `createMemory({ …, laws: lawChecker })` checks laws 1, 2, 4 and 5 on every context, and `context()` rejects
- * with `ERR_LAW_BROKEN` where one is broken. Costs a pass over the blocks.
+ * For development and tests: `createMemory({ …, laws: lawChecker })` checks laws 1, 2, 4 and 5 on
+ * every context, and `context()` rejects with `ERR_LAW_BROKEN` where one is broken. Costs a pass
+ * over the blocks.
  */
 export const lawChecker = (): LawCheck => new LawChecker()
 
 /**
- * Checks of a context that cost a pass over its blocks, for development: law 1 (never over the line), 2 (pairs hold), 4 (every message
- * is shown, covered or omitted, and once) and 5 (append-only within an epoch).
+ * Checks of a context that cost a pass over its blocks, for development: law 1 (never over the
+ * line), 2 (pairs hold), 4 (every message is shown, covered or omitted, and once) and 5
+ * (append-only within an epoch).
  */
 export class LawChecker {
   #epoch = ''

@@ -5,7 +5,10 @@ import type { AppendOptions, ContextOptions } from './ports/session.ts'
 type Names<Use extends readonly Feature[]> = Use[number]['name']
 type ShapeOf<F> = F extends Feature<string, infer S> ? S : never
 
-/** The record of what is in `use`. What only may be there, since the list's length is not known, may be undefined. */
+/**
+ * The record of what is in `use`. What only may be there, since the list's length is not known, may
+ * be undefined.
+ */
 export type Compose<Use extends readonly Feature[]> = Use extends readonly [
   infer F extends Feature,
   ...infer Rest extends readonly Feature[],

@@ -13,7 +13,10 @@ const OPTIONS = [
 ]
 
 export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
-  /** Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12 %. */
+  /**
+   * Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12
+   * %.
+   */
   readonly counter?: Counter
   /** Unix milliseconds, for display only. Default `Date.now`. */
   readonly clock?: () => number
@@ -21,9 +24,15 @@ export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 
   readonly newId?: () => string
 }
 
-/** Options of `createMemory` with what is in use. What cannot be in use together is a compile error that says why. */
+/**
+ * Options of `createMemory` with what is in use. What cannot be in use together is a compile error
+ * that says why.
+ */
 export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = MemoryOptions & {
-  /** What composes the memory, for example `[...standard(), recall()]`. Their order means nothing. Default: nothing. */
+  /**
+   * What composes the memory, for example `[...standard(), recall()]`. Their order means nothing.
+   * Default: nothing.
+   */
   readonly use?: Use & ([Fault<Use>] extends [never] ? unknown : Fault<Use>)
 }
 

@@ -14,11 +14,12 @@ export interface ObjectContextLike {
 }
 
 /**
- * A memory inside any Durable Object with SQLite, yours or one of a framework: `createMemory` over {@link durableObjectStore}.
- * Make it once, in the constructor or at its first use; nothing is read or written until it is called.
+ * A memory inside any Durable Object with SQLite, yours or one of a framework: `createMemory` over
+ * {@link durableObjectStore}. Make it once, in the constructor or at its first use; nothing is read
+ * or written until it is called.
  *
- * An object runs one event at a time, so that it serialises the writes of whatever scopes it holds: one session an object is
- * the usual choice.
+ * An object runs one event at a time, so that it serialises the writes of whatever scopes it holds:
+ * one session an object is the usual choice.
  *
  * @throws ERR_INVALID_ARGUMENT
  * @example

@@ -4,13 +4,17 @@ import { isPlimsollError } from './ports/errors.ts'
 import type { Part } from './ports/message.ts'
 import type { Attachment } from './ports/store.ts'
 
-/** Contract: the bytes that a media part names by its `ref`; rejects with ERR_NOT_FOUND where there are none. */
+/**
+ * Contract: the bytes that a media part names by its `ref`; rejects with ERR_NOT_FOUND where there
+ * are none.
+ */
 export type ReadAttachment = (ref: string) => Promise<Pick<Attachment, 'mediaType' | 'bytes'>>
 
 /**
- * A context whose pictures are in it, as `data:` URLs, for a provider that is to see them: renderers show an attachment only as
- * `[image/png attachment …]`. What is no picture, has a URL already, or is not there any more, stays as it is. The same attachments
- * give the same bytes, so that a prompt cache holds.
+ * A context whose pictures are in it, as `data:` URLs, for a provider that is to see them:
+ * renderers show an attachment only as `[image/png attachment …]`. What is no picture, has a URL
+ * already, or is not there any more, stays as it is. The same attachments give the same bytes, so
+ * that a prompt cache holds.
  *
  * @throws ERR_STORAGE
  * @example

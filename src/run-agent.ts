@@ -10,16 +10,19 @@ export interface RunAgentOptions extends RunOptions {
 }
 
 /**
- * Runs an agent: asks the model, runs the tools that it calls, and asks again, until it calls none. It begins at once; await it for
- * its result, iterate it for its events.
+ * Runs an agent: asks the model, runs the tools that it calls, and asks again, until it calls none.
+ * It begins at once; await it for its result, iterate it for its events.
  *
- * With a session, everything is recorded as soon as it is whole: the input, each reply, each result of a tool. However the run
- * ends, what it leaves is a valid conversation, and a run with `resume` goes on with it. Without one, each request holds the whole
- * conversation, byte for byte what a plain loop would send.
+ * With a session, everything is recorded as soon as it is whole: the input, each reply, each result
+ * of a tool. However the run ends, what it leaves is a valid conversation, and a run with `resume`
+ * goes on with it. Without one, each request holds the whole conversation, byte for byte what a
+ * plain loop would send.
  *
- * Rejects with what the model threw, with what `session.append` and `session.context` throw, and with:
+ * Rejects with what the model threw, with what `session.append` and `session.context` throw, and
+ * with:
  *
- * @throws ERR_INVALID_ARGUMENT (before anything is written), ERR_TIMEOUT (`timeouts.model`, `timeouts.run`)
+ * @throws ERR_INVALID_ARGUMENT (before anything is written), ERR_TIMEOUT (`timeouts.model`,
+ * `timeouts.run`)
  * @example
  * ```ts
  * import { createMemory, mapStore, runAgent, scriptedModel } from 'plimsoll'

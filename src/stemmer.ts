@@ -4,13 +4,16 @@ import type { Stemmer } from './ports/stemmer.ts'
 
 export type { Stemmer } from './ports/stemmer.ts'
 
-/** Words whose stems are kept. A text of any size has few that are not among the newest of these. */
+/**
+ * Words whose stems are kept. A text of any size has few that are not among the newest of these.
+ */
 const MOST_KEPT = 16_384
 
 const kept = new Map<string, string>()
 
 /**
- * English, by Porter's algorithm, from the optional peer `stemmer`. Words of other languages pass nearly unchanged.
+ * English, by Porter's algorithm, from the optional peer `stemmer`. Words of other languages pass
+ * nearly unchanged.
  *
  * @example
  * ```ts

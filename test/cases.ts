@@ -1,6 +1,7 @@
 /**
- * `npm run test:cases -- [vitest's options]`: all random cases, of which a push runs a quarter, with a seed that is new and printed.
- * `FAST_CHECK_RUNS=20` runs twenty times as many, `FAST_CHECK_SEED` the same ones again.
+ * `npm run test:cases -- [vitest's options]`: all random cases, of which a push runs a quarter,
+ * with a seed that is new and printed. `FAST_CHECK_RUNS=20` runs twenty times as many,
+ * `FAST_CHECK_SEED` the same ones again.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

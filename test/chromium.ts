@@ -1,4 +1,7 @@
-/** Finds the Chromium that the browser tests drive. Run as a program, it installs one where there is none. */
+/**
+ * Finds the Chromium that the browser tests drive. Run as a program, it installs one where there is
+ * none.
+ */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright'
@@ -25,14 +28,20 @@ export const flags = [
   '--disable-sync',
 ]
 
-/** The path of a Chromium on this machine, or `undefined`. `CHROMIUM_PATH` wins, and must exist if set. */
+/**
+ * The path of a Chromium on this machine, or `undefined`. `CHROMIUM_PATH` wins, and must exist if
+ * set.
+ */
 export function findChromium(): string | undefined {
   const chosen = process.env.CHROMIUM_PATH
   if (chosen && !existsSync(chosen)) throw new Error(`CHROMIUM_PATH names no file: ${chosen}`)
   return chosen || [...systemPaths, chromium.executablePath()].find(existsSync)
 }
 
-/** The version line of the browser; throws when it cannot start, for example for want of a shared library. */
+/**
+ * The version line of the browser; throws when it cannot start, for example for want of a shared
+ * library.
+ */
 function versionOf(path: string): string {
   // Chrome on Windows opens a window instead of answering.
   if (process.platform === 'win32') return path

@@ -14,7 +14,10 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/vue': 'bridges/vue.ts',
 }
 
-/** Examples import the library by its name, as apps do. In tests that is the source, so nothing need be built before. */
+/**
+ * Examples import the library by its name, as apps do. In tests that is the source, so nothing need
+ * be built before.
+ */
 export const source = {
   alias: Object.entries(sources).map(([name, file]) => ({
     find: new RegExp(`^${name}$`),

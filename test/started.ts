@@ -13,7 +13,10 @@ export interface Started {
   stop(): Promise<void>
 }
 
-/** Starts a program in the project's folder, and waits until its output has the first group of `pattern`. */
+/**
+ * Starts a program in the project's folder, and waits until its output has the first group of
+ * `pattern`.
+ */
 export async function start(
   command: string,
   args: readonly string[],
@@ -37,7 +40,10 @@ export async function start(
   }
 }
 
-/** A port on which nobody listens now, below those that systems give to whoever asks for any: it stays free for a while. */
+/**
+ * A port on which nobody listens now, below those that systems give to whoever asks for any: it
+ * stays free for a while.
+ */
 export async function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 12_000)
   const server = createServer().listen(port, '127.0.0.1')

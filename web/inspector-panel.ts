@@ -1,7 +1,10 @@
 import type { PlimsollChat } from '../src/chat/index.ts'
 import type { PlimsollInspector } from '../src/inspector/index.ts'
 
-/** The inspector beside the chat: of the conversation that shows there. Loaded when it is first opened. */
+/**
+ * The inspector beside the chat: of the conversation that shows there. Loaded when it is first
+ * opened.
+ */
 export class InspectorPanel {
   readonly #root: HTMLElement
   readonly #chat: PlimsollChat

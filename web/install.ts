@@ -3,7 +3,10 @@ interface BeforeInstallPromptEvent extends Event {
   prompt(): Promise<unknown>
 }
 
-/** Shows a button as long as the browser can install the page; elsewhere it stays hidden, and the browser's own menu has it. */
+/**
+ * Shows a button as long as the browser can install the page; elsewhere it stays hidden, and the
+ * browser's own menu has it.
+ */
 export function offerInstall(button: HTMLButtonElement): void {
   let offer: BeforeInstallPromptEvent | undefined
   const show = (): void => {

@@ -1,4 +1,7 @@
-/** The page around the chat: its address, its versions, installing it, and the inspector beside it. Wiring only. */
+/**
+ * The page around the chat: its address, its versions, installing it, and the inspector beside it.
+ * Wiring only.
+ */
 import '../src/chat/define.ts'
 import type { PlimsollChat } from '../src/chat/index.ts'
 import { linkedSession, linkTo, onLink } from './deep-link.ts'

@@ -1,6 +1,9 @@
 import { persist } from '../src/stores/dexie.ts'
 
-/** Shows a button that asks the browser to keep what is stored here, until it promised to. Browsers want a gesture for that. */
+/**
+ * Shows a button that asks the browser to keep what is stored here, until it promised to. Browsers
+ * want a gesture for that.
+ */
 export async function offerPersistence(
   button: HTMLButtonElement,
   answer: (isKept: boolean) => void,

@@ -7,7 +7,9 @@ import { bundledLicenses } from '../vite.licenses.ts'
 /** What a page without a network needs. */
 const KEPT = /\.(?:html|js|css|svg|png|webmanifest)$/
 
-/** Builds `sw.js`, which keeps every file that is in the folder when all others have been written. */
+/**
+ * Builds `sw.js`, which keeps every file that is in the folder when all others have been written.
+ */
 export function serviceWorker(): Plugin {
   let folder = ''
   return {

@@ -1,4 +1,7 @@
-/** The service worker: keeps this version of the page, and opens it without a network. A newer one waits until it is told to take over. */
+/**
+ * The service worker: keeps this version of the page, and opens it without a network. A newer one
+ * waits until it is told to take over.
+ */
 import { cleanupOutdatedCaches, createHandlerBoundToURL, precacheAndRoute } from 'workbox-precaching'
 import { NavigationRoute, registerRoute } from 'workbox-routing'
 

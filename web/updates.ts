@@ -11,8 +11,8 @@ export interface Updates {
 }
 
 /**
- * Stores the page for use without a network, by a service worker, and tells of newer versions: none takes over unasked, since it would
- * take the page away from under what is being typed.
+ * Stores the page for use without a network, by a service worker, and tells of newer versions: none
+ * takes over unasked, since it would take the page away from under what is being typed.
  */
 export async function watchUpdates({ ready, offline }: Updates): Promise<void> {
   if (!('serviceWorker' in navigator)) return

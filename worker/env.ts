@@ -2,13 +2,19 @@ import type { EdgeBindings, EncryptionVariables } from '../src/edge/cloudflare.t
 import type { AuthSettings, RateLimiter } from '../src/edge/hono.ts'
 import type { ModelEnv } from '../src/edge/models/index.ts'
 
-/** What `wrangler.toml` binds, and what is set by variables and secrets; docs/deploy.md says what each is for. */
+/**
+ * What `wrangler.toml` binds, and what is set by variables and secrets; docs/deploy.md says what
+ * each is for.
+ */
 export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, ModelEnv {
   /** Origins whose pages may call, parted by spaces or commas. Default: only the edge's own. */
   readonly ORIGINS?: string
   /** A rate-limit binding, as a coarse shield. Default: none. */
   readonly SHIELD?: RateLimiter
-  /** Where all objects run and store: `eu`, `us`, `fedramp`, `fedramp-high`. Default: near who made them. Not on one's own machine. */
+  /**
+   * Where all objects run and store: `eu`, `us`, `fedramp`, `fedramp-high`. Default: near who made
+   * them. Not on one's own machine.
+   */
   readonly JURISDICTION?: string
   /** The line, in tokens. Default 16 000. */
   readonly BUDGET?: string
@@ -24,7 +30,10 @@ export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, Mo
   readonly BYTES_PER_DAY?: string
   /** Tokens that the edge's own model takes, a session. */
   readonly MODEL_TOKENS_PER_HOUR?: string
-  /** Days for which rounds, facts that are not pinned, and checkpoints are kept. Default: until they are removed. */
+  /**
+   * Days for which rounds, facts that are not pinned, and checkpoints are kept. Default: until they
+   * are removed.
+   */
   readonly RETENTION_DAYS_LOG?: string
   readonly RETENTION_DAYS_FACTS?: string
   readonly RETENTION_DAYS_CHECKPOINT?: string

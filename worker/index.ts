@@ -1,4 +1,7 @@
-/** The edge process: wiring only. One Durable Object a session, one a user, and the HTTP API in front of them. */
+/**
+ * The edge process: wiring only. One Durable Object a session, one a user, and the HTTP API in
+ * front of them.
+ */
 import { waitUntil } from 'cloudflare:workers'
 import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
 import { authenticatorOf, createApp } from '../src/edge/hono.ts'

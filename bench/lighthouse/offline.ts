@@ -5,7 +5,10 @@ const RELOADS = 5
 /** So long a service worker is waited for. */
 const LIMIT_MS = 15_000
 
-/** Milliseconds to the first contentful paint of each reload without a network, or why there is none. */
+/**
+ * Milliseconds to the first contentful paint of each reload without a network, or why there is
+ * none.
+ */
 export async function paintOffline(
   context: BrowserContext,
   url: string,

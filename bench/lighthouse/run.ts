@@ -1,7 +1,8 @@
 /**
- * `npm run test:lighthouse [-- --url URL] [--messages N] [--seconds N]`: the page as the edge serves it. Lighthouse's accessibility and best
- * practices must be 100, and the browser must find nothing that keeps the page from being installed. How fast it paints without a
- * network, and the longest task while a long conversation is scrolled, is reported.
+ * `npm run test:lighthouse [-- --url URL] [--messages N] [--seconds N]`: the page as the edge
+ * serves it. Lighthouse's accessibility and best practices must be 100, and the browser must find
+ * nothing that keeps the page from being installed. How fast it paints without a network, and the
+ * longest task while a long conversation is scrolled, is reported.
  */
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -16,13 +16,19 @@ export interface Scrolled {
   readonly tasks: readonly Task[]
 }
 
-/** Milliseconds by the clock, and of the processor: a machine that does other things too makes the first one longer. */
+/**
+ * Milliseconds by the clock, and of the processor: a machine that does other things too makes the
+ * first one longer.
+ */
 export interface Task {
   readonly ms: number
   readonly cpuMs: number
 }
 
-/** Scrolls up a conversation of that length for some seconds, as fast as the wheel turns, with a trace running. */
+/**
+ * Scrolls up a conversation of that length for some seconds, as fast as the wheel turns, with a
+ * trace running.
+ */
 export async function scrollLong(
   context: BrowserContext,
   messages: number,

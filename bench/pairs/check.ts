@@ -7,8 +7,8 @@ export interface Shown {
 export type Request = readonly Shown[]
 
 /**
- * Calls without a result and results without a call, as providers see it: the results of an assistant message's calls
- * follow it directly, each once.
+ * Calls without a result and results without a call, as providers see it: the results of an
+ * assistant message's calls follow it directly, each once.
  */
 export function brokenPairs(request: Request): number {
   const waiting = new Set<string>()

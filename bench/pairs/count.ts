@@ -9,10 +9,15 @@ export interface PairCount {
   readonly kind: 'well-formed' | 'hard'
   readonly histories: number
   readonly brokenHistories: number
-  /** Requests that were built; ours are checked at several points of each history, in two providers' formats. */
+  /**
+   * Requests that were built; ours are checked at several points of each history, in two providers'
+   * formats.
+   */
   readonly requests: number
   readonly brokenPairs: number
-  /** Requests that were not built, as nothing fits or a call waits: an error that the caller sees. */
+  /**
+   * Requests that were not built, as nothing fits or a call waits: an error that the caller sees.
+   */
   readonly refused: number
   /** Requests that show no message at all. */
   readonly empty: number

@@ -47,7 +47,10 @@ export function wellFormed(seed: number): RandomHistory {
   return { messages, budget: between(LEAST_BUDGET, MOST_BUDGET) }
 }
 
-/** Calls that never get a result, get it late or twice, share an id; results without a call; empty and giant texts. */
+/**
+ * Calls that never get a result, get it late or twice, share an id; results without a call; empty
+ * and giant texts.
+ */
 export function hard(seed: number): RandomHistory {
   const made = choices(seed)
   const { between, chance } = made

@@ -1,4 +1,6 @@
-/** What any chart needs: round ticks, lines with fewer points, path data, and text that stays text. */
+/**
+ * What any chart needs: round ticks, lines with fewer points, path data, and text that stays text.
+ */
 
 export interface Point {
   readonly x: number
@@ -8,7 +10,10 @@ export interface Point {
 /** A line without gaps. */
 export type Run = readonly Point[]
 
-/** Multiples of 1, 2 or 5 times a power of ten, whole numbers only: from 0 to `most`, at most `count` above 0. */
+/**
+ * Multiples of 1, 2 or 5 times a power of ten, whole numbers only: from 0 to `most`, at most
+ * `count` above 0.
+ */
 export function ticks(most: number, count: number): readonly number[] {
   const rough = Math.max(1, most / count)
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -93,7 +98,9 @@ export function exits(
   return found
 }
 
-/** Path data of lines, to a tenth of a unit. A point alone becomes a dot where line caps are round. */
+/**
+ * Path data of lines, to a tenth of a unit. A point alone becomes a dot where line caps are round.
+ */
 export function pathData(runs: readonly Run[]): string {
   return runs
     .map((run) => {
@@ -115,7 +122,9 @@ function decimal(tenths: number): string {
   return String(tenths / 10).replace(/^(-?)0\./, '$1.')
 }
 
-/** Moves labels down and then up until they are `gap` apart, none below `bottom`; keeps their order. */
+/**
+ * Moves labels down and then up until they are `gap` apart, none below `bottom`; keeps their order.
+ */
 export function spread(places: readonly number[], gap: number, bottom: number): readonly number[] {
   const order = [...places.keys()].sort((one, other) => (places[one] as number) - (places[other] as number))
   const moved = [...places]
@@ -132,7 +141,9 @@ export function spread(places: readonly number[], gap: number, bottom: number): 
   return moved
 }
 
-/** Text for XML: markup escaped; what XML forbids, and what turns the reading order round, replaced. */
+/**
+ * Text for XML: markup escaped; what XML forbids, and what turns the reading order round, replaced.
+ */
 export function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]|\p{Bidi_Control}/gu, '\uFFFD')

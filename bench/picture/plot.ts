@@ -1,6 +1,7 @@
 /**
- * The picture of a race: tokens of every call against the line, and below it what the calls have cost
- * so far. It stands alone: no script, no font, nothing to load, and no id that could meet another one.
+ * The picture of a race: tokens of every call against the line, and below it what the calls have
+ * cost so far. It stands alone: no script, no font, nothing to load, and no id that could meet
+ * another one.
  */
 import { shortenName } from '../../src/cli/draw.ts'
 import type { EpochCause } from '../../src/ports/op.ts'
@@ -37,7 +38,9 @@ const MARGIN = 20
 const LEFT = 62
 const SPAN = 680
 const RIGHT = LEFT + SPAN
-/** The panels, with the most points of a line. The upper one is as high as `lines` lines, at most. */
+/**
+ * The panels, with the most points of a line. The upper one is as high as `lines` lines, at most.
+ */
 const TOKENS = { top: 182, bottom: 422, points: SPAN, lines: 2.25 }
 const COST = { top: 462, bottom: 582, points: SPAN / 4 }
 /** Width of a letter where words are largest. */
@@ -207,7 +210,10 @@ function tokensPanel({ front, behind, budget, xOf }: Scene): string {
   ].join('\n')
 }
 
-/** An arrow where a line leaves the panel, with name and peak where there is room, for the highest peaks first. */
+/**
+ * An arrow where a line leaves the panel, with name and peak where there is room, for the highest
+ * peaks first.
+ */
 function leaving(
   lines: readonly { readonly name: Racer; readonly runs: readonly Run[] }[],
   most: number,

@@ -11,8 +11,8 @@ interface LineStyle {
 }
 
 /**
- * Hues after Okabe and Ito, at 4.5 : 1 or more against the page. With a simulated colour blindness (Machado 2009) any two
- * are 15 or more apart in CIELAB; dashes and names tell them apart as well.
+ * Hues after Okabe and Ito, at 4.5 : 1 or more against the page. With a simulated colour blindness
+ * (Machado 2009) any two are 15 or more apart in CIELAB; dashes and names tell them apart as well.
  */
 export const LINES: { readonly [Name in Racer]: LineStyle } = {
   plimsoll: { light: '#0065bd', dark: '#58a6ff', dash: 'none', hint: '' },
@@ -40,8 +40,9 @@ const colours = (scheme: 'light' | 'dark'): string =>
   RACERS.map((name) => `.${name}{color:${LINES[name][scheme]}}`).join('')
 
 /**
- * Light and dark follow the reader's system; the page is painted, since what is around the picture may not. Media
- * queries are answered by the size at which a picture is shown, so a small one gets larger words, and fewer.
+ * Light and dark follow the reader's system; the page is painted, since what is around the picture
+ * may not. Media queries are answered by the size at which a picture is shown, so a small one gets
+ * larger words, and fewer.
  */
 export const STYLE = `
 svg{color:#1f2328}.page{fill:#fff}

@@ -39,7 +39,10 @@ export const plimsoll: Engine = {
 /** As its documentation begins: one field, no options. */
 export const miniSearch: Engine = ofMiniSearch(DEFAULT, { fields: ['text'] }, ({ text }) => text)
 
-/** The same stemmer as ours, stop words left out of documents and queries, the speaker in front of the text. */
+/**
+ * The same stemmer as ours, stop words left out of documents and queries, the speaker in front of
+ * the text.
+ */
 export const tunedMiniSearch: Engine = ofMiniSearch(
   TUNED,
   { fields: ['text'], processTerm },

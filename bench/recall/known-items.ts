@@ -15,8 +15,9 @@ export interface KnownItem {
 
 export const KINDS = ['rare words', 'rare words amid', 'identifier', 'sentence'] as const
 /**
- * The three rarest words near a random place; the same where the place is amid a long text, which ours does not index;
- * the rarest path, name or number of a message; a whole sentence of the user's.
+ * The three rarest words near a random place; the same where the place is amid a long text, which
+ * ours does not index; the rarest path, name or number of a message; a whole sentence of the
+ * user's.
  */
 export type Kind = (typeof KINDS)[number]
 export const AMID: Kind = 'rare words amid'
@@ -50,7 +51,10 @@ const IDENTIFIER =
   /[\p{L}\p{N}_]+(?:[./:@-]+[\p{L}\p{N}_]+)+|\p{L}+_[\p{L}\p{N}_]+|[\p{L}]*\p{N}[\p{L}\p{N}]{3,}/gu
 const SENTENCE_WORDS = { least: 5, most: 40 }
 
-/** So many messages of each file, each asked for in as many ways as it allows; by file, and over all of them. */
+/**
+ * So many messages of each file, each asked for in as many ways as it allows; by file, and over all
+ * of them.
+ */
 export function measureKnownItems(
   transcripts: readonly Transcript[],
   perFile: number,

@@ -13,7 +13,10 @@ const DAY_MS = 86_400_000
 const PER_DAY = 40
 const START = 1_700_000_000_000
 
-/** Messages of sentences from the turns, drawn and put together anew; the same for equal data. Ids are UUIDs. */
+/**
+ * Messages of sentences from the turns, drawn and put together anew; the same for equal data. Ids
+ * are UUIDs.
+ */
 export function messagesFrom({ turns }: Locomo, count: number): RecallDocument[] {
   const random = randomFrom(3)
   const sentences = turns.flatMap(({ text }) =>

@@ -41,8 +41,9 @@ export async function openChromium(): Promise<Place> {
 }
 
 /**
- * Timed from outside, since a worker's clock stands still while it runs: each time holds one request, whose answer waits for the disk.
- * Several appends in one request wait for it once, so that they tell of little but work.
+ * Timed from outside, since a worker's clock stands still while it runs: each time holds one
+ * request, whose answer waits for the disk. Several appends in one request wait for it once, so
+ * that they tell of little but work.
  */
 export async function openWorkerd(): Promise<Place> {
   const folder = temporaryFolder()

@@ -60,7 +60,10 @@ function scoreOne({ conversation, evidence }: Question, ranking: readonly Turn[]
   }
 }
 
-/** What is shown within a budget: a turn that does not fit is skipped, until there is no use in going on. */
+/**
+ * What is shown within a budget: a turn that does not fit is skipped, until there is no use in
+ * going on.
+ */
 function within(ranking: readonly Turn[], budget: number): Turn[] {
   const shown: Turn[] = []
   const sessions = new Set<string>()

@@ -1,6 +1,7 @@
 /**
- * One engine over one long conversation, in a process of its own, with `--expose-gc`: sends what it took. Started by `speed.ts`
- * with the engine's name, the folder of the data, the number of messages and that of laps.
+ * One engine over one long conversation, in a process of its own, with `--expose-gc`: sends what it
+ * took. Started by `speed.ts` with the engine's name, the folder of the data, the number of
+ * messages and that of laps.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { RecallDocument } from '../../src/features/recall/terms.ts'

@@ -1,4 +1,7 @@
-/** What a peer is told to leave out: the closed classes of English, and what is left of contractions. */
+/**
+ * What a peer is told to leave out: the closed classes of English, and what is left of
+ * contractions.
+ */
 export const stopWords: ReadonlySet<string> = new Set(
   `a an the this that these those some any each few more most other such no nor not only own same so than too very
   i me my myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself

@@ -1,4 +1,7 @@
-/** Recall over one store, for Node, workerd and pages alike, so without anything that one of them lacks. */
+/**
+ * Recall over one store, for Node, workerd and pages alike, so without anything that one of them
+ * lacks.
+ */
 import {
   createMemory,
   facts,
@@ -32,7 +35,10 @@ export class StoreSubject {
     this.#store = store
   }
 
-  /** Each list in an append of its own, in a session that keeps what recall needs or one that does not. */
+  /**
+   * Each list in an append of its own, in a session that keeps what recall needs or one that does
+   * not.
+   */
   async append(sessionId: string, recalls: boolean, appends: readonly MessageInput[][]): Promise<void> {
     const session = this.#session(sessionId, recalls)
     for (const messages of appends) await session.append(messages)

@@ -1,4 +1,7 @@
-/** Recall through sessions over stores: whether they find the same, what it adds to an append, and what a reopen costs. */
+/**
+ * Recall through sessions over stores: whether they find the same, what it adds to an append, and
+ * what a reopen costs.
+ */
 import type { MessageInput } from '../../src/index.ts'
 import { mapStore } from '../../src/index.ts'
 import { mean, median, round } from '../stats.ts'
@@ -37,7 +40,10 @@ export interface AppendCost {
   /** Median time of one append, in milliseconds. */
   readonly withoutMs: number
   readonly withMs: number
-  /** Median over the pairs of one batch's time by the other's, and the same of the sums, which hold the blocks too. */
+  /**
+   * Median over the pairs of one batch's time by the other's, and the same of the sums, which hold
+   * the blocks too.
+   */
   readonly ratio: number
   readonly ratioOfSums: number
 }

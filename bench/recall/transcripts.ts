@@ -4,7 +4,10 @@ import type { RecallDocument } from '../../src/features/recall/terms.ts'
 import { readConversation } from '../../src/replay/transcript.ts'
 import { textsOf } from '../tokens/transcripts.ts'
 
-/** A recorded conversation as documents; its system text is left out, as are messages without any text. */
+/**
+ * A recorded conversation as documents; its system text is left out, as are messages without any
+ * text.
+ */
 export interface Transcript {
   /** The file that it is in. */
   readonly file: string

@@ -1,4 +1,7 @@
-/** Words for queries: letters and digits, lower-case, from three characters; by no engine's own rules. */
+/**
+ * Words for queries: letters and digits, lower-case, from three characters; by no engine's own
+ * rules.
+ */
 export function wordsOf(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length >= 3)
 }

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 /** Linux counts in hundredths of a second, whatever its clock does. */
 const TICK_MS = 10
 
-/** CPU time of a process so far, user and system, in milliseconds; `undefined` where the system does not tell. */
+/**
+ * CPU time of a process so far, user and system, in milliseconds; `undefined` where the system does
+ * not tell.
+ */
 export function cpuTime(pid: number | undefined): number | undefined {
   try {
     // The name, in brackets, may hold spaces.

@@ -5,7 +5,9 @@ export const EXCHANGE_BYTES = [270, 490] as const
 /** Messages that the peers, which know no budget, read at each call. */
 export const LAST = 40
 
-/** What `PUT` asks for: exchanges `from` (inclusive) to `to` (exclusive), to be appended in bulk. */
+/**
+ * What `PUT` asks for: exchanges `from` (inclusive) to `to` (exclusive), to be appended in bulk.
+ */
 export interface Fill {
   readonly from: number
   readonly to: number

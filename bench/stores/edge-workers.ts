@@ -12,8 +12,8 @@ export const COMPACTING = 'agents/sessions, compactAfter'
 export const COUNTED = 'plimsoll, counted'
 
 /**
- * Such that ours shows about as many messages as the peers read: a window is between half full and full, and an estimate of
- * tokens holds back a margin.
+ * Such that ours shows about as many messages as the peers read: a window is between half full and
+ * full, and an estimate of tokens holds back a margin.
  */
 export const BUDGET = 4_600
 

@@ -1,6 +1,7 @@
 /**
- * The stores at the edge: one bare workerd with the memory alone, a raw worker and Cloudflare's own sessions, each in objects of
- * its own on one disk, asked in turns by one client in another process.
+ * The stores at the edge: one bare workerd with the memory alone, a raw worker and Cloudflare's own
+ * sessions, each in objects of its own on one disk, asked in turns by one client in another
+ * process.
  */
 import { rmSync } from 'node:fs'
 import { BareWorkerd } from '../../test/kill/bare-workerd.ts'
@@ -25,7 +26,10 @@ export interface EdgeCounts {
   /** To SQLite's write-ahead log. */
   readonly commits: number
   readonly mostCommits: number
-  /** API calls with a transaction of more than one statement inside their one commit: the mark of an epoch that began. */
+  /**
+   * API calls with a transaction of more than one statement inside their one commit: the mark of an
+   * epoch that began.
+   */
   readonly beganEpochs: number
   /** Medians and most of a call, by SQLite's own count; writes include those of indexes. */
   readonly rowsRead: readonly [number, number]

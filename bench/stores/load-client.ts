@@ -1,6 +1,7 @@
 /**
- * Sends one exchange after the other over some connections and waits for each answer, when told to. In a process of its own and
- * as little as it can be, so that it costs every subject the same. Started by `turns.ts`.
+ * Sends one exchange after the other over some connections and waits for each answer, when told to.
+ * In a process of its own and as little as it can be, so that it costs every subject the same.
+ * Started by `turns.ts`.
  */
 import { connect, type Socket } from 'node:net'
 import { quantile } from '../stats.ts'

@@ -10,7 +10,9 @@ const LETTERS = 'etaoinshrdlucmfwypvbgk'
 
 let corpus = ''
 
-/** The same exchange for the same number: a user message and a reply of these lengths, ASCII words. */
+/**
+ * The same exchange for the same number: a user message and a reply of these lengths, ASCII words.
+ */
 export function exchangeAt(number: number, [asked, answered]: readonly [number, number]): PlainMessage[] {
   return [
     { role: 'user', content: textAt(2 * number, asked) },

@@ -41,7 +41,10 @@ export interface EdgeRow {
   readonly p99Ms: number
   /** Mean size of an answer. */
   readonly answerKiB: number
-  /** CPU time of workerd for one call, which depends less than the others on what else the machine does. */
+  /**
+   * CPU time of workerd for one call, which depends less than the others on what else the machine
+   * does.
+   */
   readonly cpuMicroseconds?: number
 }
 
@@ -51,7 +54,10 @@ export interface EdgeFill {
   readonly seconds: number
 }
 
-/** Above this a session is filled once and goes on through all rounds; below, each round has one of its own. */
+/**
+ * Above this a session is filled once and goes on through all rounds; below, each round has one of
+ * its own.
+ */
 const FILLED_ONCE = 12_000
 /** Exchanges that one request fills in. */
 const FILL_BATCH = 10_000
@@ -59,7 +65,10 @@ const WARM_UP_CALLS = 8
 /** At first, so that no subject is the one that finds everything cold. */
 const FIRST_WARM_UP_MS = 400
 
-/** Fills logs and calls their subjects, round after round, all cells in turns, so that a slow minute of the machine hits them all. */
+/**
+ * Fills logs and calls their subjects, round after round, all cells in turns, so that a slow minute
+ * of the machine hits them all.
+ */
 export async function takeTurns(
   subjects: readonly TurnSubject[],
   workerd: BareWorkerd,

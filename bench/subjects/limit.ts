@@ -6,7 +6,10 @@ import { BUDGET, type Build, type Subject } from '../subject.ts'
 
 const system: MessageInput = { role: 'system', content: SYSTEM }
 
-/** The least that a token window can cost: add up stored counts from the end, then write the window as JSON. */
+/**
+ * The least that a token window can cost: add up stored counts from the end, then write the window
+ * as JSON.
+ */
 export const subject: Subject = {
   steps: ['limit: backward scan', 'limit: backward scan + JSON.stringify'],
   async open(history) {

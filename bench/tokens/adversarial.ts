@@ -1,6 +1,7 @@
 /**
- * Texts that no one writes and anyone can paste: what makes a tokenizer slow, and an estimate wrong. Each family is a
- * function of a length in UTF-16 units; the same length always gives the same text, and a shorter one its beginning.
+ * Texts that no one writes and anyone can paste: what makes a tokenizer slow, and an estimate
+ * wrong. Each family is a function of a length in UTF-16 units; the same length always gives the
+ * same text, and a shorter one its beginning.
  */
 import { randomFrom } from '../history.ts'
 

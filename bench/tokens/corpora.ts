@@ -1,6 +1,7 @@
 /**
- * What conversations hold, as messages of some 2 000 characters. The texts come from packages that the lock file pins,
- * so that a figure can be measured again; only the rows of `json` are made here, from a seed.
+ * What conversations hold, as messages of some 2 000 characters. The texts come from packages that
+ * the lock file pins, so that a figure can be measured again; only the rows of `json` are made
+ * here, from a seed.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -35,7 +36,9 @@ const NOTES = (
   'address confirmed by phone fragile two boxes missing invoice carrier lost tracking number'
 ).split(' ')
 
-/** English, TypeScript, tool output, and the messages of a program in Chinese, Japanese and Korean. */
+/**
+ * English, TypeScript, tool output, and the messages of a program in Chinese, Japanese and Korean.
+ */
 export const corpora: Corpora = {
   prose: corpus(
     ['{agents,ai,chat}/docs', '@mastra/core/dist/docs'].map((folder) =>

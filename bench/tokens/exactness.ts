@@ -24,7 +24,10 @@ export interface ExactnessOptions {
 
 export const TRANSCRIPTS = 'transcripts'
 
-/** The longest piece, in UTF-16 units, that gpt-tokenizer is given: up to a second, and four for twice the length. */
+/**
+ * The longest piece, in UTF-16 units, that gpt-tokenizer is given: up to a second, and four for
+ * twice the length.
+ */
 const LONGEST_PIECE = 16_384
 
 const SEED = 20_261_121

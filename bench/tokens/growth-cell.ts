@@ -1,6 +1,7 @@
 /**
- * One counter on one adversarial family, in a process of its own, so that it can be stopped in the middle of a call:
- * sizes double until a call takes too long. Started by `growth.ts` with the names and a {@link GrowthPlan} as JSON.
+ * One counter on one adversarial family, in a process of its own, so that it can be stopped in the
+ * middle of a call: sizes double until a call takes too long. Started by `growth.ts` with the names
+ * and a {@link GrowthPlan} as JSON.
  */
 
 import { send } from '../child.ts'
@@ -14,7 +15,10 @@ export interface GrowthPlan {
   readonly to: number
   /** No size follows one at which a call took longer than this. */
   readonly stopMs: number
-  /** How often all sizes are gone through, so that a slow second of the machine does not hit one size only. */
+  /**
+   * How often all sizes are gone through, so that a slow second of the machine does not hit one
+   * size only.
+   */
   readonly passes: number
   /** In a pass, the calls of a size are repeated until they took this long together. */
   readonly leastMs: number
@@ -34,7 +38,10 @@ const { from, to, stopMs, passes, leastMs } = JSON.parse(plan) as GrowthPlan
 const library = await loadLibrary(name as LibraryName)
 const make = families[family] as (length: number) => string
 
-/** Every call gets another part of it: of the same text, up to some size, a processor remembers each branch. */
+/**
+ * Every call gets another part of it: of the same text, up to some size, a processor remembers each
+ * branch.
+ */
 const source = flat(make(2 * to))
 let place = 0
 

@@ -1,4 +1,7 @@
-/** How the time of one call grows with an unkind text, each counter and family in a process of its own. */
+/**
+ * How the time of one call grows with an unkind text, each counter and family in a process of its
+ * own.
+ */
 
 import { runChild } from '../child.ts'
 import { median, round, growth as slope } from '../stats.ts'
@@ -44,7 +47,10 @@ const BESIDE = 'a'
 const BESIDE_LIMIT_MS = 90_000
 const PEERS: readonly LibraryName[] = ['gpt-tokenizer', 'tiktoken', 'js-tiktoken', 'tokenx']
 
-/** Shorter calls say more about how a call begins than about growth; but so many sizes are looked at in any case. */
+/**
+ * Shorter calls say more about how a call begins than about growth; but so many sizes are looked at
+ * in any case.
+ */
 const LEAST_MS = 2
 const LEAST_SIZES = 4
 
@@ -99,7 +105,10 @@ function fastestOf(calls: readonly Timed[]): Timed[] {
   return [...fastest].map(([size, ms]) => ({ size, ms }))
 }
 
-/** The median of the slopes between all pairs of sizes (Theil and Sen): a few slow calls do not move it. */
+/**
+ * The median of the slopes between all pairs of sizes (Theil and Sen): a few slow calls do not move
+ * it.
+ */
 function exponentOf(times: readonly Timed[]): number | undefined {
   const long = times.filter(({ ms }) => ms >= LEAST_MS)
   const fitted = long.length < LEAST_SIZES ? times.slice(-LEAST_SIZES) : long

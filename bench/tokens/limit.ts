@@ -7,7 +7,10 @@ function classOf(character: string): number {
   return /\s/u.test(character) ? 3 : 4
 }
 
-/** The least that a counter which looks at each character can do: counts the runs of characters of one class. */
+/**
+ * The least that a counter which looks at each character can do: counts the runs of characters of
+ * one class.
+ */
 export function classPass(text: string): number {
   let runs = 0
   let last = 0

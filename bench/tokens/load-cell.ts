@@ -1,6 +1,6 @@
 /**
- * Loads one counter in a process of its own, with `--expose-gc`, and sends what that cost. Started by `load.ts` with
- * what to load and the folder of ours as JavaScript.
+ * Loads one counter in a process of its own, with `--expose-gc`, and sends what that cost. Started
+ * by `load.ts` with what to load and the folder of ours as JavaScript.
  */
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -11,7 +11,10 @@ import type { Counter } from '../../src/ports/counter.ts'
 import { send } from '../child.ts'
 import { DEFAULT, IN_WORKER, type Library, type LibraryName, loadLibrary, OURS } from './libraries.ts'
 
-/** What was added to the process, in MiB after a collection, and the time that it took, in milliseconds. */
+/**
+ * What was added to the process, in MiB after a collection, and the time that it took, in
+ * milliseconds.
+ */
 export interface Load {
   /** Import and first count. */
   readonly ms: number
@@ -20,7 +23,10 @@ export interface Load {
   readonly heapMiB: number
   /** Outside of the heap: array buffers, WebAssembly, sources of modules. */
   readonly externalMiB: number
-  /** As much of it as are array buffers made on this thread; those that a worker handed over are not counted here. */
+  /**
+   * As much of it as are array buffers made on this thread; those that a worker handed over are not
+   * counted here.
+   */
   readonly arrayBuffersMiB: number
   readonly residentMiB: number
 }

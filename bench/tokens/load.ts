@@ -42,7 +42,10 @@ export async function measureLoad(processes: number, progress: (line: string) =>
   })
 }
 
-/** Ours as JavaScript, as it is published: Node takes longer to strip the types than to load the rest. */
+/**
+ * Ours as JavaScript, as it is published: Node takes longer to strip the types than to load the
+ * rest.
+ */
 async function compileOurs(): Promise<string> {
   const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
   const outdir = pathOf('../node_modules/.cache/plimsoll-tokens')

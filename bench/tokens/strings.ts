@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 
-/** Classes of characters between which the pre-tokenizer draws its borders, and what it takes for none of them. */
+/**
+ * Classes of characters between which the pre-tokenizer draws its borders, and what it takes for
+ * none of them.
+ */
 const CLASSES = [
   /[a-z]/,
   /[A-Z]/,
@@ -25,7 +28,10 @@ const CLASSES = [
 /** Scripts and emoji lie below; above is next to nothing but tags and places for private use. */
 const CODE_POINTS = 0x3_0000
 
-/** Joins that are easily got wrong: contractions, slashes after a sign, byte order marks, special tokens, joiners. */
+/**
+ * Joins that are easily got wrong: contractions, slashes after a sign, byte order marks, special
+ * tokens, joiners.
+ */
 const JOINS = fc.constantFrom(
   "'s",
   "'LL",
@@ -51,8 +57,9 @@ const JOINS = fc.constantFrom(
 )
 
 /**
- * Texts full of borders: runs of one class of characters, joins, and slices of real texts cut anywhere; the same run
- * repeated; any binary strings; any graphemes. Lone surrogates are among them.
+ * Texts full of borders: runs of one class of characters, joins, and slices of real texts cut
+ * anywhere; the same run repeated; any binary strings; any graphemes. Lone surrogates are among
+ * them.
  */
 export function randomStrings(samples: readonly string[], count: number, seed: number): string[] {
   const runs = fc.constantFrom(...CLASSES.map(membersOf)).chain(runOf)

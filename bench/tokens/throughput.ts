@@ -48,8 +48,9 @@ const MESSAGE = 2_000
 let sum = 0
 
 /**
- * All subjects over the same texts in turns, so that a slow minute of the machine hits them all; other texts in each
- * round, as a processor remembers the branches of a text that comes again and again.
+ * All subjects over the same texts in turns, so that a slow minute of the machine hits them all;
+ * other texts in each round, as a processor remembers the branches of a text that comes again and
+ * again.
  */
 export async function measureThroughput(
   options: ThroughputOptions,
@@ -67,7 +68,10 @@ export async function measureThroughput(
   return { speeds, turns }
 }
 
-/** Not twice one library in a row, but for repeated texts: it would find its tables in the processor's cache. */
+/**
+ * Not twice one library in a row, but for repeated texts: it would find its tables in the
+ * processor's cache.
+ */
 async function loadSubjects(): Promise<Subject[]> {
   const o200k = await loadLibrary(OURS)
   const gpt = await loadLibrary('gpt-tokenizer')

@@ -4,7 +4,10 @@ import { asText } from '../../src/kernel/count.ts'
 import type { MessageInput, Part } from '../../src/ports/message.ts'
 import { readConversation } from '../../src/replay/transcript.ts'
 
-/** Every text that a counter is given for the recordings in `<data>/transcripts`: texts, outputs, arguments as JSON. */
+/**
+ * Every text that a counter is given for the recordings in `<data>/transcripts`: texts, outputs,
+ * arguments as JSON.
+ */
 export async function transcriptTexts(data: string): Promise<string[]> {
   const folder = join(data, 'transcripts')
   const files = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort()

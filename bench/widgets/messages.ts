@@ -1,4 +1,7 @@
-/** The conversation that every widget shows. Each message begins with its number, by which it is found on the screen. */
+/**
+ * The conversation that every widget shows. Each message begins with its number, by which it is
+ * found on the screen.
+ */
 
 export interface Said {
   readonly role: 'user' | 'assistant'

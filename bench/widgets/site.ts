@@ -39,7 +39,10 @@ export class Site {
     this.#asked = asked
   }
 
-  /** Builds the page of a folder of `subjects/`, and serves it. `fill`: another page of that folder, built apart from it. */
+  /**
+   * Builds the page of a folder of `subjects/`, and serves it. `fill`: another page of that folder,
+   * built apart from it.
+   */
   static async open({ folder, fill }: Subject): Promise<Site> {
     const root = fileURLToPath(new URL(`subjects/${folder}/`, import.meta.url))
     const files = new Map(await built(root, 'index.html', '/'))
@@ -50,7 +53,8 @@ export class Site {
       const path = pathname.endsWith('/') ? `${pathname}index.html` : pathname
       asked.add(path)
       const file = files.get(path)
-      // Isolated, so that each page gets a process of its own and a clock of 5 microseconds; and nothing is cached.
+      // Isolated, so that each page gets a process of its own and a clock of 5 microseconds; and
+      // nothing is cached.
       response.writeHead(file ? 200 : 404, {
         'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream',
         'Cross-Origin-Opener-Policy': 'same-origin',

@@ -9,7 +9,10 @@ declare const fill: Fill
 
 /** What a page holds, after its garbage was collected. */
 export interface Held {
-  /** Bytes of the JavaScript heap, those of buffers outside of it, and those of the DOM's own objects. */
+  /**
+   * Bytes of the JavaScript heap, those of buffers outside of it, and those of the DOM's own
+   * objects.
+   */
   readonly heap: number
   readonly buffers: number
   readonly dom: number
@@ -30,7 +33,10 @@ export interface Visit {
 
 /** What a page's main thread did. */
 export interface Work {
-  /** Milliseconds of the processor: on a machine that does other things too, steadier than the clock. */
+  /**
+   * Milliseconds of the processor: on a machine that does other things too, steadier than the
+   * clock.
+   */
   readonly cpuMs: number
   /** Milliseconds, by the clock, of its longest task; 0 where none took more than 50. */
   readonly longestTaskMs: number
@@ -38,7 +44,10 @@ export interface Work {
 
 /** Viewport heights that it scrolls up. */
 export const SCROLLED = 5
-/** What comes after the newest message stands still, for example parts that are loaded when the page is idle. */
+/**
+ * What comes after the newest message stands still, for example parts that are loaded when the page
+ * is idle.
+ */
 const AFTER_MS = 1_500
 const LIMIT_MS = 120_000
 

@@ -1,4 +1,7 @@
-/** A memory inside Cloudflare's own `AIChatAgent`: the agent keeps what its page shows, the memory says what the model is given. */
+/**
+ * A memory inside Cloudflare's own `AIChatAgent`: the agent keeps what its page shows, the memory
+ * says what the model is given.
+ */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { AIChatAgent } from '@cloudflare/ai-chat'
 import { isStepCount, type LanguageModel, streamText } from 'ai'
@@ -33,7 +36,8 @@ export class ChatAgent<
     ...[, options]: Parameters<AIChatAgent['onChatMessage']>
   ): Promise<Response | undefined> {
     const tools = memoryToolSet(this.session)
-    // What of the agent's messages is new is written to the log; the model is given the context, never the whole list.
+    // What of the agent's messages is new is written to the log; the model is given the context,
+    // never the whole list.
     const loop = await memoryLoop(this.session, { tools, messages: this.messages })
     const result = streamText({
       model: this.model(),

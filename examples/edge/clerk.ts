@@ -1,7 +1,10 @@
 import { type Block, type Part, type ScriptedReply, scriptedModel } from 'plimsoll'
 import type { Train } from './timetable.ts'
 
-/** Stands in for a language model: asked for a town, it looks the train up and then says what it read. */
+/**
+ * Stands in for a language model: asked for a town, it looks the train up and then says what it
+ * read.
+ */
 export const clerk = scriptedModel(
   ({ context }) => replyTo(context.blocks.filter(({ section, from }) => section === 'window' && from.length)),
   { id: 'scripted clerk' },

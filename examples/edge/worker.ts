@@ -1,6 +1,6 @@
 /**
- * An app of your own around the edge: its objects with your model and your tools, its HTTP API beside your own routes, and your own way of
- * knowing who calls.
+ * An app of your own around the edge: its objects with your model and your tools, its HTTP API
+ * beside your own routes, and your own way of knowing who calls.
  */
 import { Hono } from 'hono'
 import { type AgentTool, memoryTools, recall, standard } from 'plimsoll'
@@ -39,7 +39,8 @@ export class TripSession extends SessionObject<Env> {
         budget: { contextWindow: 8_000, maxOutputTokens: 500 },
         use: [...standard(), recall()],
       },
-      // In an app of yours: `modelOf(this.env)` of plimsoll/models, or `aiSdkModel(…)` over any provider of the AI SDK.
+      // In an app of yours: `modelOf(this.env)` of plimsoll/models, or `aiSdkModel(…)` over any
+      // provider of the AI SDK.
       model: clerk,
       tools: (session) => [...memoryTools(session), timetable],
       maxSteps: 4,

@@ -12,5 +12,7 @@ export type AgentSession = Session<{
   compaction?: CompactionShape
 }>
 
-/** A session with all that memory tools need. A tool is offered only where its own feature is there. */
+/**
+ * A session with all that memory tools need. A tool is offered only where its own feature is there.
+ */
 export type ToolSession = Session<{ facts: FactsShape; recall: RecallShape; skills: SkillsShape }>

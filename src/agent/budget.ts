@@ -2,7 +2,9 @@ import { checkOptions, invalid } from '../kernel/text/json.ts'
 import type { Middleware } from './middleware.ts'
 
 export interface BudgetOptions {
-  /** Contract: tokens that count against the limit so far, 0 or more. Where it fails the run stops. */
+  /**
+   * Contract: tokens that count against the limit so far, 0 or more. Where it fails the run stops.
+   */
   readonly getTokensUsed: () => number | Promise<number>
   /** Tokens, above 0. */
   readonly limit: number
@@ -12,8 +14,9 @@ export interface BudgetOptions {
 const NUDGES = [0.9, 0.75] as const
 
 /**
- * Keeps a run within an app's own budget of tokens: tells the model at 75 % and at 90 %, once for each time that the share is
- * crossed, and stops the run at 100 % with the reason `budget`. Order 10; a guard. Without options it does nothing.
+ * Keeps a run within an app's own budget of tokens: tells the model at 75 % and at 90 %, once for
+ * each time that the share is crossed, and stops the run at 100 % with the reason `budget`. Order
+ * 10; a guard. Without options it does nothing.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

@@ -7,7 +7,10 @@ import { copyOf, errorText, toJson } from './tools.ts'
 import { pendingCalls, type Written } from './transcript.ts'
 import { Aborted, within } from './within.ts'
 
-/** How often a result is recorded anew because what was recorded before does not show, having been rewound. */
+/**
+ * How often a result is recorded anew because what was recorded before does not show, having been
+ * rewound.
+ */
 const TRIES = 8
 /** Messages in which to look for that. */
 const LOOK_BACK = 1
@@ -19,8 +22,9 @@ export interface Outcome {
 }
 
 /**
- * Runs the calls of one reply, at most `parallel` at once, and records each result as it comes. When the run is aborted, what has a
- * result is recorded and the rest stays without one. Where a middleware says stop, calls that have not begun get an error.
+ * Runs the calls of one reply, at most `parallel` at once, and records each result as it comes.
+ * When the run is aborted, what has a result is recorded and the rest stays without one. Where a
+ * middleware says stop, calls that have not begun get an error.
  *
  * @throws Aborted; the first failure to record, after all calls have ended
  */
@@ -135,8 +139,8 @@ function isError({ status }: Outcome): boolean {
 }
 
 /**
- * Writes a result under an id that is made from its call, so that of several who record one the first wins, and the others are told
- * what that was.
+ * Writes a result under an id that is made from its call, so that of several who record one the
+ * first wins, and the others are told what that was.
  */
 async function record(
   run: RunState,

@@ -54,8 +54,9 @@ export interface ComposedHooks {
 }
 
 /**
- * Makes one of several middlewares: by `order`, equal ones by their place in the list, after-hooks in reverse. A hook that fails or
- * hangs is told; that of an enricher is passed over, that of a guard stops the run.
+ * Makes one of several middlewares: by `order`, equal ones by their place in the list, after-hooks
+ * in reverse. A hook that fails or hangs is told; that of an enricher is passed over, that of a
+ * guard stops the run.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

@@ -9,14 +9,18 @@ export interface ContextFilter {
   readonly toolOutput?: ToolOutputOptions
 }
 
-/** Contract: the limits of one step. Each set of them is a lane of its own, so give the same ones as long as possible. */
+/**
+ * Contract: the limits of one step. Each set of them is a lane of its own, so give the same ones as
+ * long as possible.
+ */
 export type ContextFilterOptions =
   | ContextFilter
   | ((step: number) => ContextFilter | undefined | Promise<ContextFilter | undefined>)
 
 /**
- * Proposes narrower limits for the contexts of a run. Order 15; where it fails, or the core refuses what it proposes, the core's own
- * window holds, never the whole log. Without options it does nothing.
+ * Proposes narrower limits for the contexts of a run. Order 15; where it fails, or the core refuses
+ * what it proposes, the core's own window holds, never the whole log. Without options it does
+ * nothing.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

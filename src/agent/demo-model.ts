@@ -17,8 +17,9 @@ const LONGEST_READ = 4_000
 const LONGEST_QUOTE = 300
 
 /**
- * A model that is none, for development without a key. Each reply says so in words, repeats what was said, and tells how full the context
- * is. Asked to remember something, or what it remembers, it calls the memory tool for that where it was given one.
+ * A model that is none, for development without a key. Each reply says so in words, repeats what
+ * was said, and tells how full the context is. Asked to remember something, or what it remembers,
+ * it calls the memory tool for that where it was given one.
  */
 export function demoModel({ newId }: Pick<Host, 'newId'>): Model {
   return { id: DEMO_MODEL_ID, complete: (request) => complete(request, newId) }

@@ -2,7 +2,10 @@ import type { AgentEvent } from './events.ts'
 import type { AgentResult, AgentRun } from './options.ts'
 import { isThenable } from './within.ts'
 
-/** The events of one run: kept, handed to the listener as they come, and to whoever iterates, from the first one on. */
+/**
+ * The events of one run: kept, handed to the listener as they come, and to whoever iterates, from
+ * the first one on.
+ */
 export class EventLog {
   readonly #listener: ((event: AgentEvent) => unknown) | undefined
   readonly #events: AgentEvent[] = []
@@ -61,7 +64,8 @@ export class EventLog {
 
 /** What a run is to its caller: its result to wait for, its events to read. */
 export function runOf(events: EventLog, result: Promise<AgentResult>): AgentRun {
-  // Whoever only reads the events learns of a failure there; whoever waits gets a rejection of their own.
+  // Whoever only reads the events learns of a failure there; whoever waits gets a rejection of
+  // their own.
   result.catch(() => {})
   return {
     // biome-ignore lint/suspicious/noThenProperty: a run is meant to be awaited.

@@ -17,7 +17,9 @@ export interface AgentCall {
 /** What became of one call. */
 export type CallStatus =
   | 'ok'
-  /** No tool has that name; the arguments are not what its schema asks for; a middleware denied it. */
+  /**
+   * No tool has that name; the arguments are not what its schema asks for; a middleware denied it.
+   */
   | 'unknown'
   | 'invalid'
   | 'denied'
@@ -28,7 +30,10 @@ export type CallStatus =
   | 'interrupted'
   | 'given'
 
-/** Everything that a run tells, in the order in which it happens. `step` counts the run's model calls, from 1. */
+/**
+ * Everything that a run tells, in the order in which it happens. `step` counts the run's model
+ * calls, from 1.
+ */
 export type AgentEvent =
   | { readonly type: 'run-start'; readonly model: string; readonly tools: readonly string[] }
   /** What the conversation was found to wait for, and how it was settled; before any step. */

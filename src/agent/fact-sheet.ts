@@ -12,7 +12,10 @@ export interface SheetFact {
 }
 
 export interface FactSheetOptions {
-  /** Contract: what is known now, the most important first; an empty list for nothing. Asked before each model call. */
+  /**
+   * Contract: what is known now, the most important first; an empty list for nothing. Asked before
+   * each model call.
+   */
   readonly facts: (about: {
     readonly session?: AgentSession
   }) => readonly SheetFact[] | Promise<readonly SheetFact[]>
@@ -23,8 +26,9 @@ export interface FactSheetOptions {
 const MAX_CHARACTERS = 4_000
 
 /**
- * Shows facts in the tail of each request, as the section `facts`: in their order, as many as fit, and how many did not. It stops at
- * the first that does not fit. Order 20; fails open. Without options it does nothing.
+ * Shows facts in the tail of each request, as the section `facts`: in their order, as many as fit,
+ * and how many did not. It stops at the first that does not fit. Order 20; fails open. Without
+ * options it does nothing.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

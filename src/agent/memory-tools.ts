@@ -32,14 +32,17 @@ const TOOLS: readonly MemoryTool[] = [
 ]
 
 /**
- * Tools by which a model remembers, and reaches what its context does not show: those of the features that the memory has in use.
+ * Tools by which a model remembers, and reaches what its context does not show: those of the
+ * features that the memory has in use.
  *
- * What a model remembers stays in its session, unpinned. Its trust is `assistant` at most, and the lowest of all that was read in the
- * round: what it notes after it read a web page is `web`. Of facts it can forget and resolve those below `user` alone; it cannot
- * promote, pin, or write the profile. What gives back remembered text begins with `[from memory`, has the lowest trust, and is never
- * recalled or extracted again. A call that is run again after a crash writes once.
+ * What a model remembers stays in its session, unpinned. Its trust is `assistant` at most, and the
+ * lowest of all that was read in the round: what it notes after it read a web page is `web`. Of
+ * facts it can forget and resolve those below `user` alone; it cannot promote, pin, or write the
+ * profile. What gives back remembered text begins with `[from memory`, has the lowest trust, and is
+ * never recalled or extracted again. A call that is run again after a crash writes once.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in use)
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in
+ * use)
  * @example
  * ```ts
  * await runAgent({ input: 'Go on.', model, session, tools: [...tools, ...memoryTools(session)] })
@@ -53,9 +56,11 @@ export function memoryTools(session: AgentSession, options: MemoryToolsOptions =
 }
 
 /**
- * The same tools as a model is told of them, for `session.context({ tools })` in a loop of one's own.
+ * The same tools as a model is told of them, for `session.context({ tools })` in a loop of one's
+ * own.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in use)
+ * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in
+ * use)
  */
 export function memoryToolSpecs(
   session: AgentSession,
@@ -69,8 +74,9 @@ export function memoryToolSpecs(
 }
 
 /**
- * Runs one call of those tools, for a loop of one's own: append the reply first, then its results. Never rejects; what went wrong is an
- * error for the model to read, also where there is no such tool.
+ * Runs one call of those tools, for a loop of one's own: append the reply first, then its results.
+ * Never rejects; what went wrong is an error for the model to read, also where there is no such
+ * tool.
  *
  * @example
  * ```ts

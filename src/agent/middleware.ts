@@ -7,28 +7,39 @@ import type { AgentSession } from './agent-session.ts'
 import type { AgentCall, CallStatus } from './events.ts'
 
 /**
- * Something that watches a run or takes part in it. Hooks run by `order`, the lowest first, and where it is equal by their place in
- * the list; the two `after` hooks the other way round.
+ * Something that watches a run or takes part in it. Hooks run by `order`, the lowest first, and
+ * where it is equal by their place in the list; the two `after` hooks the other way round.
  *
- * An *enricher* fails open: what it throws, or that it does not end in time, is told by an event, and the run goes on without it.
- * A *guard* fails closed: the run stops, and the calls that wait are answered by an error.
+ * An *enricher* fails open: what it throws, or that it does not end in time, is told by an event,
+ * and the run goes on without it. A *guard* fails closed: the run stops, and the calls that wait
+ * are answered by an error.
  */
 export interface Middleware {
-  /** Names it in events, and its section of the tail: 1 to 64 letters, digits, dashes and underscores. */
+  /**
+   * Names it in events, and its section of the tail: 1 to 64 letters, digits, dashes and
+   * underscores.
+   */
   readonly name: string
   readonly order: number
   readonly kind: 'enricher' | 'guard'
   /**
-   * Contract: called once for each run, when it begins; what the hooks remember belongs in here, so that no two runs share it.
+   * Contract: called once for each run, when it begins; what the hooks remember belongs in here, so
+   * that no two runs share it.
    */
   start(run: RunInfo): Hooks
 }
 
-/** Contract of all hooks: to have nothing to say is to return nothing. Each ends within `timeouts.hook`. */
+/**
+ * Contract of all hooks: to have nothing to say is to return nothing. Each ends within
+ * `timeouts.hook`.
+ */
 export interface Hooks {
   /** Before a context is built. */
   beforeModelCall?(call: ModelCall & Signalled): Promise<Proposal | undefined> | Proposal | undefined
-  /** After the reply was recorded, or the call failed. What is thrown after a failed call changes nothing. */
+  /**
+   * After the reply was recorded, or the call failed. What is thrown after a failed call changes
+   * nothing.
+   */
   afterModelCall?(end: ModelCallEnd & Signalled): Promise<void> | void
   /** Before a tool is run; its arguments are not checked yet. */
   beforeTool?(call: ToolCall & Signalled): Promise<Denial | undefined> | Denial | undefined
@@ -81,9 +92,9 @@ export interface ToolCallEnd extends ToolCall {
 }
 
 /**
- * What a middleware would like of the next request. Tails follow each other in the order of the hooks. Of `window` and
- * `toolOutput` the last one that is given holds, each as a whole; what the core refuses or cannot fit is left out, and told by an
- * event.
+ * What a middleware would like of the next request. Tails follow each other in the order of the
+ * hooks. Of `window` and `toolOutput` the last one that is given holds, each as a whole; what the
+ * core refuses or cannot fit is left out, and told by an event.
  */
 export interface Proposal {
   /** Sections for the last block of this request. */
@@ -111,7 +122,10 @@ export interface Stop {
 
 /** Tokens of one model call, or of all calls of a run. */
 export interface CallUsage {
-  /** By the context's own count: all of the input, and what of it the provider's cache can hold from the run's last call. */
+  /**
+   * By the context's own count: all of the input, and what of it the provider's cache can hold from
+   * the run's last call.
+   */
   readonly predicted: { readonly input: number; readonly cached: number }
   /** By the provider; absent where it said nothing, and a number that it did not say is 0. */
   readonly reported?: ReportedTokens

@@ -10,7 +10,10 @@ import { within } from './within.ts'
 
 export type Reply = Extract<ModelEvent, { type: 'finish' }>
 
-/** Calls the model, and hands on what comes as it comes. @throws Aborted, ERR_TIMEOUT, what the model throws */
+/**
+ * Calls the model, and hands on what comes as it comes. @throws Aborted, ERR_TIMEOUT, what the
+ * model throws
+ */
 export function callModel(run: RunState, step: number, context: Context): Promise<Reply> {
   const { options, timeouts, emit } = run
   const { model, settings } = options
@@ -22,7 +25,8 @@ export function callModel(run: RunState, step: number, context: Context): Promis
       // Nobody waits for it any more.
       if (signal.aborted) throw signal.reason
       if (event.type === 'finish') {
-        // Whole is whole: a stream that stays open, fails or says more after that takes nothing of it.
+        // Whole is whole: a stream that stays open, fails or says more after that takes nothing of
+        // it.
         reply = event
         break
       }
@@ -42,7 +46,10 @@ function incomplete(id: string, problem: string): PlimsollError {
   return new PlimsollError('ERR_INVALID_ARGUMENT', `runAgent: model ${id} ${problem}`, { argument: 'model' })
 }
 
-/** The reply with what it took, unless that was not reported or the metadata would have no room for it. */
+/**
+ * The reply with what it took, unless that was not reported or the metadata would have no room for
+ * it.
+ */
 export function withUsage(message: MessageInput, { predicted, reported }: CallUsage): MessageInput {
   if (!reported) return message
   const usage: Json = { predicted, reported } as unknown as Json

@@ -14,8 +14,9 @@ export interface AgentTool<Input = unknown> {
   readonly name: string
   readonly description?: string
   /**
-   * Shape of the arguments: a JSON Schema (draft 2020-12, unless its `$schema` says otherwise), or a schema of any library that
-   * speaks Standard Schema, for example zod's. Arguments that do not fit are answered by an error that says where and why.
+   * Shape of the arguments: a JSON Schema (draft 2020-12, unless its `$schema` says otherwise), or
+   * a schema of any library that speaks Standard Schema, for example zod's. Arguments that do not
+   * fit are answered by an error that says where and why.
    */
   readonly inputSchema: JsonSchema | StandardSchema
   /** What the model is told of a Standard Schema that cannot say it itself. */
@@ -25,8 +26,9 @@ export interface AgentTool<Input = unknown> {
   /** Milliseconds; wins over `timeouts.tool`. */
   readonly timeoutMs?: number
   /**
-   * Contract: gives what the model is to read: JSON, or nothing at all, which is `null`. What it throws is an error result. It may be
-   * called again with the same `callId` after a crash, so make it idempotent by that where it matters.
+   * Contract: gives what the model is to read: JSON, or nothing at all, which is `null`. What it
+   * throws is an error result. It may be called again with the same `callId` after a crash, so make
+   * it idempotent by that where it matters.
    *
    * @param input the arguments, checked; of a Standard Schema what it made of them.
    */
@@ -43,8 +45,9 @@ export interface ToolContext {
 
 export interface ResumeOptions {
   /**
-   * What becomes of calls that wait for a result: `fail` answers them with an error that says it is not known whether they ran,
-   * `run` runs them (again), a function gives the result. Default `fail`.
+   * What becomes of calls that wait for a result: `fail` answers them with an error that says it is
+   * not known whether they ran, `run` runs them (again), a function gives the result. Default
+   * `fail`.
    */
   readonly pending?: 'fail' | 'run' | ((call: AgentCall) => Json | Promise<Json>)
   /** Messages that are read back, widened to whole steps. 1 or more. Default 16. */
@@ -65,18 +68,21 @@ export interface Timeouts {
 
 export interface RunOptions {
   /**
-   * What is said to the agent; appended as one. Where all messages have ids, to give them again is to go on with that run instead
-   * of beginning another. Default: nothing; the run goes on with what `session` holds.
+   * What is said to the agent; appended as one. Where all messages have ids, to give them again is
+   * to go on with that run instead of beginning another. Default: nothing; the run goes on with
+   * what `session` holds.
    */
   readonly input?: string | MessageInput | readonly MessageInput[]
   readonly model: Model
   /**
-   * Instructions, as a system message before the input, unless the request would hold one already. A memory's own `system` is the
-   * better place with a session: it never leaves the window.
+   * Instructions, as a system message before the input, unless the request would hold one already.
+   * A memory's own `system` is the better place with a session: it never leaves the window.
    */
   readonly system?: string
   readonly tools?: readonly AgentTool[]
-  /** Where the conversation is kept. Default: nowhere; each request then holds all of it, verbatim. */
+  /**
+   * Where the conversation is kept. Default: nowhere; each request then holds all of it, verbatim.
+   */
   readonly session?: AgentSession
   readonly middleware?: readonly Middleware[]
   /** Most model calls. 1 or more. Default 20. */
@@ -117,7 +123,7 @@ export interface AgentResult {
 }
 
 /**
- * A run that has begun. Await it for its result; iterate it for its events, from the first one on, whenever and however often. To
- * leave the loop does not end the run: `signal` does.
+ * A run that has begun. Await it for its result; iterate it for its events, from the first one on,
+ * whenever and however often. To leave the loop does not end the run: `signal` does.
  */
 export interface AgentRun extends PromiseLike<AgentResult>, AsyncIterable<AgentEvent> {}

@@ -16,7 +16,10 @@ const counter = charsPerToken()
 const NO_CAP = Number.MAX_SAFE_INTEGER
 const FENCE = 'ctx-plain'
 
-/** A conversation that is kept nowhere: what a plain loop would send, all messages verbatim and all ids as they are. */
+/**
+ * A conversation that is kept nowhere: what a plain loop would send, all messages verbatim and all
+ * ids as they are.
+ */
 export class PlainTranscript implements Transcript {
   readonly #host: Host
   readonly #messages: Message[] = []
@@ -74,7 +77,9 @@ export class PlainTranscript implements Transcript {
     return block
   }
 
-  /** Puts the results at the end in the order of their calls: a plain loop waits for all of them. */
+  /**
+   * Puts the results at the end in the order of their calls: a plain loop waits for all of them.
+   */
   #sortResults(): void {
     const step = this.#messages.findLastIndex(({ role }) => role !== 'tool')
     const message = this.#messages[step]

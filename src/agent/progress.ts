@@ -9,15 +9,19 @@ export interface ProgressOptions {
   readonly sameCall?: number
   /** So many times the same error of the same tool is stuck. Default 3. */
   readonly sameError?: number
-  /** So many steps in a row whose calls and results hold no new name (path, id, address …) are stuck. Default 5. */
+  /**
+   * So many steps in a row whose calls and results hold no new name (path, id, address …) are
+   * stuck. Default 5.
+   */
   readonly stale?: number
   /** How often the model is told before the run is stopped; 0 or more. Default 2. */
   readonly nudges?: number
 }
 
 /**
- * Notices a run that gets nowhere: tells the model in the tail, and stops the run if that does not help, with a reason that begins
- * with `stuck`. A step that is not stuck and brings a new name starts the count of nudges anew. Order 50; fails open.
+ * Notices a run that gets nowhere: tells the model in the tail, and stops the run if that does not
+ * help, with a reason that begins with `stuck`. A step that is not stuck and brings a new name
+ * starts the count of nudges anew. Order 50; fails open.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

@@ -5,8 +5,8 @@ import type { RunState } from './run-state.ts'
 import type { ContextRequest } from './transcript.ts'
 
 /**
- * Builds the context of one step. What the middleware proposed gives way where the core refuses it: limits that are invalid, a
- * tail that does not fit.
+ * Builds the context of one step. What the middleware proposed gives way where the core refuses it:
+ * limits that are invalid, a tail that does not fit.
  *
  * @throws as `session.context`
  */

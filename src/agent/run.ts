@@ -200,7 +200,10 @@ async function open(run: RunState): Promise<Message | undefined> {
   return undefined
 }
 
-/** Names the op by the ids of what is said, where all of it has some: whether instructions went with it does not matter then. */
+/**
+ * Names the op by the ids of what is said, where all of it has some: whether instructions went with
+ * it does not matter then.
+ */
 function opIdOf(inputs: readonly MessageInput[]): string | undefined {
   const ids = inputs.flatMap(({ id }) => id ?? [])
   return ids.length === inputs.length ? `run/${hashText(JSON.stringify(ids))}` : undefined

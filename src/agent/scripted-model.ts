@@ -11,7 +11,9 @@ export type ScriptedReply =
   | string
   | {
       readonly text?: string
-      /** The pieces in which the text comes. Default: its words. Without `text` they are the text. */
+      /**
+       * The pieces in which the text comes. Default: its words. Without `text` they are the text.
+       */
       readonly deltas?: readonly string[]
       readonly reasoning?: string
       readonly calls?: readonly ScriptedCall[]
@@ -47,7 +49,10 @@ export type Script =
 export interface ScriptedModelOptions {
   /** Default `scripted`. */
   readonly id?: string
-  /** Answers requests whose newest user text begins with "Summarize the following". Default: the script answers them too. */
+  /**
+   * Answers requests whose newest user text begins with "Summarize the following". Default: the
+   * script answers them too.
+   */
   readonly summaries?: Script
 }
 
@@ -59,7 +64,8 @@ export interface ScriptedModel extends Model {
 const SUMMARY_REQUEST = 'Summarize the following'
 
 /**
- * A model that says what it is told to, for tests and demos. A call for which a list has no reply left fails.
+ * A model that says what it is told to, for tests and demos. A call for which a list has no reply
+ * left fails.
  *
  * @throws ERR_INVALID_ARGUMENT
  * @example

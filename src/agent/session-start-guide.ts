@@ -1,6 +1,6 @@
 /**
- * Tells a model, in English, how to use its memory: for the end of the instructions in `createMemory({ system })`, together with
- * {@link memoryTools}. Under 200 tokens.
+ * Tells a model, in English, how to use its memory: for the end of the instructions in
+ * `createMemory({ system })`, together with {@link memoryTools}. Under 200 tokens.
  */
 export const sessionStartGuide = `## Memory
 

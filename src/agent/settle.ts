@@ -10,7 +10,10 @@ import { Aborted, within } from './within.ts'
 const DEFAULT_MESSAGES = 16
 const INTERRUPTED = 'Error: interrupted; it is not known whether it ran.'
 
-/** Looks at the end of a conversation, and settles the calls that wait there; tells of it with `resume`. */
+/**
+ * Looks at the end of a conversation, and settles the calls that wait there; tells of it with
+ * `resume`.
+ */
 export async function resume(
   run: RunState,
   options: ResumeOptions,

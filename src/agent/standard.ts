@@ -17,8 +17,9 @@ export interface StandardMiddlewareOptions {
 const OPTIONS = ['observability', 'budget', 'contextFilter', 'factSheet', 'progress']
 
 /**
- * The five middlewares that most agents want: observability (order 5), budget (10), context filter (15), fact sheet (20), progress
- * (50). Those without options do nothing, but progress, which has defaults. Further middleware may stand between them by its order.
+ * The five middlewares that most agents want: observability (order 5), budget (10), context filter
+ * (15), fact sheet (20), progress (50). Those without options do nothing, but progress, which has
+ * defaults. Further middleware may stand between them by its order.
  *
  * @throws ERR_INVALID_ARGUMENT
  * @example

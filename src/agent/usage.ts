@@ -2,7 +2,9 @@ import type { Block, Context } from '../ports/context.ts'
 import type { Usage } from '../ports/model.ts'
 import type { CallUsage, ReportedTokens, RunUsage } from './middleware.ts'
 
-/** Tokens of a request, and those of them with which the request before it in this run began too. */
+/**
+ * Tokens of a request, and those of them with which the request before it in this run began too.
+ */
 export function predict(context: Context, before: Context | undefined): CallUsage['predicted'] {
   return { input: context.receipt.used, cached: before ? sharedTokens(before, context) : 0 }
 }
@@ -51,7 +53,9 @@ export function difference({
   )
 }
 
-/** A provider reads tools, then instructions, then messages: with another head nothing is shared. */
+/**
+ * A provider reads tools, then instructions, then messages: with another head nothing is shared.
+ */
 function sharedTokens(before: Context, { head, blocks, receipt }: Context): number {
   if (before.head !== head) return 0
   let tokens = receipt.sections.find(({ name }) => name === 'tools')?.tokens ?? 0

@@ -22,8 +22,8 @@ export interface TimeLimit {
 }
 
 /**
- * Does work that may hang. It is given a signal that aborts with the run's and when time is up; whether or not it listens, it
- * is not waited for longer. What it returns at once costs no timer.
+ * Does work that may hang. It is given a signal that aborts with the run's and when time is up;
+ * whether or not it listens, it is not waited for longer. What it returns at once costs no timer.
  *
  * @throws Aborted, ERR_TIMEOUT, else what the work throws
  */

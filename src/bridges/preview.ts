@@ -1,7 +1,10 @@
 import type { Context } from '../ports/context.ts'
 import type { ContextOptionsOf, NoFeatures, SessionBase } from '../ports/memory.ts'
 
-/** What the next model call would be given, or why there is no such thing. Both undefined until it was built. */
+/**
+ * What the next model call would be given, or why there is no such thing. Both undefined until it
+ * was built.
+ */
 export interface Preview {
   readonly context: Context | undefined
   /** For example ERR_BUDGET_TOO_SMALL or ERR_TOOL_PENDING. */

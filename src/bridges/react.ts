@@ -10,7 +10,10 @@ import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './prev
 export type { SnapshotSource } from '../ports/snapshot.ts'
 export type { Preview, PreviewOptions } from './preview.ts'
 
-/** What a source shows, and the component again when that changes. On a server: what it shows before anything was read. */
+/**
+ * What a source shows, and the component again when that changes. On a server: what it shows before
+ * anything was read.
+ */
 export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
   needPeer('plimsoll/react', '`react` 18', React.useSyncExternalStore, React.version)
   const subscribe = useCallback((listener: () => void) => source.subscribe(listener), [source])
@@ -22,8 +25,9 @@ export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
 export type ShownSession<F extends object = NoFeatures> = Snapshot & { readonly session: Session<F> }
 
 /**
- * One conversation and the messages of its window, whoever writes to it: this component, another one, another tab. It is the same session
- * as long as memory and scope name the same; nothing is to be closed.
+ * One conversation and the messages of its window, whoever writes to it: this component, another
+ * one, another tab. It is the same session as long as memory and scope name the same; nothing is to
+ * be closed.
  *
  * @example
  * ```tsx
@@ -42,9 +46,11 @@ export function useSession<F extends object>(memory: Memory<F>, scope: Scope): S
 }
 
 /**
- * The context of a call made now, built again after each change of the session; a preview writes nothing.
+ * The context of a call made now, built again after each change of the session; a preview writes
+ * nothing.
  *
- * @param options read when the preview is built: to have it built again for others, keep them outside of the component, or in `useMemo`
+ * @param options read when the preview is built: to have it built again for others, keep them
+ * outside of the component, or in `useMemo`
  */
 export function usePreview<F extends object>(session: SessionBase<F>, options?: PreviewOptions<F>): Preview {
   const snapshot = useSnapshot(session)

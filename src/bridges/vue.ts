@@ -40,8 +40,8 @@ export interface ShownSession<F extends object = NoFeatures> {
 }
 
 /**
- * One conversation and the messages of its window, whoever writes to it: this component, another one, another tab. With a ref or a getter for
- * a scope it follows that; nothing is to be closed.
+ * One conversation and the messages of its window, whoever writes to it: this component, another
+ * one, another tab. With a ref or a getter for a scope it follows that; nothing is to be closed.
  *
  * @example
  * ```vue
@@ -62,7 +62,10 @@ export function useSession<F extends object>(
   return { session, snapshot: useSnapshot(session) }
 }
 
-/** The context of a call made now, built again after each change of the session and of the options; a preview writes nothing. */
+/**
+ * The context of a call made now, built again after each change of the session and of the options;
+ * a preview writes nothing.
+ */
 export function usePreview<F extends object>(
   session: MaybeRefOrGetter<SessionBase<F>>,
   options?: MaybeRefOrGetter<PreviewOptions<F> | undefined>,

@@ -45,10 +45,13 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  * @tag plimsoll-chat
  * @tagname plimsoll-chat
  *
- * @attr {string} src - Base URL of an edge; empty: where the page is from. Without it everything stays in this browser
- * @attr {string} session - Id of the conversation to show; it follows what is shown. Without it: the newest, or an empty one
+ * @attr {string} src - Base URL of an edge; empty: where the page is from. Without it everything
+ * stays in this browser
+ * @attr {string} session - Id of the conversation to show; it follows what is shown. Without it:
+ * the newest, or an empty one
  * @attr {string} lang - Language, as a BCP 47 tag. Default: that of the document
- * @attr {'bottom-right'|'bottom-left'|'inline'|'page'} placement - Where it is. Default `bottom-right`
+ * @attr {'bottom-right'|'bottom-left'|'inline'|'page'} placement - Where it is. Default
+ * `bottom-right`
  * @attr {string} heading - Title of the widget, where the conversation has none
  * @attr {string} placeholder - What the empty field for messages says
  * @attr {boolean} open - Whether it is open; it follows `show()` and `hide()`
@@ -56,7 +59,8 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  *
  * @fires {CustomEvent<undefined>} plimsoll-open - It was opened
  * @fires {CustomEvent<undefined>} plimsoll-close - It was closed
- * @fires {CustomEvent} plimsoll-message - A message is durable, sent or received: `detail.sessionId`, `detail.message`
+ * @fires {CustomEvent} plimsoll-message - A message is durable, sent or received:
+ * `detail.sessionId`, `detail.message`
  * @fires {CustomEvent} plimsoll-tool-call - A tool begins: `detail.sessionId`, `detail.call`
  * @fires {CustomEvent} plimsoll-error - Something failed: `detail.problem`
  *
@@ -78,7 +82,8 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  * @cssprop [--plimsoll-accent=light-dark(#14598c, #7cc0ee)] - The one accent
  * @cssprop [--plimsoll-on-accent=light-dark(#fff, #06202f)] - Text on the accent
  * @cssprop [--plimsoll-surface=light-dark(#fff, #12171c)] - Background
- * @cssprop [--plimsoll-raised=light-dark(#f3f5f7, #1c232a)] - Background of code, notices and side panels
+ * @cssprop [--plimsoll-raised=light-dark(#f3f5f7, #1c232a)] - Background of code, notices and side
+ * panels
  * @cssprop [--plimsoll-text=light-dark(#17202a, #e8edf2)] - Text
  * @cssprop [--plimsoll-muted=light-dark(#566270, #9dabb9)] - Text beside the text
  * @cssprop [--plimsoll-line=light-dark(#dfe4e9, #2c353e)] - Lines and borders
@@ -96,9 +101,14 @@ export class PlimsollChat extends Base {
     ...['src', 'session', 'lang', 'placement', 'heading', 'placeholder', 'open', 'developer'],
   ]
 
-  /** Gives the token of the edge; it is given the one that the edge refused, if it did. Without it: a guest's. */
+  /**
+   * Gives the token of the edge; it is given the one that the edge refused, if it did. Without it:
+   * a guest's.
+   */
   declare getToken?: ((refused?: string) => string | Promise<string>) | undefined
-  /** The model of conversations in this browser: one of the library's, or a function that answers. */
+  /**
+   * The model of conversations in this browser: one of the library's, or a function that answers.
+   */
   declare model?: ChatModel | undefined
   /** Tools that run in this page, for conversations in this browser. */
   declare tools?: readonly AgentTool[] | undefined
@@ -214,7 +224,10 @@ export class PlimsollChat extends Base {
     return (await this.#opened()).conversation.send(text)
   }
 
-  /** Shows an empty conversation; `home` is where it is kept, by default the edge where there is one. Resolves its id. */
+  /**
+   * Shows an empty conversation; `home` is where it is kept, by default the edge where there is
+   * one. Resolves its id.
+   */
   async newSession(options?: { readonly home?: HomeKind }): Promise<string> {
     return (await this.#opened()).conversation.create(options)
   }
@@ -230,8 +243,8 @@ export class PlimsollChat extends Base {
   }
 
   /**
-   * The session behind the conversation that is shown, for `sessionSource` or `clientSource` of `plimsoll/inspector`. Undefined: nothing was said
-   * in it yet.
+   * The session behind the conversation that is shown, for `sessionSource` or `clientSource` of
+   * `plimsoll/inspector`. Undefined: nothing was said in it yet.
    */
   async inspected(): Promise<Inspected | undefined> {
     return (await this.#opened()).conversation.inspected()

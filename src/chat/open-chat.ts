@@ -19,15 +19,18 @@ export interface Chat {
   /** What is remembered, in all homes. Loaded when it is asked for. */
   memory(): Promise<MemoryPanelModel>
   /**
-   * Moves what a guest has to the user, once. Idempotent: after an error or a crash, the same call finishes it. With `token`, the edge's, what
-   * is at the edge moves; local sessions do with `userId`, or where the token names its subject.
+   * Moves what a guest has to the user, once. Idempotent: after an error or a crash, the same call
+   * finishes it. With `token`, the edge's, what is at the edge moves; local sessions do with
+   * `userId`, or where the token names its subject.
    *
-   * @throws ERR_INVALID_ARGUMENT, ERR_STORAGE (no answer of the edge), as `client.me.claim` and `memory.import`
+   * @throws ERR_INVALID_ARGUMENT, ERR_STORAGE (no answer of the edge), as `client.me.claim` and
+   * `memory.import`
    */
   identify(user: { readonly userId: string } | { readonly token: string }): Promise<void>
   /**
-   * Ends what the user does here; whoever comes next is a new guest. With `erase`, nothing readable is left in this browser: local sessions,
-   * messages that wait to be sent, and who the guest was; a guest's sessions at the edge are removed where it can be reached.
+   * Ends what the user does here; whoever comes next is a new guest. With `erase`, nothing readable
+   * is left in this browser: local sessions, messages that wait to be sent, and who the guest was;
+   * a guest's sessions at the edge are removed where it can be reached.
    */
   signOut(options?: { readonly erase?: boolean }): Promise<void>
   /** Calls the listener with what the element tells its page of. @returns what ends it */
@@ -171,7 +174,10 @@ class OpenedChat implements Chat {
     }
   }
 
-  /** The homes that have sessions. The local one of a page with an edge is not opened before it is used. */
+  /**
+   * The homes that have sessions. The local one of a page with an edge is not opened before it is
+   * used.
+   */
   #kinds(): readonly HomeKind[] {
     if (this.#settings.src === undefined) return ['local']
     return this.#usesLocal() ? ['local', 'edge'] : ['edge']

@@ -1,4 +1,7 @@
-/** What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no storage, no network in here. */
+/**
+ * What the widget's view is given: sessions, one conversation, and what is remembered. No DOM, no
+ * storage, no network in here.
+ */
 import type { SessionClient } from '../client/session.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import type { Receipt } from '../ports/context.ts'
@@ -22,11 +25,14 @@ export interface SessionEntry {
 /** A message on the screen. */
 export interface ShownMessage {
   readonly message: Message
-  /** Its place among the versions of this place in the conversation, from 1, where there are several. */
+  /**
+   * Its place among the versions of this place in the conversation, from 1, where there are
+   * several.
+   */
   readonly version?: { readonly index: number; readonly count: number }
   /**
-   * `sent`: durable. `queued`: kept here, sent to its edge once there is a network. `failed`: refused; `problem` says why, and it
-   * can be sent again or dropped.
+   * `sent`: durable. `queued`: kept here, sent to its edge once there is a network. `failed`:
+   * refused; `problem` says why, and it can be sent again or dropped.
    */
   readonly delivery: 'sent' | 'queued' | 'failed'
   readonly problem?: Problem
@@ -73,7 +79,10 @@ export interface ConversationState {
   readonly session: SessionEntry | undefined
   /** Whether the newest messages were read. */
   readonly loaded: boolean
-  /** A run of messages without gaps, newest last: the end of the conversation, and as much before it as was asked for. */
+  /**
+   * A run of messages without gaps, newest last: the end of the conversation, and as much before it
+   * as was asked for.
+   */
   readonly messages: readonly ShownMessage[]
   /** Whether there are messages before these. */
   readonly hasOlder: boolean
@@ -81,8 +90,9 @@ export interface ConversationState {
   readonly problem: Problem | undefined
   readonly online: boolean
   /**
-   * Of the local store: `full`: nothing more can be written. `memory`: kept until the page is closed only. `lost`: it was there, and is gone.
-   * `blocked`: a newer version of the page has changed it.
+   * Of the local store: `full`: nothing more can be written. `memory`: kept until the page is
+   * closed only. `lost`: it was there, and is gone. `blocked`: a newer version of the page has
+   * changed it.
    */
   readonly storage: 'ok' | 'full' | 'memory' | 'lost' | 'blocked'
   /** Whether files can be sent with a message. */
@@ -94,8 +104,8 @@ export interface ConversationState {
 }
 
 /**
- * The session behind a conversation, for an inspector: what `sessionSource` of `plimsoll/inspector` takes, or `clientSource`. Its contexts are
- * those of the next reply, the tools included.
+ * The session behind a conversation, for an inspector: what `sessionSource` of `plimsoll/inspector`
+ * takes, or `clientSource`. Its contexts are those of the next reply, the tools included.
  */
 export type Inspected =
   | {
@@ -116,8 +126,9 @@ export interface Upload {
 }
 
 /**
- * One conversation after the other. Methods never reject for what the state can say: they resolve, and `problem` tells. `subscribe` and
- * `getSnapshot` are as React's `useSyncExternalStore` wants them.
+ * One conversation after the other. Methods never reject for what the state can say: they resolve,
+ * and `problem` tells. `subscribe` and `getSnapshot` are as React's `useSyncExternalStore` wants
+ * them.
  */
 export interface Conversation {
   subscribe(listener: () => void): () => void
@@ -126,7 +137,10 @@ export interface Conversation {
   open(sessionId: string, options?: { readonly home?: HomeKind }): Promise<void>
   /** Shows an empty session; it is kept from its first message on. @returns its id */
   create(options?: { readonly home?: HomeKind }): Promise<string>
-  /** Loads what the next message needs, ahead of it. Idempotent; what fails is tried again with the message. */
+  /**
+   * Loads what the next message needs, ahead of it. Idempotent; what fails is tried again with the
+   * message.
+   */
   prepare(): void
   /**
    * Resolves once the message is kept, here, at its edge or in the outbox; the reply follows.
@@ -137,7 +151,8 @@ export interface Conversation {
   /** Ends the reply; what came of it stays. Idempotent. */
   stop(): Promise<void>
   /**
-   * Says another thing in the place of a user's message, and has it answered. The old version stays: see `switchVersion`.
+   * Says another thing in the place of a user's message, and has it answered. The old version
+   * stays: see `switchVersion`.
    *
    * @returns as {@link send}
    */

@@ -11,7 +11,10 @@ export interface PlainMessage {
   readonly content: string
 }
 
-/** Contract: gives the reply to messages, whole or as it comes. The first one is the instructions, the last one what was said. */
+/**
+ * Contract: gives the reply to messages, whole or as it comes. The first one is the instructions,
+ * the last one what was said.
+ */
 export type ReplyFunction = (
   messages: readonly PlainMessage[],
   options: { readonly signal: AbortSignal },
@@ -20,11 +23,19 @@ export type ReplyFunction = (
 /** What a page may give as a model: one of the library's, or any function that answers. */
 export type ChatModel = Model | ReplyFunction
 
-/** All but `src`, `name`, `budget` and `platform` are read at each use, so an object with getters may change them. */
+/**
+ * All but `src`, `name`, `budget` and `platform` are read at each use, so an object with getters
+ * may change them.
+ */
 export interface ChatSettings {
-  /** Base URL of an edge; empty: where the page is from. Default: none, all is kept in this browser. */
+  /**
+   * Base URL of an edge; empty: where the page is from. Default: none, all is kept in this browser.
+   */
   readonly src?: string | undefined
-  /** Token for the edge; given one that the edge refused, a fresh one. Default: a guest's, asked of the edge and kept. */
+  /**
+   * Token for the edge; given one that the edge refused, a fresh one. Default: a guest's, asked of
+   * the edge and kept.
+   */
   readonly getToken?: ((refused?: string) => string | Promise<string>) | undefined
   /** With it the names of databases and keys begin. Default `plimsoll-chat`. */
   readonly name?: string | undefined
@@ -36,7 +47,10 @@ export interface ChatSettings {
   readonly tools?: readonly AgentTool[] | undefined
   /** Whether the model of local sessions may remember and recall. Default `true`. */
   readonly memoryTools?: boolean | undefined
-  /** Contract: what the page shows, as text, for the end of each request of local sessions; empty: nothing. */
+  /**
+   * Contract: what the page shows, as text, for the end of each request of local sessions; empty:
+   * nothing.
+   */
   readonly pageContext?: (() => string | Promise<string>) | undefined
   /** Of local sessions. Default 16 000 tokens, of which 2 000 are for the reply. */
   readonly budget?: Budget | undefined

@@ -1,6 +1,6 @@
 /**
- * `<script type="module" src="…/plimsoll-chat.js">`: registers the element, and puts one into a page that has none. The attributes of the
- * script that begin with `data-` are then its attributes.
+ * `<script type="module" src="…/plimsoll-chat.js">`: registers the element, and puts one into a
+ * page that has none. The attributes of the script that begin with `data-` are then its attributes.
  */
 import './define.ts'
 

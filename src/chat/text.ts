@@ -9,7 +9,10 @@ export function textIn({ content }: Pick<Message, 'content'>): string {
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n\n')
 }
 
-/** What a session is called after what was said in it first: the beginning of its first line, to the end of a word. */
+/**
+ * What a session is called after what was said in it first: the beginning of its first line, to the
+ * end of a word.
+ */
 export function titleOf(text: string): string {
   const line = text.trim().split(/\s*\n/)[0]?.replace(/\s+/g, ' ') ?? ''
   const characters = [...line]

@@ -26,9 +26,9 @@ export interface Built<Calls extends readonly number[]> {
 }
 
 /**
- * What Plimsoll gives these calls, which grow; `undefined` where it refuses one, which is printed, or where the
- * memory does not take a message, which is reported by line. Throws {@link UsageError} for a conversation or a call
- * that is not there.
+ * What Plimsoll gives these calls, which grow; `undefined` where it refuses one, which is printed,
+ * or where the memory does not take a message, which is reported by line. Throws {@link UsageError}
+ * for a conversation or a call that is not there.
  */
 export async function buildCalls<const Calls extends readonly number[]>(
   options: CallsOptions,

@@ -6,9 +6,9 @@ import { turnsOf } from '../replay/turns.ts'
 import { UsageError } from './arguments.ts'
 
 /**
- * What Plimsoll gives these calls of a conversation, as `replay` does: after all calls before them, so that each is
- * in the epoch in which `replay` has it. `calls` grow. Throws {@link UsageError} for a call that is not there, before
- * any work is done.
+ * What Plimsoll gives these calls of a conversation, as `replay` does: after all calls before them,
+ * so that each is in the epoch in which `replay` has it. `calls` grow. Throws {@link UsageError}
+ * for a call that is not there, before any work is done.
  */
 export async function choicesAt<Calls extends readonly number[]>(
   conversation: Conversation,

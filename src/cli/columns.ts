@@ -1,4 +1,7 @@
-/** Rows with cells of equal width in each column; those of the `right` columns end together, the others begin so. */
+/**
+ * Rows with cells of equal width in each column; those of the `right` columns end together, the
+ * others begin so.
+ */
 export function align(rows: readonly (readonly string[])[], right: readonly number[]): readonly string[] {
   const widths: number[] = []
   for (const row of rows) {

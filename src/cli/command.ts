@@ -42,7 +42,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** By the package's own name, since sources and built files are at different depths below the manifest. */
+/**
+ * By the package's own name, since sources and built files are at different depths below the
+ * manifest.
+ */
 function version(): string {
   const manifest: { version: string } = createRequire(import.meta.url)('plimsoll/package.json')
   return manifest.version

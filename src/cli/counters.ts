@@ -8,8 +8,9 @@ import { type CounterName, UsageError } from './arguments.ts'
 const MISSING = 'gpt-tokenizer, which counts exactly, could not be loaded (npm install gpt-tokenizer)'
 
 /**
- * The counter of that name, the exact one if none is named. Its tokenizer is an optional peer: without it an unnamed
- * counter becomes the estimate and `warn` is told, a named one throws {@link UsageError}.
+ * The counter of that name, the exact one if none is named. Its tokenizer is an optional peer:
+ * without it an unnamed counter becomes the estimate and `warn` is told, a named one throws
+ * {@link UsageError}.
  */
 export async function loadCounter(
   name: CounterName | undefined,

@@ -10,8 +10,8 @@ import type { Io } from './io.ts'
 import { holdsRequests, requestsInLines, requestsOfCalls } from './request-file.ts'
 
 /**
- * Prints where a request parts from an earlier one, why, and what that costs. Resolves to the exit status: 1 if a
- * call is refused, or a line could not be read.
+ * Prints where a request parts from an earlier one, why, and what that costs. Resolves to the exit
+ * status: 1 if a call is refused, or a line could not be read.
  */
 export async function diffCommand(options: DiffOptions, io: Io): Promise<number> {
   const { file, at } = options

@@ -32,7 +32,10 @@ export interface Difference {
   readonly texts: readonly [string, string]
 }
 
-/** What becomes of the second request: its tokens where they are known, its bytes where only the requests are. */
+/**
+ * What becomes of the second request: its tokens where they are known, its bytes where only the
+ * requests are.
+ */
 export type Paid =
   | { readonly tokens: DiffTokens; readonly bytes?: DiffTokens }
   | { readonly tokens?: undefined; readonly bytes: DiffTokens }

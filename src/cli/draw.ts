@@ -71,7 +71,9 @@ function drawBar({ call, answers, outcome }: Drawn, scale: Scale, canvas: Canvas
   return `${number} ${bar(outcome, scale, width, paint)} ${figures} ${epoch} ${label}`.trimEnd()
 }
 
-/** Section after section, the line's mark at column `width`; what was read from the cache is dim. */
+/**
+ * Section after section, the line's mark at column `width`; what was read from the cache is dim.
+ */
 function bar(
   { tokens, sections, hit }: CallFigures,
   { cap, over }: Scale,
@@ -96,7 +98,10 @@ function bar(
   return `${shade(0, width)}${paint('|', BOLD)}${shade(width, width + over)}`
 }
 
-/** One character for each call, or for the fullest of a few neighbours; `×` for a refused one, `!` over the line. */
+/**
+ * One character for each call, or for the fullest of a few neighbours; `×` for a refused one, `!`
+ * over the line.
+ */
 export function sparkline(calls: readonly Drawn[], cap: number, width: number): string {
   const group = Math.ceil(calls.length / width)
   const marks: string[] = []

@@ -12,8 +12,8 @@ const COLUMNS = 120
 const SHORTEST_TEXT = 20
 
 /**
- * Prints where every token of one call's request comes from. Resolves to the exit status: 1 if the call is refused,
- * or a line could not be read.
+ * Prints where every token of one call's request comes from. Resolves to the exit status: 1 if the
+ * call is refused, or a line could not be read.
  */
 export async function explainCommand(options: ExplainOptions, io: Io): Promise<number> {
   const { call, json } = options

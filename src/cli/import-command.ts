@@ -18,8 +18,9 @@ import { reportLine } from './recordings.ts'
 const SEND_MS = 600_000
 
 /**
- * Turns a log of another program into an export, which `memory.import` reads, on standard output, in a file or to an edge; of an
- * export that is sent nowhere it says whether it can be read. Resolves to the exit status: 1 if something was left out, or the export cannot be read.
+ * Turns a log of another program into an export, which `memory.import` reads, on standard output,
+ * in a file or to an edge; of an export that is sent nowhere it says whether it can be read.
+ * Resolves to the exit status: 1 if something was left out, or the export cannot be read.
  */
 export async function importCommand(options: ImportCommandOptions, io: Io): Promise<number> {
   const { file, to, edge } = options

@@ -2,7 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Fetch } from '../client/options.ts'
 
-/** What the command does to the outside, injected so that tests need neither processes nor files. */
+/**
+ * What the command does to the outside, injected so that tests need neither processes nor files.
+ */
 export interface Io {
   /** Text for standard output. */
   out(text: string): void
@@ -48,7 +50,8 @@ export const nodeIo: Io = {
   input: () => linesOf(process.stdin.setEncoding('utf8')),
   create: async (path) => {
     const stream = createWriteStream(path)
-    // `close` hands a late failure to whoever waits; without this listener Node would end the process first.
+    // `close` hands a late failure to whoever waits; without this listener Node would end the
+    // process first.
     let failure: Error | undefined
     stream.on('error', (error) => {
       failure = error
@@ -74,7 +77,9 @@ export const nodeIo: Io = {
   },
 }
 
-/** Not node:readline: it also ends lines at U+2028 and U+2029, which JSON allows inside a string. */
+/**
+ * Not node:readline: it also ends lines at U+2028 and U+2029, which JSON allows inside a string.
+ */
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of chunks) {

@@ -4,7 +4,10 @@ import { type LintOptions, UsageError } from './arguments.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
 
-/** Prints every broken rule with its file and line. Resolves to the exit status: 1 if there is one, or a line is unreadable. */
+/**
+ * Prints every broken rule with its file and line. Resolves to the exit status: 1 if there is one,
+ * or a line is unreadable.
+ */
 export async function lintCommand({ files, provider }: LintOptions, io: Io): Promise<number> {
   await readable(files, io)
   let requests = 0

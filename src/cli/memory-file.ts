@@ -15,7 +15,10 @@ import { mapStore } from '../stores/map.ts'
 
 const USER = { userId: 'user' } as const
 
-/** What a file remembers: messages of one session, facts, skills and documents. In memory, gone with the process. */
+/**
+ * What a file remembers: messages of one session, facts, skills and documents. In memory, gone with
+ * the process.
+ */
 export class MemoryFile {
   readonly #session: Session<{ facts: FactsShape }>
   readonly #user: User<{ profile: ProfileShape; skills: SkillsShape }>
@@ -41,7 +44,10 @@ export class MemoryFile {
     this.#user = memory.user(USER)
   }
 
-  /** Takes one line; what has no id is named after its number. Throws an error that says what is wrong with it. */
+  /**
+   * Takes one line; what has no id is named after its number. Throws an error that says what is
+   * wrong with it.
+   */
   async read(text: string, line: number): Promise<void> {
     const read: unknown = JSON.parse(text)
     if (!isRecord(read)) throw new Error('not a JSON object')

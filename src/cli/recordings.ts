@@ -53,7 +53,10 @@ export function reportLine(io: Io): Unreadable {
   return ({ file, line }, error) => io.err(`plimsoll: ${file} line ${line}: ${(error as Error).message}\n`)
 }
 
-/** What could not be read of the files: `skip` says so on standard error, past a progress bar, and `count` counts it. */
+/**
+ * What could not be read of the files: `skip` says so on standard error, past a progress bar, and
+ * `count` counts it.
+ */
 export class Malformed {
   count = 0
   readonly skip: Unreadable
@@ -69,8 +72,8 @@ export class Malformed {
 }
 
 /**
- * The first conversation of that id, or the only one of the file. Lines that cannot be read are reported and counted.
- * Throws {@link UsageError}, which names what there is.
+ * The first conversation of that id, or the only one of the file. Lines that cannot be read are
+ * reported and counted. Throws {@link UsageError}, which names what there is.
  */
 export async function findRecording(
   { file, conversation: id }: { readonly file: string; readonly conversation?: string },

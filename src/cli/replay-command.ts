@@ -10,7 +10,10 @@ import { startProgress } from './progress.ts'
 import { recordingsIn } from './recordings.ts'
 import { figuresOf, type Replayed, type Report, reportJson, reportText } from './report.ts'
 
-/** Replays all conversations of the files. Resolves to the exit status: 1 if a line could not be read. */
+/**
+ * Replays all conversations of the files. Resolves to the exit status: 1 if a line could not be
+ * read.
+ */
 export async function replayCommand(options: ReplayOptions, version: string, io: Io): Promise<number> {
   const total = await readable(options.files, io)
   const counter = await loadCounter(options.counter, (message) => io.err(`plimsoll: ${message}\n`))

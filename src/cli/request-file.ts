@@ -49,8 +49,8 @@ export interface NamedRequests {
 }
 
 /**
- * The requests of those calls. Lines that cannot be read are reported and counted. Throws {@link UsageError}, which
- * names what there is.
+ * The requests of those calls. Lines that cannot be read are reported and counted. Throws
+ * {@link UsageError}, which names what there is.
  */
 export async function requestsOfCalls(
   { file, conversation: id }: Pick<DiffOptions, 'file' | 'conversation'>,

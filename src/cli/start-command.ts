@@ -7,8 +7,9 @@ import { MemoryFile } from './memory-file.ts'
 import { reportLine } from './recordings.ts'
 
 /**
- * Prints what a session of that memory would start with, as one line of JSON; nothing, if the caller holds it already. Resolves to the
- * exit status: 1 if a line could not be read, which is left out, or if the start does not fit.
+ * Prints what a session of that memory would start with, as one line of JSON; nothing, if the
+ * caller holds it already. Resolves to the exit status: 1 if a line could not be read, which is
+ * left out, or if the start does not fit.
  */
 export async function startCommand(
   { file, project, query, budget, counter: name, now = Date.now(), ifNoneMatch }: StartCommandOptions,

@@ -22,9 +22,9 @@ export type Build = (
 ) => Chooser
 
 /**
- * Builds every context twice from the same messages: under another clock and another `newId`, once by a session that
- * saw all calls before, once by a new one for each call. Prints what differs. Resolves to the exit status: 1 if
- * anything does, or a line could not be read.
+ * Builds every context twice from the same messages: under another clock and another `newId`, once
+ * by a session that saw all calls before, once by a new one for each call. Prints what differs.
+ * Resolves to the exit status: 1 if anything does, or a line could not be read.
  */
 export async function twiceCommand(options: TwiceOptions, io: Io, build: Build = remember): Promise<number> {
   const progress = startProgress(io, await readable(options.files, io))

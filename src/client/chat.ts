@@ -7,8 +7,9 @@ import { segmentOf } from './paths.ts'
 import type { Transport } from './transport.ts'
 
 /**
- * A chunk of the AI SDK's UI message stream: give it as it is to what reads one, for example as the SDK's `UIMessageChunk`. Named here are
- * the fields that {@link ChatRun.result} reads; there are further ones, and further types.
+ * A chunk of the AI SDK's UI message stream: give it as it is to what reads one, for example as the
+ * SDK's `UIMessageChunk`. Named here are the fields that {@link ChatRun.result} reads; there are
+ * further ones, and further types.
  */
 export interface ChatChunk {
   readonly type:
@@ -58,9 +59,10 @@ export interface ChatResult {
 }
 
 /**
- * A reply as it comes: its chunks, once. It is asked for when its first chunk, or its result, is. Where the connection is cut it goes on: the
- * run is asked for again, and of what that tells from the beginning, the chunks that were read are left out. Leaving the loop early, or
- * aborting, ends the connection, not the run.
+ * A reply as it comes: its chunks, once. It is asked for when its first chunk, or its result, is.
+ * Where the connection is cut it goes on: the run is asked for again, and of what that tells from
+ * the beginning, the chunks that were read are left out. Leaving the loop early, or aborting, ends
+ * the connection, not the run.
  */
 export interface ChatRun extends AsyncIterable<ChatChunk> {
   /** Names the run, for `resumeChat` and `stopChat`; `current` until the edge has answered. */
@@ -68,8 +70,9 @@ export interface ChatRun extends AsyncIterable<ChatChunk> {
   /**
    * What the run came to; it is read to its end unless a loop reads it.
    *
-   * @throws ERR_NOT_FOUND: no such run, or none any more; ERR_INTERRUPTED: the loop was left early, or the connection is cut again and again;
-   *   the code that the reply ended with, for example ERR_MODEL; and as all calls
+   * @throws ERR_NOT_FOUND: no such run, or none any more; ERR_INTERRUPTED: the loop was left early,
+   * or the connection is cut again and again; the code that the reply ended with, for example
+   * ERR_MODEL; and as all calls
    */
   result(): Promise<ChatResult>
 }
@@ -98,7 +101,8 @@ export function chatRun(
 
   let isRead = false
   let settle: (failure: unknown) => void
-  // Not everybody asks for the result: what failed is its value, since a promise that nobody awaits must not be rejected.
+  // Not everybody asks for the result: what failed is its value, since a promise that nobody awaits
+  // must not be rejected.
   const ended = new Promise<unknown>((resolve) => {
     settle = resolve
   })
@@ -185,7 +189,9 @@ function take(reply: Reply, { type, id, delta, messageId, finishReason, errorTex
   reply.isEnded ||= END.test(type)
 }
 
-/** An error by the text that says it: a code, a colon, a sentence. What has no code is the model's. */
+/**
+ * An error by the text that says it: a code, a colon, a sentence. What has no code is the model's.
+ */
 function failureOf(text: string): RequestError {
   const [, code = 'ERR_MODEL'] = /^(ERR_[A-Z_]+): /.exec(text) ?? []
   return new RequestError(code as ErrorCode, `chat: ${text}`)

@@ -17,7 +17,8 @@ export interface CheckpointClient {
   ): Promise<Checkpointed<State> | undefined>
   /**
    * @returns its version
-   * @throws ERR_CONFLICT (`version`), ERR_ENTRY_TOO_LARGE (32 KiB), ERR_INVALID_ARGUMENT; nothing is written
+   * @throws ERR_CONFLICT (`version`), ERR_ENTRY_TOO_LARGE (32 KiB), ERR_INVALID_ARGUMENT; nothing
+   * is written
    */
   set(value: unknown, options?: VersionedOptions): Promise<string>
 }

@@ -64,7 +64,10 @@ export interface SessionsClient {
 }
 
 export interface GuestsClient {
-  /** Somebody new, where the edge lets guests in. Sends no token, so that a token function may call it. @throws ERR_NOT_FOUND */
+  /**
+   * Somebody new, where the edge lets guests in. Sends no token, so that a token function may call
+   * it. @throws ERR_NOT_FOUND
+   */
   create(options?: WriteOptions): Promise<Guest>
 }
 

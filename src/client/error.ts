@@ -11,8 +11,8 @@ export interface RequestErrorDetails extends ErrorDetails {
 }
 
 /**
- * A request that failed. Of a write it does not mean "not written" where `status` is absent or 500 and above: send the same again with the
- * same `opId`.
+ * A request that failed. Of a write it does not mean "not written" where `status` is absent or 500
+ * and above: send the same again with the same `opId`.
  */
 export class RequestError extends (PlimsollError as new (
   code: ErrorCode,
@@ -52,7 +52,10 @@ const CODES: { readonly [status: number]: ErrorCode } = {
   504: 'ERR_TIMEOUT',
 }
 
-/** The error that an answer without success stands for. Reads its body, if it is a problem. `request` names it in the message. */
+/**
+ * The error that an answer without success stands for. Reads its body, if it is a problem.
+ * `request` names it in the message.
+ */
 export async function refusalIn(
   response: Response,
   request: string,

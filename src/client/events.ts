@@ -1,6 +1,7 @@
 /**
- * The data of server-sent events (WHATWG HTML, section 9.2.6), as they come: lines end with LF, CRLF or CR, wherever the network cuts them;
- * lines of data are joined by newlines; an event that no blank line ended is none. Ends when the signal aborts.
+ * The data of server-sent events (WHATWG HTML, section 9.2.6), as they come: lines end with LF,
+ * CRLF or CR, wherever the network cuts them; lines of data are joined by newlines; an event that
+ * no blank line ended is none. Ends when the signal aborts.
  */
 export async function* eventsIn(
   body: ReadableStream<Uint8Array>,

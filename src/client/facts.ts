@@ -18,19 +18,25 @@ export type FactChange =
 export interface FactsClient {
   /** The live ones in the order in which they show; at most 512. */
   list(query?: FactQuery & CallOptions): Promise<readonly Fact[]>
-  /** Keeps a fact. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_LIMIT; nothing is written */
+  /**
+   * Keeps a fact. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_LIMIT; nothing is written
+   */
   remember(fact: FactInput, options?: WriteOptions): Promise<Remembered>
 }
 
 export interface SessionFactsClient extends FactsClient {
   /**
-   * One change: `{ pinned }`, `{ promote: true }`, `{ resolve: true }`, `{ review: 'good' }` or `{ supersede: fact }`.
+   * One change: `{ pinned }`, `{ promote: true }`, `{ resolve: true }`, `{ review: 'good' }` or
+   * `{ supersede: fact }`.
    *
    * @returns the fact as it stands now; of `supersede` the new one
    * @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT; nothing is written
    */
   update(id: string, change: FactChange, options?: WriteOptions): Promise<Fact>
-  /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND: there never was one */
+  /**
+   * Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND: there
+   * never was one
+   */
   forget(id: string, options?: WriteOptions): Promise<void>
 }
 

@@ -13,11 +13,15 @@ export type LiveEvent =
   | { readonly type: 'change'; readonly seq: number }
 
 const PROTOCOL = 'plimsoll.v1'
-/** No wait between two connections is longer, in milliseconds; one that lasted longer is followed by a short one. */
+/**
+ * No wait between two connections is longer, in milliseconds; one that lasted longer is followed by
+ * a short one.
+ */
 const CAP_MS = 30_000
 
 /**
- * Hints that something changed, until it is closed. A socket only ever says that there is something to read: what was written is read by calls.
+ * Hints that something changed, until it is closed. A socket only ever says that there is something
+ * to read: what was written is read by calls.
  *
  * @returns what closes it
  * @throws ERR_NOT_CONFIGURED: the platform has no WebSocket, and none was given

@@ -14,7 +14,9 @@ import { boundTo, type VersionedOptions } from './versions.ts'
 
 /** What became of a guest's sessions: the ids of those that are the caller's now. */
 export interface Claimed {
-  /** Of all that were ever moved from that guest: what each was called, and what it is called now. */
+  /**
+   * Of all that were ever moved from that guest: what each was called, and what it is called now.
+   */
   readonly sessions: readonly { readonly from: string; readonly to: string }[]
   /** How many facts were. */
   readonly facts: number
@@ -28,28 +30,40 @@ export interface MeClient {
   readonly skills: SkillsClient
   /** Preferences and constraints in the user's own word. */
   readonly facts: FactsClient
-  /** What a query finds among the user's facts, and in the sessions that are named, best first. @throws ERR_INVALID_ARGUMENT */
+  /**
+   * What a query finds among the user's facts, and in the sessions that are named, best first.
+   * @throws ERR_INVALID_ARGUMENT
+   */
   recall(query: string, options?: UserRecallOptions & CallOptions): Promise<readonly Recalled[]>
-  /** Moves the sessions of a guest, by the guest's token, to the caller, once. Idempotent. @throws ERR_INVALID_ARGUMENT */
+  /**
+   * Moves the sessions of a guest, by the guest's token, to the caller, once. Idempotent. @throws
+   * ERR_INVALID_ARGUMENT
+   */
   claim(token: string, options?: WriteOptions): Promise<Claimed>
   /**
-   * All that is stored of the caller, sessions included, as JSON lines, each with its end, as it comes.
+   * All that is stored of the caller, sessions included, as JSON lines, each with its end, as it
+   * comes.
    *
    * @throws ERR_INTERRUPTED: it broke off, and is not whole
    */
   export(options?: ExportOptions & CallOptions): AsyncGenerator<string, void, undefined>
   /**
-   * Imports what an export gave. What is there already is left, and what differs is reported. Idempotent: after any error, send the same
-   * again. A large file may take longer than a call's time limit: give it a longer one.
+   * Imports what an export gave. What is there already is left, and what differs is reported.
+   * Idempotent: after any error, send the same again. A large file may take longer than a call's
+   * time limit: give it a longer one.
    *
-   * @throws ERR_INVALID_ARGUMENT (with the line), ERR_ENTRY_TOO_LARGE, ERR_RATE_LIMIT; what stands before that is written
+   * @throws ERR_INVALID_ARGUMENT (with the line), ERR_ENTRY_TOO_LARGE, ERR_RATE_LIMIT; what stands
+   * before that is written
    */
   import(text: string, options?: CallOptions): Promise<Imported>
-  /** What was promoted, forgotten, erased, exported or imported, the newest first: ids and counts, no text. @throws ERR_INVALID_ARGUMENT */
+  /**
+   * What was promoted, forgotten, erased, exported or imported, the newest first: ids and counts,
+   * no text. @throws ERR_INVALID_ARGUMENT
+   */
   audit(query?: AuditQuery & CallOptions): Promise<readonly AuditRecord[]>
   /**
-   * Removes all of the caller: every session, and what they share. Idempotent; where there are more than 256 sessions the rest follows, and
-   * `already` of a later call says that all of it is gone.
+   * Removes all of the caller: every session, and what they share. Idempotent; where there are more
+   * than 256 sessions the rest follows, and `already` of a later call says that all of it is gone.
    */
   erase(options?: CallOptions): Promise<Certificate>
 }
@@ -60,7 +74,8 @@ export interface ProfileClient {
   get(name: string, options?: CallOptions): Promise<ProfileDocument | undefined>
   /**
    * @returns its version
-   * @throws ERR_CONFLICT (`version`), ERR_ENTRY_TOO_LARGE (32 KiB), ERR_LIMIT (a 65th document); nothing is written
+   * @throws ERR_CONFLICT (`version`), ERR_ENTRY_TOO_LARGE (32 KiB), ERR_LIMIT (a 65th document);
+   * nothing is written
    */
   set(name: string, text: string, options?: VersionedOptions): Promise<string>
   /** Idempotent. @throws ERR_CONFLICT (`version`) */
@@ -72,10 +87,12 @@ export interface SkillsClient {
   list(query?: SkillQuery & CallOptions): Promise<readonly ListedSkill[]>
   get(name: string, options?: CallOptions): Promise<StoredSkill | undefined>
   /**
-   * Writes a skill: its parts, or the Markdown of a SKILL.md, whose front matter says the same name.
+   * Writes a skill: its parts, or the Markdown of a SKILL.md, whose front matter says the same
+   * name.
    *
    * @returns its version
-   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB), ERR_CONFLICT (`version`); nothing is written
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB), ERR_CONFLICT (`version`); nothing
+   * is written
    */
   set(name: string, skill: Omit<Skill, 'name'> | string, options?: VersionedOptions): Promise<string>
   /** Idempotent. @throws ERR_CONFLICT (`version`) */

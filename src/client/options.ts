@@ -2,8 +2,8 @@ import { type Host, MOST_MS } from '../ports/host.ts'
 import { invalid } from '../ports/options.ts'
 
 /**
- * Contract: gives the token to send. It is asked at each call, so it may keep one; asked once more, with the token that was refused, when
- * the edge answers 401, it should give a fresh one.
+ * Contract: gives the token to send. It is asked at each call, so it may keep one; asked once more,
+ * with the token that was refused, when the edge answers 401, it should give a fresh one.
  */
 export type Token = (refused?: string) => string | Promise<string>
 
@@ -22,23 +22,35 @@ export type SocketClass = new (url: string, protocols: string[]) => Socket
 
 /** When a request is sent again. Its op id stays the same, so nothing is done twice. */
 export interface RetryOptions {
-  /** Times that a request is sent again after no answer, a time-out or a status of 500 and above. Default 3. */
+  /**
+   * Times that a request is sent again after no answer, a time-out or a status of 500 and above.
+   * Default 3.
+   */
   readonly retries?: number
-  /** The first wait is 0 to so many milliseconds, each further one 0 to double that (full jitter). Default 300. */
+  /**
+   * The first wait is 0 to so many milliseconds, each further one 0 to double that (full jitter).
+   * Default 300.
+   */
   readonly baseMs?: number
   /** No wait is longer, in milliseconds. Default 5 000. */
   readonly capMs?: number
   /**
-   * Most milliseconds that one call may spend on waits that the edge asks for when it is overloaded or a budget is used up. Default 0: such a
-   * call fails at once, with `retryAfter`.
+   * Most milliseconds that one call may spend on waits that the edge asks for when it is overloaded
+   * or a budget is used up. Default 0: such a call fails at once, with `retryAfter`.
    */
   readonly waitForMs?: number
 }
 
 export interface ClientOptions {
-  /** Where the edge is, for example `https://memory.example.com`. Empty, in a browser: where the page is from. */
+  /**
+   * Where the edge is, for example `https://memory.example.com`. Empty, in a browser: where the
+   * page is from.
+   */
   readonly baseUrl: string
-  /** Sent as a bearer token, and as a subprotocol of the socket. Printable ASCII without spaces; an edge in development takes any. */
+  /**
+   * Sent as a bearer token, and as a subprotocol of the socket. Printable ASCII without spaces; an
+   * edge in development takes any.
+   */
   readonly token: string | Token
   readonly retry?: RetryOptions
   /** Milliseconds for one attempt, of a stream until it begins. Default 30 000. */
@@ -56,7 +68,10 @@ export interface ClientOptions {
 
 /** What every call takes. */
 export interface CallOptions {
-  /** Ends the call, its waits and its stream; the call rejects with the signal's reason. What was sent may be written all the same. */
+  /**
+   * Ends the call, its waits and its stream; the call rejects with the signal's reason. What was
+   * sent may be written all the same.
+   */
   readonly signal?: AbortSignal | undefined
   /** Instead of the client's own. */
   readonly timeoutMs?: number | undefined
@@ -65,8 +80,8 @@ export interface CallOptions {
 /** What every call takes that writes. */
 export interface WriteOptions extends CallOptions {
   /**
-   * Names the op; repeating it gives the first result. Printable ASCII without spaces, at most 256 characters. Default: a fresh one, which an
-   * error of the call has too.
+   * Names the op; repeating it gives the first result. Printable ASCII without spaces, at most 256
+   * characters. Default: a fresh one, which an error of the call has too.
    */
   readonly opId?: string | undefined
 }
@@ -154,13 +169,19 @@ export async function sleep(
   signal?.throwIfAborted()
 }
 
-/** Checks what travels in a header, where fetch would fail as if there were no network. @throws ERR_INVALID_ARGUMENT */
+/**
+ * Checks what travels in a header, where fetch would fail as if there were no network. @throws
+ * ERR_INVALID_ARGUMENT
+ */
 export function checkPrintable(argument: string, value: string): string {
   if (/^[!-~]+$/.test(value)) return value
   throw invalid('client', argument, 'must be visible ASCII')
 }
 
-/** Full jitter: anything from nothing to the whole of an exponential wait, so that clients which failed together come back apart. */
+/**
+ * Full jitter: anything from nothing to the whole of an exponential wait, so that clients which
+ * failed together come back apart.
+ */
 export function backoff(
   { random, retry: { baseMs, capMs } }: Pick<Settings, 'random' | 'retry'>,
   attempt: number,
@@ -177,7 +198,9 @@ const webClock: Settings['clock'] = {
   },
 }
 
-/** RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 72 random bits. */
+/**
+ * RFC 9562, section 5.7: 48 bits of Unix milliseconds, then version, variant and 72 random bits.
+ */
 function uuidv7(now: number): string {
   // Not `randomUUID`, which pages without TLS lack.
   const random = crypto.getRandomValues(new Uint8Array(10))

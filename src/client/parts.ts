@@ -1,7 +1,10 @@
 import type { MessageInput } from '../ports/message.ts'
 import { toWire } from '../ports/wire.ts'
 
-/** What a body, and a part, takes at most, in UTF-8 bytes: a mebibyte, with room for the rest of the request. */
+/**
+ * What a body, and a part, takes at most, in UTF-8 bytes: a mebibyte, with room for the rest of the
+ * request.
+ */
 export const BODY_BYTES = 900 * 1024
 
 const encoder = new TextEncoder()
@@ -13,13 +16,19 @@ export interface LongMessage {
   readonly parts: readonly string[]
 }
 
-/** What is sent for messages: some of them in parts before, and all of them, or their names, in the body. */
+/**
+ * What is sent for messages: some of them in parts before, and all of them, or their names, in the
+ * body.
+ */
 export interface Packed {
   readonly long: readonly LongMessage[]
   readonly messages: readonly object[]
 }
 
-/** Takes messages out of a body, the largest first, until what is left fits. Those that have no id are given one. */
+/**
+ * Takes messages out of a body, the largest first, until what is left fits. Those that have no id
+ * are given one.
+ */
 export function pack(given: readonly MessageInput[], newId: () => string): Packed {
   const messages: object[] = [...given]
   const sizes = given.map((message) => encoder.encode(textOf(message)).length)
@@ -41,7 +50,10 @@ function textOf(message: object): string {
   return JSON.stringify(toWire(message))
 }
 
-/** A well-formed text in slices of at most so many UTF-8 bytes, 4 or more, none of which parts a character. */
+/**
+ * A well-formed text in slices of at most so many UTF-8 bytes, 4 or more, none of which parts a
+ * character.
+ */
 export function slices(text: string, bytes: number): readonly string[] {
   const room = new Uint8Array(bytes)
   const found: string[] = []

@@ -8,8 +8,8 @@ export function pathOf(...segments: readonly string[]): string {
 /**
  * An id as one segment of a path.
  *
- * @throws ERR_INVALID_ARGUMENT: no URL can hold it so. Dots are resolved even where they are escaped, so `..` would name another route
- *   (WHATWG URL, double-dot URL path segment)
+ * @throws ERR_INVALID_ARGUMENT: no URL can hold it so. Dots are resolved even where they are
+ * escaped, so `..` would name another route (WHATWG URL, double-dot URL path segment)
  */
 export function segmentOf(id: string): string {
   if (/^\.{0,2}$|\p{Surrogate}/u.test(id)) throw invalid('client', 'id', 'cannot stand in a URL')

@@ -19,11 +19,17 @@ import { pathOf, queryOf, segmentOf } from './paths.ts'
 import type { Transport } from './transport.ts'
 import { unless } from './versions.ts'
 
-/** A page ends before about 1 MiB, however many are asked for; the newest step is in it in any case. What is older is `before` its first message. */
+/**
+ * A page ends before about 1 MiB, however many are asked for; the newest step is in it in any case.
+ * What is older is `before` its first message.
+ */
 export type HistoryOptions = Omit<AnyHistoryOptions, 'characters'>
 
 export interface ContextOptions extends AnyContextOptions {
-  /** Shows what is recalled: for this query, or, with `true`, for what the newest user message says. Default: nothing is recalled. */
+  /**
+   * Shows what is recalled: for this query, or, with `true`, for what the newest user message says.
+   * Default: nothing is recalled.
+   */
   readonly recall?: string | true
 }
 
@@ -33,7 +39,10 @@ export type StartOptions = Omit<AnyStartOptions, 'now'>
 /** What became of a compaction that was asked for. */
 export type Compacted = { readonly status: string } & Partial<Omit<CompactEvent, 'type' | 'status'>>
 
-/** One conversation at the edge. Every method rejects as {@link RequestError} says; named here are the codes that are its own. */
+/**
+ * One conversation at the edge. Every method rejects as {@link RequestError} says; named here are
+ * the codes that are its own.
+ */
 export interface SessionClient {
   readonly sessionId: string
   /** What is remembered here, and what the user's sessions share. */
@@ -41,11 +50,14 @@ export interface SessionClient {
   readonly checkpoint: CheckpointClient
 
   /**
-   * Writes messages, all or none, durable when it resolves. What is too long for one request travels in parts before.
+   * Writes messages, all or none, durable when it resolves. What is too long for one request
+   * travels in parts before.
    *
    * @param options.round id of the round to join, for what does not open one. Default: the newest
-   * @param options.replaces id of a message that a user's message is said in place of: it is hidden with all after it, in the same commit
-   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND; nothing is written
+   * @param options.replaces id of a message that a user's message is said in place of: it is hidden
+   * with all after it, in the same commit
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND; nothing is
+   * written
    */
   append(
     input: MessageInput | readonly MessageInput[],
@@ -54,43 +66,61 @@ export interface SessionClient {
   /** Messages as they show, newest last. @throws ERR_NOT_FOUND */
   messages(options?: HistoryOptions & CallOptions): Promise<readonly Message[]>
   /**
-   * Empties a message, and all that was derived from it, for ever. Idempotent: `already` says that nothing was left to remove.
+   * Empties a message, and all that was derived from it, for ever. Idempotent: `already` says that
+   * nothing was left to remove.
    *
    * @returns what was removed: ids and counts, no text
    * @throws ERR_NOT_FOUND: there never was one
    */
   forget(message: string, options?: WriteOptions): Promise<Certificate>
   /**
-   * What the next model call is given, for the library's renderers: `toAnthropic(await session.context())`.
+   * What the next model call is given, for the library's renderers:
+   * `toAnthropic(await session.context())`.
    *
    * @throws ERR_BUDGET_TOO_SMALL (`breakdown`), ERR_TOOL_PENDING (`pending`), ERR_INVALID_ARGUMENT
    */
   context(options?: ContextOptions & WriteOptions): Promise<Context>
   /**
-   * Rebuilds the context of the call that was made when a message was the newest one, without its tail, and checks it against the hash that
-   * its epoch recorded. Writes nothing.
+   * Rebuilds the context of the call that was made when a message was the newest one, without its
+   * tail, and checks it against the hash that its epoch recorded. Writes nothing.
    *
    * @throws ERR_NOT_FOUND: no such message, or no context was built up to it
    */
   contextAt(message: string, options?: CallOptions): Promise<ContextAt>
   /** Has a summary written now, if there is anything to sum up. */
   compact(options?: WriteOptions & { readonly newEpoch?: boolean }): Promise<Compacted>
-  /** Hides a message and everything that shows after it. @returns the id of the rewind, for {@link undo} @throws ERR_NOT_FOUND */
+  /**
+   * Hides a message and everything that shows after it. @returns the id of the rewind, for
+   * {@link undo} @throws ERR_NOT_FOUND
+   */
   rewind(message: string, options?: WriteOptions): Promise<string>
-  /** Shows again what a rewind hid; default: the newest that still holds. @returns its id @throws ERR_NOT_FOUND */
+  /**
+   * Shows again what a rewind hid; default: the newest that still holds. @returns its id @throws
+   * ERR_NOT_FOUND
+   */
   undo(rewind?: string, options?: WriteOptions): Promise<string>
-  /** Places at which a message was edited or a reply made again. `versionsIn` of the library says which versions show. */
+  /**
+   * Places at which a message was edited or a reply made again. `versionsIn` of the library says
+   * which versions show.
+   */
   branches(options?: CallOptions): Promise<readonly Branch[]>
-  /** Shows a version, by the message with which it begins, in the place of the one that shows. Idempotent. @throws ERR_NOT_FOUND */
+  /**
+   * Shows a version, by the message with which it begins, in the place of the one that shows.
+   * Idempotent. @throws ERR_NOT_FOUND
+   */
   switchTo(version: string, options?: WriteOptions): Promise<readonly Branch[]>
   /** What a model should know when this session starts. */
   start(options?: Omit<StartOptions, 'ifNoneMatch'> & CallOptions): Promise<SessionStart>
   /** @returns undefined where the start's etag is `ifNoneMatch`: nothing has changed */
   start(options: StartOptions & CallOptions): Promise<SessionStart | undefined>
-  /** Where every character and every token of the current context comes from. Default: as a request to OpenAI. */
+  /**
+   * Where every character and every token of the current context comes from. Default: as a request
+   * to OpenAI.
+   */
   explain(options?: CallOptions & { readonly provider?: Provider }): Promise<Explanation>
   /**
-   * Says something to the agent at the edge, or has a reply made again. The run goes on if this client leaves.
+   * Says something to the agent at the edge, or has a reply made again. The run goes on if this
+   * client leaves.
    *
    * @example
    * ```ts
@@ -105,7 +135,8 @@ export interface SessionClient {
   /** Stops a run, by default the one that goes on now; what it had recorded stays. Idempotent. */
   stopChat(run?: string, options?: WriteOptions): Promise<void>
   /**
-   * Calls the listener when something changed, and when the socket that says so opens or closes; until it is closed.
+   * Calls the listener when something changed, and when the socket that says so opens or closes;
+   * until it is closed.
    *
    * @returns what closes it
    * @throws ERR_NOT_CONFIGURED: there is no WebSocket
@@ -185,7 +216,9 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
   }
 }
 
-/** What the AI SDK's `useChat` sends. Messages have ids, so that one which is sent again is known. */
+/**
+ * What the AI SDK's `useChat` sends. Messages have ids, so that one which is sent again is known.
+ */
 function asked(input: ChatInput, newId: () => string): object {
   if (typeof input === 'string') return asked({ parts: [{ type: 'text', text: input }] }, newId)
   if ('parts' in input)

@@ -26,16 +26,25 @@ export interface Call extends WriteOptions {
   readonly isOpen?: boolean
 }
 
-/** Sends requests, again where that is right. All reject with a RequestError, or with the reason of the call's signal. */
+/**
+ * Sends requests, again where that is right. All reject with a RequestError, or with the reason of
+ * the call's signal.
+ */
 export interface Transport {
   readonly settings: Settings
   /** The answer as the library has it; `undefined` where it has no body (204, 304). */
   json<Value>(method: Method, path: string, call?: Call): Promise<Value>
-  /** What is read there. Options that are not every call's are its query; lists are joined by commas, what is undefined is left out. */
+  /**
+   * What is read there. Options that are not every call's are its query; lists are joined by
+   * commas, what is undefined is left out.
+   */
   get<Value>(path: string, options?: CallOptions): Promise<Value>
   /** The answer as it travelled. */
   raw<Value>(method: Method, path: string, call?: Call): Promise<Value>
-  /** An answer whose body is still to come: whoever reads it listens to the call's signal from then on. */
+  /**
+   * An answer whose body is still to come: whoever reads it listens to the call's signal from then
+   * on.
+   */
   stream(method: Method, path: string, call?: Call): Promise<Response>
   /** The token to send. @throws ERR_INVALID_ARGUMENT, and what the app's function throws */
   token(refused?: string): Promise<string>

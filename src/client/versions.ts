@@ -3,7 +3,10 @@ import type { WriteOptions } from './options.ts'
 
 /** How a write of something that has versions may be bound. */
 export interface VersionedOptions extends WriteOptions {
-  /** Writes only over this version; `null`: only where there is none. Default: over whatever is there. */
+  /**
+   * Writes only over this version; `null`: only where there is none. Default: over whatever is
+   * there.
+   */
   readonly ifVersion?: string | null
 }
 

@@ -1,24 +1,35 @@
 import { isByteOrderMark, NO_RANK, type Vocabulary } from './vocabulary.ts'
 
-/** Longest piece, in bytes, that is merged by looking through all of its pairs; between 64 and 192 it makes no difference. */
+/**
+ * Longest piece, in bytes, that is merged by looking through all of its pairs; between 64 and 192
+ * it makes no difference.
+ */
 const SHORT = 96
 /** Room for a rank beside a place in one number: heap keys compare by rank, then by place. */
 const PLACES = 2 ** 32
-/** Bytes of a stretch of a long piece that is merged at a time: what that takes stays in a processor's cache. */
+/**
+ * Bytes of a stretch of a long piece that is merged at a time: what that takes stays in a
+ * processor's cache.
+ */
 const STRETCH = 8_192
-/** Tokens at the end of a stretch that the next one merges again, since what follows may have been part of them. */
+/**
+ * Tokens at the end of a stretch that the next one merges again, since what follows may have been
+ * part of them.
+ */
 const OVERLAP = 8
 /** Borders at which the next stretch is tried to begin, before this one is made longer. */
 const TRIES = 8
 
 /**
- * Merges the bytes of a piece into tokens, always the leftmost pair of the lowest rank first (byte-pair encoding as in
- * tiktoken). The usual way, looking through all pairs for each merge, takes time that grows with the square of the piece. Here
- * longer pieces keep their pairs in a heap, and long ones are merged stretch by stretch, so time grows with the piece.
+ * Merges the bytes of a piece into tokens, always the leftmost pair of the lowest rank first
+ * (byte-pair encoding as in tiktoken). The usual way, looking through all pairs for each merge,
+ * takes time that grows with the square of the piece. Here longer pieces keep their pairs in a
+ * heap, and long ones are merged stretch by stretch, so time grows with the piece.
  *
- * Stretches may be joined where the last token of one and the first of the next, merged on their own, stay these two: a
- * sequence of tokens is the encoding of its bytes if and only if each two neighbours are the encoding of theirs (van Antwerpen
- * and Neubeck, "So many tokens, so little time", GitHub, 2024).
+ * Stretches may be joined where the last token of one and the first of the next, merged on their
+ * own, stay these two: a sequence of tokens is the encoding of its bytes if and only if each two
+ * neighbours are the encoding of theirs (van Antwerpen and Neubeck, "So many tokens, so little
+ * time", GitHub, 2024).
  */
 export class BytePairMerge {
   readonly #vocabulary: Vocabulary
@@ -38,7 +49,10 @@ export class BytePairMerge {
     this.#overlap = overlap
   }
 
-  /** Number of tokens in a piece that is no token itself; they are added to `tokens` where it is given. */
+  /**
+   * Number of tokens in a piece that is no token itself; they are added to `tokens` where it is
+   * given.
+   */
   merge(bytes: Uint8Array, from: number, to: number, tokens?: number[]): number {
     if (to - from > this.#stretch && !holdsByteOrderMark(bytes, from, to))
       return this.#mergeLong(bytes, from, to, tokens)
@@ -143,7 +157,10 @@ export class BytePairMerge {
     /** Where the part that begins at a place ends, and where the one before it begins. */
     const ends = new Int32Array(length)
     const before = new Int32Array(length + 1)
-    /** Rank of the part at a place merged with the next; `NO_RANK` also where no part begins any more. */
+    /**
+     * Rank of the part at a place merged with the next; `NO_RANK` also where no part begins any
+     * more.
+     */
     const ranks = new Int32Array(length).fill(NO_RANK)
     const heap = new Heap(length)
     for (let place = 0; place < length; place++) {
@@ -165,7 +182,8 @@ export class BytePairMerge {
       const lowest = heap.pop()
       const rank = Math.floor(lowest / PLACES)
       const place = lowest - rank * PLACES
-      // Merged meanwhile, with something else: a pair of the same rank at the same place would be the same bytes.
+      // Merged meanwhile, with something else: a pair of the same rank at the same place would be
+      // the same bytes.
       if (ranks[place] !== rank) continue
       const next = ends[place] as number
       const end = ends[next] as number
@@ -199,8 +217,8 @@ export class BytePairMerge {
   }
 
   /**
-   * Rank of the stretch from `start` to `end` of the piece. As in gpt-tokenizer, whose decoder drops it, a byte order mark before
-   * whole characters is as if it were not there.
+   * Rank of the stretch from `start` to `end` of the piece. As in gpt-tokenizer, whose decoder
+   * drops it, a byte order mark before whole characters is as if it were not there.
    */
   #rank(bytes: Uint8Array, from: number, to: number, start: number, end: number, hashes: Int32Array): number {
     const begin = from + start

@@ -4,17 +4,27 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Usage } from '../ports/model.ts'
 import { invalid } from '../ports/options.ts'
 
-/** Reports that are remembered: enough for a change of content to show, few enough to forget another model's. */
+/**
+ * Reports that are remembered: enough for a change of content to show, few enough to forget another
+ * model's.
+ */
 const REPORTS = 8
-/** Smaller contexts, as a share of the cap, say little: what a provider adds to every request weighs too much in them. */
+/**
+ * Smaller contexts, as a share of the cap, say little: what a provider adds to every request weighs
+ * too much in them.
+ */
 const LEAST_SHARE = 1 / 8
-/** A factor further off than this is a mistake, not a measurement; it is taken as if it were this far off. */
+/**
+ * A factor further off than this is a mistake, not a measurement; it is taken as if it were this
+ * far off.
+ */
 const FURTHEST = 4
 
 /**
- * Input tokens of one call: a number, a {@link Usage}, or the usage of a reply as OpenAI (`prompt_tokens`, `input_tokens`) or Anthropic give it,
- * whose `input_tokens` leaves out what was read from or written to the cache: that is added. Where a library sums up for you,
- * give the number of all tokens that were read, cached ones included.
+ * Input tokens of one call: a number, a {@link Usage}, or the usage of a reply as OpenAI
+ * (`prompt_tokens`, `input_tokens`) or Anthropic give it, whose `input_tokens` leaves out what was
+ * read from or written to the cache: that is added. Where a library sums up for you, give the
+ * number of all tokens that were read, cached ones included.
  */
 export type ReportedUsage =
   | number
@@ -28,8 +38,9 @@ export type ReportedUsage =
 
 export interface CalibratedCounter extends Counter {
   /**
-   * Tells what the provider counted for a context that this counter measured. Cheap; changes nothing until an epoch begins.
-   * Passed over: a usage without a count of input tokens, and a context that filled less than an eighth of its cap.
+   * Tells what the provider counted for a context that this counter measured. Cheap; changes
+   * nothing until an epoch begins. Passed over: a usage without a count of input tokens, and a
+   * context that filled less than an eighth of its cap.
    *
    * @throws ERR_INVALID_ARGUMENT where the count is not above 0
    */
@@ -38,15 +49,17 @@ export interface CalibratedCounter extends Counter {
 }
 
 /**
- * A counter that learns from the usage which a provider reports. Within an epoch nothing changes, so that the prefix holds; when
- * the next one begins, its counts are multiplied by the ratio of reported to counted tokens of the last 8 reports together,
- * which the epoch records, so that whoever reads the log later counts the same. Where a report shows that the request would be
- * over the line, the next call begins that epoch at once, with cause `budget`. Where nothing could be built under the new ratio,
- * the epoch's own stays.
+ * A counter that learns from the usage which a provider reports. Within an epoch nothing changes,
+ * so that the prefix holds; when the next one begins, its counts are multiplied by the ratio of
+ * reported to counted tokens of the last 8 reports together, which the epoch records, so that
+ * whoever reads the log later counts the same. Where a report shows that the request would be over
+ * the line, the next call begins that epoch at once, with cause `budget`. Where nothing could be
+ * built under the new ratio, the epoch's own stays.
  *
- * Until the first report it counts as `counter` does. It is an estimate whatever `counter` is, so a margin is held back. One
- * counter is for one model; reports are kept in memory only, epochs in the log. Limits of the window and of outputs in tokens
- * are in calibrated tokens. The ratio is held between a quarter and four.
+ * Until the first report it counts as `counter` does. It is an estimate whatever `counter` is, so a
+ * margin is held back. One counter is for one model; reports are kept in memory only, epochs in the
+ * log. Limits of the window and of outputs in tokens are in calibrated tokens. The ratio is held
+ * between a quarter and four.
  *
  * @throws ERR_INVALID_ARGUMENT
  * @example

@@ -1,15 +1,17 @@
 import type { Counter } from '../ports/counter.ts'
 
 /**
- * An estimate of o200k tokens, in one pass over the classes of the characters; nothing is loaded. It follows how the
- * encoding parts a text before it looks anything up: words with the space or sign before them, digits by threes, runs
- * of signs, white space. Each part is a token, or more by its length. It errs high.
+ * An estimate of o200k tokens, in one pass over the classes of the characters; nothing is loaded.
+ * It follows how the encoding parts a text before it looks anything up: words with the space or
+ * sign before them, digits by threes, runs of signs, white space. Each part is a token, or more by
+ * its length. It errs high.
  *
- * Limits: messages of some 2 000 characters of English, code, JSON, Chinese, Japanese or Korean are mostly within
- * -10 % and +20 % of the exact count, and together a few per cent above it; other languages mostly within -15 % and
- * +40 %, Indonesian at -25 %, Vietnamese at +50 %, Thai at twice. An unbroken run of random characters is hardly ever
- * below 0.9 of it. Words of random letters, and rare characters of Chinese, can be counted at half where they come in
- * short runs. What is joined counts at most 40 tokens more than its two parts.
+ * Limits: messages of some 2 000 characters of English, code, JSON, Chinese, Japanese or Korean are
+ * mostly within -10 % and +20 % of the exact count, and together a few per cent above it; other
+ * languages mostly within -15 % and +40 %, Indonesian at -25 %, Vietnamese at +50 %, Thai at twice.
+ * An unbroken run of random characters is hardly ever below 0.9 of it. Words of random letters, and
+ * rare characters of Chinese, can be counted at half where they come in short runs. What is joined
+ * counts at most 40 tokens more than its two parts.
  */
 export const defaultCounter: Counter = {
   id: 'classes/1',
@@ -17,12 +19,15 @@ export const defaultCounter: Counter = {
   count: (text) => (text === '' ? 0 : Math.max(1, Math.round(new Estimate(text).tokens()))),
 }
 
-// The weights are mean costs of such runs, from a fit that punished a count below the exact one more than one above,
-// and rounded. It was made on every second message of: documentation, a novel, fortunes, TypeScript, lock files, rows
-// of an API, recorded agents, and the messages of programs in some twenty languages; and checked on the rest. The last
-// weight of a block, for letters beyond the length of a word, is what a run of 64 random letters needs.
+// The weights are mean costs of such runs, from a fit that punished a count below the exact one
+// more than one above, and rounded. It was made on every second message of: documentation, a novel,
+// fortunes, TypeScript, lock files, rows of an API, recorded agents, and the messages of programs
+// in some twenty languages; and checked on the rest. The last weight of a block, for letters beyond
+// the length of a word, is what a run of 64 random letters needs.
 
-/** Tokens of a word of Latin letters: for the word, and for each letter beyond those that are free. */
+/**
+ * Tokens of a word of Latin letters: for the word, and for each letter beyond those that are free.
+ */
 type Word = readonly [run: number, free: number, each: number]
 
 // What stands before a run, as the word that would follow it.
@@ -37,7 +42,10 @@ const APOSTROPHE: Word = [0, 2, 0.5]
 const SIGNS: Word = [1, 4, 0.09]
 /** As in `getUser`. */
 const LETTERS: Word = [1, 4, 0.02]
-/** A part of a name with a capital and at most two small letters: after two of them the letters look random. */
+/**
+ * A part of a name with a capital and at most two small letters: after two of them the letters look
+ * random.
+ */
 const SHORT: Word = [1, 4, 0.02]
 /** An accented letter: the rest of its word follows. */
 const ACCENT: Word = [0, 0, 0.34]
@@ -58,7 +66,8 @@ const SHORT_TAIL = 2
 const REACH = 64
 const EACH_FOREIGN = 0.07
 
-// A run of signs is one token, and a part of one for each that differs from the one before it, beyond the first few.
+// A run of signs is one token, and a part of one for each that differs from the one before it,
+// beyond the first few.
 const FREE_SIGNS = 3
 const EACH_SIGN = 0.72
 const EACH_REPEATED = 1 / 16
@@ -77,8 +86,9 @@ const HAN: Block = [0x4e00, 0x9fff, 0.3, 0.98, 2.6, 24]
 const VIETNAMESE: Block = [0x1e00, 0x1eff, 0, 0.6, 1.45, 16]
 
 /**
- * Characters beyond ASCII, from the first to the last: tokens for a run of letters, for each letter of it, and for each
- * letter beyond the longest that a word is. In blocks of signs: tokens for the first sign of a run, and for each other.
+ * Characters beyond ASCII, from the first to the last: tokens for a run of letters, for each letter
+ * of it, and for each letter beyond the longest that a word is. In blocks of signs: tokens for the
+ * first sign of a run, and for each other.
  */
 const BLOCKS: readonly Block[] = [
   [0, 0x7f, 1, EACH_SIGN, NONE, 0], // signs of ASCII
@@ -112,12 +122,15 @@ const FIRST_UNSPACED = 0xe00
 
 const EACH_SIMPLIFIED = 0.66
 /**
- * Han with the radical for silk or speech in the form that only simplified Chinese gives it: Unicode has these characters side
- * by side.
+ * Han with the radical for silk or speech in the form that only simplified Chinese gives it:
+ * Unicode has these characters side by side.
  */
 const SIMPLIFIED = /[\u7ea0-\u7f35\u8ba0-\u8c36]/
 
-/** Goes from run to run. Each of the methods for a kind of run moves on to its end, and gives its tokens. */
+/**
+ * Goes from run to run. Each of the methods for a kind of run moves on to its end, and gives its
+ * tokens.
+ */
 class Estimate {
   readonly #text: string
   #at = 0
@@ -187,7 +200,10 @@ class Estimate {
     return alone + Math.ceil(this.#skip(0x30, 0x39) / 3)
   }
 
-  /** A token for each group of line breaks, and one for what is left of an indent when its last space joins a word. */
+  /**
+   * A token for each group of line breaks, and one for what is left of an indent when its last
+   * space joins a word.
+   */
   #spaces(): number {
     const text = this.#text
     let tokens = 0
@@ -265,7 +281,10 @@ function blockOf(code: number): Block {
   return OTHER
 }
 
-/** As in base64 and hex: several capitals and a few small letters that no space is before, or letters after digits. */
+/**
+ * As in base64 and hex: several capitals and a few small letters that no space is before, or
+ * letters after digits.
+ */
 function looksRandom(upper: number, lower: number, before: Word): boolean {
   if (before === NOISE) return true
   if (before === DIGITS) return upper !== 1 || lower <= LONGEST_TAIL

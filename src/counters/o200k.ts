@@ -10,11 +10,12 @@ import { buildTables, NO_RANK, Vocabulary, type VocabularyTables } from './vocab
 const KEPT = 32_768
 
 /**
- * The o200k encoding (GPT-4o and later): counts and encodings are identical to gpt-tokenizer's, on its rank tables. Special
- * tokens in a text (`<|endoftext|>`) are plain text; a lone surrogate is U+FFFD.
+ * The o200k encoding (GPT-4o and later): counts and encodings are identical to gpt-tokenizer's, on
+ * its rank tables. Special tokens in a text (`<|endoftext|>`) are plain text; a lone surrogate is
+ * U+FFFD.
  *
- * Time grows with the text, also on a pasted megabyte without a break. A long text takes 6 bytes of working memory for each of
- * its UTF-16 units, for as long as the call takes.
+ * Time grows with the text, also on a pasted megabyte without a break. A long text takes 6 bytes of
+ * working memory for each of its UTF-16 units, for as long as the call takes.
  */
 export interface O200k extends Counter {
   encode(text: string): number[]
@@ -32,8 +33,9 @@ export interface TablesWorker {
 
 export interface LoadOptions {
   /**
-   * Makes a module worker that runs `plimsoll/o200k/worker`; the tables are then read and built there, handed over without a
-   * copy, and the worker is ended. Default: on this thread, as a module of 1 MiB (gzip).
+   * Makes a module worker that runs `plimsoll/o200k/worker`; the tables are then read and built
+   * there, handed over without a copy, and the worker is ended. Default: on this thread, as a
+   * module of 1 MiB (gzip).
    */
   readonly worker?: () => TablesWorker
 }
@@ -44,10 +46,12 @@ export const ASK = 'plimsoll/o200k: tables'
 let loading: Promise<O200k> | undefined
 
 /**
- * Loads the tables of the optional peer `gpt-tokenizer`, once: further calls give the same counter, also while it loads and
- * whatever their options. A load that failed is tried again by the next call.
+ * Loads the tables of the optional peer `gpt-tokenizer`, once: further calls give the same counter,
+ * also while it loads and whatever their options. A load that failed is tried again by the next
+ * call.
  *
- * @throws ERR_INVALID_ARGUMENT, ERR_COUNTER_UNAVAILABLE (`cause`): gpt-tokenizer is not installed, its module could not be fetched, or the worker failed
+ * @throws ERR_INVALID_ARGUMENT, ERR_COUNTER_UNAVAILABLE (`cause`): gpt-tokenizer is not installed,
+ * its module could not be fetched, or the worker failed
  * @example
  * ```ts
  * import { loadO200k } from 'plimsoll/o200k'

@@ -1,6 +1,6 @@
 /**
- * o200k's pre-tokenizer: parts a text into the pieces inside which bytes are merged. It says the same as this expression, of
- * which each alternative is named where it is followed:
+ * o200k's pre-tokenizer: parts a text into the pieces inside which bytes are merged. It says the
+ * same as this expression, of which each alternative is named where it is followed:
  *
  * ```text
  * word    [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'(?i:s|d|m|t|ll|ve|re))?
@@ -12,8 +12,8 @@
  * space   \s+
  * ```
  *
- * An expression makes a string of each piece and keeps the way back through a run of a million letters; this scans bytes, each
- * at most three times.
+ * An expression makes a string of each piece and keeps the way back through a run of a million
+ * letters; this scans bytes, each at most three times.
  */
 
 /** Classes of characters, as bits; every byte of a character has the class of the character. */
@@ -32,7 +32,10 @@ const SLASH = 0x2f
 const LOWER_CASE = 0x20
 const [D, E, L, M, R, S, T, V] = [0x64, 0x65, 0x6c, 0x6d, 0x72, 0x73, 0x74, 0x76]
 
-/** Classes of 256 code points each, made when a text first needs them, from the engine's own Unicode tables. */
+/**
+ * Classes of 256 code points each, made when a text first needs them, from the engine's own Unicode
+ * tables.
+ */
 const pages: (Uint8Array | undefined)[] = []
 const ascii = pageOf(0)
 
@@ -92,7 +95,10 @@ export function pieceEnd(bytes: Uint8Array, classes: Uint8Array, start: number, 
   return at
 }
 
-/** Where `word` ends, without what may open it; else, negative, where `capitals` ends; 0 where there is neither. */
+/**
+ * Where `word` ends, without what may open it; else, negative, where `capitals` ends; 0 where there
+ * is neither.
+ */
 function wordEnd(bytes: Uint8Array, classes: Uint8Array, start: number, end: number): number {
   let at = start
   let lower = start
@@ -104,7 +110,8 @@ function wordEnd(bytes: Uint8Array, classes: Uint8Array, start: number, end: num
   }
   const upper = at
   while (at < end && (classes[at] as number) & LOWER) at++
-  // Without a lower-case letter after them, the expression gives letters back until the last one is of either case.
+  // Without a lower-case letter after them, the expression gives letters back until the last one is
+  // of either case.
   if (at > upper) return contractionEnd(bytes, at, end)
   if (lower > start) return contractionEnd(bytes, lower, end)
   return upper > start ? -contractionEnd(bytes, upper, end) : 0

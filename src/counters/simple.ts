@@ -6,9 +6,10 @@ import { utf8Length } from './utf8.ts'
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g
 
 /**
- * The classic estimate: a text is 0 tokens if empty, else one for each `chars` code points, at least one. A message is
- * 4 + its text + for each call its name, each argument's key and each argument's value as a string + for each result its
- * call id and its output. A call's own id is not counted.
+ * The classic estimate: a text is 0 tokens if empty, else one for each `chars` code points, at
+ * least one. A message is 4 + its text + for each call its name, each argument's key and each
+ * argument's value as a string + for each result its call id and its output. A call's own id is not
+ * counted.
  *
  * @param chars code points a token, above 0. Default 4.
  * @throws ERR_INVALID_ARGUMENT
@@ -33,8 +34,8 @@ export function charsPerToken(chars = 4): Counter {
 }
 
 /**
- * One token for each UTF-8 byte. No byte-level tokenizer gives more, so a budget kept by it is kept by all of them; on
- * English text it is about four times too high.
+ * One token for each UTF-8 byte. No byte-level tokenizer gives more, so a budget kept by it is kept
+ * by all of them; on English text it is about four times too high.
  */
 export const utf8Bound: Counter = {
   id: 'utf8',

@@ -2,8 +2,9 @@
 export const BYTES_PER_UNIT = 3
 
 /**
- * Writes a text as UTF-8 from `at` on and returns where it ends. A lone surrogate becomes U+FFFD, as in `TextEncoder`, which
- * this replaces because it can write to the middle of an array without making a view of it.
+ * Writes a text as UTF-8 from `at` on and returns where it ends. A lone surrogate becomes U+FFFD,
+ * as in `TextEncoder`, which this replaces because it can write to the middle of an array without
+ * making a view of it.
  *
  * @param bytes has room for {@link BYTES_PER_UNIT} for each unit of the text.
  */
@@ -45,7 +46,8 @@ export function utf8Length(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
     if (unit < 0x80) continue
-    // A surrogate pair is two units and four bytes, so each half adds one; anything else from 0x800 on adds two.
+    // A surrogate pair is two units and four bytes, so each half adds one; anything else from 0x800
+    // on adds two.
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2
   }
   return bytes

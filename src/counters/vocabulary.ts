@@ -2,7 +2,9 @@ import { BYTES_PER_UNIT, writeUtf8 } from './utf8.ts'
 
 /** Multiplier of the rolling hash: any odd number will do (this is FNV's prime). */
 const BASE = 0x0100_0193
-/** No token has these bytes. Above every rank, so that the lowest of several is found by comparing. */
+/**
+ * No token has these bytes. Above every rank, so that the lowest of several is found by comparing.
+ */
 export const NO_RANK = 0x7fff_ffff
 
 /** A vocabulary as typed arrays, so that a worker can hand it over without a copy. */
@@ -18,9 +20,9 @@ export interface VocabularyTables {
 }
 
 /**
- * The tokens of a byte-pair encoding, found by their bytes. A hash of any stretch of a text follows from the hashes of two of
- * its beginnings (Rabin and Karp), so looking a stretch up takes the same time however long it is, but for one comparison of
- * bytes where the hash is met.
+ * The tokens of a byte-pair encoding, found by their bytes. A hash of any stretch of a text follows
+ * from the hashes of two of its beginnings (Rabin and Karp), so looking a stretch up takes the same
+ * time however long it is, but for one comparison of bytes where the hash is met.
  */
 export class Vocabulary {
   /** Bytes of the longest token. */
@@ -67,7 +69,10 @@ export class Vocabulary {
     }
   }
 
-  /** {@link rank} of a stretch (`from` and `to` counted from `start`) of what was given to {@link hashBeginnings}. */
+  /**
+   * {@link rank} of a stretch (`from` and `to` counted from `start`) of what was given to
+   * {@link hashBeginnings}.
+   */
   rankWithin(bytes: Uint8Array, start: number, hashes: Int32Array, from: number, to: number): number {
     const length = to - from
     if (length > this.longest) return NO_RANK
@@ -92,10 +97,11 @@ export class Vocabulary {
 }
 
 /**
- * Builds the tables from tokens by rank: each a string, or bytes where those are no well-formed UTF-8.
+ * Builds the tables from tokens by rank: each a string, or bytes where those are no well-formed
+ * UTF-8.
  *
- * Tokens that begin with a byte order mark (U+FEFF) are left out: gpt-tokenizer, to which counts are identical, never finds
- * them (its decoder drops the mark).
+ * Tokens that begin with a byte order mark (U+FEFF) are left out: gpt-tokenizer, to which counts
+ * are identical, never finds them (its decoder drops the mark).
  */
 export function buildTables(tokens: readonly (string | readonly number[])[]): VocabularyTables {
   const offsets = new Uint32Array(tokens.length + 1)
@@ -137,7 +143,10 @@ function extend(hash: number, byte: number): number {
   return (Math.imul(hash, BASE) + byte + 1) | 0
 }
 
-/** Spreads a rolling hash over all of its bits (the finalizer of MurmurHash3), as a slot is named by the lowest. */
+/**
+ * Spreads a rolling hash over all of its bits (the finalizer of MurmurHash3), as a slot is named by
+ * the lowest.
+ */
 function spread(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35)

@@ -1,7 +1,10 @@
 import { checkOptions } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 
-/** Settings with none but these keys: what is wrong with them is the edge's fault, not a caller's. @throws ERR_NOT_CONFIGURED */
+/**
+ * Settings with none but these keys: what is wrong with them is the edge's fault, not a caller's.
+ * @throws ERR_NOT_CONFIGURED
+ */
 export function checkSettings(operation: string, settings: unknown, known: readonly string[]): void {
   try {
     checkOptions(operation, 'options', settings, known)

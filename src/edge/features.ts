@@ -22,7 +22,10 @@ export type EdgeMemory = Memory<Partial<EdgeFeatures>>
 export type EdgeSession = Session<Partial<EdgeFeatures>>
 export type EdgeUser = User<Partial<EdgeFeatures>>
 
-/** The same session or user with a feature that a call is about. @throws ERR_NOT_CONFIGURED: it is not in use */
+/**
+ * The same session or user with a feature that a call is about. @throws ERR_NOT_CONFIGURED: it is
+ * not in use
+ */
 export function using<Name extends keyof EdgeFeatures & keyof EdgeSession>(
   session: EdgeSession,
   name: Name,

@@ -1,4 +1,6 @@
-/** Who calls: what an authenticator makes of a request. Any well-formed strings of 1 to 256 bytes. */
+/**
+ * Who calls: what an authenticator makes of a request. Any well-formed strings of 1 to 256 bytes.
+ */
 export interface Principal {
   readonly tenant?: string
   readonly userId: string
@@ -9,7 +11,7 @@ export interface Principal {
 }
 
 /**
- * Contract: says who calls, or `undefined` where the request proves nothing. It must not read the body. What it throws is answered with
- * its code where it is a `PlimsollError`, else with 500.
+ * Contract: says who calls, or `undefined` where the request proves nothing. It must not read the
+ * body. What it throws is answered with its code where it is a `PlimsollError`, else with 500.
  */
 export type Authenticate = (request: Request) => Promise<Principal | undefined>

@@ -24,8 +24,9 @@ const DIGITS = 15
 const LAST = 10 ** DIGITS - 1
 
 /**
- * What recording it writes to the user's scope, for a commit together with what is recorded. A conflict of that commit means: prepare again.
- * Records are numbered; each takes the register of the one 512 before it, which so leaves.
+ * What recording it writes to the user's scope, for a commit together with what is recorded. A
+ * conflict of that commit means: prepare again. Records are numbered; each takes the register of
+ * the one 512 before it, which so leaves.
  *
  * @param store the user's scope
  * @param isErased whether the same commit erases the scope first
@@ -61,7 +62,8 @@ export async function auditOp(
 }
 
 /**
- * Records it in the user's scope, in one commit with `beside`: all of it or nothing. Each call makes a record of its own.
+ * Records it in the user's scope, in one commit with `beside`: all of it or nothing. Each call
+ * makes a record of its own.
  *
  * @param beside ops that no conflict can refuse
  * @throws ERR_CONFLICT: others recorded something eight times in a row
@@ -95,10 +97,12 @@ async function commitAudit(
 }
 
 /**
- * Records it beside the log of the user's scope, which stays as it is: so an export is the same the next time, and a log that was imported
- * still goes on as the one that it was taken from. Where nothing was ever written to that scope, nothing is.
+ * Records it beside the log of the user's scope, which stays as it is: so an export is the same the
+ * next time, and a log that was imported still goes on as the one that it was taken from. Where
+ * nothing was ever written to that scope, nothing is.
  *
- * @param store the user's scope, in the object that holds it: no rule that crosses between objects does this
+ * @param store the user's scope, in the object that holds it: no rule that crosses between objects
+ * does this
  * @throws ERR_CONFLICT, as {@link writeAudit}
  */
 export function noteAudit(store: ScopeStore, host: Host, input: AuditInput): Promise<void> {

@@ -2,8 +2,9 @@ import { checkCount } from '../kernel/text/json.ts'
 import type { Counter } from '../ports/counter.ts'
 
 /**
- * Tokens of a value among others of an array, as JSON: alone, and a comma. By counters that are exact, or upper bounds, or count
- * characters, the sum of these is not below the count of the array.
+ * Tokens of a value among others of an array, as JSON: alone, and a comma. By counters that are
+ * exact, or upper bounds, or count characters, the sum of these is not below the count of the
+ * array.
  *
  * @throws ERR_INVALID_ARGUMENT when the counter gives no count
  */

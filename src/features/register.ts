@@ -11,7 +11,10 @@ import { notFound } from './failures.ts'
 
 /** How one write of a register may be bound. */
 export interface WriteOptions {
-  /** Writes only over this version; `null`: only where there is none. Default: over whatever is there. */
+  /**
+   * Writes only over this version; `null`: only where there is none. Default: over whatever is
+   * there.
+   */
   readonly ifVersion?: string | null
   /** Names the op; repeating it is a no-op, also with `ifVersion`. Default: fresh. */
   readonly opId?: string
@@ -41,11 +44,13 @@ export interface RegisterChange<Value> extends WriteOptions {
   readonly sources?: readonly string[]
   /** Where the register stands from now on; not asked once it is taken off. Default: nowhere. */
   readonly index?: (value: Value) => readonly IndexEntry[]
-  /** What else is written in the same commit, by the value and the id of its put. Default: nothing. */
+  /**
+   * What else is written in the same commit, by the value and the id of its put. Default: nothing.
+   */
   readonly beside?: (value: Value | null, opId: string) => Promise<readonly Op[]>
   /**
-   * Contract: gives the new value by the one that is there and its version; `null` takes it off. It is called again where others wrote in
-   * between.
+   * Contract: gives the new value by the one that is there and its version; `null` takes it off. It
+   * is called again where others wrote in between.
    *
    * @param opId what will be the new version
    */
@@ -66,12 +71,13 @@ export async function readRegister<Value>(store: ScopeStore, key: string): Promi
 }
 
 /**
- * Compare-and-set: reads a register, changes it, and writes it over what was read, or reads again. Where neither value nor index
- * changes, nothing is written.
+ * Compare-and-set: reads a register, changes it, and writes it over what was read, or reads again.
+ * Where neither value nor index changes, nothing is written.
  *
  * @returns the version that is there now; `null`: nothing is
- * @throws ERR_DECRYPT: what is there cannot be read, and is not written over; ERR_CONFLICT (`version`): another version than `ifVersion` is there, or others wrote {@link TRIES} times in a row; ERR_NOT_FOUND:
- *   it was deleted for ever. Nothing is written
+ * @throws ERR_DECRYPT: what is there cannot be read, and is not written over; ERR_CONFLICT
+ * (`version`): another version than `ifVersion` is there, or others wrote {@link TRIES} times in a
+ * row; ERR_NOT_FOUND: it was deleted for ever. Nothing is written
  */
 export async function changeRegister<Value>(
   store: ScopeStore,
@@ -84,7 +90,8 @@ export async function changeRegister<Value>(
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const { value: before, version, base, row } = await readRegister<Value>(store, key)
     const isExpected = ifVersion === undefined || ifVersion === version
-    // A named op may have been written before: then its first result counts, so the store is asked once.
+    // A named op may have been written before: then its first result counts, so the store is asked
+    // once.
     if (!isExpected && (given.opId === undefined || attempt > 0)) throw conflict(operation, key, version)
     const after = await change(before, version, opId)
     const places = after === null ? [] : (index?.(after) ?? [])

@@ -15,7 +15,10 @@ export const Searchable: Slot<SearchableFacts> = slot('plimsoll/searchable')
 /** The same of a user, whatever the session. */
 export const UserFactLists: Slot<(user: KernelUser) => Promise<readonly Fact[]>> = slot('plimsoll/user-facts')
 
-/** Asked by a session's start: facts of the session and of its user, in strict order, and how many there are. */
+/**
+ * Asked by a session's start: facts of the session and of its user, in strict order, and how many
+ * there are.
+ */
 export interface ListedFacts {
   top(list: FactList, project: string | undefined, first: number, day: number): Promise<readonly Fact[]>
   sums(project: string | undefined, day: number): Promise<FactSums>
@@ -29,7 +32,10 @@ export interface ListedSkills {
 }
 export const SkillLists: Slot<ListedSkills> = slot('plimsoll/skill-lists')
 
-/** Asked by a session's start: what a query finds in the session's log and among the facts that are given. */
+/**
+ * Asked by a session's start: what a query finds in the session's log and among the facts that are
+ * given.
+ */
 export interface Finder {
   find(
     query: string,

@@ -22,7 +22,9 @@ export interface StandardOptions<State = Json> {
   readonly compaction?: CompactionOptions
 }
 
-/** The features of `standard()`. @typeParam Kept what the checkpoint is where nothing was kept yet */
+/**
+ * The features of `standard()`. @typeParam Kept what the checkpoint is where nothing was kept yet
+ */
 export type StandardFeatures<State, Kept = State> = [
   Feature<'profile', ProfileShape>,
   Feature<'skills', SkillsShape>,
@@ -32,7 +34,8 @@ export type StandardFeatures<State, Kept = State> = [
 ]
 
 /**
- * What most assistants use: profile, skills, facts, checkpoint and compaction. Recall is named apart: `[...standard(), recall()]`.
+ * What most assistants use: profile, skills, facts, checkpoint and compaction. Recall is named
+ * apart: `[...standard(), recall()]`.
  *
  * @param options those of each feature
  * @throws ERR_INVALID_ARGUMENT, an unknown option included

@@ -7,8 +7,9 @@ import type { Message } from '../ports/message.ts'
 const LOG = 'the log'
 
 /**
- * Messages as lines of text within `room` tokens. Outputs are whole and structured; where they do not all fit, the longest are shown
- * capped, all to the same length, so that the last ones never push out the first.
+ * Messages as lines of text within `room` tokens. Outputs are whole and structured; where they do
+ * not all fit, the longest are shown capped, all to the same length, so that the last ones never
+ * push out the first.
  */
 export function transcriptOf(
   messages: readonly Message[],

@@ -1,4 +1,7 @@
-/** `plimsoll/inspector`: what model calls were given, against the line. Importing it registers nothing: see `plimsoll/inspector/define`. */
+/**
+ * `plimsoll/inspector`: what model calls were given, against the line. Importing it registers
+ * nothing: see `plimsoll/inspector/define`.
+ */
 export type { OpenedFile } from './model/desk.ts'
 export {
   clientSource,

@@ -3,10 +3,16 @@ import type { Json, Message, Part, ToolSpec } from '../ports/message.ts'
 import { checkCount } from './text/json.ts'
 
 const PER_REQUEST = 3
-/** An upper bound also counts the ids of calls, which some formats show to the model: none is rendered longer. */
+/**
+ * An upper bound also counts the ids of calls, which some formats show to the model: none is
+ * rendered longer.
+ */
 const CALL_ID = 24
 
-/** Tokens of one message, framing included. @throws ERR_INVALID_ARGUMENT when the counter gives no count */
+/**
+ * Tokens of one message, framing included. @throws ERR_INVALID_ARGUMENT when the counter gives no
+ * count
+ */
 export function countMessage(counter: Counter, message: Pick<Message, 'content'>): number {
   return checked(counter, 'its count', counter.message?.(message) ?? countParts(counter, message))
 }

@@ -31,9 +31,15 @@ export interface KernelOptions extends PolicyOptions {
   readonly store: Store
   /** Instructions; the first thing in every context. A change starts an epoch. Default: none. */
   readonly system?: string
-  /** What composes the memory: `[facts(), compaction({ model })]`. Their order means nothing. Default: nothing. */
+  /**
+   * What composes the memory: `[facts(), compaction({ model })]`. Their order means nothing.
+   * Default: nothing.
+   */
   readonly use?: readonly Feature[]
-  /** Told what leaves the window at each epoch change, for compaction of one's own. Default: nobody is. */
+  /**
+   * Told what leaves the window at each epoch change, for compaction of one's own. Default: nobody
+   * is.
+   */
   readonly onCut?: OnCut
   /** Checks each context of a lane, for development: `lawChecker`. Default: none does. */
   readonly laws?: () => LawCheck

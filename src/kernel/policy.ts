@@ -6,11 +6,17 @@ import { type Check, checkShape, type Fields, optional } from './text/fields.ts'
 import { hashJson } from './text/hash.ts'
 import { checkCount, checkId, invalid } from './text/json.ts'
 
-/** Version of the rules that turn entries into blocks. A change starts a new lane, so old epochs stay as they were. */
+/**
+ * Version of the rules that turn entries into blocks. A change starts a new lane, so old epochs
+ * stay as they were.
+ */
 export const RENDER_VERSION = 1
 /** Held back when the counter is an estimate. */
 const ESTIMATE_MARGIN = 0.12
-/** An output may at first fill the cap divided by this, so that a step of many parallel calls still fits. */
+/**
+ * An output may at first fill the cap divided by this, so that a step of many parallel calls still
+ * fits.
+ */
 const FIRST_OUTPUTS = 16
 const OLD_OUTPUT = 800
 

@@ -19,11 +19,12 @@ export interface AttachmentInput {
 }
 
 /**
- * Keeps bytes outside of the log, and returns the part by which a message names them: attach first, then append. Durable when
- * it resolves. What no message has named within a day is removed: {@link runDueWork}.
+ * Keeps bytes outside of the log, and returns the part by which a message names them: attach first,
+ * then append. Durable when it resolves. What no message has named within a day is removed:
+ * {@link runDueWork}.
  *
- * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (above 8 MiB), ERR_DUPLICATE_ID (other bytes under that id),
- *   ERR_NOT_FOUND (the id was deleted); nothing is written
+ * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (above 8 MiB), ERR_DUPLICATE_ID (other bytes
+ * under that id), ERR_NOT_FOUND (the id was deleted); nothing is written
  * @example
  * ```ts
  * const picture = await attach(session, { mediaType: file.type, bytes: await file.arrayBuffer() })

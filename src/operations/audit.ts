@@ -6,8 +6,9 @@ import type { Memory, UserScope } from '../ports/memory.ts'
 import { memoryOf } from './kernel-of.ts'
 
 /**
- * What was promoted, forgotten, erased, exported, imported or given another key, the newest first: ids and counts, no text. The newest 512
- * records are kept; an erase of the user leaves its own alone.
+ * What was promoted, forgotten, erased, exported, imported or given another key, the newest first:
+ * ids and counts, no text. The newest 512 records are kept; an erase of the user leaves its own
+ * alone.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

@@ -15,8 +15,8 @@ import { nameOf, type RewindOptions, wasDone, writeRewinds } from './rewind.ts'
 import { readFromMessage } from './rewinds.ts'
 
 /**
- * All places of a session at which a message was edited or a reply made again, with their versions; {@link versionsIn} says which of them
- * show. Reads all rewinds, and no message.
+ * All places of a session at which a message was edited or a reply made again, with their versions;
+ * {@link versionsIn} says which of them show. Reads all rewinds, and no message.
  */
 export async function readBranches(session: SessionBase): Promise<readonly Branch[]> {
   const kernel = kernelOf('readBranches', session)
@@ -24,8 +24,9 @@ export async function readBranches(session: SessionBase): Promise<readonly Branc
 }
 
 /**
- * Shows a version of {@link readBranches} in the place of the one that shows, with all that followed it when it was left. One commit:
- * after a crash, either the one or the other shows. Idempotent: what shows stays.
+ * Shows a version of {@link readBranches} in the place of the one that shows, with all that
+ * followed it when it was left. One commit: after a crash, either the one or the other shows.
+ * Idempotent: what shows stays.
  *
  * @param id the message with which the version begins
  * @throws ERR_NOT_FOUND: it is hidden and begins no version, or what it follows does not show
@@ -42,7 +43,10 @@ export async function switchTo(session: SessionBase, id: string, options: Rewind
   })
 }
 
-/** What is to be written so that a version shows: what hides the one that does, if there is one, and what no longer holds. */
+/**
+ * What is to be written so that a version shows: what hides the one that does, if there is one, and
+ * what no longer holds.
+ */
 interface Switch extends Pick<HidingMark, 'hides' | 'after'> {
   /** The rewinds that hide it. */
   readonly undo: readonly string[]

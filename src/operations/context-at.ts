@@ -17,8 +17,8 @@ import { type EntryKind, type LogRow, PAGE_ROWS, type Reads } from '../ports/sto
 import { kernelOf } from './kernel-of.ts'
 
 /**
- * Rebuilds the context of the call that was made when message `id` was the newest one (before any rewind that followed),
- * without its tail, and checks it against the hash that its epoch recorded.
+ * Rebuilds the context of the call that was made when message `id` was the newest one (before any
+ * rewind that followed), without its tail, and checks it against the hash that its epoch recorded.
  *
  * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
  */
@@ -28,8 +28,8 @@ export async function contextAt(session: SessionBase, id: string): Promise<Conte
 }
 
 /**
- * Checks options as `context` does, without reading anything: for a caller that writes first and builds a context then, and would not
- * want to have written for a call that cannot be.
+ * Checks options as `context` does, without reading anything: for a caller that writes first and
+ * builds a context then, and would not want to have written for a call that cannot be.
  *
  * @throws ERR_INVALID_ARGUMENT
  */
@@ -89,8 +89,9 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
 }
 
 /**
- * The slice that was shown when message `id` was the newest, with the epoch in force then: before any rewind that followed,
- * unless the lane's first epoch came after that. Undefined when the lane had no epoch yet, or it cannot be read any more.
+ * The slice that was shown when message `id` was the newest, with the epoch in force then: before
+ * any rewind that followed, unless the lane's first epoch came after that. Undefined when the lane
+ * had no epoch yet, or it cannot be read any more.
  */
 async function readPast(
   store: Reads,

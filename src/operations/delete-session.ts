@@ -10,10 +10,12 @@ import { eraseSession, foundIn } from './forget/erase.ts'
 import { home } from './sessions.ts'
 
 /**
- * Removes a session with all that is in it: log, facts, checkpoint, attachments. What it shared with the user's other sessions is the
- * user's, and stays. A row that says that it was erased is left. Idempotent: deleting what is not there, or never was, is no error, leaves
- * that row too and says `already`; what an end of the process left is finished. Calls of the session that are under way, here or in another tab, may write to it again: end them first. It
- * is recorded in the user's audit: {@link readAudit}.
+ * Removes a session with all that is in it: log, facts, checkpoint, attachments. What it shared
+ * with the user's other sessions is the user's, and stays. A row that says that it was erased is
+ * left. Idempotent: deleting what is not there, or never was, is no error, leaves that row too and
+ * says `already`; what an end of the process left is finished. Calls of the session that are under
+ * way, here or in another tab, may write to it again: end them first. It is recorded in the user's
+ * audit: {@link readAudit}.
  *
  * @returns how much was removed; no text
  */

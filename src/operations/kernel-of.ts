@@ -4,17 +4,23 @@ import { invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Memory, SessionBase } from '../ports/memory.ts'
 
-/** What an operation needs of a session. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
+/**
+ * What an operation needs of a session. @throws ERR_INVALID_ARGUMENT: it is none of this library's
+ */
 export function kernelOf(operation: string, session: SessionBase): KernelSession {
   return inside(operation, 'session', session, 'sessionId')
 }
 
-/** What an operation needs of a memory. @throws ERR_INVALID_ARGUMENT: it is none of this library's */
+/**
+ * What an operation needs of a memory. @throws ERR_INVALID_ARGUMENT: it is none of this library's
+ */
 export function memoryOf(operation: string, memory: Memory): KernelMemory {
   return inside(operation, 'memory', memory, 'host')
 }
 
-/** What a feature provides for an operation. @throws ERR_NOT_CONFIGURED: the feature is not in use */
+/**
+ * What a feature provides for an operation. @throws ERR_NOT_CONFIGURED: the feature is not in use
+ */
 export function need<Value>(
   session: Pick<KernelSession, 'one'>,
   operation: string,

@@ -5,8 +5,8 @@ import type { HidingMark, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 
 /**
- * All places at which a version is hidden, by the order in which they came to be: where all show, they follow each other. Rewinds that say no
- * place are left out. Pure.
+ * All places at which a version is hidden, by the order in which they came to be: where all show,
+ * they follow each other. Rewinds that say no place are left out. Pure.
  */
 export function branchesOf(marks: readonly RewindMark[]): readonly Branch[] {
   const parted = new Set(standing(marks).map(({ after }) => after))

@@ -18,7 +18,8 @@ export interface RewindOptions {
 }
 
 /**
- * Hides a message and everything that shows after it, to edit or regenerate from there. The log keeps all of it.
+ * Hides a message and everything that shows after it, to edit or regenerate from there. The log
+ * keeps all of it.
  *
  * @returns the id of the rewind, for {@link undo}
  * @throws ERR_NOT_FOUND; ERR_DUPLICATE_ID: the op was an undo
@@ -64,8 +65,9 @@ export async function undo(
 }
 
 /**
- * Says something in place of a message of the user: that one is hidden with everything that shows after it, and the new one is written, in
- * one commit. The old version stays in the log: {@link readBranches}.
+ * Says something in place of a message of the user: that one is hidden with everything that shows
+ * after it, and the new one is written, in one commit. The old version stays in the log:
+ * {@link readBranches}.
  *
  * @param input as in `append`; it begins with a message of the user
  * @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT, and as `append`; nothing is written

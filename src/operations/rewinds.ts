@@ -40,7 +40,10 @@ export async function readHiding(
   return { type: 'rewind', id: name, ...(await readFromMessage(session, id, operation)) }
 }
 
-/** Ids of everything that shows from a message on, and that of the message before it. @throws ERR_NOT_FOUND */
+/**
+ * Ids of everything that shows from a message on, and that of the message before it. @throws
+ * ERR_NOT_FOUND
+ */
 export async function readFromMessage(
   { store, lane: { view } }: Pick<KernelSession, 'store' | 'lane'>,
   id: string,

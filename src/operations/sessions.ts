@@ -20,7 +20,8 @@ export interface ListOptions {
 }
 
 /**
- * At most 512 of a user's sessions, by id; more of them `after` the last one. A session is listed from the first that is written to it on.
+ * At most 512 of a user's sessions, by id; more of them `after` the last one. A session is listed
+ * from the first that is written to it on.
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_DECRYPT
  */
@@ -46,7 +47,10 @@ export async function findSession(
   return readSession(registers, checkId('findSession', 'sessionId', sessionId))
 }
 
-/** Sets a session's title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
+/**
+ * Sets a session's title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND,
+ * ERR_INVALID_ARGUMENT
+ */
 export async function titleSession(
   memory: Memory,
   user: UserScope,
@@ -67,7 +71,8 @@ export async function titleSession(
 }
 
 /**
- * Lists a session, unless it is listed. Idempotent. A session lists itself with what is written to it: this is for what moves rows by itself.
+ * Lists a session, unless it is listed. Idempotent. A session lists itself with what is written to
+ * it: this is for what moves rows by itself.
  *
  * @param given what was said of it elsewhere
  */

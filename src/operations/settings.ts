@@ -13,7 +13,10 @@ export const SETTINGS = 'settings'
 
 const DEFAULTS: Settings = { v: 1, budget_tokens: { total: 3000, pins: 1500, skills: 800, recall: 700 } }
 
-/** A user's settings, written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED: a newer version of this library wrote them */
+/**
+ * A user's settings, written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED: a
+ * newer version of this library wrote them
+ */
 export async function readSettings(memory: Memory, user: UserScope): Promise<Settings> {
   const { store, host } = memoryOf('readSettings', memory)
   return settingsIn(store.open(checkUser('readSettings', user)), host)
@@ -28,7 +31,8 @@ export async function settingsIn(store: ScopeStore, host: Host): Promise<Setting
 }
 
 /**
- * Changes settings field by field, for example `{ budget_tokens: { total: 2000 } }`: whole numbers of 0 or more, `total` of 1 or more.
+ * Changes settings field by field, for example `{ budget_tokens: { total: 2000 } }`: whole numbers
+ * of 0 or more, `total` of 1 or more.
  *
  * @returns all settings, as they are now
  * @throws ERR_INVALID_ARGUMENT, ERR_UPGRADE_REQUIRED; nothing is written

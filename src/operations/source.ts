@@ -41,8 +41,8 @@ export interface SourcePage {
 }
 
 /**
- * Reads originals back, whole and uncut, by the numbers that markers and summaries name: `#3` is the third message of the log, `#3.2` the second result in it, `#1-#5`
- * five messages (at most 64).
+ * Reads originals back, whole and uncut, by the numbers that markers and summaries name: `#3` is
+ * the third message of the log, `#3.2` the second result in it, `#1-#5` five messages (at most 64).
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no such message, or it was rewound or forgotten)
  */
@@ -113,8 +113,8 @@ function resultOf(message: Message | undefined, place: number): string | undefin
 }
 
 /**
- * The rows of the messages with these numbers. The log is read by seq, and messages number it no less evenly than its ops do: the first
- * page is guessed, and each wrong guess halves what is left.
+ * The rows of the messages with these numbers. The log is read by seq, and messages number it no
+ * less evenly than its ops do: the first page is guessed, and each wrong guess halves what is left.
  */
 async function readNumbered(store: ScopeStore, first: number, last: number): Promise<readonly LogRow[]> {
   const { seq, ordinal } = await store.head()

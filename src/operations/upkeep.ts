@@ -6,18 +6,19 @@ import { memoryOf } from './kernel-of.ts'
 const UNUSED_MS = 24 * 60 * 60 * 1000
 
 /**
- * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is waiting. Sooner after a call that
- * leaves work behind, which is {@link attach}. With `retention` in use, now where no call looked through all scopes yet, and at
- * least once in the shortest of its times.
+ * When {@link runDueWork} next has something to do, Unix milliseconds; undefined: nothing is
+ * waiting. Sooner after a call that leaves work behind, which is {@link attach}. With `retention`
+ * in use, now where no call looked through all scopes yet, and at least once in the shortest of its
+ * times.
  */
 export async function nextWorkAt(memory: Memory): Promise<number | undefined> {
   return nextOf(memoryOf('nextWorkAt', memory))
 }
 
 /**
- * Does what is due, over all scopes of the store, a bounded part of it at a time: removes attachments that no message has named
- * within a day, and what features have to do, such as retention. Nothing calls it by itself: call it from an alarm, or when the app
- * starts. Idempotent.
+ * Does what is due, over all scopes of the store, a bounded part of it at a time: removes
+ * attachments that no message has named within a day, and what features have to do, such as
+ * retention. Nothing calls it by itself: call it from an alarm, or when the app starts. Idempotent.
  *
  * @returns {@link nextWorkAt} after that
  */

@@ -16,7 +16,8 @@ export interface Version {
  *
  * @param messages a run without gaps, as `history` gives it
  * @param branches those of the session
- * @param isFromStart whether the first of them is the first of all; else what comes before it is not known, and it is left out
+ * @param isFromStart whether the first of them is the first of all; else what comes before it is
+ * not known, and it is left out
  * @example
  * ```ts
  * const versions = versionsIn(await session.history(), await readBranches(session), true)

@@ -1,4 +1,7 @@
-/** Of the Web's own functions, those for base64: they take and give a text of which each character is a byte. */
+/**
+ * Of the Web's own functions, those for base64: they take and give a text of which each character
+ * is a byte.
+ */
 declare function btoa(binary: string): string
 declare function atob(text: string): string
 

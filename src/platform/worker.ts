@@ -4,7 +4,10 @@ declare const self: {
   postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void
 }
 
-/** Answers each message `ask` to this worker with what `answer` gives; `buffers` are moved, not copied. */
+/**
+ * Answers each message `ask` to this worker with what `answer` gives; `buffers` are moved, not
+ * copied.
+ */
 export function answerWith(
   ask: string,
   answer: () => Promise<{ readonly message: unknown; readonly buffers: readonly ArrayBuffer[] }>,

@@ -1,10 +1,13 @@
-/** A place in a conversation at which there are several versions: a message was edited, or a reply made again. */
+/**
+ * A place in a conversation at which there are several versions: a message was edited, or a reply
+ * made again.
+ */
 export interface Branch {
   /** Id of the message that they follow; `null`: they begin the conversation. */
   readonly after: string | null
   /**
-   * Ids of the messages with which the versions begin, those first that were hidden first. One that was never hidden is not among them: it
-   * is the newest, and shows after `after`.
+   * Ids of the messages with which the versions begin, those first that were hidden first. One that
+   * was never hidden is not among them: it is the newest, and shows after `after`.
    */
   readonly versions: readonly string[]
 }

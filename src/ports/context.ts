@@ -8,7 +8,10 @@ export interface Budget {
   readonly contextWindow: number
   /** Tokens kept free for the reply. */
   readonly maxOutputTokens: number
-  /** Share of the cap that is held back, 0 to 0.5. Default 0.12 for a counter of kind `estimate`, else 0. */
+  /**
+   * Share of the cap that is held back, 0 to 0.5. Default 0.12 for a counter of kind `estimate`,
+   * else 0.
+   */
   readonly margin?: number
 }
 
@@ -29,10 +32,15 @@ export type Rule =
   /** Stands for a user message without any text. */
   | 'empty'
   | 'tail'
-  /** Closes a request that would otherwise end with the assistant's own words, or hold no message. */
+  /**
+   * Closes a request that would otherwise end with the assistant's own words, or hold no message.
+   */
   | 'continue'
 
-/** One provider-neutral piece of a request. Renderers turn the list into a request, block after block. */
+/**
+ * One provider-neutral piece of a request. Renderers turn the list into a request, block after
+ * block.
+ */
 export interface Block {
   readonly section: SectionName
   readonly role: Role
@@ -49,7 +57,10 @@ export interface Context {
   readonly lane: string
   /** Id of the epoch's mark. */
   readonly epoch: string
-  /** Key of the register that holds what the request begins with: system text, memory text and tools. */
+  /**
+   * Key of the register that holds what the request begins with: system text, memory text and
+   * tools.
+   */
   readonly head: string
   /** Tag that fences text which is data, not instructions; fixed for the epoch. */
   readonly fence: string
@@ -74,7 +85,10 @@ export type OmitReason =
   /** It cannot be decrypted. */
   | 'unreadable'
 
-/** Messages that are not shown. `from` and `to` are the first and the last of them, in the order of the log. */
+/**
+ * Messages that are not shown. `from` and `to` are the first and the last of them, in the order of
+ * the log.
+ */
 export interface Omitted {
   readonly from: string
   readonly to: string
@@ -99,8 +113,8 @@ export interface SectionUse {
   readonly tokens: number
   readonly items: number
   /**
-   * What is shown shorter than it is, or not at all: how many outputs (of long-term memory: items), how many tokens are missing, and
-   * the first five, by entry (by id or name).
+   * What is shown shorter than it is, or not at all: how many outputs (of long-term memory: items),
+   * how many tokens are missing, and the first five, by entry (by id or name).
    */
   readonly overflow: { readonly count: number; readonly tokens: number; readonly first: readonly string[] }
 }
@@ -117,18 +131,28 @@ export interface SummaryUse {
   readonly trust: Trust
   /** The model that wrote it, or `extract`. */
   readonly by: string
-  /** The loss ledger: names of what it covers that it does not hold, how many and the first five. */
+  /**
+   * The loss ledger: names of what it covers that it does not hold, how many and the first five.
+   */
   readonly lost: { readonly count: number; readonly first: readonly string[] }
 }
 
-/** What became of a compaction, when a context began that shows its summary, or that had to do without. */
+/**
+ * What became of a compaction, when a context began that shows its summary, or that had to do
+ * without.
+ */
 export interface CompactEvent {
   readonly type: 'compact'
-  /** `refused`: nothing was summarised; what left the window is listed in the receipt's `omitted`. */
+  /**
+   * `refused`: nothing was summarised; what left the window is listed in the receipt's `omitted`.
+   */
   readonly status: 'summarised' | 'refused'
   /** Why the epoch began that needed it. */
   readonly cause: EpochCause
-  /** Tokens of system text, memory and window, tools aside: as they were when the window passed the line, and now. */
+  /**
+   * Tokens of system text, memory and window, tools aside: as they were when the window passed the
+   * line, and now.
+   */
   readonly tokensBefore: number
   readonly tokensAfter: number
   /** Summaries in the lane's chain so far. */
@@ -150,10 +174,16 @@ export interface Receipt {
   /** The least that this call could have been cut to, the margin included. */
   readonly floor: number
   readonly sections: readonly SectionUse[]
-  /** What of long-term memory is in the sections above, and what had no room. Absent where nothing is remembered. */
+  /**
+   * What of long-term memory is in the sections above, and what had no room. Absent where nothing
+   * is remembered.
+   */
   readonly remembered?: readonly SectionUse[]
   readonly omitted: readonly Omitted[]
-  /** Where the window needs more than its limit, since the newest step always shows whole: the limit, and what shows. */
+  /**
+   * Where the window needs more than its limit, since the newest step always shows whole: the
+   * limit, and what shows.
+   */
   readonly exceeded?: {
     readonly unit: 'rounds' | 'messages' | 'tokens'
     readonly size: number
@@ -175,6 +205,9 @@ export interface ContextAt {
   readonly context: Context
   /** Whether the epoch's prefix hash was met: what is shown is what was sent, its tail aside. */
   readonly verified: boolean
-  /** Why it was not: a message or the head behind it was forgotten or cannot be decrypted, or the log no longer gives the same bytes. */
+  /**
+   * Why it was not: a message or the head behind it was forgotten or cannot be decrypted, or the
+   * log no longer gives the same bytes.
+   */
   readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
 }

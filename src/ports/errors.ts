@@ -5,7 +5,10 @@ export type ErrorCode =
   | 'ERR_CONTEXT_TOO_LARGE'
   /** The tables of a counter could not be loaded. */
   | 'ERR_COUNTER_UNAVAILABLE'
-  /** What is stored cannot be decrypted: another key wrote it, or it is not what was written. Nothing was written over it. */
+  /**
+   * What is stored cannot be decrypted: another key wrote it, or it is not what was written.
+   * Nothing was written over it.
+   */
   | 'ERR_DECRYPT'
   | 'ERR_DUPLICATE_ID'
   | 'ERR_ENTRY_TOO_LARGE'
@@ -13,20 +16,32 @@ export type ErrorCode =
   | 'ERR_FORBIDDEN'
   /** Only in a receipt's failures: a hook of the app's threw. */
   | 'ERR_HOOK'
-  /** A fault of the edge's own, of which its log has more. It does not mean "not written": send the same again. */
+  /**
+   * A fault of the edge's own, of which its log has more. It does not mean "not written": send the
+   * same again.
+   */
   | 'ERR_INTERNAL'
-  /** A run ended before its reply did, since its object was restarted or the run was stopped; what was recorded before stays. */
+  /**
+   * A run ended before its reply did, since its object was restarted or the run was stopped; what
+   * was recorded before stays.
+   */
   | 'ERR_INTERRUPTED'
   | 'ERR_INVALID_ARGUMENT'
-  /** Only with `laws: lawChecker`: a context is not what this library promises. A bug of it: please report it. */
+  /**
+   * Only with `laws: lawChecker`: a context is not what this library promises. A bug of it: please
+   * report it.
+   */
   | 'ERR_LAW_BROKEN'
   /** A cap of the app's or of the library's is reached; nothing was written. */
   | 'ERR_LIMIT'
-  /** The model behind the edge refused, failed or was not reached; `cause` has the original, inside of the edge alone. */
+  /**
+   * The model behind the edge refused, failed or was not reached; `cause` has the original, inside
+   * of the edge alone.
+   */
   | 'ERR_MODEL'
   /**
-   * An operation needs a feature that is not in `use`; a setting is missing that the edge cannot do without, for example how to
-   * authenticate; or an optional peer is too old.
+   * An operation needs a feature that is not in `use`; a setting is missing that the edge cannot do
+   * without, for example how to authenticate; or an optional peer is too old.
    */
   | 'ERR_NOT_CONFIGURED'
   | 'ERR_NOT_FOUND'
@@ -35,15 +50,18 @@ export type ErrorCode =
   /** A budget of calls, bytes or spend is used up until `retryAfter`; nothing was written. */
   | 'ERR_RATE_LIMIT'
   /**
-   * The store failed; `cause` has the original. It does not mean "not written": send the same op again. In a receipt's
-   * failures: an epoch could not be saved.
+   * The store failed; `cause` has the original. It does not mean "not written": send the same op
+   * again. In a receipt's failures: an epoch could not be saved.
    */
   | 'ERR_STORAGE'
   /** There is no room left. Nothing was written; reads and deletes go on. */
   | 'ERR_STORAGE_FULL'
   /** The database that was there is gone, and an empty one must not be taken for it. */
   | 'ERR_STORAGE_LOST'
-  /** Something did not end within its time limit. What was recorded before stays; the work itself may still go on. */
+  /**
+   * Something did not end within its time limit. What was recorded before stays; the work itself
+   * may still go on.
+   */
   | 'ERR_TIMEOUT'
   | 'ERR_TOOL_PENDING'
   /** No token, or one that does not hold. */
@@ -81,8 +99,9 @@ export interface ErrorDetails {
   /** `ERR_TOOL_PENDING`: the calls that wait, by entry and by the id that the model gave. */
   readonly pending?: readonly { readonly entry: string; readonly callId: string; readonly name: string }[]
   /**
-   * `ERR_ENTRY_TOO_LARGE`, `ERR_CONTEXT_TOO_LARGE`: what was measured, and the limit, in bytes or tokens. The limit alone:
-   * `ERR_LIMIT`, `ERR_TIMEOUT` in milliseconds, and `ERR_BUDGET_TOO_SMALL` of a session's start, the least that is enough.
+   * `ERR_ENTRY_TOO_LARGE`, `ERR_CONTEXT_TOO_LARGE`: what was measured, and the limit, in bytes or
+   * tokens. The limit alone: `ERR_LIMIT`, `ERR_TIMEOUT` in milliseconds, and `ERR_BUDGET_TOO_SMALL`
+   * of a session's start, the least that is enough.
    */
   readonly size?: number
   readonly limit?: number
@@ -96,7 +115,8 @@ export interface ErrorDetails {
 
 /**
  * The one error class. `message` says operation, subject and reason; `code` is what programs test.
- * Use {@link isPlimsollError} rather than `instanceof`: instances do not survive RPC or two copies of the package.
+ * Use {@link isPlimsollError} rather than `instanceof`: instances do not survive RPC or two copies
+ * of the package.
  */
 export class PlimsollError extends Error {
   override readonly name = 'PlimsollError'

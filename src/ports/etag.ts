@@ -4,12 +4,18 @@
 const ESCAPED = /[^!#$&-~]+/gu
 const TAG = /^(?:W\/)?"([!#-~]*)"$/
 
-/** A strong tag. Characters that a tag cannot hold, and `%`, are percent-encoded as in URLs; of a UUID there are none. */
+/**
+ * A strong tag. Characters that a tag cannot hold, and `%`, are percent-encoded as in URLs; of a
+ * UUID there are none.
+ */
 export function etagOf(version: string): string {
   return `"${version.replace(ESCAPED, (run) => encodeURIComponent(run))}"`
 }
 
-/** The version in a tag, a weak one included: proxies weaken the tags of what they compress. `undefined`: it is no tag of ours. */
+/**
+ * The version in a tag, a weak one included: proxies weaken the tags of what they compress.
+ * `undefined`: it is no tag of ours.
+ */
 export function versionIn(etag: string): string | undefined {
   const [, escaped] = TAG.exec(etag.trim()) ?? []
   try {

@@ -2,14 +2,18 @@ import type { Json, Trust } from './message.ts'
 import type { Sum } from './store.ts'
 
 /**
- * - `finding`: something that was found out. `blocker`: something that is in the way, open or resolved. `correction`: what is right
- *   where something else was believed. These three belong to one session.
- * - `preference`, `constraint`: what a user likes, and what must or must not be done. Said by the user, these two are shared by all of the
- *   user's sessions; from any other source they stay in their session until they are promoted.
+ * - `finding`: something that was found out. `blocker`: something that is in the way, open or
+ *   resolved. `correction`: what is right where something else was believed. These three belong to
+ *   one session.
+ * - `preference`, `constraint`: what a user likes, and what must or must not be done. Said by the
+ *   user, these two are shared by all of the user's sessions; from any other source they stay in
+ *   their session until they are promoted.
  */
 export type FactKind = 'finding' | 'blocker' | 'correction' | 'preference' | 'constraint'
 
-/** Something that is remembered: the register `fact/<id>` of a session's scope, or of its user's. */
+/**
+ * Something that is remembered: the register `fact/<id>` of a session's scope, or of its user's.
+ */
 export interface Fact {
   readonly id: string
   readonly kind: FactKind
@@ -20,15 +24,24 @@ export interface Fact {
   readonly project?: string
   /** Of blockers. */
   readonly status?: 'open' | 'resolved'
-  /** Part of the system section of every context, as far as there is room. Only facts of trust `user` or above are. */
+  /**
+   * Part of the system section of every context, as far as there is room. Only facts of trust
+   * `user` or above are.
+   */
   readonly pinned: boolean
-  /** 0 to 9; more comes first. Default: correction 7, blocker 6, constraint 5, preference 4, finding 3. */
+  /**
+   * 0 to 9; more comes first. Default: correction 7, blocker 6, constraint 5, preference 4, finding
+   * 3.
+   */
   readonly priority: number
   /** 0 to 1. Below 0.5 it is listed as doubtful. */
   readonly confidence: number
   /** The lowest of whoever said it and of its sources. */
   readonly trust: Trust
-  /** Ids of the messages that it was taken from, and keys (`fact/<id>`) of facts. What empties one of them empties the fact. */
+  /**
+   * Ids of the messages that it was taken from, and keys (`fact/<id>`) of facts. What empties one
+   * of them empties the fact.
+   */
   readonly sources: readonly string[]
   /** Id of the fact that it replaces. */
   readonly supersedes?: string
@@ -47,9 +60,15 @@ export interface Fact {
 /** A fact as an app hands it over. */
 export interface FactInput {
   readonly kind: FactKind
-  /** What cannot be seen is taken out of it: control characters but newlines and tabs, and what turns or hides text. */
+  /**
+   * What cannot be seen is taken out of it: control characters but newlines and tabs, and what
+   * turns or hides text.
+   */
   readonly text: string
-  /** One line of at most 80 code points; longer ones are cut. Default: the beginning of the text, its first sentence at most. */
+  /**
+   * One line of at most 80 code points; longer ones are cut. Default: the beginning of the text,
+   * its first sentence at most.
+   */
   readonly title?: string
   readonly project?: string
   /** Needs trust `user` or above. Default: true for a constraint of such trust, else false. */
@@ -58,15 +77,26 @@ export interface FactInput {
   readonly priority?: number
   /** 0 to 1. Default: 1 from trust `user` up, else 0.7. */
   readonly confidence?: number
-  /** Of whoever says it. The fact's own is the lowest of this and of its sources. Default `user`: the app speaks for its user. */
+  /**
+   * Of whoever says it. The fact's own is the lowest of this and of its sources. Default `user`:
+   * the app speaks for its user.
+   */
   readonly trust?: Trust
-  /** At most 64 ids of messages and keys (`fact/<id>`) of facts. Forgetting one of them forgets the fact. Default: none. */
+  /**
+   * At most 64 ids of messages and keys (`fact/<id>`) of facts. Forgetting one of them forgets the
+   * fact. Default: none.
+   */
   readonly sources?: readonly string[]
   /** Id of the fact that it replaces. A fact that replaces another is not merged with a third. */
   readonly supersedes?: string
-  /** Unix milliseconds. Default: 7 days later for a blocker, 30 for a finding, 90 for a correction, else 180. */
+  /**
+   * Unix milliseconds. Default: 7 days later for a blocker, 30 for a finding, 90 for a correction,
+   * else 180.
+   */
   readonly reviewAt?: number
-  /** Unix milliseconds; it is gone from the UTC day on that begins then or later. Default: never. */
+  /**
+   * Unix milliseconds; it is gone from the UTC day on that begins then or later. Default: never.
+   */
   readonly expiresAt?: number
   /** Unix milliseconds. Default: now. */
   readonly createdAt?: number
@@ -77,9 +107,14 @@ export interface FactInput {
 export interface FactQuery {
   /** Default: all kinds. */
   readonly kinds?: readonly FactKind[]
-  /** Facts that show in this project: its own and those without any. Default: those of all projects. */
+  /**
+   * Facts that show in this project: its own and those without any. Default: those of all projects.
+   */
   readonly project?: string
-  /** Superseded, resolved and ended ones too, and all of them in the order of their ids. Default false. */
+  /**
+   * Superseded, resolved and ended ones too, and all of them in the order of their ids. Default
+   * false.
+   */
   readonly all?: boolean
   /** At most and by default 512. */
   readonly first?: number

@@ -4,9 +4,15 @@ export interface Host {
   now(): number
   /** Contract: a fresh id, unique for ever, for example a UUIDv7; at most 256 bytes. */
   newId(): string
-  /** Contract: a signal that aborts after `ms` milliseconds, at most {@link MOST_MS}, unless it is cleared before. */
+  /**
+   * Contract: a signal that aborts after `ms` milliseconds, at most {@link MOST_MS}, unless it is
+   * cleared before.
+   */
   timeout(ms: number): Timeout
-  /** Contract: a signal that aborts when it is told to; one that the platform's own functions take, for example `fetch`. */
+  /**
+   * Contract: a signal that aborts when it is told to; one that the platform's own functions take,
+   * for example `fetch`.
+   */
   controller(): Controller
   /** Contract: base64 of bytes (RFC 4648, section 4). */
   toBase64(bytes: Uint8Array): string

@@ -4,8 +4,8 @@ import type { Scope } from './op.ts'
 import type { AppendOptions, AppendResult, ContextOptions, HistoryOptions, Snapshot } from './session.ts'
 
 /**
- * What a feature adds to the types of a memory: an interface of its own, with as much of this as it has. It is a record, so that a
- * session is typed by names rather than by an order.
+ * What a feature adds to the types of a memory: an interface of its own, with as much of this as it
+ * has. It is a record, so that a session is typed by names rather than by an order.
  */
 export interface Shape {
   /** `session.<name>` */
@@ -26,7 +26,10 @@ export interface Shape {
 
 export type Get<S, K extends keyof Shape> = S extends { readonly [P in K]: infer V } ? V : never
 
-/** Of the features of a record, what they add under a key, by their names; those that add nothing are left out. */
+/**
+ * Of the features of a record, what they add under a key, by their names; those that add nothing
+ * are left out.
+ */
 type Has<F extends object, K extends keyof Shape> = {
   readonly [N in keyof F as Get<NonNullable<F[N]>, K> extends never ? never : N]: Get<NonNullable<F[N]>, K>
 }
@@ -57,20 +60,26 @@ export type CommitResult<F extends object = NoFeatures> = AppendResult & Partial
 /** Options of `context` that the features of a record take. */
 export type ContextOptionsOf<F extends object = NoFeatures> = ContextOptions & Partial<Has<F, 'context'>>
 
-/** One conversation, without what features add to it. Its calls run one after the other, in the order in which they were made. */
+/**
+ * One conversation, without what features add to it. Its calls run one after the other, in the
+ * order in which they were made.
+ */
 export interface SessionBase<F extends object = NoFeatures> {
   readonly sessionId: string
   /**
-   * Writes one or more messages, all or none. A user message opens a round; anything else joins `round`, a tool result the
-   * round of its call. Durable when it resolves. A rejection with a storage error does not mean "not written": append again
-   * with the same `opId` or the same message ids.
+   * Writes one or more messages, all or none. A user message opens a round; anything else joins
+   * `round`, a tool result the round of its call. Durable when it resolves. A rejection with a
+   * storage error does not mean "not written": append again with the same `opId` or the same
+   * message ids.
    *
-   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such round); nothing is written
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such
+   * round); nothing is written
    */
   append(input: MessageInput | readonly MessageInput[], options?: AppendOptions): Promise<AppendResult>
   /**
-   * Writes messages and what features have for it in one commit: all of it, or nothing. Durable when it resolves. A rejection with a
-   * storage error does not mean "not written": commit again with the same `opId`, which is a no-op where it was written.
+   * Writes messages and what features have for it in one commit: all of it, or nothing. Durable
+   * when it resolves. A rejection with a storage error does not mean "not written": commit again
+   * with the same `opId`, which is a no-op where it was written.
    *
    * @throws as {@link append}, and what the features throw; nothing is written
    * @example
@@ -82,8 +91,8 @@ export interface SessionBase<F extends object = NoFeatures> {
    */
   commit(input: CommitInput<F>, options?: CommitOptions<F>): Promise<CommitResult<F>>
   /**
-   * What the next model call is given. Reads the window; writes only when an epoch begins, one mark. Two calls with nothing
-   * between them give the same bytes.
+   * What the next model call is given. Reads the window; writes only when an epoch begins, one
+   * mark. Two calls with nothing between them give the same bytes.
    *
    * @throws ERR_BUDGET_TOO_SMALL (`breakdown`), ERR_TOOL_PENDING (`pending`), ERR_INVALID_ARGUMENT
    */
@@ -91,8 +100,8 @@ export interface SessionBase<F extends object = NoFeatures> {
   /** Messages as they show, newest last: the last `rounds` or `messages`, or those `before` one. */
   history(options?: HistoryOptions): Promise<readonly Message[]>
   /**
-   * Calls the listener after each change of the snapshot, other tabs' writes included where the store can tell of them.
-   * What it throws is ignored.
+   * Calls the listener after each change of the snapshot, other tabs' writes included where the
+   * store can tell of them. What it throws is ignored.
    *
    * @returns what ends it
    */
@@ -118,7 +127,10 @@ export type User<F extends object = NoFeatures> = {
 }
 
 export interface SessionOptions {
-  /** Whose facts belong here beside those of no project; facts that are remembered here are this project's. Default: none. */
+  /**
+   * Whose facts belong here beside those of no project; facts that are remembered here are this
+   * project's. Default: none.
+   */
   readonly project?: string
 }
 
@@ -127,7 +139,10 @@ export type UserScope = Omit<Scope, 'sessionId'>
 
 /** A memory over a store, with the features of a record. */
 export interface Memory<F extends object = NoFeatures> {
-  /** One conversation of a user. Cheap: nothing is read before its first call. Without `sessionId` it is `default`. */
+  /**
+   * One conversation of a user. Cheap: nothing is read before its first call. Without `sessionId`
+   * it is `default`.
+   */
   session(scope: Scope, options?: SessionOptions): Session<F>
   /** What all sessions of a user share. Cheap: nothing is read before its first call. */
   user(scope: UserScope): User<F>

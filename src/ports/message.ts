@@ -1,7 +1,9 @@
 /** Any JSON value. Numbers are finite; strings are well-formed UTF-16 (no lone surrogates). */
 export type Json = null | boolean | number | string | JsonArray | JsonObject
 
-/** Interfaces, not aliases: mapped types, such as those of Workers RPC, go through them without end. */
+/**
+ * Interfaces, not aliases: mapped types, such as those of Workers RPC, go through them without end.
+ */
 export interface JsonArray extends ReadonlyArray<Json> {}
 
 export interface JsonObject {
@@ -11,8 +13,8 @@ export interface JsonObject {
 export type Role = 'system' | 'user' | 'assistant' | 'tool'
 
 /**
- * Where a text came from, from most to least trusted. A label only ever falls: what is derived takes the lowest
- * of its sources, and nothing below `user` is shown as instructions.
+ * Where a text came from, from most to least trusted. A label only ever falls: what is derived
+ * takes the lowest of its sources, and nothing below `user` is shown as instructions.
  */
 export type Trust = 'system' | 'user' | 'assistant' | 'import' | 'tool' | 'web'
 
@@ -21,7 +23,10 @@ export interface TextPart {
   readonly text: string
 }
 
-/** A model's reasoning. Shown again only with its `signature`: providers refuse what they did not sign. */
+/**
+ * A model's reasoning. Shown again only with its `signature`: providers refuse what they did not
+ * sign.
+ */
 export interface ReasoningPart {
   readonly type: 'reasoning'
   readonly text: string
@@ -30,7 +35,10 @@ export interface ReasoningPart {
 
 export interface ToolCallPart {
   readonly type: 'tool-call'
-  /** The id that the model gave. Providers and recordings reuse ids; rendered ids are made from the entry's. */
+  /**
+   * The id that the model gave. Providers and recordings reuse ids; rendered ids are made from the
+   * entry's.
+   */
   readonly id: string
   readonly name: string
   readonly input: Json
@@ -56,7 +64,10 @@ export interface MediaPart {
   readonly tokens?: number
 }
 
-/** Something that only its provider understands; kept and sent back untouched, to that provider alone. */
+/**
+ * Something that only its provider understands; kept and sent back untouched, to that provider
+ * alone.
+ */
 export interface OpaquePart {
   readonly type: 'opaque'
   readonly provider: 'openai' | 'anthropic' | (string & {})
@@ -81,8 +92,9 @@ export interface Message {
 }
 
 /**
- * One message as an app hands it over. `id` defaults to a fresh UUIDv7, `createdAt` to the clock, and `trust` to what
- * the role allows (system, user, assistant, tool); a given `trust` may be lower than that, never higher.
+ * One message as an app hands it over. `id` defaults to a fresh UUIDv7, `createdAt` to the clock,
+ * and `trust` to what the role allows (system, user, assistant, tool); a given `trust` may be lower
+ * than that, never higher.
  */
 export interface MessageInput {
   readonly id?: string

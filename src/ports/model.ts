@@ -3,15 +3,18 @@ import type { AbortSignalLike } from './host.ts'
 import type { MessageInput, ToolCallPart, ToolSpec } from './message.ts'
 
 /**
- * A language model. It is given the built context rather than a rendered request, so that an adapter renders it in its
- * provider's shape and places cache marks.
+ * A language model. It is given the built context rather than a rendered request, so that an
+ * adapter renders it in its provider's shape and places cache marks.
  */
 export interface Model {
-  /** Names the model in events, and in the summaries that it writes, for example `anthropic/claude-sonnet-4`. */
+  /**
+   * Names the model in events, and in the summaries that it writes, for example
+   * `anthropic/claude-sonnet-4`.
+   */
   readonly id: string
   /**
-   * Contract: yields what comes as it comes, and last one `finish` with the whole reply. Rejects when the call fails or `signal`
-   * aborts it. Keeps no state between calls.
+   * Contract: yields what comes as it comes, and last one `finish` with the whole reply. Rejects
+   * when the call fails or `signal` aborts it. Keeps no state between calls.
    */
   complete(request: ModelRequest): AsyncIterable<ModelEvent>
 }

@@ -1,8 +1,9 @@
 import type { Json, Message, Trust } from './message.ts'
 
 /**
- * What owns data. Any well-formed, non-empty strings of up to 256 bytes, compared byte for byte. Without a `sessionId`
- * it is the user's own scope, which holds the list of sessions and what they share.
+ * What owns data. Any well-formed, non-empty strings of up to 256 bytes, compared byte for byte.
+ * Without a `sessionId` it is the user's own scope, which holds the list of sessions and what they
+ * share.
  */
 export interface Scope {
   readonly tenant?: string
@@ -17,17 +18,27 @@ export type EpochCause = 'start' | 'window' | 'budget' | 'head' | 'late' | 'rewi
 export interface Cuts {
   /** Outputs before this entry are shown at `toolOutput.old`, reasoning before it not at all. */
   readonly oldBefore?: string
-  /** The user message of the round into which the cut falls is shown capped: it was not the newest one. */
+  /**
+   * The user message of the round into which the cut falls is shown capped: it was not the newest
+   * one.
+   */
   readonly capOpener?: true
-  /** The user message of that round does not show: it did not fit, and the epoch's summary covers it. */
+  /**
+   * The user message of that round does not show: it did not fit, and the epoch's summary covers
+   * it.
+   */
   readonly foldOpener?: true
-  /** The step that begins with entry `from` is shown with its outputs capped at `tokens`, as it would not fit otherwise. */
+  /**
+   * The step that begins with entry `from` is shown with its outputs capped at `tokens`, as it
+   * would not fit otherwise.
+   */
   readonly squeeze?: { readonly from: string; readonly tokens: number }
 }
 
 /**
- * A stretch of calls in one lane during which the rendered request only grows at its end. `id` is a hash of lane, base,
- * windowFrom, cuts, head and calibration, so two tabs that cross the line together usually write the same mark.
+ * A stretch of calls in one lane during which the rendered request only grows at its end. `id` is a
+ * hash of lane, base, windowFrom, cuts, head and calibration, so two tabs that cross the line
+ * together usually write the same mark.
  */
 export interface EpochMark {
   readonly type: 'epoch'
@@ -36,12 +47,21 @@ export interface EpochMark {
   readonly cause: EpochCause
   /** First entry shown; `null` while there is none. The user message of its round is shown too. */
   readonly windowFrom: string | null
-  /** Newest entry that its writer had read: what the prefix hash covers, and what everything added later is late to. */
+  /**
+   * Newest entry that its writer had read: what the prefix hash covers, and what everything added
+   * later is late to.
+   */
   readonly seen: string | null
-  /** Earliest entry, in the log's order, that the window needs, where that is not `windowFrom` (interleaved writers). */
+  /**
+   * Earliest entry, in the log's order, that the window needs, where that is not `windowFrom`
+   * (interleaved writers).
+   */
   readonly readFrom?: string
   readonly cuts: Cuts
-  /** What the counter's counts are multiplied by in this epoch, where a provider's reports said so; else 1. */
+  /**
+   * What the counter's counts are multiplied by in this epoch, where a provider's reports said so;
+   * else 1.
+   */
   readonly calibration?: number
   /** Id of the summary mark that the memory text holds; none: no entry is covered. */
   readonly summary?: string
@@ -49,7 +69,10 @@ export interface EpochMark {
   readonly withheld?: string
   /** The head holds something of long-term memory: facts, profile, skills. */
   readonly remembers?: true
-  /** Hash of the rendered system and memory text and the tools; their bytes are in the register `head/<hash>`. */
+  /**
+   * Hash of the rendered system and memory text and the tools; their bytes are in the register
+   * `head/<hash>`.
+   */
   readonly head: string
   /** Hash of the head and all blocks but the tail, as they were when the epoch began. */
   readonly prefixHash: string
@@ -58,31 +81,45 @@ export interface EpochMark {
 }
 
 /**
- * Text that stands for the messages before `upto`, from `from` on. It replaces the summary that it names as its base, and covers
- * what that covered. Inert when the log holds another `count` of messages before `upto`.
+ * Text that stands for the messages before `upto`, from `from` on. It replaces the summary that it
+ * names as its base, and covers what that covered. Inert when the log holds another `count` of
+ * messages before `upto`.
  */
 export interface SummaryMark {
   readonly type: 'summary'
   readonly id: string
   readonly lane: string
-  /** First entry that is covered; absent: the log's first. What is older was never shown to who wrote it. */
+  /**
+   * First entry that is covered; absent: the log's first. What is older was never shown to who
+   * wrote it.
+   */
   readonly from?: string
   /** Messages before `from`. */
   readonly skipped?: number
   /** First entry that is *not* covered. */
   readonly upto: string
-  /** Newest entry that its writer had read: what was added later is not covered, wherever it stands. */
+  /**
+   * Newest entry that its writer had read: what was added later is not covered, wherever it stands.
+   */
   readonly seen: string
   /** Messages before `upto` in the log's order, hidden and forgotten ones included. */
   readonly count: number
   /** Messages that it was written from, those of the summaries before it included. */
   readonly of: number
-  /** Where writers interleaved, the first entry in the log's order that showed on, and the messages before that one. */
+  /**
+   * Where writers interleaved, the first entry in the log's order that showed on, and the messages
+   * before that one.
+   */
   readonly apart?: { readonly from: string; readonly count: number }
   readonly text: string
-  /** What the text may not lose: what the app pinned, and names of the covered part. Empty: nothing. */
+  /**
+   * What the text may not lose: what the app pinned, and names of the covered part. Empty: nothing.
+   */
   readonly carry: string
-  /** All that was pinned, a line each: what is left of the memory section where there is no room for the rest. */
+  /**
+   * All that was pinned, a line each: what is left of the memory section where there is no room for
+   * the rest.
+   */
   readonly pinned: string
   /** Names of the covered part that neither text nor carry hold: how many, and the first five. */
   readonly lost: { readonly count: number; readonly first: readonly string[] }
@@ -90,7 +127,10 @@ export interface SummaryMark {
   readonly trust: Trust
   /** The model that wrote the text, or `extract`. */
   readonly by: string
-  /** Tokens of input and output that its writing took, refused attempts included, by the lane's counter. */
+  /**
+   * Tokens of input and output that its writing took, refused attempts included, by the lane's
+   * counter.
+   */
   readonly spent: number
   /** Unix milliseconds; for the spend cap only, never for order. */
   readonly at: number
@@ -101,39 +141,51 @@ export interface HidingMark {
   readonly type: 'rewind'
   readonly id: string
   readonly hides: readonly string[]
-  /** The message that showed before them; `null`: none did. Versions of one place have the same. Absent: it was not recorded. */
+  /**
+   * The message that showed before them; `null`: none did. Versions of one place have the same.
+   * Absent: it was not recorded.
+   */
   readonly after?: string | null
 }
 
-/** Hides entries from view, or takes an earlier rewind back. Rewinds are a set: they have no base. */
+/**
+ * Hides entries from view, or takes an earlier rewind back. Rewinds are a set: they have no base.
+ */
 export type RewindMark = HidingMark | { readonly type: 'rewind'; readonly id: string; readonly undo: string }
 
 export type Mark = EpochMark | SummaryMark | RewindMark
 
 /**
- * Where a register stands in the indexes of its scope. It is derived from the register's value, written with it and gone with it, and
- * everyone who sees the envelope can read it.
+ * Where a register stands in the indexes of its scope. It is derived from the register's value,
+ * written with it and gone with it, and everyone who sees the envelope can read it.
  */
 export interface IndexEntry {
   readonly group: string
-  /** Place in the group, in code unit order; the register's key breaks ties. Absent: the register is counted, not listed. */
+  /**
+   * Place in the group, in code unit order; the register's key breaks ties. Absent: the register is
+   * counted, not listed.
+   */
   readonly order?: string
-  /** What it adds to the group's sum, beside 1 to its count: a whole number. Absent: it is listed, not counted. */
+  /**
+   * What it adds to the group's sum, beside 1 to its count: a whole number. Absent: it is listed,
+   * not counted.
+   */
   readonly weight?: number
 }
 
 /**
- * The one unit of writing. Every op has a client-made `opId`; repeating an op returns its first result and changes
- * nothing.
+ * The one unit of writing. Every op has a client-made `opId`; repeating an op returns its first
+ * result and changes nothing.
  *
- * - `append`: one or more messages of one round, atomic and contiguous. `round` is the id of the message that opened it:
- *   the first of `messages`, or one that is in the log.
- * - `mark`: an epoch, summary or rewind. `base` is the id of the mark of that kind and lane that it replaces; when that is
- *   no longer the current one, the mark is *inert*: stored, never applied.
- * - `put`: writes a register. Its version is the `opId` of the put that wrote it; `base` is the version that the writer
- *   saw (`null`: none). Another version is a conflict, and nothing is written.
- * - `delete`: empties an entry's or register's body, and what names it in `sources`, for ever. Remove wins: it also holds
- *   for a target that arrives later.
+ * - `append`: one or more messages of one round, atomic and contiguous. `round` is the id of the
+ *   message that opened it: the first of `messages`, or one that is in the log.
+ * - `mark`: an epoch, summary or rewind. `base` is the id of the mark of that kind and lane that it
+ *   replaces; when that is no longer the current one, the mark is *inert*: stored, never applied.
+ * - `put`: writes a register. Its version is the `opId` of the put that wrote it; `base` is the
+ *   version that the writer saw (`null`: none). Another version is a conflict, and nothing is
+ *   written.
+ * - `delete`: empties an entry's or register's body, and what names it in `sources`, for ever.
+ *   Remove wins: it also holds for a target that arrives later.
  * - `erase`: empties the scope.
  */
 export type Op =
@@ -163,8 +215,8 @@ export type Op =
   | { readonly kind: 'erase'; readonly opId: string }
 
 /**
- * What a store and a server see of an op. Bodies stay sealed, so they may be encrypted; everything that decides an op's
- * fate is here.
+ * What a store and a server see of an op. Bodies stay sealed, so they may be encrypted; everything
+ * that decides an op's fate is here.
  */
 export interface Envelope {
   readonly opId: string
@@ -189,13 +241,19 @@ export interface SealedOp {
   readonly envelope: Envelope
   /** One for each of `envelope.ids`. */
   readonly bodies: readonly string[]
-  /** What was derived from a body before the commit (token counts), sealed with it; local, never synced. */
+  /**
+   * What was derived from a body before the commit (token counts), sealed with it; local, never
+   * synced.
+   */
   readonly derived?: readonly (string | undefined)[]
 }
 
 /** What became of an op. Expected outcomes are values; only failures of storage are thrown. */
 export type OpResult =
-  /** Written (now or before: `repeated`). `applied: false` for a mark whose base was no longer current. */
+  /**
+   * Written (now or before: `repeated`). `applied: false` for a mark whose base was no longer
+   * current.
+   */
   | { readonly status: 'accepted'; readonly seq: number; readonly applied: boolean; readonly repeated?: true }
   /** A put whose base is not the current version, which is given; nothing was written. */
   | { readonly status: 'conflict'; readonly version: string | null; readonly repeated?: true }

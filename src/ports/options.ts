@@ -14,7 +14,8 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 export const NOT_IN_USE = 'is no option of what is in use: add the feature that takes it to `use`'
 
 /**
- * An object with none but these keys: an option that is not known would change nothing, and nobody would hear of it.
+ * An object with none but these keys: an option that is not known would change nothing, and nobody
+ * would hear of it.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

@@ -1,8 +1,8 @@
 import { PlimsollError } from './errors.ts'
 
 /**
- * Refuses an optional peer that is too old. Peers are declared with any range, so that an app keeps the version that it has for itself;
- * what needs a newer one says so when it is used.
+ * Refuses an optional peer that is too old. Peers are declared with any range, so that an app keeps
+ * the version that it has for itself; what needs a newer one says so when it is used.
  *
  * @param subpath what the app imported, for example `plimsoll/react`
  * @param needed the package and the first version that does, for example `` `react` 18 ``

@@ -29,6 +29,9 @@ export interface RecallOptions {
 }
 
 export interface UserRecallOptions extends RecallOptions {
-  /** Which sessions to look through, at most 256. Default: none, facts alone; `all`: those of the newest 256. */
+  /**
+   * Which sessions to look through, at most 256. Default: none, facts alone; `all`: those of the
+   * newest 256.
+   */
   readonly sessions?: 'all' | readonly string[]
 }

@@ -3,13 +3,13 @@ import type { Message, ToolSpec } from './message.ts'
 /** How messages are written. */
 export interface AppendOptions {
   /**
-   * Names the op; repeating an op is a no-op that gives the first result. Default: made from the messages' ids where all of
-   * them were given, else fresh.
+   * Names the op; repeating an op is a no-op that gives the first result. Default: made from the
+   * messages' ids where all of them were given, else fresh.
    */
   readonly opId?: string
   /**
-   * Id of the round to join, for what does not open one; a result whose call waits joins its call's. Default: the newest
-   * that this session has seen.
+   * Id of the round to join, for what does not open one; a result whose call waits joins its
+   * call's. Default: the newest that this session has seen.
    */
   readonly round?: string
 }
@@ -30,7 +30,10 @@ export interface HistoryOptions {
   readonly messages?: number
   /** Only what shows before this message. */
   readonly before?: string
-  /** Most UTF-16 units of stored messages; the newest step is given in any case. So a page is read in a bounded memory. Default: no limit. */
+  /**
+   * Most UTF-16 units of stored messages; the newest step is given in any case. So a page is read
+   * in a bounded memory. Default: no limit.
+   */
   readonly characters?: number
 }
 
@@ -60,7 +63,10 @@ export interface WindowLimits {
   readonly tokens?: number
 }
 
-/** How much of the conversation shows: a band that changes seldom, or one size, which is a sliding window. */
+/**
+ * How much of the conversation shows: a band that changes seldom, or one size, which is a sliding
+ * window.
+ */
 export type WindowOptions = WindowBand | WindowSize
 
 /** The longer a prefix stays as it is, the more of it a provider's cache holds. */
@@ -72,13 +78,16 @@ export interface WindowBand {
 }
 
 /**
- * A sliding window: what is older leaves with the next call, so a full one begins with other bytes in nearly each round.
+ * A sliding window: what is older leaves with the next call, so a full one begins with other bytes
+ * in nearly each round.
  *
  * - `rounds`: complete rounds, and the open one beside them;
- * - `messages`: in all, the newest included, as are the user message of a round that is cut and each message of a step;
+ * - `messages`: in all, the newest included, as are the user message of a round that is cut and
+ *   each message of a step;
  * - `tokens`: of what shows, by the memory's counter.
  *
- * The newest step always shows whole. Where it needs more than the size, `receipt.exceeded` says so.
+ * The newest step always shows whole. Where it needs more than the size, `receipt.exceeded` says
+ * so.
  */
 export type WindowSize =
   | { readonly rounds: number }
@@ -88,7 +97,10 @@ export type WindowSize =
 export interface ToolOutputOptions {
   /** Most tokens of an output from its first call on. Default: a sixteenth of the cap. */
   readonly first?: number
-  /** Most tokens of an output once an epoch change found it outside of the newest quarter of the cap. Default: 800, at most half of `first`. */
+  /**
+   * Most tokens of an output once an epoch change found it outside of the newest quarter of the
+   * cap. Default: 800, at most half of `first`.
+   */
   readonly old?: number
 }
 
@@ -103,20 +115,26 @@ export interface ContextOptions {
   /** Told to the model with the request; a change starts an epoch. */
   readonly tools?: readonly ToolSpec[]
   /**
-   * Text for the last block of the request, whole or as named sections, fenced as data. Never stored; it may change at every
-   * call without cost to the prefix.
+   * Text for the last block of the request, whole or as named sections, fenced as data. Never
+   * stored; it may change at every call without cost to the prefix.
    */
   readonly tail?: string | readonly TailSection[]
   /** Never write: an epoch change is shown in this context only. Default `false`. */
   readonly preview?: boolean
-  /** What to do when calls of the newest step have no result yet. Default `reject`, with `ERR_TOOL_PENDING`. */
+  /**
+   * What to do when calls of the newest step have no result yet. Default `reject`, with
+   * `ERR_TOOL_PENDING`.
+   */
   readonly onPending?: 'reject' | 'abandon'
   /**
-   * Proposes other limits for the window and for outputs than the memory's, for this call. Each set of limits is a lane with
-   * epochs of its own, so keep them for many calls. The budget holds whatever they say.
+   * Proposes other limits for the window and for outputs than the memory's, for this call. Each set
+   * of limits is a lane with epochs of its own, so keep them for many calls. The budget holds
+   * whatever they say.
    */
   readonly limits?: Limits
-  /** Start an epoch (cause `manual`) and cut the window back, whatever its state. Default `false`. */
+  /**
+   * Start an epoch (cause `manual`) and cut the window back, whatever its state. Default `false`.
+   */
   readonly newEpoch?: boolean
 }
 

@@ -1,4 +1,7 @@
-/** What has a snapshot and tells when it changes: a session of a memory, the widget's conversation, its list of sessions. */
+/**
+ * What has a snapshot and tells when it changes: a session of a memory, the widget's conversation,
+ * its list of sessions.
+ */
 export interface SnapshotSource<Shown> {
   /** @returns what ends it */
   subscribe(listener: () => void): () => void

@@ -15,7 +15,10 @@ export interface StartOptions {
   readonly now?: number
 }
 
-/** What a model is told when a session starts: JSON with keys in this order, so that equal starts have equal bytes. */
+/**
+ * What a model is told when a session starts: JSON with keys in this order, so that equal starts
+ * have equal bytes.
+ */
 export interface SessionStart {
   /** Facts that hold, of all projects. */
   readonly memory_count: number
@@ -66,7 +69,10 @@ export interface SkillItem {
   readonly description: string
 }
 
-/** A message or a fact that was found by what it says; of a text of more than 1 000 characters the beginning. */
+/**
+ * A message or a fact that was found by what it says; of a text of more than 1 000 characters the
+ * beginning.
+ */
 export type RecalledItem =
   | {
       readonly id: string

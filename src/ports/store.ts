@@ -1,41 +1,49 @@
 import type { Envelope, IndexEntry, OpResult, Scope, SealedOp } from './op.ts'
 
 /**
- * Where memory lives. Stores hold no logic: they read the rows that ops name, call `decide`, and write what it returns.
+ * Where memory lives. Stores hold no logic: they read the rows that ops name, call `decide`, and
+ * write what it returns.
  *
  * Every store must give:
- * 1. **Atomic, serialisable commits** to one scope: all of a decision or nothing, and no other commit in between.
- * 2. **Durability**: when `commit` resolves, its rows survive the end of the process, tab or worker (the map store, which
- *    lives in memory, says so).
+ * 1. **Atomic, serialisable commits** to one scope: all of a decision or nothing, and no other
+ *   commit in between.
+ * 2. **Durability**: when `commit` resolves, its rows survive the end of the process, tab or worker
+ *   (the map store, which lives in memory, says so).
  * 3. **Isolation**: scopes never share rows, by any spelling of their ids.
  * 4. An error never means "not written": callers send the same op again.
  */
 export interface Store {
   /** Opens a scope. Cheap and synchronous: no I/O until the first call on what it returns. */
   open(scope: Scope): ScopeStore
-  /** When the oldest attachment was put that no message of its scope has named yet; none: all were named. Over all scopes. */
+  /**
+   * When the oldest attachment was put that no message of its scope has named yet; none: all were
+   * named. Over all scopes.
+   */
   oldestUnused(): Promise<number | undefined>
   /**
-   * Removes attachments that no message has named and that were put at `until` or before: the oldest first, at most
-   * {@link UNUSED_AT_ONCE} of them. @returns how many
+   * Removes attachments that no message has named and that were put at `until` or before: the
+   * oldest first, at most {@link UNUSED_AT_ONCE} of them. @returns how many
    */
   removeUnused(until: number): Promise<number>
   /**
-   * Scopes to which anything was ever written, of all users, those that were erased included (of these the row of the erase is left): a page
-   * of at most {@link PAGE_ROWS}; only an empty page is the last one. Each store has an order of its own, in which no scope changes its
-   * place: whoever goes on `after` a scope, that need not be there, misses none that was there all along.
+   * Scopes to which anything was ever written, of all users, those that were erased included (of
+   * these the row of the erase is left): a page of at most {@link PAGE_ROWS}; only an empty page is
+   * the last one. Each store has an order of its own, in which no scope changes its place: whoever
+   * goes on `after` a scope, that need not be there, misses none that was there all along.
    */
   scopes(after?: Scope): Promise<readonly Scope[]>
 }
 
 export interface ScopeStore {
   /**
-   * In one transaction: reads what {@link Rows} asks for, calls `decide`, writes the decision. Results are in the order
-   * of `ops`; a conflict or a rejection is a value and does not stop the other ops.
+   * In one transaction: reads what {@link Rows} asks for, calls `decide`, writes the decision.
+   * Results are in the order of `ops`; a conflict or a rejection is a value and does not stop the
+   * other ops.
    *
-   * All bodies and derived columns of what is written travel in `ops`, and `decide` takes them from the ops that it is given: a store that
-   * wraps another one may seal them before the transaction, and opens them again in what reads return. So it passes other bodies on than
-   * it was given; what a transaction reads has bodies as they are stored.
+   * All bodies and derived columns of what is written travel in `ops`, and `decide` takes them from
+   * the ops that it is given: a store that wraps another one may seal them before the transaction,
+   * and opens them again in what reads return. So it passes other bodies on than it was given; what
+   * a transaction reads has bodies as they are stored.
    */
   commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]>
   /** Rows of the log in its order, oldest first, whatever the query. Unknown ids give no rows. */
@@ -43,39 +51,54 @@ export interface ScopeStore {
   /** The scope's head, with the current mark of each slot. An empty scope has `seq: 0`. */
   head(): Promise<Head>
   register(key: string): Promise<RegisterRow | undefined>
-  /** Live registers whose key starts with `prefix`, by key in code unit order; at most {@link PAGE_ROWS} after `after`. */
+  /**
+   * Live registers whose key starts with `prefix`, by key in code unit order; at most
+   * {@link PAGE_ROWS} after `after`.
+   */
   registers(prefix: string, after?: string): Promise<readonly RegisterRow[]>
-  /** Registers that are listed in a group, by order, then key; at most and by default {@link PAGE_ROWS}. */
+  /**
+   * Registers that are listed in a group, by order, then key; at most and by default
+   * {@link PAGE_ROWS}.
+   */
   indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]>
   /** What the registers of each group come to; a group without any is left out. */
   sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>>
-  /** Log rows after `seq`, oldest first, as much as a {@link Page} holds (an op's rows are never parted), and the head. */
+  /**
+   * Log rows after `seq`, oldest first, as much as a {@link Page} holds (an op's rows are never
+   * parted), and the head.
+   */
   changesSince(seq: number): Promise<Changes>
   /**
-   * Keeps an attachment. Durable when it resolves. `kept`: one of that id is there already, and stays as it is. `deleted`: the
-   * id was deleted, and nothing is written. It is *unused* until an op with that id in its `attachments` is accepted.
+   * Keeps an attachment. Durable when it resolves. `kept`: one of that id is there already, and
+   * stays as it is. `deleted`: the id was deleted, and nothing is written. It is *unused* until an
+   * op with that id in its `attachments` is accepted.
    *
    * @param at when, Unix milliseconds; only for {@link Store.oldestUnused}
    */
   attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'>
   attachment(id: string): Promise<Attachment | undefined>
   /**
-   * Keeps what was derived from the log up to `seq`, in place of what was kept under that key. Durable when it resolves. False, and
-   * nothing is written, if an entry was emptied after `seq`: then it may hold what was forgotten.
+   * Keeps what was derived from the log up to `seq`, in place of what was kept under that key.
+   * Durable when it resolves. False, and nothing is written, if an entry was emptied after `seq`:
+   * then it may hold what was forgotten.
    */
   derive(row: DerivedRow, seq: number): Promise<boolean>
   /**
-   * What {@link derive} kept under keys that begin with `prefix`, by key in code unit order, after `after`: at most {@link PAGE_UNITS} bytes
-   * unless the first alone has more. All of it is gone as soon as an entry of the scope is emptied: it can be made anew from the log.
+   * What {@link derive} kept under keys that begin with `prefix`, by key in code unit order, after
+   * `after`: at most {@link PAGE_UNITS} bytes unless the first alone has more. All of it is gone as
+   * soon as an entry of the scope is emptied: it can be made anew from the log.
    */
   derived(prefix: string, after?: string): Promise<readonly DerivedRow[]>
   close(): Promise<void>
   /**
-   * Optional: runs `work` over one state of the scope, where several reads in a row cost less than each by itself. Contract: `work`
-   * awaits nothing but its reads, and may be run again.
+   * Optional: runs `work` over one state of the scope, where several reads in a row cost less than
+   * each by itself. Contract: `work` awaits nothing but its reads, and may be run again.
    */
   snapshot?<Result>(work: (reads: Reads) => Promise<Result>): Promise<Result>
-  /** Optional: calls the listener after commits of others to this scope. A hint: calls may be lost, late or repeated. */
+  /**
+   * Optional: calls the listener after commits of others to this scope. A hint: calls may be lost,
+   * late or repeated.
+   */
   watch?(listener: () => void): () => void
 }
 
@@ -100,13 +123,19 @@ export interface Sum {
   readonly weight: number
 }
 
-/** What was made from the log, for example an index of its words: never synced, and no part of its order. */
+/**
+ * What was made from the log, for example an index of its words: never synced, and no part of its
+ * order.
+ */
 export interface DerivedRow {
   readonly key: string
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Bytes that messages name by id: a picture, a sound, a file. Written once, never changed; outside of the log's order. */
+/**
+ * Bytes that messages name by id: a picture, a sound, a file. Written once, never changed; outside
+ * of the log's order.
+ */
 export interface Attachment {
   readonly id: string
   /** For example `image/png`. */
@@ -122,7 +151,10 @@ export const PAGE_ROWS = 512
 /** Most UTF-16 units of bodies that one read returns, unless its first row alone has more. */
 export const PAGE_UNITS = 2 ** 20
 
-/** What one read returns: as many rows as were asked for, at most {@link PAGE_ROWS}, and at most {@link PAGE_UNITS} of bodies. */
+/**
+ * What one read returns: as many rows as were asked for, at most {@link PAGE_ROWS}, and at most
+ * {@link PAGE_UNITS} of bodies.
+ */
 export interface Page {
   readonly rows: readonly LogRow[]
   /** Whether it ended at a limit (the query's own included), so that further rows may match. */
@@ -130,8 +162,9 @@ export interface Page {
 }
 
 /**
- * Entries (rows of kind `message` and `mark`) from `from` (inclusive) to `to` (exclusive), both by id. Who reads page by page goes on
- * with `after`: a page from an entry may hold nothing but this entry, where the next one is long.
+ * Entries (rows of kind `message` and `mark`) from `from` (inclusive) to `to` (exclusive), both by
+ * id. Who reads page by page goes on with `after`: a page from an entry may hold nothing but this
+ * entry, where the next one is long.
  */
 export interface EntriesQuery {
   readonly from?: string
@@ -149,8 +182,8 @@ export interface EntriesQuery {
 export type EntryKind = 'message' | 'epoch' | 'summary' | 'rewind'
 
 /**
- * One row of the log. Each accepted op writes at least one: an entry a row, else a row that records the op (`put`,
- * `delete`, `erase`). Rows order by (seq, place).
+ * One row of the log. Each accepted op writes at least one: an entry a row, else a row that records
+ * the op (`put`, `delete`, `erase`). Rows order by (seq, place).
  */
 export interface LogRow {
   /** Number of the op in its scope: 1, 2, 3 … gapless. */
@@ -209,7 +242,10 @@ export interface IndexRow {
   readonly key: string
 }
 
-/** Where the chain of one kind of mark in one lane stands. The slot is `epoch/<lane>` or `summary/<lane>`. */
+/**
+ * Where the chain of one kind of mark in one lane stands. The slot is `epoch/<lane>` or
+ * `summary/<lane>`.
+ */
 export interface MarkRow {
   readonly slot: string
   readonly id: string
@@ -225,7 +261,9 @@ export interface Head {
   /** Id of the first message, if any. */
   readonly first?: string
   readonly marks: ReadonlyMap<string, MarkRow>
-  /** Any register stood in an index since the scope was last erased: else nobody need look for one. */
+  /**
+   * Any register stood in an index since the scope was last erased: else nobody need look for one.
+   */
   readonly indexed?: true
 }
 
@@ -248,13 +286,16 @@ export interface Rows {
   /** Ids, keys and sources that the ops name and that are deleted. */
   readonly deleted: ReadonlySet<string>
   /**
-   * Where an op deletes: for each id, key and target that the ops name, the ids and keys whose `sources` name it directly;
-   * and in turn for these.
+   * Where an op deletes: for each id, key and target that the ops name, the ids and keys whose
+   * `sources` name it directly; and in turn for these.
    */
   readonly dependents: ReadonlyMap<string, readonly string[]>
 }
 
-/** What a commit writes, in this order: erase, emptied, log, registers, unlisted, listed, sums, marks, refused, used. */
+/**
+ * What a commit writes, in this order: erase, emptied, log, registers, unlisted, listed, sums,
+ * marks, refused, used.
+ */
 export interface Decision {
   readonly results: readonly OpResult[]
   /** Wipe the scope first, its attachments, indexes, sums and what was derived included. */
@@ -266,25 +307,33 @@ export interface Decision {
   /** Places in the indexes to take back, then those to write. */
   readonly unlisted: readonly IndexRow[]
   readonly listed: readonly IndexRow[]
-  /** What to add to the sum of each group, below 0 included; a group whose count comes to 0 is gone. */
+  /**
+   * What to add to the sum of each group, below 0 included; a group whose count comes to 0 is gone.
+   */
   readonly sums: ReadonlyMap<string, Sum>
   /**
-   * Names that are deleted from now on, which the store remembers: entries of that id lose body and derived column, and an
-   * attachment of that id is removed. Where there are any, all that was derived from the log is removed too. Names that nothing has are remembered too, since remove wins.
+   * Names that are deleted from now on, which the store remembers: entries of that id lose body and
+   * derived column, and an attachment of that id is removed. Where there are any, all that was
+   * derived from the log is removed too. Names that nothing has are remembered too, since remove
+   * wins.
    */
   readonly emptied: readonly string[]
   /** Derived: the current mark of each slot that changed. */
   readonly marks: readonly MarkRow[]
-  /** Results of ops that wrote no row (conflicts, rejections), kept so that repeating them gives the same answer. */
+  /**
+   * Results of ops that wrote no row (conflicts, rejections), kept so that repeating them gives the
+   * same answer.
+   */
   readonly refused: readonly { readonly opId: string; readonly result: OpResult }[]
   /** Attachments that messages name from now on. */
   readonly used: readonly string[]
 }
 
 /**
- * Contract: pure and synchronous; treats bodies as opaque; never throws for an op that is well-formed. A body or a derived column that it
- * has written is one of `ops`: of the op and the id that the row has, or for a register of the op of its version and of its key. It is not
- * what the caller held when it made the ops, since a store in between may have sealed them.
+ * Contract: pure and synchronous; treats bodies as opaque; never throws for an op that is
+ * well-formed. A body or a derived column that it has written is one of `ops`: of the op and the id
+ * that the row has, or for a register of the op of its version and of its key. It is not what the
+ * caller held when it made the ops, since a store in between may have sealed them.
  */
 export type Decide = (ops: readonly SealedOp[], rows: Rows) => Decision
 

@@ -1,6 +1,7 @@
 /**
- * What travels between a client and the edge, as JSON. Bodies are this library's own values with keys in snake_case: `createdAt` is
- * `created_at`. What an app put into them (tool inputs and outputs, metadata, a checkpoint, a schema) travels as it is.
+ * What travels between a client and the edge, as JSON. Bodies are this library's own values with
+ * keys in snake_case: `createdAt` is `created_at`. What an app put into them (tool inputs and
+ * outputs, metadata, a checkpoint, a schema) travels as it is.
  */
 import type { ErrorCode, ErrorDetails } from './errors.ts'
 

@@ -77,7 +77,10 @@ export interface AnthropicTool {
 
 type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
 
-/** A message in Anthropic's format, as little of it as is read here. The SDK's parameters and replies are assignable. */
+/**
+ * A message in Anthropic's format, as little of it as is read here. The SDK's parameters and
+ * replies are assignable.
+ */
 export interface AnthropicInputMessage {
   readonly role: string
   readonly content: string | readonly AnthropicInputBlock[]
@@ -93,9 +96,9 @@ export interface AnthropicOptions {
 }
 
 /**
- * A context as a Messages request, block after block; the results of one step share a user message, and the tail goes
- * into the last of them. Its keys are in the order in which the provider reads them. Left out: reasoning without a signature,
- * blank texts, and what belongs to another provider.
+ * A context as a Messages request, block after block; the results of one step share a user message,
+ * and the tail goes into the last of them. Its keys are in the order in which the provider reads
+ * them. Left out: reasoning without a signature, blank texts, and what belongs to another provider.
  *
  * @example
  * const reply = await client.messages.create({ model, max_tokens: 1_000, ...toAnthropic(context) })
@@ -124,7 +127,10 @@ export function renderAnthropic(
   /** The last message's content, as long as further results belong to it. */
   let results: AnthropicBlock[] | undefined
   let memoryEnd = -1
-  /** Blocks at the end that the next call may show in another way: results that may still come, the tail's own. */
+  /**
+   * Blocks at the end that the next call may show in another way: results that may still come, the
+   * tail's own.
+   */
   let passing = 0
   for (const block of context.blocks) {
     if (block.section === 'system') system.push(...noted(texts(block.parts), block))
@@ -162,8 +168,9 @@ export function parseAnthropicReply(message: AnthropicInputMessage): MessageInpu
 }
 
 /**
- * A recorded conversation as messages. The results in a user message become a `tool` message, and whatever else is in it
- * a `user` message after that. Blocks that only Anthropic understands are kept as opaque parts.
+ * A recorded conversation as messages. The results in a user message become a `tool` message, and
+ * whatever else is in it a `user` message after that. Blocks that only Anthropic understands are
+ * kept as opaque parts.
  */
 export function fromAnthropicMessages(
   messages: readonly AnthropicInputMessage[],
@@ -173,7 +180,10 @@ export function fromAnthropicMessages(
   return first.concat(messages.flatMap(fromMessage))
 }
 
-/** Contract: depends on nothing but the block, so a longer list of blocks only adds messages at the end. */
+/**
+ * Contract: depends on nothing but the block, so a longer list of blocks only adds messages at the
+ * end.
+ */
 function renderBlock(block: Block, fence: string): AnthropicMessage[] {
   const { role, parts } = block
   if (role === 'assistant') {
@@ -212,10 +222,11 @@ function renderUserPart(part: Part): AnthropicBlock[] {
 }
 
 /**
- * Brings an assistant message to an end that the API accepts. It refuses reasoning there ("The final block in an
- * assistant message cannot be `thinking`"), and, at least with extended thinking or its own tools, anything after a call
- * ("tool_use ids were found without tool_result blocks immediately after"): vercel/ai#13013, stacklok/mecatl#1465. So
- * what follows the last call goes before the calls that it follows; reasoning keeps its order.
+ * Brings an assistant message to an end that the API accepts. It refuses reasoning there ("The
+ * final block in an assistant message cannot be `thinking`"), and, at least with extended thinking
+ * or its own tools, anything after a call ("tool_use ids were found without tool_result blocks
+ * immediately after"): vercel/ai#13013, stacklok/mecatl#1465. So what follows the last call goes
+ * before the calls that it follows; reasoning keeps its order.
  */
 function withEnd(blocks: AnthropicBlock[]): AnthropicBlock[] {
   const isCall = (index: number): boolean => blocks[index]?.type === 'tool_use'
@@ -276,8 +287,9 @@ function renderMedia(part: MediaPart): AnthropicBlock {
 }
 
 /**
- * A copy, since it may get a cache mark, of the block that {@link fromAnthropicMessages} kept. The union does not name all of
- * Anthropic's blocks, so it passes as one of them. Blocks that have parts of their own are refused, as they would slip past pairing.
+ * A copy, since it may get a cache mark, of the block that {@link fromAnthropicMessages} kept. The
+ * union does not name all of Anthropic's blocks, so it passes as one of them. Blocks that have
+ * parts of their own are refused, as they would slip past pairing.
  */
 function renderOpaque({ provider, value }: OpaquePart): AnthropicBlock[] {
   if (provider !== 'anthropic' || !isBlock(value) || OWN_PARTS.has(value.type)) return []
@@ -303,8 +315,8 @@ function renderTool({
 }
 
 /**
- * The message that holds the tail; none after results, where it becomes part of the last one: a text beside results teaches
- * the model to expect the user there.
+ * The message that holds the tail; none after results, where it becomes part of the last one: a
+ * text beside results teaches the model to expect the user there.
  */
 function closing(tail: AnthropicText[], results: AnthropicBlock[] | undefined): AnthropicMessage[] {
   const last = results?.at(-1)
@@ -314,10 +326,11 @@ function closing(tail: AnthropicText[], results: AnthropicBlock[] | undefined): 
 }
 
 /**
- * Sets at most four marks: after system and tools, after memory, where the previous call ended (so that what it wrote is
- * found however long the newest step is: the provider looks back 20 blocks), and after all that stays, which is all but
- * the tail. The result that will hold the tail gets none, since a mark after the tail would be written for nothing and
- * a mark inside a result is refused ("cache_control is not supported at messages.N.content.M.content.K").
+ * Sets at most four marks: after system and tools, after memory, where the previous call ended (so
+ * that what it wrote is found however long the newest step is: the provider looks back 20 blocks),
+ * and after all that stays, which is all but the tail. The result that will hold the tail gets
+ * none, since a mark after the tail would be written for nothing and a mark inside a result is
+ * refused ("cache_control is not supported at messages.N.content.M.content.K").
  */
 function setMarks(
   system: AnthropicText[],
@@ -334,7 +347,10 @@ function setMarks(
   setMark(messages, messages.length - 1, passing)
 }
 
-/** Index of the message that the newest assistant message answered: the last one of the previous call. */
+/**
+ * Index of the message that the newest assistant message answered: the last one of the previous
+ * call.
+ */
 function previousEnd(messages: readonly AnthropicMessage[]): number {
   let index = messages.length - 1
   while (index >= 0 && messages[index]?.role !== 'assistant') index--
@@ -342,7 +358,10 @@ function previousEnd(messages: readonly AnthropicMessage[]): number {
   return index
 }
 
-/** Marks the last block that can carry a mark, of the message at `index` without its last `skip` blocks, or before it. */
+/**
+ * Marks the last block that can carry a mark, of the message at `index` without its last `skip`
+ * blocks, or before it.
+ */
 function setMark(messages: readonly AnthropicMessage[], index: number, skip = 0): void {
   const before = messages.slice(0, index + 1).flatMap(({ content }) => content)
   const marked = before
@@ -410,7 +429,10 @@ function fromBlock(block: AnthropicInputBlock): Part {
   return { type: 'opaque', provider: 'anthropic', value: fields as Json }
 }
 
-/** Texts become one text, with a line break between them. A result with anything else in it is kept as the list it is. */
+/**
+ * Texts become one text, with a line break between them. A result with anything else in it is kept
+ * as the list it is.
+ */
 function fromResult(block: AnthropicInputBlock): ToolResultPart {
   const { tool_use_id: callId, content = '', is_error: isError } = block as AnthropicInputBlock & Fields
   let output: Json = content

@@ -11,9 +11,11 @@ import type { Problem } from './lint.ts'
  *
  * - `none`: it does; it only goes on where the other one ends.
  * - `tail`: the last block changed, as it may at every call. What stands before it is the same.
- * - the cause of the epoch that the second one is in, or `preview` or `unsaved` where its receipt says so.
+ * - the cause of the epoch that the second one is in, or `preview` or `unsaved` where its receipt
+ *   says so.
  * - `lane`: they were built under different settings, or by different counters.
- * - `unexplained`: the same epoch of the same lane, and yet the prefix differs: something in it depends on more than the log.
+ * - `unexplained`: the same epoch of the same lane, and yet the prefix differs: something in it
+ *   depends on more than the log.
  */
 export type DiffCause = 'none' | 'tail' | EpochCause | 'preview' | 'unsaved' | 'lane' | 'unexplained'
 
@@ -27,7 +29,10 @@ export interface Divergence {
   readonly after: Span
 }
 
-/** What became of the second request's tokens. They add up to its receipt's `used`, what it was not given aside. */
+/**
+ * What became of the second request's tokens. They add up to its receipt's `used`, what it was not
+ * given aside.
+ */
 export interface DiffTokens {
   /** In front of the first difference: what a provider's cache still holds. */
   readonly shared: number
@@ -46,8 +51,9 @@ export interface ContextDiff {
 }
 
 /**
- * Says where the request of `b` stops repeating that of `a`, why, and what that costs: an offline account of a prompt cache's
- * miss. Cache marks do not count as differences; neither does where a list ends that the other one goes on with.
+ * Says where the request of `b` stops repeating that of `a`, why, and what that costs: an offline
+ * account of a prompt cache's miss. Cache marks do not count as differences; neither does where a
+ * list ends that the other one goes on with.
  *
  * @param provider whose requests are compared. @default 'openai'
  * @example
@@ -71,11 +77,13 @@ export function diffContexts(a: Context, b: Context, provider: Provider = 'opena
 }
 
 /**
- * Checks that a context depends on nothing but the log: build it twice from the same log (messages of the same ids), under
- * another clock and another `newId`, and give both here. A byte before the tail that differs is a problem, since it would break
- * the prompt cache at every call. That the second goes on where the first ends is none.
+ * Checks that a context depends on nothing but the log: build it twice from the same log (messages
+ * of the same ids), under another clock and another `newId`, and give both here. A byte before the
+ * tail that differs is a problem, since it would break the prompt cache at every call. That the
+ * second goes on where the first ends is none.
  *
- * @returns no problem, or one of rule `unstable-prefix` that names the byte, the section and the records there.
+ * @returns no problem, or one of rule `unstable-prefix` that names the byte, the section and the
+ * records there.
  */
 export function lintPrefix(a: Context, b: Context, provider: Provider = 'openai'): Problem[] {
   const { cause, divergence } = diffContexts(a, b, provider)
@@ -100,7 +108,10 @@ function causeOf(a: Context, b: Context, { before }: Divergence): DiffCause {
   return typeof epoch === 'string' ? epoch : epoch.cause
 }
 
-/** Where `b`, as JSON, first differs from `a`; `undefined` if it repeats all of `a` but the brackets that close it. */
+/**
+ * Where `b`, as JSON, first differs from `a`; `undefined` if it repeats all of `a` but the brackets
+ * that close it.
+ */
 export function firstDifference(a: string, b: string): number | undefined {
   const index = commonLength(a, b)
   let open = a.length

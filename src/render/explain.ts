@@ -4,14 +4,13 @@ import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
 import { renderOpenAI } from './openai.ts'
 
 /**
- * Says of every character of the request which record, section and rule put it there, and what it costs. Pure; the context is
- * rendered, not changed.
+ * Says of every character of the request which record, section and rule put it there, and what it
+ * costs. Pure; the context is rendered, not changed.
  *
  * @param provider whose request is explained. @default 'openai'
  * @param options those of `toAnthropic`.
- * @example
- * const { text, spans } = explain(context)
- * for (const { from, to, section, rule, records, tokens } of spans) console.log(section, rule, records, tokens, text.slice(from, to))
+ * @example const { text, spans } = explain(context) for (const { from, to, section, rule, records,
+ * tokens } of spans) console.log(section, rule, records, tokens, text.slice(from, to))
  */
 export function explain(
   context: Context,
@@ -56,8 +55,9 @@ function toolsOf({ head, receipt }: Context): Source {
 }
 
 /**
- * Writes a request as `JSON.stringify` does and notes which source each character belongs to: that of the nearest object around
- * it. Brackets, commas and keys belong to what they open, and brackets that close to what was written last.
+ * Writes a request as `JSON.stringify` does and notes which source each character belongs to: that
+ * of the nearest object around it. Brackets, commas and keys belong to what they open, and brackets
+ * that close to what was written last.
  */
 function trace(
   request: object,

@@ -3,8 +3,9 @@ import type { Block, Context } from '../ports/context.ts'
 const texts = new WeakMap<Block, string>()
 
 /**
- * A context as JSON, byte for byte what `JSON.stringify` makes of it, for sending one to where the request is made. Blocks stay the
- * same objects from call to call of a session, and those that were written before are not written again, only joined.
+ * A context as JSON, byte for byte what `JSON.stringify` makes of it, for sending one to where the
+ * request is made. Blocks stay the same objects from call to call of a session, and those that were
+ * written before are not written again, only joined.
  */
 export function stringifyContext(context: Context): string {
   const fields = Object.entries(context).flatMap(([key, value]) => {

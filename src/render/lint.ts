@@ -1,5 +1,8 @@
 import type { Provider } from '../ports/explanation.ts'
-/** Checks a finished request against what the providers are known to refuse. Shares no code with the renderers. */
+/**
+ * Checks a finished request against what the providers are known to refuse. Shares no code with the
+ * renderers.
+ */
 
 /** Stable names of what is checked. */
 export type LintRule =
@@ -63,8 +66,9 @@ export interface LintableRequest {
 }
 
 /**
- * What the provider would refuse in a request, in the order of the request; empty for a request without known problems.
- * It checks form, not size, and knows nothing of models: a rule that holds for some of them is checked for all.
+ * What the provider would refuse in a request, in the order of the request; empty for a request
+ * without known problems. It checks form, not size, and knows nothing of models: a rule that holds
+ * for some of them is checked for all.
  *
  * @example
  * const problems = lintRequest(toOpenAI(context), 'openai')
@@ -102,7 +106,8 @@ function lintRoles(messages: readonly Fields[], provider: Provider, report: Repo
   messages.forEach(({ role }, index) => {
     if (known.includes(role)) return
     if (role === 'system') {
-      // Messages API: the system prompt is a top-level parameter; only some models take it inside messages.
+      // Messages API: the system prompt is a top-level parameter; only some models take it inside
+      // messages.
       report('system-role', `messages[${index}].role`, 'use the top-level "system" instead')
     } else report('unknown-role', `messages[${index}].role`, `"${role}" is not a role`)
   })
@@ -112,7 +117,8 @@ function lintRoles(messages: readonly Fields[], provider: Provider, report: Repo
   if (!messages.some(({ role }) => role === 'user')) {
     report('no-user', 'messages', 'at least one message must be of role "user"')
   }
-  // "On models that don't support prefill, … a partial assistant response returns a 400" (Messages API reference).
+  // "On models that don't support prefill, … a partial assistant response returns a 400" (Messages
+  // API reference).
   const last = messages.length - 1
   if (messages[last]?.role === 'assistant') {
     report('ends-with-assistant', `messages[${last}]`, 'the last message must not be of role "assistant"')
@@ -140,7 +146,10 @@ class Calls {
     else this.#calls.set(id, { path, at, answered: false })
   }
 
-  /** `isNext` says whether `at`, the index of the call's message, is that of the message directly before. */
+  /**
+   * `isNext` says whether `at`, the index of the call's message, is that of the message directly
+   * before.
+   */
   answer(id: unknown, path: string, isNext: (at: number) => boolean): void {
     const call = this.#calls.get(id)
     if (!call) this.#report('pairing', path, `no call before this result has the id "${id}"`)
@@ -207,7 +216,8 @@ function lintOpenAIContent(message: Fields, path: string, report: Report): void 
   // Tools may well have nothing to say.
   if (content || (role === 'tool' && content === '') || role === 'function') return
   if (role === 'assistant') {
-    // "Required unless `tool_calls` or `function_call` is specified" (API reference); audio and refusals have fields too.
+    // "Required unless `tool_calls` or `function_call` is specified" (API reference); audio and
+    // refusals have fields too.
     const { function_call: called, audio, refusal } = message
     if (calls || called || audio || refusal) return
     report('empty-content', path, 'an assistant message needs content or calls')
@@ -251,12 +261,14 @@ function lintAssistant(blocks: readonly Located[], index: number, calls: Calls, 
       lintName(name, `${path}.name`, 'anthropic', report)
       if (!isObject(input)) report('input-object', `${path}.input`, 'the input must be an object')
       calls.add(id, `${path}.id`, index)
-      // Refused with extended thinking, and before a block of the provider's own tools (vercel/ai#13013).
+      // Refused with extended thinking, and before a block of the provider's own tools
+      // (vercel/ai#13013).
       if (place === types.lastIndexOf('tool_use') && place < types.length - 1) {
         report('calls-last', path, 'nothing may come after the last call of a message')
       }
     }
-    // A signed block may have no text: its text can be withheld by the provider, so only the signature is checked.
+    // A signed block may have no text: its text can be withheld by the provider, so only the
+    // signature is checked.
     if (type === 'thinking' && (typeof signature !== 'string' || signature === '')) {
       report('unsigned-reasoning', path, 'reasoning is only taken back with its signature')
     }
@@ -275,14 +287,16 @@ function lintResults(blocks: readonly Located[], index: number, calls: Calls, re
       otherSeen = true
       continue
     }
-    // "In the user message containing tool results, the tool_result blocks must come first in the content array."
+    // "In the user message containing tool results, the tool_result blocks must come first in the
+    // content array."
     if (otherSeen) report('results-first', path, 'results come before anything else in a message')
     lintId(block.tool_use_id, `${path}.tool_use_id`, 'anthropic', report)
     // "Each `tool_use` block must have a corresponding `tool_result` block in the next message."
     calls.answer(block.tool_use_id, `${path}.tool_use_id`, (at) => at === index - 1)
     const nested = located(block.content, `${path}.content`)
     if (typeof block.content !== 'string') lintTexts(nested, report)
-    // "cache_control is not supported at messages.N.content.M.content.K.cache_control" (langchain-ai/langchain#35126).
+    // "cache_control is not supported at messages.N.content.M.content.K.cache_control"
+    // (langchain-ai/langchain#35126).
     for (const [inner, { cache_control: mark }] of nested) {
       if (mark) report('mark-place', inner, 'a mark belongs on the result, not inside it')
     }
@@ -306,12 +320,16 @@ function lintPlaces(blocks: readonly Located[], role: unknown, report: Report): 
   }
 }
 
-/** The provider's own tools: their calls are answered in the same message or by the provider, before they are named. */
+/**
+ * The provider's own tools: their calls are answered in the same message or by the provider, before
+ * they are named.
+ */
 function lintServerTools(blocks: readonly Located[], servers: Set<unknown>, report: Report): void {
   for (const [path, { type, id, tool_use_id: resultOf, caller }] of blocks) {
     if (type === 'server_tool_use') servers.add(id)
     const isResult = typeof type === 'string' && type !== 'tool_result' && type.endsWith('_tool_result')
-    // "Each `advisor_tool_result` block must have a corresponding `server_tool_use` block before it."
+    // "Each `advisor_tool_result` block must have a corresponding `server_tool_use` block before
+    // it."
     if (isResult && !servers.has(resultOf)) {
       report('pairing', `${path}.tool_use_id`, `no server call before this has the id "${resultOf}"`)
     }
@@ -331,7 +349,10 @@ function lintTexts(blocks: readonly Located[], report: Report): void {
   }
 }
 
-/** Prompt caching guide, "What cannot be cached": reasoning and empty texts. Returns the number of marks. */
+/**
+ * Prompt caching guide, "What cannot be cached": reasoning and empty texts. Returns the number of
+ * marks.
+ */
 function lintMarks(blocks: readonly Located[], report: Report): number {
   let marks = 0
   for (const [path, { type, text, cache_control: mark }] of blocks) {
@@ -357,14 +378,19 @@ function lintTools(tools: readonly Fields[], provider: Provider, report: Report)
   })
 }
 
-/** "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"; for OpenAI "with a maximum length of 64". */
+/**
+ * "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"; for OpenAI "with a maximum length of 64".
+ */
 function lintName(name: unknown, path: string, provider: Provider, report: Report): void {
   const max = provider === 'openai' ? 64 : 128
   if (typeof name === 'string' && /^[a-zA-Z0-9_-]+$/.test(name) && name.length <= max) return
   report('tool-name', path, `a name is 1 to ${max} letters, digits, "_" and "-"`)
 }
 
-/** "Expected a string with maximum length 40"; Anthropic: "String should match pattern '^[a-zA-Z0-9_-]+$'". */
+/**
+ * "Expected a string with maximum length 40"; Anthropic: "String should match pattern
+ * '^[a-zA-Z0-9_-]+$'".
+ */
 function lintId(id: unknown, path: string, provider: Provider, report: Report): void {
   if (provider === 'openai') {
     if (typeof id === 'string' && id !== '' && id.length <= 40) return

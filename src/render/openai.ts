@@ -35,7 +35,10 @@ export interface OpenAITool {
   function: { name: string; description?: string; parameters: { [key: string]: unknown } }
 }
 
-/** A message in OpenAI's format, as little of it as is read here. The SDK's parameters and replies are assignable. */
+/**
+ * A message in OpenAI's format, as little of it as is read here. The SDK's parameters and replies
+ * are assignable.
+ */
 export interface OpenAIInputMessage {
   readonly role: string
   readonly content?: string | readonly OpenAIInputPart[] | null
@@ -67,8 +70,8 @@ export interface OpenAIInputCompletion {
 }
 
 /**
- * A context as a Chat Completions request, block after block, its keys in the order in which the provider reads them. Left
- * out: reasoning, and what belongs to another provider.
+ * A context as a Chat Completions request, block after block, its keys in the order in which the
+ * provider reads them. Left out: reasoning, and what belongs to another provider.
  *
  * @example
  * const completion = await client.chat.completions.create({ model, ...toOpenAI(context) })
@@ -96,8 +99,9 @@ export function renderOpenAI(context: Context, note: NoteOrigin): OpenAIRequest 
 }
 
 /**
- * A reply as a message: a chat completion, or the message of one of its choices. Arguments that are not JSON are kept as
- * the text they are. A refusal becomes text, and the message's metadata says `refusal: true`.
+ * A reply as a message: a chat completion, or the message of one of its choices. Arguments that are
+ * not JSON are kept as the text they are. A refusal becomes text, and the message's metadata says
+ * `refusal: true`.
  */
 export function parseOpenAIReply(reply: OpenAIInputCompletion | OpenAIInputMessage): MessageInput {
   if (!('choices' in reply)) return fromAssistant(reply)
@@ -109,8 +113,8 @@ export function parseOpenAIReply(reply: OpenAIInputCompletion | OpenAIInputMessa
 }
 
 /**
- * A recorded conversation as messages, one for one. `developer` becomes `system`, `function` becomes `tool`. Content that
- * only OpenAI understands (sound, files) is kept as opaque parts.
+ * A recorded conversation as messages, one for one. `developer` becomes `system`, `function`
+ * becomes `tool`. Content that only OpenAI understands (sound, files) is kept as opaque parts.
  */
 export function fromOpenAIMessages(messages: readonly OpenAIInputMessage[]): MessageInput[] {
   return messages.map((message, index) => {
@@ -141,7 +145,10 @@ export function fromOpenAIMessages(messages: readonly OpenAIInputMessage[]): Mes
   })
 }
 
-/** Contract: depends on nothing but the block, so a longer list of blocks only adds messages at the end. */
+/**
+ * Contract: depends on nothing but the block, so a longer list of blocks only adds messages at the
+ * end.
+ */
 function renderBlock(block: Block, fence: string): OpenAIMessage[] {
   const { role, parts } = block
   switch (role) {
@@ -233,7 +240,10 @@ function fromCall(call: OpenAIInputToolCall): Part {
   return { type: 'opaque', provider: 'openai', value: call as unknown as Json }
 }
 
-/** A call without arguments comes as `{}` from OpenAI, and as nothing at all from other servers with this format. */
+/**
+ * A call without arguments comes as `{}` from OpenAI, and as nothing at all from other servers with
+ * this format.
+ */
 function parseArguments(text: string): Json {
   if (text.trim() === '') return {}
   try {

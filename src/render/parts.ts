@@ -2,7 +2,10 @@
 import type { Block } from '../ports/context.ts'
 import type { MediaPart, MessageInput, Part } from '../ports/message.ts'
 
-/** Is told which block a piece of a request comes from; `piece` is an object of the request, made for that block alone. */
+/**
+ * Is told which block a piece of a request comes from; `piece` is an object of the request, made
+ * for that block alone.
+ */
 export type NoteOrigin = (piece: object, block: Block) => void
 
 /** Whether a provider can be given the picture itself. */
@@ -16,8 +19,9 @@ export function placeholder({ mediaType, ref }: MediaPart): string {
 }
 
 /**
- * The name of a call as providers accept it. Recordings hold names that no provider takes back (`functions.bash`), and
- * one of them would get every later request refused. Names of the tools themselves are never changed.
+ * The name of a call as providers accept it. Recordings hold names that no provider takes back
+ * (`functions.bash`), and one of them would get every later request refused. Names of the tools
+ * themselves are never changed.
  */
 export function callName(name: string, maxLength: number): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxLength) || 'unnamed'

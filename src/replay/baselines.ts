@@ -27,7 +27,10 @@ export const lastRounds = whole(({ blocks, rounds }) => blocks.slice(rounds.at(-
 /** The last 40 messages, wherever that cuts. */
 export const lastMessages = whole(({ blocks }) => blocks.slice(-MESSAGES))
 
-/** The newest user message and the longest end of the conversation that fits, without results at its start. */
+/**
+ * The newest user message and the longest end of the conversation that fits, without results at its
+ * start.
+ */
 export const lastTokens = whole(({ blocks, rounds }, room) => {
   const newest = rounds.at(-1) ?? 0
   let left = room - (blocks[newest]?.tokens ?? 0)

@@ -13,9 +13,10 @@ export function isChatGPT(value: unknown): value is ChatGPTConversation {
 }
 
 /**
- * The messages that a ChatGPT conversation shows, in OpenAI's shapes: from its current node up to the root, other branches left out. What
- * the assistant sends to a tool is a call, what the tool says next its result; reasoning and hidden messages are left out, pictures
- * and sounds are named in brackets.
+ * The messages that a ChatGPT conversation shows, in OpenAI's shapes: from its current node up to
+ * the root, other branches left out. What the assistant sends to a tool is a call, what the tool
+ * says next its result; reasoning and hidden messages are left out, pictures and sounds are named
+ * in brackets.
  */
 export function chatGPTMessages({ mapping, current_node: current }: ChatGPTConversation): readonly Record[] {
   const open: string[] = []

@@ -1,4 +1,7 @@
-/** What a cached and a fresh input token cost, as shares of an uncached one (Anthropic's five-minute cache). */
+/**
+ * What a cached and a fresh input token cost, as shares of an uncached one (Anthropic's five-minute
+ * cache).
+ */
 export const READ = 0.1
 export const WRITE = 1.25
 

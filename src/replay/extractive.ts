@@ -7,8 +7,9 @@ const SPOKEN = /^(?:User|Assistant): (.*)$/gm
 const FIRST_SENTENCE = /^.*?[.!?](?=\s|$)/
 
 /**
- * Stands in for a language model where a recording is replayed: it writes the first sentence of the first thing that was said in the
- * text it is given, and those of the last two. The same text always gives the same summary.
+ * Stands in for a language model where a recording is replayed: it writes the first sentence of the
+ * first thing that was said in the text it is given, and those of the last two. The same text
+ * always gives the same summary.
  */
 export const extractive: Model = {
   id: 'extractive',

@@ -31,7 +31,10 @@ export interface Figures {
   /** Items that were shown capped, summed over the calls. */
   readonly capped: number
   readonly epochs: { readonly [cause: string]: number }
-  /** Of the identifiers that the reply uses and the conversation held before: the share that the request holds. */
+  /**
+   * Of the identifiers that the reply uses and the conversation held before: the share that the
+   * request holds.
+   */
   readonly retainedShare: number | null
   /** Only where summaries were written. */
   readonly summaries?: SummaryFigures & {
@@ -51,12 +54,18 @@ export interface CallFigures {
   readonly cause?: EpochCause
 }
 
-/** Where a request first stopped repeating the one before it: from there on a provider's cache holds nothing. */
+/**
+ * Where a request first stopped repeating the one before it: from there on a provider's cache holds
+ * nothing.
+ */
 export interface CacheBreak {
   readonly conversation: string
   /** Number of the call in its conversation, from 0. */
   readonly call: number
-  /** First byte (UTF-8) of its tools, system text and messages, as JSON, that is not in the request before. */
+  /**
+   * First byte (UTF-8) of its tools, system text and messages, as JSON, that is not in the request
+   * before.
+   */
   readonly byte: number
   /** What stands there: `tools`, `system` or `messages[3]`. */
   readonly path: string
@@ -93,7 +102,10 @@ export class Tally {
   #epoch = ''
   readonly #summaries: (() => SummaryFigures | undefined)[] = []
 
-  /** A new conversation has no previous request. `summaries` tells what its summaries took, whenever it is asked. */
+  /**
+   * A new conversation has no previous request. `summaries` tells what its summaries took, whenever
+   * it is asked.
+   */
   startConversation(id: string, summaries: () => SummaryFigures | undefined = () => undefined): void {
     this.#summaries.push(summaries)
     this.#conversation = id
@@ -108,7 +120,9 @@ export class Tally {
     this.#refused++
   }
 
-  /** Contract: calls of a conversation come in order. `wanted` is what the reply is going to quote. */
+  /**
+   * Contract: calls of a conversation come in order. `wanted` is what the reply is going to quote.
+   */
   add(
     { context, tokens, omitted, covered, capped, epoch }: Choice,
     request: Request,

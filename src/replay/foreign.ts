@@ -40,12 +40,15 @@ const ROLES: { readonly [name: string]: string } = {
 }
 /** Fields in which they say when: the first that is there. */
 const TIMES = ['timestamp', 'createdAt', 'created_at', 'time', 'date'] as const
-/** What is below counts seconds, not milliseconds: as milliseconds it would be before April 1970. */
+/**
+ * What is below counts seconds, not milliseconds: as milliseconds it would be before April 1970.
+ */
 const LEAST_MS = 1e10
 
 /**
- * Conversations of other programs as the lines of an export. Ids are made of content and place, so that the same file gives the same bytes
- * and importing it twice writes once. Nobody vouches for what they say: every label is `import` at most.
+ * Conversations of other programs as the lines of an export. Ids are made of content and place, so
+ * that the same file gives the same bytes and importing it twice writes once. Nobody vouches for
+ * what they say: every label is `import` at most.
  */
 export async function* foreignLines(
   sessions: AsyncIterable<ForeignSession> | Iterable<ForeignSession>,
@@ -87,7 +90,10 @@ function readMessage(
   return { id, ...JSON.parse(sealMessage(lowered)) }
 }
 
-/** One message in the shapes of OpenAI, LangChain, mem0, this library and their like. Throws an error that says what is wrong with it. */
+/**
+ * One message in the shapes of OpenAI, LangChain, mem0, this library and their like. Throws an
+ * error that says what is wrong with it.
+ */
 export function readForeign(value: unknown): MessageInput {
   const [found, around] = unwrapped(value)
   const name = String(found.role ?? around.role ?? around.type ?? found.type ?? '')
@@ -102,7 +108,10 @@ export function readForeign(value: unknown): MessageInput {
   return { ...(read as MessageInput), ...(createdAt !== undefined && { createdAt }) }
 }
 
-/** The fields of a message, and those around it: LangChain puts them into `data` or `kwargs` of what names the type. */
+/**
+ * The fields of a message, and those around it: LangChain puts them into `data` or `kwargs` of what
+ * names the type.
+ */
 function unwrapped(value: unknown): readonly [Record, Record] {
   if (!isRecord(value)) throw new Error('not a JSON object')
   const { data, kwargs, id } = value
@@ -125,13 +134,17 @@ function timeIn(...records: readonly Record[]): number | undefined {
 
 type Record = { readonly [key: string]: unknown }
 
-/** Fields of a file or of a conversation that hold messages, and fields of a file that hold conversations. */
+/**
+ * Fields of a file or of a conversation that hold messages, and fields of a file that hold
+ * conversations.
+ */
 const MESSAGES = ['messages', 'history', 'chat_history', 'memory', 'memories', 'turns'] as const
 const CONVERSATIONS = ['conversations', 'sessions', 'threads', 'chats'] as const
 
 /**
- * The conversations in a file of one user: `{ user, messages }`, `{ user, conversations: [{ id, title, messages }] }`, a list of
- * messages, or what ChatGPT exports. Throws an error that says what is wrong with it.
+ * The conversations in a file of one user: `{ user, messages }`,
+ * `{ user, conversations: [{ id, title, messages }] }`, a list of messages, or what ChatGPT
+ * exports. Throws an error that says what is wrong with it.
  *
  * @param name the session of messages that belong to none
  */

@@ -5,8 +5,9 @@ export interface JsonElement {
 }
 
 /**
- * The elements of a JSON list that comes in chunks of any size, as texts that are still to be parsed: so a list of any length is read
- * with one element in memory. What is no list, or has no end, throws an error that names the line.
+ * The elements of a JSON list that comes in chunks of any size, as texts that are still to be
+ * parsed: so a list of any length is read with one element in memory. What is no list, or has no
+ * end, throws an error that names the line.
  */
 export async function* elementsOf(
   chunks: AsyncIterable<string> | Iterable<string>,

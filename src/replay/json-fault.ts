@@ -5,7 +5,10 @@ const SPACE = /[ \t\n\r]*/y
 const TEXT = /"[^"\\\n\r\t]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r\t]*)*"/y
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** The line, from 1, on which a text stops being JSON; engines name the place in their own ways, or not at all. Of JSON, its last line. */
+/**
+ * The line, from 1, on which a text stops being JSON; engines name the place in their own ways, or
+ * not at all. Of JSON, its last line.
+ */
 export function faultyLine(text: string): number {
   const open: ('[' | '{')[] = []
   let expected: Expected = 'value'

@@ -16,7 +16,8 @@ export type ReplayHost = Pick<Host, 'now' | 'newId'>
 
 /** Plimsoll's own memory, used as an agent would use it. */
 export const plimsoll: Policy = (conversation, settings) => {
-  // Ids that count up and a clock that stands still: the same recording gives the same bytes at every run.
+  // Ids that count up and a clock that stands still: the same recording gives the same bytes at
+  // every run.
   let ids = 0
   return remember(conversation, settings, { now: () => 0, newId: () => `m${++ids}` })
 }

@@ -6,7 +6,9 @@ import type { Epoch } from './policy.ts'
 import { newTallies, type Outcomes, replay } from './replay.ts'
 import type { Conversation } from './transcript.ts'
 
-/** The policies that race: Plimsoll, everything, the last 40 messages, the newest messages that fit. */
+/**
+ * The policies that race: Plimsoll, everything, the last 40 messages, the newest messages that fit.
+ */
 export const RACERS = ['plimsoll', 'full', 'messages', 'tokens'] as const
 export type Racer = (typeof RACERS)[number]
 
@@ -88,7 +90,10 @@ export interface GivenContext {
   readonly epoch?: Epoch
 }
 
-/** What Plimsoll gives every call of a conversation, exactly as in the race; nothing for a call that it refuses. */
+/**
+ * What Plimsoll gives every call of a conversation, exactly as in the race; nothing for a call that
+ * it refuses.
+ */
 export async function contextsOf(
   conversation: Conversation,
   settings: RaceSettings,

@@ -27,14 +27,18 @@ export type Unreadable = (line: number, reason: string) => void
 
 /** Longest line, in UTF-8 bytes: it is parsed at one go. */
 const MOST_LINE = 64 * 2 ** 20
-/** Lines that are looked at to tell lines of JSON from JSON over several lines; fewer where they are that long together, in UTF-16 units. */
+/**
+ * Lines that are looked at to tell lines of JSON from JSON over several lines; fewer where they are
+ * that long together, in UTF-16 units.
+ */
 const LOOK = 20
 const LOOK_UNITS = 2 ** 20
 
 /**
- * Reads a log of any of these shapes, as it comes: recordings (a conversation a line), plain messages a line, an export of this library,
- * `conversations.json` of ChatGPT, a list or a file of conversations of other programs, or a file of requests. Holds one line or one
- * element of a list in memory; a document over several lines that is no list, all of it.
+ * Reads a log of any of these shapes, as it comes: recordings (a conversation a line), plain
+ * messages a line, an export of this library, `conversations.json` of ChatGPT, a list or a file of
+ * conversations of other programs, or a file of requests. Holds one line or one element of a list
+ * in memory; a document over several lines that is no list, all of it.
  *
  * @param name the id of a conversation that has none of its own
  * @throws what `chunks` throw; what cannot be read of them is told to `unreadable`
@@ -69,7 +73,10 @@ export async function* readLog(
   }
 }
 
-/** Reads on until enough is there to tell what it is, of a list only its bracket, and gives that once more. */
+/**
+ * Reads on until enough is there to tell what it is, of a list only its bracket, and gives that
+ * once more.
+ */
 async function lookAhead(rest: AsyncGenerator<string>) {
   const seen: string[] = []
   let mark = ''

@@ -28,7 +28,10 @@ export interface ReplaySettings<Name extends PolicyName = PolicyName> extends Se
   /** The policy whose requests are wanted. */
   readonly policy: Name
   readonly tail: number
-  /** Contract: awaited between any two steps of the work; may wait, so that others get their turn, and may reject, which ends the replay. */
+  /**
+   * Contract: awaited between any two steps of the work; may wait, so that others get their turn,
+   * and may reject, which ends the replay.
+   */
   readonly pause?: () => Promise<void>
 }
 
@@ -59,8 +62,8 @@ export function newTallies<Name extends PolicyName>(names: readonly Name[]): Tal
 }
 
 /**
- * Goes through a recorded conversation as an agent did. Every policy that has a tally builds the context of every model call,
- * and `tallies` adds up their figures.
+ * Goes through a recorded conversation as an agent did. Every policy that has a tally builds the
+ * context of every model call, and `tallies` adds up their figures.
  */
 export async function* replay<Name extends PolicyName>(
   conversation: Conversation,

@@ -14,7 +14,10 @@ export interface RequestPiece {
   readonly to: number
 }
 
-/** A request as its provider reads it: tools, system text, messages; no cache marks, and nothing else. */
+/**
+ * A request as its provider reads it: tools, system text, messages; no cache marks, and nothing
+ * else.
+ */
 export interface LaidOut {
   readonly text: string
   readonly pieces: readonly RequestPiece[]
@@ -40,8 +43,8 @@ export interface RequestDiff {
 }
 
 /**
- * Says where the second request stops repeating the first. Where a list ends that the other goes on with is no
- * difference.
+ * Says where the second request stops repeating the first. Where a list ends that the other goes on
+ * with is no difference.
  */
 export function diffRequests(a: Request, b: Request): RequestDiff {
   const [first, second] = [layOut(a), layOut(b)]

@@ -17,7 +17,10 @@ export function lint(request: unknown, provider: Provider): ReturnType<typeof li
   return lintRequest(request as Parameters<typeof lintRequest>[0], provider)
 }
 
-/** A stretch of a request in the order in which the provider reads it: what precedes the messages, or one message. */
+/**
+ * A stretch of a request in the order in which the provider reads it: what precedes the messages,
+ * or one message.
+ */
 export interface Piece {
   readonly json: string
   readonly bytes: number
@@ -25,7 +28,10 @@ export interface Piece {
   readonly text: string
 }
 
-/** Cuts a request into pieces; those that stand at the same place in the `previous` request are taken from there. */
+/**
+ * Cuts a request into pieces; those that stand at the same place in the `previous` request are
+ * taken from there.
+ */
 export function piecesOf(request: Request, previous: readonly Piece[] = []): readonly Piece[] {
   const { messages, ...rest } = request as { messages: readonly unknown[]; system?: unknown; tools?: unknown }
   const head = [rest.tools ?? null, rest.system ?? null]

@@ -31,13 +31,19 @@ export const NO_SUMMARIES: SummaryFigures = {
   without: 0,
 }
 
-/** Summaries by that model, each awaited by the context that needs it, so that the same recording gives the same bytes. */
+/**
+ * Summaries by that model, each awaited by the context that needs it, so that the same recording
+ * gives the same bytes.
+ */
 export function compactionBy(model: Model): CompactionOptions {
   // A recording does not say how long it took, so no hour ends in it.
   return { model, ahead: false, tokensPerHour: Number.POSITIVE_INFINITY }
 }
 
-/** Has the summaries of one conversation written by a model, else by the stand-in for one, and counts what they take. */
+/**
+ * Has the summaries of one conversation written by a model, else by the stand-in for one, and
+ * counts what they take.
+ */
 export class Summariser {
   readonly compaction: CompactionOptions
   readonly #log: ScopeStore
@@ -72,7 +78,10 @@ export class Summariser {
     this.#add({ without: 1 })
   }
 
-  /** Contract: called after each context, before the next one. Looks who wrote its summary, if there is a new one. */
+  /**
+   * Contract: called after each context, before the next one. Looks who wrote its summary, if there
+   * is a new one.
+   */
   async settle(): Promise<void> {
     const calls = this.#figures.calls - this.#settled
     if (calls === 0) return

@@ -17,7 +17,10 @@ export function shorten(text: string, length: number): string {
   return `${line.slice(0, cut)}…`
 }
 
-/** With escapes for what a terminal would obey or hide; joiners stay, since emoji and scripts need them. */
+/**
+ * With escapes for what a terminal would obey or hide; joiners stay, since emoji and scripts need
+ * them.
+ */
 export function visible(text: string): string {
   return text.replaceAll(HIDDEN, (character) => {
     const code = character.codePointAt(0)?.toString(16) ?? ''

@@ -57,8 +57,9 @@ export function noise(count: number): Uint8Array {
 }
 
 /**
- * Asks the browser not to delete this origin's data on its own when room runs short. Browsers may ask the user: call it after a
- * click, and show the answer. `unsupported`: this browser has no such promise to give.
+ * Asks the browser not to delete this origin's data on its own when room runs short. Browsers may
+ * ask the user: call it after a click, and show the answer. `unsupported`: this browser has no such
+ * promise to give.
  *
  * @example
  * ```ts
@@ -73,7 +74,10 @@ export async function persist(
   return (await storage.persist()) ? 'granted' : 'denied'
 }
 
-/** Bytes that this origin uses and may use, as the browser estimates them; nothing where it does not. */
+/**
+ * Bytes that this origin uses and may use, as the browser estimates them; nothing where it does
+ * not.
+ */
 export async function estimate(
   storage: Partial<Pick<StorageManager, 'estimate'>> | undefined = globalThis.navigator?.storage,
 ): Promise<{ readonly usage: number; readonly quota: number } | undefined> {

@@ -9,7 +9,9 @@ export interface ConnectionOptions extends Partial<Engine> {
 
 const ALL = Object.keys(TABLES) as readonly TableName[]
 
-/** What reads rows: a connection, each time in a transaction of its own, or one transaction for all. */
+/**
+ * What reads rows: a connection, each time in a transaction of its own, or one transaction for all.
+ */
 export interface Reader {
   /** Runs `work` in a transaction that sees one state of these tables. */
   read<Result>(tables: readonly TableName[], work: (requests: Requests) => Promise<Result>): Promise<Result>
@@ -19,7 +21,10 @@ export interface Reader {
   readonly shared: boolean
 }
 
-/** One open handle of the database: Dexie opens, upgrades and closes it, the requests are the engine's own. Closed ones are thrown away, never used again. */
+/**
+ * One open handle of the database: Dexie opens, upgrades and closes it, the requests are the
+ * engine's own. Closed ones are thrown away, never used again.
+ */
 export class Connection implements Reader {
   readonly shared = false
   readonly #durability: 'strict' | 'relaxed'
@@ -27,8 +32,8 @@ export class Connection implements Reader {
   readonly #dexie: Dexie
 
   /**
-   * @param onReady runs each time the database was opened, before anything else does; Dexie may do that on its own. What it
-   *   throws fails the opening.
+   * @param onReady runs each time the database was opened, before anything else does; Dexie may do
+   * that on its own. What it throws fails the opening.
    * @param onClose runs when the handle was closed, by whomever.
    */
   constructor(
@@ -39,7 +44,8 @@ export class Connection implements Reader {
     const dexie = new Dexie(name, { ...engine, autoOpen: false })
     dexie.version(DATABASE_VERSION).stores(TABLES)
     dexie.on('ready', () => onReady(this), true)
-    // An upgrade by a newer tab, or a deletion, must not wait for this one. Dexie's own listener would open it again.
+    // An upgrade by a newer tab, or a deletion, must not wait for this one. Dexie's own listener
+    // would open it again.
     dexie.on('versionchange', () => {
       this.close()
       return false
@@ -90,7 +96,9 @@ export class Connection implements Reader {
     await this.write(async (requests) => void requests.table('meta').put(row), ['meta'])
   }
 
-  /** Gives the reserve back. Engines that are full refuse whatever else there is in a transaction. */
+  /**
+   * Gives the reserve back. Engines that are full refuse whatever else there is in a transaction.
+   */
   async freeReserve(): Promise<void> {
     await this.write(async (requests) => void requests.table('meta').delete(RESERVE), ['meta'])
   }

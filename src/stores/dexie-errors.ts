@@ -29,7 +29,10 @@ export function upgradeRequired(writer: number): PlimsollError {
   )
 }
 
-/** Whether an error, or any that it wraps, has that name. Dexie hides why a transaction was aborted in `inner`. */
+/**
+ * Whether an error, or any that it wraps, has that name. Dexie hides why a transaction was aborted
+ * in `inner`.
+ */
 function hasName(error: unknown, name: string): boolean {
   for (let at = error, wraps = 0; at && wraps < MOST_WRAPS; wraps++) {
     if (nameOf(at) === name) return true

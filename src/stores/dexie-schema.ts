@@ -10,16 +10,20 @@ import {
 } from '../ports/store.ts'
 
 /**
- * Version of the database's tables and indexes. A later one must keep all that are here: tabs with this code go on reading
- * after the upgrade, and Dexie puts back what they miss.
+ * Version of the database's tables and indexes. A later one must keep all that are here: tabs with
+ * this code go on reading after the upgrade, and Dexie puts back what they miss.
  */
 export const DATABASE_VERSION = 1
-/** Version of what is written into the tables. Where a newer one must not be mixed with this, it raises {@link MetaRow.writer}. */
+/**
+ * Version of what is written into the tables. Where a newer one must not be mixed with this, it
+ * raises {@link MetaRow.writer}.
+ */
 export const WRITER_VERSION = 1
 
 /**
- * Primary key, then indexes. The log's key is its order, so that a range of it is one read. Of its indexes, the first finds
- * entries by id, the second ops by id (only the first row of an op has `op`), the third the few marks (only they have `mark`).
+ * Primary key, then indexes. The log's key is its order, so that a range of it is one read. Of its
+ * indexes, the first finds entries by id, the second ops by id (only the first row of an op has
+ * `op`), the third the few marks (only they have `mark`).
  */
 export const TABLES = {
   meta: 'key',
@@ -51,8 +55,8 @@ export interface MetaRow {
 export const META = 'database'
 
 /**
- * Room that is given back when there is no more: engines let a transaction that only deletes pass, but a delete of ours also
- * writes that it happened.
+ * Room that is given back when there is no more: engines let a transaction that only deletes pass,
+ * but a delete of ours also writes that it happened.
  */
 export interface ReserveRow {
   readonly key: typeof RESERVE
@@ -74,10 +78,15 @@ export interface HeadRow {
   readonly marks: readonly MarkRow[]
   /** UTF-16 units of the largest row of the log: says how many can be read at once. */
   readonly largest: number
-  /** Whether any name was deleted; whether any op was refused. Nobody looks for what was never there. */
+  /**
+   * Whether any name was deleted; whether any op was refused. Nobody looks for what was never
+   * there.
+   */
   readonly deletes: boolean
   readonly refusals: boolean
-  /** Seq of the last commit that emptied anything; 0: none did. What was derived before it is gone. */
+  /**
+   * Seq of the last commit that emptied anything; 0: none did. What was derived before it is gone.
+   */
   readonly emptiedAt: number
   /** Whether any register stood in an index. */
   readonly indexed: boolean

@@ -56,7 +56,10 @@ const FIRST_ROWS = 64
 /** Registers that one request loads. */
 const REGISTER_ROWS = PAGE_ROWS / 4
 
-/** What is known of a scope since its last read or commit. True for as long as the head's seq is still the same. */
+/**
+ * What is known of a scope since its last read or commit. True for as long as the head's seq is
+ * still the same.
+ */
 interface Known {
   readonly row: HeadRow
   readonly head: Head
@@ -115,9 +118,10 @@ export class DexieScope {
   }
 
   /**
-   * Appends without looking for the ids of ops and messages first: that they are new, unique indexes say when they are written,
-   * and that the head is the one that is known, the transaction itself. Nothing, where one of them says otherwise, or where the
-   * ops need rows that are not in memory.
+   * Appends without looking for the ids of ops and messages first: that they are new, unique
+   * indexes say when they are written, and that the head is the one that is known, the transaction
+   * itself. Nothing, where one of them says otherwise, or where the ops need rows that are not in
+   * memory.
    */
   async #appendNew(
     connection: Connection,
@@ -208,7 +212,10 @@ export class DexieScope {
     return this.#headOf(row)
   }
 
-  /** Reads the newest rows, which are what is asked for next when a scope is opened: each request takes its time. */
+  /**
+   * Reads the newest rows, which are what is asked for next when a scope is opened: each request
+   * takes its time.
+   */
   async #readTail(reader: Reader, row: HeadRow): Promise<void> {
     const count = Math.min(FIRST_ROWS, rowsAtOnce(row))
     const rows = await reader.read(['log'], (requests) =>
@@ -437,7 +444,10 @@ export class DexieScope {
     this.#known = { row, head: headOf(row), tail: tailAfter(tail, before?.seq ?? 0, decision) }
   }
 
-  /** Reads what every commit needs; where the scope's number is known, also what the ops name, in the same breath. */
+  /**
+   * Reads what every commit needs; where the scope's number is known, also what the ops name, in
+   * the same breath.
+   */
   async #begin(
     requests: Requests,
     envelopes: readonly Envelope[],
@@ -615,7 +625,10 @@ function lookUp(requests: Requests, scope: number, envelopes: readonly Envelope[
   ]
 }
 
-/** What {@link lookUp} found. A row may be there for its op, its entry, or both: only ops that were asked for count as seen. */
+/**
+ * What {@link lookUp} found. A row may be there for its op, its entry, or both: only ops that were
+ * asked for count as seen.
+ */
 function namedIn(rows: readonly (StoredRow | undefined)[], envelopes: readonly Envelope[]): Named {
   const asked = new Set(envelopes.map(({ opId }) => opId))
   const results = new Map<string, OpResult>()
@@ -681,7 +694,10 @@ class Range<Row> {
   }
 }
 
-/** Hands over a range row by row until `take` says that it is enough. @returns whether the range ended before that. */
+/**
+ * Hands over a range row by row until `take` says that it is enough. @returns whether the range
+ * ended before that.
+ */
 async function scan<Row>(
   requests: Requests,
   range: Range<Row>,
@@ -764,7 +780,10 @@ function eraseScope(requests: Requests, scope: number): void {
 /** The tables whose keys begin with a scope. */
 const SCOPED = (Object.keys(TABLES) as TableName[]).filter((table) => TABLES[table].startsWith('[scope+'))
 
-/** The least text that is above all that start with `prefix`, compared by UTF-16 units; none, if there is no such text. */
+/**
+ * The least text that is above all that start with `prefix`, compared by UTF-16 units; none, if
+ * there is no such text.
+ */
 function following(prefix: string): string | undefined {
   for (let end = prefix.length; end > 0; end--) {
     const unit = prefix.charCodeAt(end - 1)
@@ -773,7 +792,10 @@ function following(prefix: string): string | undefined {
   return undefined
 }
 
-/** @throws ERR_UPGRADE_REQUIRED where a newer version of this library wrote what this one must not write into. */
+/**
+ * @throws ERR_UPGRADE_REQUIRED where a newer version of this library wrote what this one must not
+ * write into.
+ */
 export function checkWriter(meta: MetaRow | undefined): MetaRow {
   if (!meta)
     throw new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database no longer knows which one it is')
@@ -790,7 +812,10 @@ export class CallerError {
   }
 }
 
-/** @throws CallerError with ERR_INVALID_ARGUMENT for a promise, too: the transaction would not wait for it */
+/**
+ * @throws CallerError with ERR_INVALID_ARGUMENT for a promise, too: the transaction would not wait
+ * for it
+ */
 function decided(decide: () => Decision): Decision {
   let decision: Decision
   try {

@@ -17,22 +17,26 @@ export interface DexieStoreOptions {
   /** Name of the IndexedDB database. Nothing else may use it. */
   readonly name: string
   /**
-   * `strict`: a commit resolves when it is on disk. `relaxed`: when the operating system has it; about twice as fast, survives a
-   * crash of the browser, but perhaps not one of the machine. Browsers that know no such choice use their own.
+   * `strict`: a commit resolves when it is on disk. `relaxed`: when the operating system has it;
+   * about twice as fast, survives a crash of the browser, but perhaps not one of the machine.
+   * Browsers that know no such choice use their own.
    *
    * @default 'strict'
    */
   readonly durability?: 'strict' | 'relaxed'
   /**
-   * Where the database's id is kept outside of it, so that a new database is told from one that was lost.
+   * Where the database's id is kept outside of it, so that a new database is told from one that was
+   * lost.
    *
-   * @default `localStorage`; `null`, or where there is none: a loss is noticed only while the store is open
+   * @default `localStorage`; `null`, or where there is none: a loss is noticed only while the store
+   * is open
    */
   readonly mirror?: KeyValue | null
   /**
    * Tells other tabs of commits.
    *
-   * @default a `BroadcastChannel`; `null`, or where there are none: only this store's own listeners are told
+   * @default a `BroadcastChannel`; `null`, or where there are none: only this store's own listeners
+   * are told
    */
   readonly channel?: ((name: string) => ChannelLike | undefined) | null
   /**
@@ -51,11 +55,14 @@ const OPTIONS = ['name', 'durability', 'mirror', 'channel', 'page', 'indexedDB',
 
 export interface DexieStore extends Store {
   status(): StoreStatus
-  /** Calls the listener after each change of the status, and before any call resolves that was made under it. */
+  /**
+   * Calls the listener after each change of the status, and before any call resolves that was made
+   * under it.
+   */
   onStatus(listener: (status: StoreStatus) => void): () => void
   /**
-   * Accepts that a database was lost, and goes on with the one that is there now, which may be empty. Sessions that were open
-   * before still show what they had read: open them anew.
+   * Accepts that a database was lost, and goes on with the one that is there now, which may be
+   * empty. Sessions that were open before still show what they had read: open them anew.
    */
   acceptLoss(): Promise<void>
   /** Closes the database and the channel. The next call opens them again. */
@@ -63,13 +70,13 @@ export interface DexieStore extends Store {
 }
 
 /**
- * A store in IndexedDB, by way of Dexie. One row an entry, one transaction a commit; resolves when that is complete. Nothing is
- * opened before the first call.
+ * A store in IndexedDB, by way of Dexie. One row an entry, one transaction a commit; resolves when
+ * that is complete. Nothing is opened before the first call.
  *
- * Calls reject with `ERR_STORAGE_FULL` (no room; nothing was written, reads and deletes go on), `ERR_UPGRADE_REQUIRED` (commits
- * only), `ERR_STORAGE_LOST`, and `ERR_STORAGE` for anything else, each with the original as `cause`. After a
- * failure that may pass, the call is tried once more on a new handle; then the store goes on in memory and says so:
- * {@link StoreStatus}.
+ * Calls reject with `ERR_STORAGE_FULL` (no room; nothing was written, reads and deletes go on),
+ * `ERR_UPGRADE_REQUIRED` (commits only), `ERR_STORAGE_LOST`, and `ERR_STORAGE` for anything else,
+ * each with the original as `cause`. After a failure that may pass, the call is tried once more on
+ * a new handle; then the store goes on in memory and says so: {@link StoreStatus}.
  *
  * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: a `dexie` before 4
  * @example

@@ -31,7 +31,10 @@ import { rowsIfNew } from './plain-append.ts'
 import { withStorageErrors } from './sql-errors.ts'
 import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
 
-/** Most rows of one scope: about 69 billion. Scopes of one object: 2^17, as far as all numbers are exact in JavaScript. */
+/**
+ * Most rows of one scope: about 69 billion. Scopes of one object: 2^17, as far as all numbers are
+ * exact in JavaScript.
+ */
 const SCOPE_ROWS = 2 ** 36
 /** No scope has this number; theirs begin at 1. */
 const NO_SCOPE = 0
@@ -49,14 +52,17 @@ const COLUMNS =
   'n, seq, place, kind, id, op, ordinal, round, lane, base, applied, chain, sources, parts, body, derived'
 
 /**
- * A store in the SQLite database of a Durable Object, beside whatever else is in it: all tables begin with `plimsoll_`, and
- * neither alarm nor sockets are touched. Nothing is read or made before the first call.
+ * A store in the SQLite database of a Durable Object, beside whatever else is in it: all tables
+ * begin with `plimsoll_`, and neither alarm nor sockets are touched. Nothing is read or made before
+ * the first call.
  *
- * A commit is one synchronous block in one transaction: nothing of the object runs between its reads and its writes. The output
- * gate holds back whatever the object sends until the commit is on disk, so an answer means that it is durable.
+ * A commit is one synchronous block in one transaction: nothing of the object runs between its
+ * reads and its writes. The output gate holds back whatever the object sends until the commit is on
+ * disk, so an answer means that it is durable.
  *
  * @throws ERR_STORAGE, ERR_STORAGE_FULL where SQLite failed, with its error as `cause`
- * @throws ERR_UPGRADE_REQUIRED from every call where a newer version of this library made the tables
+ * @throws ERR_UPGRADE_REQUIRED from every call where a newer version of this library made the
+ * tables
  */
 export function durableObjectStore(storage: SqlStorageLike): Store {
   const database = new Database(withStorageErrors(storage))
@@ -151,12 +157,18 @@ interface Newest {
   readonly ordinal: number
 }
 
-/** What is known of a scope since its last read or commit. True for as long as its last row is still the same. */
+/**
+ * What is known of a scope since its last read or commit. True for as long as its last row is still
+ * the same.
+ */
 interface Known {
   readonly newest: Newest | undefined
   readonly head: Head
   readonly tail: LogTail
-  /** Whether any name was deleted; whether any op was refused. Nobody looks for what was never there. */
+  /**
+   * Whether any name was deleted; whether any op was refused. Nobody looks for what was never
+   * there.
+   */
   readonly deletes: boolean
   readonly refusals: boolean
 }
@@ -183,9 +195,10 @@ class SqlScope implements ScopeStore {
   }
 
   /**
-   * Appends a few messages in one statement, without asking first: that their ids are new, unique indexes say when they are
-   * written, and that the log still ends with the row that is known, the statement itself. Nothing, where one of them says
-   * otherwise, or where the ops need more than that.
+   * Appends a few messages in one statement, without asking first: that their ids are new, unique
+   * indexes say when they are written, and that the log still ends with the row that is known, the
+   * statement itself. Nothing, where one of them says otherwise, or where the ops need more than
+   * that.
    */
   #appendNew(ops: readonly SealedOp[], decide: Decide): readonly OpResult[] | undefined {
     const known = this.#known
@@ -212,7 +225,10 @@ class SqlScope implements ScopeStore {
     return decision.results
   }
 
-  /** Runs `work` in a transaction. What is known by then of a log that it failed to write, the next look at that disproves. */
+  /**
+   * Runs `work` in a transaction. What is known by then of a log that it failed to write, the next
+   * look at that disproves.
+   */
   #transaction<Result>(work: () => Result): Result {
     const number = this.#number
     try {
@@ -476,7 +492,10 @@ class SqlScope implements ScopeStore {
     return row?.n as number | undefined
   }
 
-  /** Place of the first row after an op, back from the newest, which is: in longer and longer steps, then by bisection. */
+  /**
+   * Place of the first row after an op, back from the newest, which is: in longer and longer steps,
+   * then by bisection.
+   */
   #firstAfter(scope: number, seq: number, newest: number): number {
     const isAfter = (n: number): boolean => {
       const [row] = this.#database.all('SELECT seq FROM plimsoll_log WHERE n = ?', n)
@@ -683,7 +702,10 @@ class SqlScope implements ScopeStore {
     return this.#find()
   }
 
-  /** Inserts rows of the log, the first of them at `n`; fails unless the log ends with `after`, if that is given. */
+  /**
+   * Inserts rows of the log, the first of them at `n`; fails unless the log ends with `after`, if
+   * that is given.
+   */
   #insert(scope: number, n: number, rows: readonly LogRow[], after?: Newest): void {
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       const bindings: SqlValue[] = []
@@ -907,7 +929,10 @@ function kindIn(kinds: readonly EntryKind[]): string {
   return `kind IN (${kinds.map((kind) => `'${kind}'`).join()})`
 }
 
-/** @throws ERR_INVALID_ARGUMENT for a promise: what runs on after a transaction's end would stay written when that is undone */
+/**
+ * @throws ERR_INVALID_ARGUMENT for a promise: what runs on after a transaction's end would stay
+ * written when that is undone
+ */
 function synchronous<Value>(value: Value): Value {
   if (typeof (value as { then?: unknown } | undefined)?.then === 'function')
     throw new PlimsollError('ERR_INVALID_ARGUMENT', 'commit: a transaction must not be async', {
@@ -917,8 +942,9 @@ function synchronous<Value>(value: Value): Value {
 }
 
 /**
- * A key as a text that SQLite, which compares UTF-8 bytes, sorts as JavaScript sorts the key, by UTF-16 units: each unit of a
- * surrogate pair, and each beyond them, becomes a code point at the same distance in the last plane.
+ * A key as a text that SQLite, which compares UTF-8 bytes, sorts as JavaScript sorts the key, by
+ * UTF-16 units: each unit of a surrogate pair, and each beyond them, becomes a code point at the
+ * same distance in the last plane.
  */
 function sortable(key: string): string {
   let text = ''

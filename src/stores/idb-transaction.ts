@@ -6,7 +6,10 @@ export interface Engine {
   readonly IDBKeyRange: typeof globalThis.IDBKeyRange
 }
 
-/** The requests of one transaction, in the engine's own words: a commit makes some ten, and each costs Dexie a promise chain. */
+/**
+ * The requests of one transaction, in the engine's own words: a commit makes some ten, and each
+ * costs Dexie a promise chain.
+ */
 export class Requests {
   readonly #transaction: IDBTransaction
   readonly #engine: Engine
@@ -99,8 +102,9 @@ export function all<Value>(requests: readonly Asked<Value>[]): Promise<Value[]> 
 }
 
 /**
- * Runs `work` in a transaction, and resolves when that is complete: a request that succeeded may still be undone. What `work`
- * throws undoes all of it. Contract: `work` awaits nothing but its requests, else the engine commits in the middle of it.
+ * Runs `work` in a transaction, and resolves when that is complete: a request that succeeded may
+ * still be undone. What `work` throws undoes all of it. Contract: `work` awaits nothing but its
+ * requests, else the engine commits in the middle of it.
  */
 export function runInTransaction<Result>(
   transaction: IDBTransaction,

@@ -30,7 +30,10 @@ export class LogTail {
     return this.#rows
   }
 
-  /** Adds the rows that follow. Lets go of whole ops at the beginning, when there are more than two pages of rows. */
+  /**
+   * Adds the rows that follow. Lets go of whole ops at the beginning, when there are more than two
+   * pages of rows.
+   */
   push(rows: readonly LogRow[]): void {
     for (const row of rows) this.#units += unitsOf(row)
     this.#rows.push(...rows)

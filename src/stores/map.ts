@@ -26,8 +26,8 @@ import {
 import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
 
 /**
- * The reference store: everything in this process's memory, gone with it. For tests, demos, servers without state, and as
- * the last rung when a browser refuses storage.
+ * The reference store: everything in this process's memory, gone with it. For tests, demos, servers
+ * without state, and as the last rung when a browser refuses storage.
  *
  * @example
  * ```ts
@@ -274,7 +274,10 @@ class MapScopeStore implements ScopeStore {
     }
   }
 
-  /** What names these as sources, and in turn what names that. A scan: this store has no index of sources. */
+  /**
+   * What names these as sources, and in turn what names that. A scan: this store has no index of
+   * sources.
+   */
   #dependents(names: readonly string[]): Map<string, string[]> {
     const naming = new Map<string, string[]>()
     const add = (name: string, sources: readonly string[] = []): void => {
@@ -316,7 +319,10 @@ function reindex({ indexes, sums }: MapScope, decision: Decision): void {
   }
 }
 
-/** Index of the first row of a group that does not stand before a place, or, with `after`, that stands after it. */
+/**
+ * Index of the first row of a group that does not stand before a place, or, with `after`, that
+ * stands after it.
+ */
 function placeOf(
   rows: readonly IndexRow[],
   { order, key }: Pick<IndexRow, 'order' | 'key'>,

@@ -44,8 +44,9 @@ export class MemoryMode {
 }
 
 /**
- * A scope that goes on in memory where its database failed: with the rows of its log that were in memory then. What was before
- * those cannot be read, and says so; registers, and what was derived, begin empty.
+ * A scope that goes on in memory where its database failed: with the rows of its log that were in
+ * memory then. What was before those cannot be read, and says so; registers, and what was derived,
+ * begin empty.
  *
  * @throws ERR_STORAGE from whatever needs rows that are not in memory
  */

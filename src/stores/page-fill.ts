@@ -14,7 +14,9 @@ export class PageFill {
     this.full = this.#limit === 0
   }
 
-  /** Takes a row, if there is room for it. The first one always has room, however long its body is. */
+  /**
+   * Takes a row, if there is room for it. The first one always has room, however long its body is.
+   */
   take(row: LogRow): boolean {
     if (this.full) return false
     const units = unitsOf(row)

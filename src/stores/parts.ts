@@ -1,4 +1,7 @@
-/** Most UTF-16 units of a text that is kept in one row: 256 KiB of UTF-8 at most, far below any row's limit. */
+/**
+ * Most UTF-16 units of a text that is kept in one row: 256 KiB of UTF-8 at most, far below any
+ * row's limit.
+ */
 export const PART_UNITS = 2 ** 18 / 4
 
 /** Most bytes that are kept in one row. */

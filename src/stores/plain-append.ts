@@ -11,8 +11,9 @@ export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries'> = {
 }
 
 /**
- * The rows by which plain appends are decided whose ops and messages are all new: the messages that opened their rounds. Nothing for
- * other ops, for those that name attachments, and where a round is not in memory.
+ * The rows by which plain appends are decided whose ops and messages are all new: the messages that
+ * opened their rounds. Nothing for other ops, for those that name attachments, and where a round is
+ * not in memory.
  */
 export function rowsIfNew(ops: readonly SealedOp[], head: Head, tail: LogTail | undefined): Rows | undefined {
   const entries = new Map<string, LogRow>()

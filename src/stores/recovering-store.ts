@@ -51,7 +51,10 @@ export class RecoveringStore implements DexieStore {
   #id: string | undefined
   #accepting = false
   #memory: MemoryMode | undefined
-  /** What is known of each scope, for all that have it open: what one has read, another must not call absent when the database fails. */
+  /**
+   * What is known of each scope, for all that have it open: what one has read, another must not
+   * call absent when the database fails.
+   */
   readonly #scopes = new Map<string, WeakRef<DexieScope>>()
 
   constructor(options: DexieStoreOptions & Pick<ConnectionOptions, 'durability'>) {
@@ -184,7 +187,8 @@ export class RecoveringStore implements DexieStore {
           await connection.freeReserve().catch(ignore)
           continue
         }
-        // A database that cannot even be opened, for want of room or whatever else, cannot be read either.
+        // A database that cannot even be opened, for want of room or whatever else, cannot be read
+        // either.
         if (isPlimsollError(error) || (connection && !mayPass(error))) throw failure
         if (failures++ === 0) this.#disconnect(connection)
         else await this.#goOnInMemory(failure)
@@ -214,13 +218,17 @@ export class RecoveringStore implements DexieStore {
     return connection
   }
 
-  /** Few need it: it is loaded once there is a database to lose, since there may be no network when that is lost. */
+  /**
+   * Few need it: it is loaded once there is a database to lose, since there may be no network when
+   * that is lost.
+   */
   #loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
     return import('./memory-mode.ts')
   }
 
   /**
-   * Makes sure that this is the database that was used before, by its id; gives it one when it is new.
+   * Makes sure that this is the database that was used before, by its id; gives it one when it is
+   * new.
    *
    * @throws ERR_STORAGE_LOST
    */
@@ -256,7 +264,10 @@ export class RecoveringStore implements DexieStore {
     }
   }
 
-  /** Where it cannot be kept, the next loss between two visits goes unnoticed; nothing else depends on it. */
+  /**
+   * Where it cannot be kept, the next loss between two visits goes unnoticed; nothing else depends
+   * on it.
+   */
   #remember(id: string): void {
     try {
       if (this.#mirrored() !== id) this.#mirror?.setItem(this.#mirrorKey, id)

@@ -1,7 +1,10 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { SqlLike, SqlStorageLike } from './sql-schema.ts'
 
-/** The same storage, whose failures are errors of ours. What a transaction's closure throws by itself stays what it is. */
+/**
+ * The same storage, whose failures are errors of ours. What a transaction's closure throws by
+ * itself stays what it is.
+ */
 export function withStorageErrors(storage: SqlStorageLike): SqlStorageLike {
   const { sql } = storage
   return {

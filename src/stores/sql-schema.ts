@@ -19,9 +19,9 @@ export interface SqlRow {
 export const SCHEMA_VERSION = 1
 
 /**
- * `n` numbers the rows of all scopes: a scope's rows have its number in the high bits and count up in the low ones, so that the
- * log needs no key but its rowid. Of the indexes, the first finds entries by id, the second ops by id, and the third the few
- * marks among many messages.
+ * `n` numbers the rows of all scopes: a scope's rows have its number in the high bits and count up
+ * in the low ones, so that the log needs no key but its rowid. Of the indexes, the first finds
+ * entries by id, the second ops by id, and the third the few marks among many messages.
  */
 export const SCHEMA: readonly string[] = [
   `CREATE TABLE plimsoll_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`,

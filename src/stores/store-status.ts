@@ -4,11 +4,12 @@ import type { PlimsollError } from '../ports/errors.ts'
 export interface StoreStatus {
   /**
    * - `ready`: all is well, as far as is known.
-   * - `read-only`: a newer version of this library upgraded the database. Reads go on, commits reject with
-   *   `ERR_UPGRADE_REQUIRED`: ask for a reload.
-   * - `memory`: the database failed, also after it was opened anew. What is written now is kept in this process only.
-   * - `lost`: the database is gone, or is another one. All calls reject with `ERR_STORAGE_LOST` until
-   *   `acceptLoss()`.
+   * - `read-only`: a newer version of this library upgraded the database. Reads go on, commits
+   *   reject with `ERR_UPGRADE_REQUIRED`: ask for a reload.
+   * - `memory`: the database failed, also after it was opened anew. What is written now is kept in
+   *   this process only.
+   * - `lost`: the database is gone, or is another one. All calls reject with `ERR_STORAGE_LOST`
+   *   until `acceptLoss()`.
    */
   readonly state: 'ready' | 'read-only' | 'memory' | 'lost'
   /** Whether what a commit acknowledges survives this process. */

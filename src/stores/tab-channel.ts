@@ -5,13 +5,19 @@ export interface ChannelLike {
   close(): void
 }
 
-/** Tells this tab's listeners, and other tabs, that a scope was written to. A hint: calls may be lost, late or repeated. */
+/**
+ * Tells this tab's listeners, and other tabs, that a scope was written to. A hint: calls may be
+ * lost, late or repeated.
+ */
 export class TabChannel {
   readonly #open: () => ChannelLike | undefined
   readonly #listeners = new Map<string, Set<() => void>>()
   #channel: ChannelLike | undefined
 
-  /** @param open gives a fresh channel; nothing, where there are none: then only this tab's listeners are told. */
+  /**
+   * @param open gives a fresh channel; nothing, where there are none: then only this tab's
+   * listeners are told.
+   */
   constructor(open: () => ChannelLike | undefined) {
     this.#open = open
   }
@@ -42,7 +48,10 @@ export class TabChannel {
     if (this.#listeners.size > 0) this.#connect()
   }
 
-  /** An open channel keeps a page out of the browser's back-forward cache. It opens again when it is needed. */
+  /**
+   * An open channel keeps a page out of the browser's back-forward cache. It opens again when it is
+   * needed.
+   */
   close(): void {
     this.#channel?.close()
     this.#channel = undefined

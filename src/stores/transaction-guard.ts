@@ -2,7 +2,10 @@ import { Dexie } from 'dexie'
 import { PlimsollError } from '../ports/errors.ts'
 import { isInsideTransaction } from './idb-transaction.ts'
 
-/** What must not run in a transaction: the browser commits it as soon as nothing of its own is awaited. */
+/**
+ * What must not run in a transaction: the browser commits it as soon as nothing of its own is
+ * awaited.
+ */
 const TIMERS = ['setTimeout', 'setInterval', 'fetch'] as const
 const CRYPTO = [
   'encrypt',
@@ -20,8 +23,9 @@ const CRYPTO = [
 ] as const
 
 /**
- * For tests and development: from now on timers, `fetch` and `crypto.subtle` throw where they are called inside a transaction
- * of Dexie's or of this store, whose end they would not hold back. Some engines let it pass most of the time, which is worse.
+ * For tests and development: from now on timers, `fetch` and `crypto.subtle` throw where they are
+ * called inside a transaction of Dexie's or of this store, whose end they would not hold back. Some
+ * engines let it pass most of the time, which is worse.
  *
  * @returns what takes the guard away
  * @throws ERR_INVALID_ARGUMENT, from what is guarded

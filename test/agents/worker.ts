@@ -1,4 +1,7 @@
-/** Agents of Cloudflare's, as an app would write them, with a memory each; and the examples of apps around the edge. */
+/**
+ * Agents of Cloudflare's, as an app would write them, with a memory each; and the examples of apps
+ * around the edge.
+ */
 import { Agent } from 'agents'
 import type { LanguageModel } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'

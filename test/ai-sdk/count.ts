@@ -1,7 +1,10 @@
 import type { CallOptions } from '../../src/bridges/ai-sdk/types.ts'
 import type { Counter } from '../../src/index.ts'
 
-/** Tokens of a request as a language model of the SDK receives it: every text, calls and outputs as JSON, tools as JSON. */
+/**
+ * Tokens of a request as a language model of the SDK receives it: every text, calls and outputs as
+ * JSON, tools as JSON.
+ */
 export function promptTokens(
   counter: Counter,
   { prompt, tools }: Pick<CallOptions, 'prompt' | 'tools'>,

@@ -12,7 +12,10 @@ export interface Measured {
   /** Pairs, ids, roles and ends, not counting blank texts: those a recording brings. */
   readonly rulesBroken: number
   readonly blankTexts: number
-  /** 0.1 x tokens of the bytes that repeat the beginning of the previous request, and 1.25 x the rest, a request. */
+  /**
+   * 0.1 x tokens of the bytes that repeat the beginning of the previous request, and 1.25 x the
+   * rest, a request.
+   */
   readonly costPerRequest: number
   /** Share of the tokens that repeat. */
   readonly hitShare: number

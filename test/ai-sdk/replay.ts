@@ -1,6 +1,7 @@
 /**
- * Replays a recorded conversation through the SDK as an app uses it: a browser sends its messages over the transport behind
- * `useChat`, a handler answers them with `streamText`, the model gives the recorded replies, the tools the recorded results.
+ * Replays a recorded conversation through the SDK as an app uses it: a browser sends its messages
+ * over the transport behind `useChat`, a handler answers them with `streamText`, the model gives
+ * the recorded replies, the tools the recorded results.
  */
 
 import {
@@ -61,7 +62,10 @@ export const plimsoll = (counter: Counter, budget: number): Policy => ({
   },
 })
 
-/** The SDK's own means, with the options of its documentation but for the number. It has no token budget. */
+/**
+ * The SDK's own means, with the options of its documentation but for the number. It has no token
+ * budget.
+ */
 export const pruning: Policy = {
   name: 'ai pruneMessages',
   open: (system) => async (messages) => ({
@@ -84,7 +88,10 @@ export const pruning: Policy = {
   }),
 }
 
-/** Every request as the model receives it. @throws what the policy does, for example where a single message is above the cap */
+/**
+ * Every request as the model receives it. @throws what the policy does, for example where a single
+ * message is above the cap
+ */
 export async function replay(recorded: Recorded, policy: Policy): Promise<Request[]> {
   const requests: Request[] = []
   let replies: Reply[] = []

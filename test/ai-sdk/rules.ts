@@ -1,4 +1,6 @@
-/** What a prompt of the SDK must be, in any provider's eyes; shares no code with what renders it. */
+/**
+ * What a prompt of the SDK must be, in any provider's eyes; shares no code with what renders it.
+ */
 import type { ModelMessage } from 'ai'
 import type { Prompt } from '../../src/bridges/ai-sdk/types.ts'
 

@@ -16,7 +16,8 @@ async function stored(messages: readonly UIMessage[]): Promise<readonly MessageI
   const session = sessionOf()
   const inputs = fromUIMessages(messages)
   if (inputs.length > 0) await session.append(inputs)
-  // The order of a log may not be that of the list where call ids are used again, so the list itself is opened.
+  // The order of a log may not be that of the list where call ids are used again, so the list
+  // itself is opened.
   return inputs
 }
 

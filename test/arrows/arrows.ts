@@ -1,4 +1,7 @@
-/** What the folders of `src/` may import of each other, and the rules that follow from it; each is a function of all sources. */
+/**
+ * What the folders of `src/` may import of each other, and the rules that follow from it; each is a
+ * function of all sources.
+ */
 import { posix } from 'node:path'
 
 /** The texts of all files of `src/`, by path: `src/kernel/memory.ts`. */
@@ -7,8 +10,8 @@ export type Sources = ReadonlyMap<string, string>
 const below = ['ports', 'kernel', 'features', 'operations']
 
 /**
- * For each folder of `src/` the folders and files that it imports beside itself. What stands further down is more
- * specific. The packages of each are in `biome.json`.
+ * For each folder of `src/` the folders and files that it imports beside itself. What stands
+ * further down is more specific. The packages of each are in `biome.json`.
  */
 const arrows: { readonly [folder: string]: readonly string[] } = {
   ports: [],
@@ -59,7 +62,10 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   cli: [...below, 'client', 'render', 'replay', 'counters', 'stores', 'create-memory.ts'],
 }
 
-/** The files in `src/` itself wire; no folder imports one that is not named above, and nothing `index.ts`. */
+/**
+ * The files in `src/` itself wire; no folder imports one that is not named above, and nothing
+ * `index.ts`.
+ */
 const wiring = [...below, 'agent', 'render', 'counters', 'stores', 'platform']
 
 /** The folder of `features/` that all of it may import. */
@@ -67,7 +73,10 @@ const SHARED_FEATURE = 'text'
 /** Say what a feature is: types over the whole kernel, so that each part of it may import them. */
 const SEAM = ['src/kernel/feature.ts', 'src/kernel/cover.ts']
 
-/** Words of features and operations; what the folders in `features/` are called, and their features export, joins them. */
+/**
+ * Words of features and operations; what the folders in `features/` are called, and their features
+ * export, joins them.
+ */
 const foreignWords = [
   ...['fact', 'skill', 'compact', 'extract', 'extraction'],
   ...['retention', 'transfer', 'certificate', 'audit'],
@@ -153,7 +162,10 @@ function betweenFeatures(imports: Imports): readonly string[] {
   })
 }
 
-/** At each level of the tree: folders that import each other, by however many steps, over files beside them too. */
+/**
+ * At each level of the tree: folders that import each other, by however many steps, over files
+ * beside them too.
+ */
 function folderCycles(imports: Imports): readonly string[] {
   const levels = new Set([...imports.keys()].flatMap(foldersAbove))
   return [...levels].flatMap((level) => {
@@ -200,7 +212,10 @@ function loadedBySeam(imports: Imports): readonly string[] {
   )
 }
 
-/** One cycle for each node that is in one, unless an earlier cycle holds it: the shortest, closed with its first node. */
+/**
+ * One cycle for each node that is in one, unless an earlier cycle holds it: the shortest, closed
+ * with its first node.
+ */
 function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly (readonly string[])[] {
   const cycles: string[][] = []
   for (const start of graph.keys()) {

@@ -1,6 +1,7 @@
 /**
- * Proves that the arrows of the architecture hold, and that each is enforced: every forbidden line below must be reported by the tool
- * that is named with it. A check that sees nothing would pass any tree.
+ * Proves that the arrows of the architecture hold, and that each is enforced: every forbidden line
+ * below must be reported by the tool that is named with it. A check that sees nothing would pass
+ * any tree.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -25,7 +26,10 @@ interface Seed {
   readonly reports?: string
 }
 
-/** For the rules of `arrows.ts`: what is added to a file, in memory. Several files may be needed to break one. */
+/**
+ * For the rules of `arrows.ts`: what is added to a file, in memory. Several files may be needed to
+ * break one.
+ */
 const arrowSeeds: readonly (readonly Seed[])[] = [
   [{ file: 'src/ports/seed.ts', code: `export * from '../kernel/policy.ts'`, reports: 'ports may import' }],
   [
@@ -189,7 +193,8 @@ const arrowSeeds: readonly (readonly Seed[])[] = [
     { file: 'src/features/time-zone/feature.ts', code: '' },
     { file: 'src/kernel/seed.ts', code: `let userTimeZone`, reports: 'names userTimeZone' },
   ],
-  // As in docs/features.md: a word of the kernel's own that is like a feature's name is no name of it.
+  // As in docs/features.md: a word of the kernel's own that is like a feature's name is no name of
+  // it.
   [
     {
       file: 'src/features/notes/feature.ts',
@@ -327,7 +332,10 @@ function bareCopy(): string {
   return copy
 }
 
-/** What a tool says of seeds, each in a file of its own: a line for each that it should have reported, or should not. */
+/**
+ * What a tool says of seeds, each in a file of its own: a line for each that it should have
+ * reported, or should not.
+ */
 function missedBy(command: readonly string[], seeds: readonly Seed[]): readonly string[] {
   const copy = bareCopy()
   for (const { file, code } of seeds) {

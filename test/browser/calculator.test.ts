@@ -5,7 +5,8 @@ import { describeCalculator } from '../everywhere/calculator.ts'
 
 const opened: DexieStore[] = []
 
-// A store that went on in memory would give the same bytes, and tell nothing of this browser's database.
+// A store that went on in memory would give the same bytes, and tell nothing of this browser's
+// database.
 afterEach(() => expect(opened.splice(0).map((store) => store.status().state)).not.toContain('memory'))
 
 describeCalculator('Dexie', () => {

@@ -1,4 +1,7 @@
-/** The page that `test/faults/browser.ts` drives: writes until it is killed or full, and says what it finds. */
+/**
+ * The page that `test/faults/browser.ts` drives: writes until it is killed or full, and says what
+ * it finds.
+ */
 import { decide } from '../../src/kernel/log/decide.ts'
 import { isPlimsollError } from '../../src/ports/errors.ts'
 import { type DexieStoreOptions, dexieStore } from '../../src/stores/dexie.ts'
@@ -13,7 +16,9 @@ export interface Found {
   readonly state: string
 }
 
-/** Appends one op of two messages after the other, for ever; tells of each that was acknowledged. */
+/**
+ * Appends one op of two messages after the other, for ever; tells of each that was acknowledged.
+ */
 async function write(options: DexieStoreOptions, prefix: string): Promise<void> {
   const scope = dexieStore(options).open(SCOPE)
   for (let turn = 0; ; turn++) {

@@ -1,4 +1,7 @@
-/** All that is in a database, past whoever owns it, as text in lower case: every row of every object store, with its key. */
+/**
+ * All that is in a database, past whoever owns it, as text in lower case: every row of every object
+ * store, with its key.
+ */
 export async function dumpDatabase(engine: IDBFactory, name: string): Promise<string> {
   const database = await done(engine.open(name))
   const parts: string[] = []

@@ -1,4 +1,6 @@
-/** The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation. */
+/**
+ * The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation.
+ */
 
 import { extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
@@ -12,7 +14,10 @@ interface Part {
   readonly steps: readonly { readonly messages: readonly MessageInput[]; readonly options: object }[]
 }
 
-/** Takes JSON, as the edge does. @returns each step's context as JSON, or the code and the message of its refusal */
+/**
+ * Takes JSON, as the edge does. @returns each step's context as JSON, or the code and the message
+ * of its refusal
+ */
 async function replay(json: string): Promise<readonly string[]> {
   const { sessionId, budget, system, steps } = JSON.parse(json) as Part
   const store = dexieStore({ name: 'identity', durability: 'relaxed' })

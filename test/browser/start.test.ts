@@ -4,7 +4,8 @@ import { describeStart } from '../everywhere/start.ts'
 
 const opened: DexieStore[] = []
 
-// A store that went on in memory would give the same bytes, and tell nothing of this browser's database.
+// A store that went on in memory would give the same bytes, and tell nothing of this browser's
+// database.
 afterEach(() => expect(opened.splice(0).map((store) => store.status().state)).not.toContain('memory'))
 
 describeStart('Dexie', () => {

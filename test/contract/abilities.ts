@@ -4,11 +4,15 @@ import { PAGE_UNITS, type Reads, type Store } from '../../src/ports/store.ts'
 import { accepted, append, mark, type Open, put, readAll, remove, SCOPE } from './samples.ts'
 
 export interface DescribeStoreOptions {
-  /** Opens the same data again, as after the end of the process. Without it the store need not be durable. */
+  /**
+   * Opens the same data again, as after the end of the process. Without it the store need not be
+   * durable.
+   */
   readonly reopen?: (store: Store) => Promise<Store>
   /**
-   * For a store that keeps texts and bytes in another form, for example encrypted: how long it is, in UTF-16 units and in bytes. Pages are limited by
-   * what is kept. Default: as long as what was given.
+   * For a store that keeps texts and bytes in another form, for example encrypted: how long it is,
+   * in UTF-16 units and in bytes. Pages are limited by what is kept. Default: as long as what was
+   * given.
    */
   readonly kept?: { readonly body: (units: number) => number; readonly bytes: (bytes: number) => number }
 }

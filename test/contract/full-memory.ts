@@ -60,7 +60,10 @@ export type FullMemory<State = unknown> = Memory<FullShape<State>>
 export type FullSession<State = unknown> = Session<FullShape<State>>
 export type FullUser = User<FullShape>
 
-/** Recall, compaction and retention are in use where they are given: a suite that calls them gives them. */
+/**
+ * Recall, compaction and retention are in use where they are given: a suite that calls them gives
+ * them.
+ */
 export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): FullMemory<State> {
   const {
     profile: documents,

@@ -16,8 +16,8 @@ import { describeScopes } from './scopes.ts'
 export type { DescribeStoreOptions } from './abilities.ts'
 
 /**
- * The contract suite of the port `Store`. `open` gives a fresh, empty store each time. Optional abilities that the store
- * lacks are skipped, with the reason.
+ * The contract suite of the port `Store`. `open` gives a fresh, empty store each time. Optional
+ * abilities that the store lacks are skipped, with the reason.
  *
  * @example
  * ```ts

@@ -20,7 +20,9 @@ import {
   SCOPE,
 } from './samples.ts'
 
-/** Orders whose code units sort otherwise than their code points, their UTF-8 bytes, or a language. */
+/**
+ * Orders whose code units sort otherwise than their code points, their UTF-8 bytes, or a language.
+ */
 const ORDERS: readonly string[] = [
   '',
   '\u0000',

@@ -45,8 +45,9 @@ export interface Crashed {
 }
 
 /**
- * Plays a recording as an agent, once whole and once killed at random points, and compares them: the request for every reply, the
- * log, and the context at the end. Nothing but the store survives a kill. Throws where the whole one fails.
+ * Plays a recording as an agent, once whole and once killed at random points, and compares them:
+ * the request for every reply, the log, and the context at the end. Nothing but the store survives
+ * a kill. Throws where the whole one fails.
  */
 export async function crash(conversation: Conversation, settings: CrashSettings): Promise<Crashed> {
   const random = new Random(settings.seed)
@@ -209,7 +210,10 @@ async function live({ conversation, settings, play }: Stage, world: World): Prom
   }
 }
 
-/** A clock and timers that stand still, so that an epoch goes on after any number of lives, and ids by which lives differ. */
+/**
+ * A clock and timers that stand still, so that an epoch goes on after any number of lives, and ids
+ * by which lives differ.
+ */
 function standing(name: string): Host {
   let ids = 0
   return {

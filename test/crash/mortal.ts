@@ -22,7 +22,10 @@ export type Boundary =
   /** Before and after a tool has run, or a call that waited has been settled. */
   | 'tool'
 
-/** When to kill: at a boundary of that kind, once so much was written and so many of that kind were passed since. */
+/**
+ * When to kill: at a boundary of that kind, once so much was written and so many of that kind were
+ * passed since.
+ */
 export interface Kill {
   readonly at: Boundary
   readonly written: number

@@ -3,7 +3,10 @@ import type { MessageInput, ToolResultPart, ToolSpec } from '../../src/ports/mes
 import type { StandardSchema } from '../../src/ports/standard-schema.ts'
 import type { Conversation } from '../../src/replay/transcript.ts'
 
-/** A message of a recording with an id that is made from its place, so that whoever plays it again gives it the same one. */
+/**
+ * A message of a recording with an id that is made from its place, so that whoever plays it again
+ * gives it the same one.
+ */
 export interface Placed extends MessageInput {
   readonly id: string
 }
@@ -20,14 +23,18 @@ export interface Play {
   readonly pieces: readonly Piece[]
   /** What the recording tells of its tools, and as much of those that it only calls. */
   readonly tools: readonly ToolSpec[]
-  /** The recorded results of a message's calls, by their place among its calls; none where a call was never answered. */
+  /**
+   * The recorded results of a message's calls, by their place among its calls; none where a call
+   * was never answered.
+   */
   readonly results: ReadonlyMap<string, readonly (ToolResultPart | undefined)[]>
 }
 
 /**
- * Parts a recording into runs. A run begins with what a user says, and ends with a reply that calls nothing; a reply that no agent
- * would have given there is said to it. Results without a call are left out, and calls of one id in one reply get ids of their own:
- * an agent records those one after the other, so in which order they and the reply's other calls are answered depends on a kill.
+ * Parts a recording into runs. A run begins with what a user says, and ends with a reply that calls
+ * nothing; a reply that no agent would have given there is said to it. Results without a call are
+ * left out, and calls of one id in one reply get ids of their own: an agent records those one after
+ * the other, so in which order they and the reply's other calls are answered depends on a kill.
  */
 export function playOf({ messages, tools = [] }: Conversation): Play {
   const pieces: { input: [Placed, ...Placed[]]; replies: Placed[] }[] = []
@@ -45,7 +52,10 @@ export function playOf({ messages, tools = [] }: Conversation): Play {
   return { pieces, tools: toolsOf(messages, tools), results: resultsOf(messages) }
 }
 
-/** Tools as an agent has them, each of which takes any arguments: the recording says what came of them. */
+/**
+ * Tools as an agent has them, each of which takes any arguments: the recording says what came of
+ * them.
+ */
 export function agentTools(tools: readonly ToolSpec[], execute: AgentTool['execute']): readonly AgentTool[] {
   return tools.map(({ inputSchema, ...spec }) => ({
     ...spec,

@@ -1,6 +1,6 @@
 /**
- * `node test/crash/run.ts file.jsonl... [--kills 20] [--seed 1] [--budget 16000] [--compact]`: plays
- * each conversation of recordings as an agent that is killed, and says where that shows.
+ * `node test/crash/run.ts file.jsonl... [--kills 20] [--seed 1] [--budget 16000] [--compact]`:
+ * plays each conversation of recordings as an agent that is killed, and says where that shows.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

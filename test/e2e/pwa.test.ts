@@ -1,4 +1,7 @@
-/** The page of `web/` in a real Chromium: with a real edge behind it, and from any host with the memory of the browser alone. */
+/**
+ * The page of `web/` in a real Chromium: with a real edge behind it, and from any host with the
+ * memory of the browser alone.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -70,7 +73,10 @@ async function profile(options: BrowserContextOptions = {}): Promise<BrowserCont
   return context
 }
 
-/** A tab, which may report no error, among them what the content security policy keeps from being loaded. */
+/**
+ * A tab, which may report no error, among them what the content security policy keeps from being
+ * loaded.
+ */
 async function tab(context: BrowserContext, url: string): Promise<ChatScreen> {
   const page = await context.newPage()
   page.on('pageerror', ({ message }) => errors.push(message))

@@ -28,7 +28,10 @@ function stepsOf(markdown: string): readonly Step[] {
   })
 }
 
-/** What is said on the page as a pattern: `…` stands for anything, and so do ids and times, which differ each time. */
+/**
+ * What is said on the page as a pattern: `…` stands for anything, and so do ids and times, which
+ * differ each time.
+ */
 function patternOf(shown: string): RegExp {
   const text = shown
     .trim()
@@ -48,7 +51,8 @@ beforeAll(async () => {
   const script = steps
     .map(({ commands }) => `${commands}echo\necho '${MARK}'\n`)
     .join('')
-    // It is installed here; its port may be taken, and its folder may hold somebody's conversations.
+    // It is installed here; its port may be taken, and its folder may hold somebody's
+    // conversations.
     .replace(/^npm ci$/m, '')
     .replaceAll('npm start >', `npm start -- --port ${port} --data '${data}' >`)
     .replaceAll('8787', String(port))

@@ -1,7 +1,8 @@
 /**
- * What lies on the disk where a memory is encrypted (T41). LevelDB and Chromium compress, and write strings of one byte a character as such
- * and others as UTF-16; so each canary is 240 random bits, which no compression shortens, and is looked for in both. The same inputs in
- * the clear are the control: there the search must find every one.
+ * What lies on the disk where a memory is encrypted (T41). LevelDB and Chromium compress, and write
+ * strings of one byte a character as such and others as UTF-16; so each canary is 240 random bits,
+ * which no compression shortens, and is looked for in both. The same inputs in the clear are the
+ * control: there the search must find every one.
  */
 import { createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -127,7 +128,10 @@ interface WrappedKey {
   readonly wrapped: string
 }
 
-/** Whether any 32 bytes of a file unwrap the session's data key. Chromium writes the length of a key before it. */
+/**
+ * Whether any 32 bytes of a file unwrap the session's data key. Chromium writes the length of a key
+ * before it.
+ */
 function isOpenedFrom(folder: string, stored: WrappedKey | undefined): boolean {
   if (!stored) throw new Error('there is no data key')
   const sealed = Buffer.from(stored.wrapped, 'base64')

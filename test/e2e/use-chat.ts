@@ -19,7 +19,10 @@ export interface ChatReply {
 
 /** A fresh session behind HTTP, with a model that gives these replies in their order. */
 export interface ChatServer {
-  /** Where a chat posts to, for example `http://edge/v1/sessions/trip/chat`; `GET {api}/current` resumes, as does `GET {api}/{chat}/stream`. */
+  /**
+   * Where a chat posts to, for example `http://edge/v1/sessions/trip/chat`; `GET {api}/current`
+   * resumes, as does `GET {api}/{chat}/stream`.
+   */
   readonly api: string
   readonly fetch: typeof fetch
   /** Stops the run that goes on. */
@@ -32,7 +35,10 @@ export interface ChatServer {
 export type Connect = (replies: readonly ChatReply[]) => Promise<ChatServer>
 
 export interface UseChatOptions {
-  /** Whether the agent has the tools `add` (gives `{ sum }` of `a` and `b`) and `fail` (throws). Default `true`. */
+  /**
+   * Whether the agent has the tools `add` (gives `{ sum }` of `a` and `b`) and `fail` (throws).
+   * Default `true`.
+   */
   readonly tools?: boolean
 }
 

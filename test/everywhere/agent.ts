@@ -3,7 +3,8 @@ import { type AbortSignalLike, mapStore, runAgent, scriptedModel } from '../../s
 import { fullMemory } from '../contract/full-memory.ts'
 
 /**
- * That a run needs nothing but the platform's standards: its timers, its signals, and no code made from text.
+ * That a run needs nothing but the platform's standards: its timers, its signals, and no code made
+ * from text.
  *
  * @param take hands the signal to a function of the platform, which takes none but its own.
  */

@@ -1,6 +1,12 @@
-/** What every platform and store must give. It changes with what the library sends, so only on purpose. */
+/**
+ * What every platform and store must give. It changes with what the library sends, so only on
+ * purpose.
+ */
 export const golden = {
-  /** SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first, with a line break between. */
+  /**
+   * SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first,
+   * with a line break between.
+   */
   sha256: 'fc08f302c032eb3f72faa53e9ad0585e14b24df4ccf85a8863bd12012acdeb96',
   /** The last request of the bounded run. */
   request: {

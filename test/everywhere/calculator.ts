@@ -29,7 +29,10 @@ const lint = (context: Context) => [
 ]
 const textOf = (context: Context): string => JSON.stringify(toOpenAI(context), null, 2)
 
-/** The example "the calculator run": its figures, and that every platform and store gives the same bytes. */
+/**
+ * The example "the calculator run": its figures, and that every platform and store gives the same
+ * bytes.
+ */
 export function describeCalculator(name: string, open: () => Store): void {
   const run = (contextWindow: number): Promise<Run> => {
     let ids = 0

@@ -119,8 +119,9 @@ async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
 }
 
 /**
- * The same random ops on a store and on the map store: the same results, and after each commit the same answers, to the writer
- * and, where `again` opens the same data, to somebody who has not read anything yet.
+ * The same random ops on a store and on the map store: the same results, and after each commit the
+ * same answers, to the writer and, where `again` opens the same data, to somebody who has not read
+ * anything yet.
  */
 export function describeDifferential(
   storeName: string,

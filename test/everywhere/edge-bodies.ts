@@ -1,4 +1,7 @@
-/** What strangers may send to the edge: bodies of every route that takes one, from almost right to anything at all. Seeded. */
+/**
+ * What strangers may send to the edge: bodies of every route that takes one, from almost right to
+ * anything at all. Seeded.
+ */
 import { pick, SAMPLES, type Target } from './edge-samples.ts'
 
 /** One request. */
@@ -15,8 +18,8 @@ export interface Attempt {
 export const FAILED = /ERR_INTERNAL|"code":-32603/
 
 /**
- * Whether a refusal comes after something was written, as it may: of a context, whose messages are in the log then, and of an import, whose
- * earlier lines are.
+ * Whether a refusal comes after something was written, as it may: of a context, whose messages are
+ * in the log then, and of an import, whose earlier lines are.
  */
 export function isAfterWriting(answer: string): boolean {
   return /ERR_TOOL_PENDING|ERR_BUDGET_TOO_SMALL|context_length_exceeded|"detail":"import: lines/.test(answer)
@@ -124,7 +127,10 @@ export class EdgeBodies {
     }
   }
 
-  /** One value, key or item of a JSON text in place of another; what was mutated before may be no JSON any more. */
+  /**
+   * One value, key or item of a JSON text in place of another; what was mutated before may be no
+   * JSON any more.
+   */
   #mutated(text: string): string {
     const random = this.#random
     let value: unknown

@@ -28,7 +28,10 @@ import { changedStore } from './changed-store.ts'
 const HEAD = 'p1.'.length + 11 + 1
 const NONCE_AND_TAG = 12 + 16
 
-/** How long what is encrypted is in the store. A body of one byte a character has `null` and a line break before it. */
+/**
+ * How long what is encrypted is in the store. A body of one byte a character has `null` and a line
+ * break before it.
+ */
 export const KEPT = {
   body: (units: number) => HEAD + 4 * Math.ceil((NONCE_AND_TAG + 5 + units) / 3),
   bytes: (bytes: number) => HEAD + NONCE_AND_TAG + bytes,
@@ -231,7 +234,8 @@ export function describeEncrypted(name: string, open: () => Store): void {
         body: row.id === 'm1' ? (three ?? null) : row.body,
       })
       expect((await read(store, { log: asMessage })).told).toEqual(['message m1'])
-      // With the wrapped keys of the first one, as somebody who can write the database would put them there.
+      // With the wrapped keys of the first one, as somebody who can write the database would put
+      // them there.
       const keyRow = await store.open(SCOPE).register('encryption/keys')
       for (const scope of [
         { ...SCOPE, sessionId: 'other' },

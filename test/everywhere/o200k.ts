@@ -127,7 +127,8 @@ export function describeO200k(load: () => Promise<O200k>, count: number): void {
     })
 
     it('is not stalled by a quarter of a megabyte without a break', async () => {
-      // With a merge whose time grows with the square of a run, each of these would take longer than a test may.
+      // With a merge whose time grows with the square of a run, each of these would take longer
+      // than a test may.
       const o200k = await load()
       const length = 2 ** 18
       for (const [unit, perToken] of [

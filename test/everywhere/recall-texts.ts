@@ -56,7 +56,9 @@ export function sentenceFrom(random: Random): string {
   return random(6) === 0 ? pick(elsewhere) : [openings, people, doings, things, places].map(pick).join(' ')
 }
 
-/** Whole numbers below a bound, by the generator of Numerical Recipes: the same on every machine. */
+/**
+ * Whole numbers below a bound, by the generator of Numerical Recipes: the same on every machine.
+ */
 export function randomFrom(seed: number): Random {
   let state = seed
   return (below) => {

@@ -7,7 +7,10 @@ import type { Stemmer } from '../../src/ports/stemmer.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { people, randomFrom, sentenceFrom, things } from './recall-texts.ts'
 
-/** SHA-256 of all rankings, as {@link rankings} gives them. It changes with what recall finds, so only on purpose. */
+/**
+ * SHA-256 of all rankings, as {@link rankings} gives them. It changes with what recall finds, so
+ * only on purpose.
+ */
 const GOLDEN = 'cfdd831a333c0f74158b542703b984c66126061125d0acc16d5a9b008d81924d'
 
 const MESSAGES = 500
@@ -40,7 +43,10 @@ export function describeRecall(): void {
   })
 }
 
-/** For each query, the ids of what is found, best first, over two sessions that have lost some of their messages. */
+/**
+ * For each query, the ids of what is found, best first, over two sessions that have lost some of
+ * their messages.
+ */
 function rankings(
   stemmer: Stemmer | undefined,
   passed: (index: RecallIndex, stemmer: Stemmer | undefined) => RecallIndex = (index) => index,

@@ -10,7 +10,10 @@ import { englishStemmer } from '../../src/stemmer.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { people, type Random, randomFrom, sentenceFrom, things } from './recall-texts.ts'
 
-/** SHA-256 of what all queries find: at first, after a delete, after a rewind. They change with what recall finds, so only on purpose. */
+/**
+ * SHA-256 of what all queries find: at first, after a delete, after a rewind. They change with what
+ * recall finds, so only on purpose.
+ */
 const GOLDEN = [
   'b83af6a7bc5b6e2faa82def01de79b6d63755b9e4924c4e1f30cc26e85781cbc',
   'bb7a40414221d49ab94630fb16119bd368af14f7a84f1d607f7182eb170cc891',
@@ -27,7 +30,8 @@ const HOUR = 3_600_000
 const REWOUND = 'm1000'
 
 /**
- * That a session over a store finds the same as everywhere else, also after it was opened again, which indexes nothing.
+ * That a session over a store finds the same as everywhere else, also after it was opened again,
+ * which indexes nothing.
  *
  * @param again opens the same data, without anything that was in memory
  */
@@ -79,7 +83,10 @@ function openSession(store: Store, stemmer: Stemmer = englishStemmer, scope = SC
   return fullMemory({ store, budget: 16_000, recall: { stemmer } }).session(scope)
 }
 
-/** Appends of one to many messages: rounds with and without tools, some so long that they reach over the end of a block. */
+/**
+ * Appends of one to many messages: rounds with and without tools, some so long that they reach over
+ * the end of a block.
+ */
 function conversation(): MessageInput[][] {
   const random = randomFrom(11)
   const appends: MessageInput[][] = []
@@ -138,7 +145,10 @@ function noting(): Stemmer & { readonly words: string[] } {
   }
 }
 
-/** Words that are stemmed for the queries where there is no log: theirs, and the names of who speaks. */
+/**
+ * Words that are stemmed for the queries where there is no log: theirs, and the names of who
+ * speaks.
+ */
 async function stemmedWithoutLog(store: Store, asked: readonly string[]): Promise<ReadonlySet<string>> {
   const stemmer = noting()
   await rankings(openSession(store, stemmer, NOBODY), [...asked, people.join(' ')])

@@ -7,10 +7,16 @@ import { fullMemory } from '../contract/full-memory.ts'
 const DAY = 86_400_000
 /** 2026-11-22. */
 const TODAY = 20_779 * DAY
-/** SHA-256 of the start without budget and etag. It changes with what the library says at a start, so only on purpose. */
+/**
+ * SHA-256 of the start without budget and etag. It changes with what the library says at a start,
+ * so only on purpose.
+ */
 const GOLDEN = '9e163411114361f38e6980ca84ee4873c59fa92e3a20a97daa075fce95732d0a'
 
-/** Facts of both scopes, of two projects and of none: more than there is room for, some due, doubtful or ended. */
+/**
+ * Facts of both scopes, of two projects and of none: more than there is room for, some due,
+ * doubtful or ended.
+ */
 const FACTS = Array.from({ length: 90 }, (_, index) => ({
   id: `fact ${index} ${['é', 'é漢', '🚆'][index % 3]}`,
   kind: (['constraint', 'preference', 'blocker', 'correction', 'finding'] as const)[index % 5] ?? 'finding',
@@ -24,7 +30,10 @@ const FACTS = Array.from({ length: 90 }, (_, index) => ({
   ...(index % 3 > 0 && { project: index % 3 === 1 ? 'one' : 'another/1' }),
 }))
 
-/** The start of a session is the same bytes on this store as on any other, whatever the order of writing. */
+/**
+ * The start of a session is the same bytes on this store as on any other, whatever the order of
+ * writing.
+ */
 export function describeStart(name: string, open: () => Store): void {
   describe(`the start of a session on ${name}`, () => {
     it.each([

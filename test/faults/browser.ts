@@ -1,6 +1,7 @@
 /**
- * What a Chromium does to the Dexie store that no test inside a page can show: it is killed in the middle of writing, has no more
- * room, or is told to clear the origin's data. `KILLS=100 npm run test:browser-faults` kills as often; by default 20 times.
+ * What a Chromium does to the Dexie store that no test inside a page can show: it is killed in the
+ * middle of writing, has no more room, or is told to clear the origin's data.
+ * `KILLS=100 npm run test:browser-faults` kills as often; by default 20 times.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -21,9 +22,14 @@ interface Found {
   readonly state: string
 }
 
-/** What no browser here takes on a slow machine: one that hangs ends then, and with it what waits for it. */
+/**
+ * What no browser here takes on a slow machine: one that hangs ends then, and with it what waits
+ * for it.
+ */
 const LONGEST_MS = 180_000
-/** Of LevelDB's logs: bytes of a block and of the header of a part, and which parts end a record. */
+/**
+ * Of LevelDB's logs: bytes of a block and of the header of a part, and which parts end a record.
+ */
 const BLOCK = 32_768
 const HEADER = 7
 const [ALL, LAST] = [1, 4]
@@ -104,8 +110,9 @@ const pause = (least: number, most: number): Promise<void> =>
   new Promise((done) => setTimeout(done, least + Math.random() * (most - least)))
 
 /**
- * Cuts off what LevelDB had written of a record when it was killed: nobody was told of that one. By itself it goes on
- * behind it, finds that corrupt a start later, and Chromium then drops the whole database (google/leveldb#1287).
+ * Cuts off what LevelDB had written of a record when it was killed: nobody was told of that one. By
+ * itself it goes on behind it, finds that corrupt a start later, and Chromium then drops the whole
+ * database (google/leveldb#1287).
  *
  * @returns how many there were
  */
@@ -124,7 +131,10 @@ function cutTornRecords(profile: string): number {
   return torn
 }
 
-/** By LevelDB's doc/log_format.md: blocks of parts, each with a checksum, its length, and which part of a record it is. */
+/**
+ * By LevelDB's doc/log_format.md: blocks of parts, each with a checksum, its length, and which part
+ * of a record it is.
+ */
 function endOfWholeRecords(bytes: Buffer): number {
   let whole = 0
   for (let at = 0; at + HEADER <= bytes.length; ) {

@@ -1,4 +1,7 @@
-/** Finds the Firefox that `npm run test:browsers` drives. Run as a program, it says which, or how to get one. */
+/**
+ * Finds the Firefox that `npm run test:browsers` drives. Run as a program, it says which, or how to
+ * get one.
+ */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
@@ -21,7 +24,10 @@ export function findFirefox(): string {
   )
 }
 
-/** The version line of the browser; throws when it cannot start, for example for want of a shared library. */
+/**
+ * The version line of the browser; throws when it cannot start, for example for want of a shared
+ * library.
+ */
 function versionOf(path: string): string {
   // On Windows it opens a window instead of answering.
   if (process.platform === 'win32') return path

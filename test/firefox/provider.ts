@@ -1,4 +1,7 @@
-/** Lets Vitest run browser tests in a Firefox as it is installed, over WebDriver BiDi; Playwright can only drive its own build. */
+/**
+ * Lets Vitest run browser tests in a Firefox as it is installed, over WebDriver BiDi; Playwright
+ * can only drive its own build.
+ */
 import { playwright } from '@vitest/browser-playwright'
 import puppeteer, { type Browser, type Page, type Viewport } from 'puppeteer-core'
 import type { BrowserProvider, BrowserProviderOption, TestProject } from 'vitest/node'
@@ -15,7 +18,10 @@ interface FirefoxOptions {
   readonly limit: number
 }
 
-/** A provider that opens pages and closes them: no mocks of modules, no CDP, no commands that act on a page. */
+/**
+ * A provider that opens pages and closes them: no mocks of modules, no CDP, no commands that act on
+ * a page.
+ */
 export function firefox(options: FirefoxOptions): BrowserProviderOption<FirefoxOptions> {
   return {
     name: 'firefox-bidi',

@@ -21,7 +21,10 @@ const A_LOOK = 5
 /** Bodies to one workerd, so that its folder stays small. */
 const A_WORKERD = 20_000
 const SLOW_MS = 1_000
-/** In which a quiet machine says that it is well, while the other lanes send. What is slow is slow in proportion to that. */
+/**
+ * In which a quiet machine says that it is well, while the other lanes send. What is slow is slow
+ * in proportion to that.
+ */
 const WELL_MS = 20
 /** What is not answered by then ends the run, and is printed with what was under way beside it. */
 const HANG_MS = 60_000
@@ -76,7 +79,10 @@ class Lane {
     return JSON.parse(text)
   }
 
-  /** Where something was accepted, what was refused is sent again by itself: then nothing at all may change. */
+  /**
+   * Where something was accepted, what was refused is sent again by itself: then nothing at all may
+   * change.
+   */
   async #look(attempts: readonly Attempt[]): Promise<void> {
     let rest = attempts
     for (let times = 0; rest.length > 0 && times < 8 && goesOn(); times++) {

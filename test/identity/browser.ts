@@ -35,7 +35,10 @@ export class BrowserSide {
     return new BrowserSide(server, browser, page)
   }
 
-  /** Appends message after message, and is loaded anew half-way, so that the rest is read from the disk. */
+  /**
+   * Appends message after message, and is loaded anew half-way, so that the rest is read from the
+   * disk.
+   */
   async contextsOf({ steps, ...rest }: Replay, budget: number): Promise<readonly string[]> {
     const half = Math.ceil(steps.length / 2)
     const answers: string[] = []

@@ -14,7 +14,10 @@ export interface Comparison {
   readonly differences: readonly string[]
 }
 
-/** Replays a conversation on both sides, and compares each answer byte by byte, whatever the order of its fields, its hash first. */
+/**
+ * Replays a conversation on both sides, and compares each answer byte by byte, whatever the order
+ * of its fields, its hash first.
+ */
 export async function compare(
   replay: Replay,
   { budget, browser, edge }: { budget: number; browser: BrowserSide; edge: EdgeSide },
@@ -39,7 +42,10 @@ export async function compare(
   return { calls: here.length, refused, epochs: epochs.size, bytes, differences }
 }
 
-/** The edge sends blocks last, since it keeps their text; whoever renders a context does not depend on that. */
+/**
+ * The edge sends blocks last, since it keeps their text; whoever renders a context does not depend
+ * on that.
+ */
 function written(answer: string): string {
   const { blocks = [], ...fields } = JSON.parse(answer) as Context
   return stringifyContext({ ...fields, blocks })

@@ -9,7 +9,10 @@ import type { Replay } from './steps.ts'
 const MOST_BYTES = 2 ** 20 - 2 ** 16
 const MOST_MESSAGES = 100
 
-/** The worker in `wrangler dev`, over HTTP. Its budget and system text are those with which it was started. */
+/**
+ * The worker in `wrangler dev`, over HTTP. Its budget and system text are those with which it was
+ * started.
+ */
 export class EdgeSide {
   readonly #process: EdgeProcess
 
@@ -22,7 +25,10 @@ export class EdgeSide {
     return new EdgeSide(await EdgeProcess.start(variables))
   }
 
-  /** One request a call, with all that was written since the one before; contexts in the library's own names, as the browser has them. */
+  /**
+   * One request a call, with all that was written since the one before; contexts in the library's
+   * own names, as the browser has them.
+   */
   async contextsOf({ sessionId, steps }: Replay): Promise<readonly string[]> {
     const token = await tokenOf(sessionId)
     await this.#post(token, '/v1/sessions', { sessionId })

@@ -6,8 +6,9 @@ const WORDS =
 const TOOLS = ['find_trains', 'read_file', 'weather']
 
 /**
- * A conversation with what makes contexts differ: parallel calls, outputs that are cut, JSON and text in many scripts, call ids that
- * come again, calls that are answered late or never, reasoning. The same at every run.
+ * A conversation with what makes contexts differ: parallel calls, outputs that are cut, JSON and
+ * text in many scripts, call ids that come again, calls that are answered late or never, reasoning.
+ * The same at every run.
  */
 export function generated(rounds: number): Conversation {
   const random = generator(20_261_122)

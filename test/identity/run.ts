@@ -1,6 +1,7 @@
 /**
- * `npm run test:identity -- --data DIR [--budget 4000]`: replays DIR/transcripts/*.jsonl in Chromium over Dexie and through the
- * worker in `wrangler dev` over HTTP, and compares the contexts of every call byte by byte.
+ * `npm run test:identity -- --data DIR [--budget 4000]`: replays DIR/transcripts/*.jsonl in
+ * Chromium over Dexie and through the worker in `wrangler dev` over HTTP, and compares the contexts
+ * of every call byte by byte.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -10,13 +10,19 @@ export interface Step {
 
 /** A conversation as both sides replay it. */
 export interface Replay {
-  /** Both sides' session has it: fences are derived from it. Also the user's, since sessions of one user share what is remembered. */
+  /**
+   * Both sides' session has it: fences are derived from it. Also the user's, since sessions of one
+   * user share what is remembered.
+   */
   readonly sessionId: string
   readonly system?: string
   readonly steps: readonly Step[]
 }
 
-/** The calls of a conversation, and one more after its last message. Ids and times are the same wherever it is replayed. */
+/**
+ * The calls of a conversation, and one more after its last message. Ids and times are the same
+ * wherever it is replayed.
+ */
 export function replayOf(conversation: Conversation, sessionId: string, tailEvery = 0): Replay {
   const { system, tools } = conversation
   const steps: Step[] = []

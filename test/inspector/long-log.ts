@@ -1,6 +1,8 @@
 /**
- * How long the inspector takes to read a log and to let its policies race, and the longest task of its page meanwhile, in Chromium with
- * the element as it is published. `npm run test:inspector [-- <log> [times]]`: without a log, its own sample as often as makes 50 MB.
+ * How long the inspector takes to read a log and to let its policies race, and the longest task of
+ * its page meanwhile, in Chromium with the element as it is published.
+ * `npm run test:inspector [-- <log> [times]]`: without a log, its own sample as often as makes 50
+ * MB.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,6 @@
 /**
- * The blocks of code of a page, each as a module of its own. What a block needs and does not show stands in HTML comments right above it:
+ * The blocks of code of a page, each as a module of its own. What a block needs and does not show
+ * stands in HTML comments right above it:
  *
  * - `<!-- prelude: memory, session -->`: names of `prelude/`.
  * - `<!-- prelude`, lines of code, `-->`: those lines.
@@ -62,7 +63,10 @@ export function blocksOf(page: string, markdown: string): readonly Block[] {
   return blocks
 }
 
-/** The script of a component, with empty lines for what is around it, so that lines keep their numbers. */
+/**
+ * The script of a component, with empty lines for what is around it, so that lines keep their
+ * numbers.
+ */
 function scriptOf(code: readonly string[]): readonly string[] {
   const begin = code.findIndex((line) => line.startsWith('<script'))
   const end = code.indexOf('</script>')

@@ -1,8 +1,9 @@
 /**
- * `npm run test:docs`: packs the library, installs it in a fresh project, and checks the types of every block of code in the README and
- * in `docs/` there, each as a module of its own (`blocks.ts`), and of every entry of the package: under three versions of TypeScript and
- * two ways of finding modules, with `skipLibCheck` off. Errors in declarations of other packages are theirs. Needs a registry; about two
- * minutes. `-- memory` checks the pages with that in their name alone.
+ * `npm run test:docs`: packs the library, installs it in a fresh project, and checks the types of
+ * every block of code in the README and in `docs/` there, each as a module of its own
+ * (`blocks.ts`), and of every entry of the package: under three versions of TypeScript and two ways
+ * of finding modules, with `skipLibCheck` off. Errors in declarations of other packages are theirs.
+ * Needs a registry; about two minutes. `-- memory` checks the pages with that in their name alone.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -52,7 +53,10 @@ function folderOf(page: string): string {
   return page.replace(/^docs\//, '').replace(/\.md$/, '')
 }
 
-/** Every entry of the package, so that its declarations are checked whether a page imports it or not. */
+/**
+ * Every entry of the package, so that its declarations are checked whether a page imports it or
+ * not.
+ */
 function entries(platform: Platform): string {
   const names = Object.keys(manifest.exports).filter((name) => name !== './package.json')
   const own = names.filter((name) => (platform === 'workers') === IN_WORKERS.includes(name))
@@ -72,7 +76,9 @@ function write(folder: string, platform: Platform, blocks: readonly Block[]): re
   return [...files, every]
 }
 
-/** What a compiler says of a project's files, with the place in the page where it is about a block. */
+/**
+ * What a compiler says of a project's files, with the place in the page where it is about a block.
+ */
 function complaints(
   folder: string,
   compiler: string,

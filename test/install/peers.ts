@@ -1,7 +1,8 @@
 /**
- * `npm run test:install`: packs the library and installs it in fresh folders: beside old versions of its peers, and under each version of
- * Node that `engines` names. The core has to work in all of them; what needs a peer works, or refuses it in its one line. Needs a registry
- * and a Chromium; about five minutes. `-- lit` does what has that in its name alone.
+ * `npm run test:install`: packs the library and installs it in fresh folders: beside old versions
+ * of its peers, and under each version of Node that `engines` names. The core has to work in all of
+ * them; what needs a peer works, or refuses it in its one line. Needs a registry and a Chromium;
+ * about five minutes. `-- lit` does what has that in its name alone.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -20,7 +20,10 @@ export interface BareObjects {
 export interface BareWorker extends BareObjects {
   /** Letters and digits. */
   readonly name: string
-  /** Where it takes requests, on loopback. Default: where nobody else does, another port after each start. */
+  /**
+   * Where it takes requests, on loopback. Default: where nobody else does, another port after each
+   * start.
+   */
   readonly port?: number
   /** Its one module, a file in the folder of the process. */
   readonly module: string
@@ -60,7 +63,10 @@ export function edgeWorker(folder: string, variables: Readonly<Record<string, st
   }
 }
 
-/** Workers in one bare workerd, with their objects on disk in `folder`: what `wrangler dev` runs, without wrangler. */
+/**
+ * Workers in one bare workerd, with their objects on disk in `folder`: what `wrangler dev` runs,
+ * without wrangler.
+ */
 export class BareWorkerd {
   readonly #folder: string
   readonly #workers: readonly BareWorker[]

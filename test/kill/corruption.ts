@@ -1,10 +1,10 @@
 /**
- * `npm run posttest:kill`: what a session says when its file on disk is damaged, or the disk is full. A damaged one fails with
- * status 500 or above, or serves each message as it was written; a full disk loses nothing that was acknowledged; and other
- * sessions are served as before.
+ * `npm run posttest:kill`: what a session says when its file on disk is damaged, or the disk is
+ * full. A damaged one fails with status 500 or above, or serves each message as it was written; a
+ * full disk loses nothing that was acknowledged; and other sessions are served as before.
  *
- * SQLite has checksums for its write-ahead log only. It notices a page that is no page of its own, but not a byte that changes
- * inside a text, so that is not tried here.
+ * SQLite has checksums for its write-ahead log only. It notices a page that is no page of its own,
+ * but not a byte that changes inside a text, so that is not tried here.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -64,7 +64,8 @@ const message = (session: string, index: number, content = textOf(session, index
 })
 
 /**
- * Messages that a session serves, or undefined where it fails as it should. Whatever is wrong is noted under `name`.
+ * Messages that a session serves, or undefined where it fails as it should. Whatever is wrong is
+ * noted under `name`.
  *
  * @param mayBeUnmade whether what is left on disk may be older than the session
  */
@@ -159,7 +160,8 @@ async function damage(): Promise<void> {
     await attempt(`zeros in page ${page}`, merged, overwritten(...range, zero))
     await attempt(`noise in page ${page}`, merged, overwritten(...range, noise))
   }
-  // What follows a damaged frame of the log was never written, as far as SQLite knows: an earlier state, but a whole one.
+  // What follows a damaged frame of the log was never written, as far as SQLite knows: an earlier
+  // state, but a whole one.
   for (const [name, part] of [
     ['first frame', 0],
     ['middle', 0.5],

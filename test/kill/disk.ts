@@ -12,7 +12,10 @@ export interface MessageRow {
 
 export interface Found {
   readonly messages: readonly MessageRow[]
-  /** Keys of registers that hold something, those of copies too, by the name of the scope in which they are. */
+  /**
+   * Keys of registers that hold something, those of copies too, by the name of the scope in which
+   * they are.
+   */
   readonly registers: ReadonlyMap<string, ReadonlySet<string>>
   readonly problems: readonly string[]
 }
@@ -24,7 +27,10 @@ export function filesIn(folder: string): string[] {
     .map((name) => join(folder, name))
 }
 
-/** Reads all objects in a folder; looks whether each file is whole, and whether seqs have gaps where a scope is at home. */
+/**
+ * Reads all objects in a folder; looks whether each file is whole, and whether seqs have gaps where
+ * a scope is at home.
+ */
 export function readObjects(folder: string, isHome: (scope: string) => boolean): Found {
   const messages: MessageRow[] = []
   const registers = new Map<string, ReadonlySet<string>>()

@@ -1,7 +1,8 @@
 /**
- * `node test/kill/owed.ts`: kills workerd while an object owes work, and takes its alarm away too, as a run that did not end may. The next
- * call of the object sets the alarm again, and the work is done: a session that was being deleted is gone, with its place on the list;
- * the summary that a window near the line needs is written.
+ * `node test/kill/owed.ts`: kills workerd while an object owes work, and takes its alarm away too,
+ * as a run that did not end may. The next call of the object sets the alarm again, and the work is
+ * done: a session that was being deleted is gone, with its place on the list; the summary that a
+ * window near the line needs is written.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +12,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { BareWorkerd, edgeWorker, SESSIONS } from './bare-workerd.ts'
 import { filesIn } from './disk.ts'
 
-/** At once, beside one by hand. An erase that comes after eight others with its record of it waits for a minute. */
+/**
+ * At once, beside one by hand. An erase that comes after eight others with its record of it waits
+ * for a minute.
+ */
 const SESSIONS_DELETED = 6
 const ROUNDS = 16
 /** Longer than that. */
@@ -133,7 +137,10 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
   problems.push(`${what}: not within ${LIMIT_MS / 1_000} s`)
 }
 
-/** Takes all alarms away: workerd has them in each object's file, and in one of its own. @returns states of the sessions that are there */
+/**
+ * Takes all alarms away: workerd has them in each object's file, and in one of its own. @returns
+ * states of the sessions that are there
+ */
 function takeAlarms(): Map<string, string> {
   const states = new Map<string, string>()
   const objects = edge.objects(SESSIONS.uniqueKey)

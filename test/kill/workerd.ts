@@ -1,7 +1,8 @@
 /**
- * `npm run test:kill [-- <kills>]`: kills workerd under 64 writers, again and again, on one disk, and sends again whatever was not
- * acknowledged: messages, contexts, facts of the user, checkpoints and chats, over HTTP. Then: nothing acknowledged is lost or has moved,
- * seqs have no gaps, each op has one row and gives its first result again, and chats that were cut off are said to be.
+ * `npm run test:kill [-- <kills>]`: kills workerd under 64 writers, again and again, on one disk,
+ * and sends again whatever was not acknowledged: messages, contexts, facts of the user, checkpoints
+ * and chats, over HTTP. Then: nothing acknowledged is lost or has moved, seqs have no gaps, each op
+ * has one row and gives its first result again, and chats that were cut off are said to be.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,7 +29,8 @@ const AGAIN = 40
 
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-kill-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-// Slow enough to be cut off in the middle of a reply; every third one calls a tool that writes to the user's object.
+// Slow enough to be cut off in the middle of a reply; every third one calls a tool that writes to
+// the user's object.
 const model = await fakeOpenAI({
   reply: async ({ messages }, count) => {
     await pause(Math.random() * 80)
@@ -158,7 +160,10 @@ async function sendAgain(): Promise<void> {
   }
 }
 
-/** Chats that broke off: their stream can be read, and ends, with a reply or with the word that it was interrupted. */
+/**
+ * Chats that broke off: their stream can be read, and ends, with a reply or with the word that it
+ * was interrupted.
+ */
 async function checkRuns(): Promise<void> {
   for (const [run, { call, isWhole }] of ledger.runs) {
     if (isWhole) continue

@@ -33,7 +33,9 @@ interface Answer {
 export class Ledger extends EventEmitter<{ acknowledged: [] }> {
   readonly acknowledged: Acknowledged[] = []
   readonly problems: string[] = []
-  /** Chats that were begun, by run: those whose stream came to its end, and those that broke off. */
+  /**
+   * Chats that were begun, by run: those whose stream came to its end, and those that broke off.
+   */
   readonly runs = new Map<string, { readonly call: Call; isWhole: boolean }>()
   unknown = 0
   resent = 0

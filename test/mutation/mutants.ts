@@ -254,7 +254,10 @@ function isValue({ type }: Node, { parent, key, spine }: Place): boolean {
   return !/^(Import|Export)/.test(parent.type)
 }
 
-/** Whether the node is of the chain of which `parent` is too: what stands before a `?.`, or after it. */
+/**
+ * Whether the node is of the chain of which `parent` is too: what stands before a `?.`, or after
+ * it.
+ */
 function isSpine(parent: Node, key: string, spine: boolean): boolean {
   if (parent.type === 'ChainExpression') return true
   return spine && (key === 'object' || key === 'callee' || key === 'expression')

@@ -82,7 +82,10 @@ await inTurns(slots, chosen, async (slot, mutant) => {
 for (const slot of slots) slot.close()
 report()
 
-/** Runs each test without a mutant, forwards and backwards: those that pass judge the mutants that they reach. */
+/**
+ * Runs each test without a mutant, forwards and backwards: those that pass judge the mutants that
+ * they reach.
+ */
 async function learn(): Promise<readonly Test[]> {
   const found: Test[] = []
   const learners = Array.from({ length: workers }, () => new Slot({ LEARN: '1' }))

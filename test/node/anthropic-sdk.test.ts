@@ -1,4 +1,6 @@
-/** Requests of `toAnthropic`, sent by the official SDK to a server that is as strict as Anthropic's. */
+/**
+ * Requests of `toAnthropic`, sent by the official SDK to a server that is as strict as Anthropic's.
+ */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { afterEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,8 @@
-/** What the pages say of the edge, beside the code: nothing is named that is not there, and nothing that is there goes unnamed. */
+/**
+ * What the pages say of the edge, beside the code: nothing is named that is not there, and nothing
+ * that is there goes unnamed.
+ */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -10,6 +14,8 @@ import type { Context } from '../../src/index.ts'
 import { blocksOf, moduleOf } from '../install/blocks.ts'
 
 const root = resolve(import.meta.dirname, '../..')
+/** Expressions, styles, and a bundle, which have lines that begin like comments. */
+const UNBREAKABLE = ['src/counters/pre-tokenizer.ts', 'src/chat/element/style.ts', 'test/oracle/frozen.d.mts']
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 /** Cells of the rows of a page's tables whose first cell is code. */
@@ -142,6 +148,23 @@ describe('features.md', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
+  })
+})
+
+describe('comments', () => {
+  it('are at most 100 columns wide, but for code and what cannot be broken', () => {
+    const listed = execFileSync('git', ['ls-files', '*.ts'], { cwd: root, encoding: 'utf8' }).trim()
+    const wide: string[] = []
+    for (const file of listed.split('\n').filter((name) => !UNBREAKABLE.includes(name))) {
+      let isCode = false
+      for (const [index, line] of readFileSync(join(root, file), 'utf8').split('\n').entries()) {
+        if (!/^\s*(\*|\/\/|\/\*)/.test(line)) continue
+        if (line.includes('```')) isCode = !isCode
+        else if (!isCode && line.length > 100 && !line.includes('biome-ignore'))
+          wide.push(`${file}:${index + 1}`)
+      }
+    }
+    expect(wide).toEqual([])
   })
 })
 

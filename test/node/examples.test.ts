@@ -1,6 +1,9 @@
 import { expect, test, vi } from 'vitest'
 
-/** What an example prints; of rendered calls' ids, which derive from random ones, no more than that they are there. */
+/**
+ * What an example prints; of rendered calls' ids, which derive from random ones, no more than that
+ * they are there.
+ */
 async function printed(run: () => Promise<unknown>): Promise<string> {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   try {

@@ -18,7 +18,10 @@ export interface WantedDifference {
   readonly changelog: string
   /** Whether a difference is this one. */
   holds(difference: Difference, played: Played): boolean
-  /** After it epochs are other ones, and with them all that follows: nothing is compared from its step on. */
+  /**
+   * After it epochs are other ones, and with them all that follows: nothing is compared from its
+   * step on.
+   */
   readonly isLasting?: true
 }
 
@@ -152,7 +155,10 @@ function areAlike({ old, new: now }: Failures): boolean {
   )
 }
 
-/** Whether an epoch began of which 0.1.0 could not read what is remembered, so that it showed nothing. */
+/**
+ * Whether an epoch began of which 0.1.0 could not read what is remembered, so that it showed
+ * nothing.
+ */
 function showsOn({ step, command }: Difference, { first, second }: Played): boolean {
   if (['rows', 'export'].includes(command.kind)) return first.steps.slice(0, step).some(isBegunTwice)
   const [old, now] = [receiptOf(first.steps[step]), receiptOf(second.steps[step])]
@@ -161,7 +167,10 @@ function showsOn({ step, command }: Difference, { first, second }: Played): bool
   return listIn(old, 'failures').some(isLongTerm) && !shows(old) && shows(now)
 }
 
-/** Whether a read failed, and then not, while an epoch was asked for: another one began in the same call. */
+/**
+ * Whether a read failed, and then not, while an epoch was asked for: another one began in the same
+ * call.
+ */
 function isBegunTwice(step: Step): boolean {
   const receipt = receiptOf(step)
   const { command } = step
@@ -221,7 +230,9 @@ function isAfterExchange({ step }: Difference, { first }: Played): boolean {
   return false
 }
 
-/** Whether an epoch is saved by now which was not, in a session of which an import left lines out. */
+/**
+ * Whether an epoch is saved by now which was not, in a session of which an import left lines out.
+ */
 function isSavedAfterImport({ step }: Difference, { first, second }: Played): boolean {
   const at = first.steps[step]
   const asked = at && tabOf(first, step, at)

@@ -1,4 +1,6 @@
-/** What a build of the library is made of, for the frozen one and for that of the working sources. */
+/**
+ * What a build of the library is made of, for the frozen one and for that of the working sources.
+ */
 export { LawChecker } from '../../src/assert-laws.ts'
 export { durableObjectMemory, durableObjectStore } from '../../src/durable-object.ts'
 export * from '../../src/index.ts'

@@ -1,4 +1,7 @@
-/** Ways in which sessions of other programs were lost to a refused request, each named after its report. */
+/**
+ * Ways in which sessions of other programs were lost to a refused request, each named after its
+ * report.
+ */
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../src/ports/context.ts'
 import type { Provider } from '../../src/ports/explanation.ts'

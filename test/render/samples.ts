@@ -144,7 +144,10 @@ const round = fc.record({
   note: fc.option(inlineSystem),
 })
 
-/** Block lists as the core builds them: pairs hold, steps are whole, and the end is never the assistant's own words. */
+/**
+ * Block lists as the core builds them: pairs hold, steps are whole, and the end is never the
+ * assistant's own words.
+ */
 export const blockLists: fc.Arbitrary<Block[]> = fc
   .record({
     system: fc.array(texts, { maxLength: 2 }),

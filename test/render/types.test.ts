@@ -1,4 +1,7 @@
-/** What the compiler checks: the official SDKs take what we render, and we read what they give, without a cast. */
+/**
+ * What the compiler checks: the official SDKs take what we render, and we read what they give,
+ * without a cast.
+ */
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
 import { expect, it } from 'vitest'

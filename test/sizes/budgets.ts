@@ -2,7 +2,10 @@ import type { Program } from './bundle.ts'
 
 /** What a page may download of an entry, at most. */
 export interface Budget extends Program {
-  /** Of what is loaded at first, gzip -9: tests hold it. Who raises one says in the change log what the page gets for it. */
+  /**
+   * Of what is loaded at first, gzip -9: tests hold it. Who raises one says in the change log what
+   * the page gets for it.
+   */
   readonly mostKiB: number
   /** What it is meant to become, where it is more now: the bench shows it as missed. */
   readonly goalKiB?: number

@@ -11,11 +11,16 @@ export interface Program {
   readonly external?: readonly string[]
   /** Default: those of browsers. */
   readonly conditions?: readonly string[]
-  /** Files of `src/`, by the beginnings of their paths in it, in whose place an empty module stands. */
+  /**
+   * Files of `src/`, by the beginnings of their paths in it, in whose place an empty module stands.
+   */
   readonly without?: readonly string[]
   /** The folder that packages are looked for from. Default: the library's. */
   readonly from?: string
-  /** Whether what it imports on demand is parted from it. Default `false`, all in one: esbuild makes that smaller for those who need all of it. */
+  /**
+   * Whether what it imports on demand is parted from it. Default `false`, all in one: esbuild makes
+   * that smaller for those who need all of it.
+   */
   readonly splits?: boolean
 }
 
@@ -93,7 +98,9 @@ export async function bundle({
   }
 }
 
-/** Tells the files that an entry imports, and what these import, from those that are imported later. */
+/**
+ * Tells the files that an entry imports, and what these import, from those that are imported later.
+ */
 function firstOf({ outputs }: Metafile): (path: string) => boolean {
   const files = Object.entries(outputs)
   const first = new Set(files.flatMap(([path, { entryPoint }]) => (entryPoint === '<stdin>' ? path : [])))
@@ -108,7 +115,10 @@ function sourcesOf({ outputs }: Metafile): readonly string[] {
   return [...new Set(inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? path : [])))].sort()
 }
 
-/** Any name can be imported from a module of CommonJS, so that whoever needs what is left out is bundled as it is. */
+/**
+ * Any name can be imported from a module of CommonJS, so that whoever needs what is left out is
+ * bundled as it is.
+ */
 function leavingOut(paths: readonly string[]): Plugin {
   return {
     name: 'leaving-out',

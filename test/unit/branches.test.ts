@@ -170,7 +170,8 @@ describe('branches and switchTo', () => {
     await switchTo(session, 'u1')
     const after = (await scopeStore.head()).seq
     expect(after - before).toBe(2)
-    // Each op has a number, and the commit wrote both or neither: see contract/commits for what a crash leaves.
+    // Each op has a number, and the commit wrote both or neither: see contract/commits for what a
+    // crash leaves.
     expect(await shown(open(store))).toEqual(['u1', 'a1'])
   })
 

@@ -159,7 +159,8 @@ describe('ahead of need', () => {
     await begins({ max: { tokens: 600 } }, 4)
   })
 
-  // Known: what may still come is reckoned in tokens of the whole budget, so that nothing is left for the summary.
+  // Known: what may still come is reckoned in tokens of the whole budget, so that nothing is left
+  // for the summary.
   it('begins at that share of a limit in rounds', async () => {
     await begins({ max: { rounds: 8 } }, 4)
   })
@@ -538,7 +539,8 @@ describe('in the long run', () => {
     expect(model.requests.length).toBeLessThan(10)
   })
 
-  // Its place in the log is after the summary's end: `count` and `skipped` are places, not numbers of messages.
+  // Its place in the log is after the summary's end: `count` and `skipped` are places, not numbers
+  // of messages.
   it('the tag says how many messages it stands for where writers interleave', async () => {
     const session = open({ model: content() }, { window: { max: { messages: 9 }, keep: { messages: 4 } } })
     const call = (id: string): MessageInput => ({

@@ -14,9 +14,9 @@ import { content, filler, open, round, scope, untilSummary } from './support/com
 import { Home } from './support/home.ts'
 
 /**
- * A log of messages by id: `q…` is a question, which opens a round; `a…` an answer; `c…` a call of the same number; `r…` its result;
- * `e…` an answer with nothing in it. `a1@q1` belongs to round q1, else to the newest. `-q1,a1` is a rewind of both, `+` takes the
- * first rewind back, `!a1` forgets.
+ * A log of messages by id: `q…` is a question, which opens a round; `a…` an answer; `c…` a call of
+ * the same number; `r…` its result; `e…` an answer with nothing in it. `a1@q1` belongs to round q1,
+ * else to the newest. `-q1,a1` is a rewind of both, `+` takes the first rewind back, `!a1` forgets.
  */
 function logOf(text: string): readonly LogRow[] {
   const home = new Home(decide)
@@ -74,7 +74,10 @@ function summaryOf(mark: Partial<SummaryMark> & Pick<SummaryMark, 'upto' | 'seen
 
 const wordsOf = (rows: readonly { readonly id: string }[] = []): string => rows.map(({ id }) => id).join(' ')
 
-/** What a summary would be written from, in memory from entry `first` on, by rounds, and what it would cover. */
+/**
+ * What a summary would be written from, in memory from entry `first` on, by rounds, and what it
+ * would cover.
+ */
 function uncovered(
   text: string,
   to: string,
@@ -290,7 +293,8 @@ describe('the account of what is left out', () => {
   it('gives results and empty messages of the window their own reason, and older ones that of their round', () => {
     expect(account('q1 r7 a1 q2 r8 a2 e1', 'q2')).toBe('q1-a1 3 window, r8-r8 1 orphan, e1-e1 1 empty')
     expect(account('q1 a1 q2 a2 r7@q1', 'q2')).toBe('q1-a1 2 window, r7-r7 1 window')
-    // Into its round the cut falls: the step of a result may have been cut, an empty message has no step.
+    // Into its round the cut falls: the step of a result may have been cut, an empty message has no
+    // step.
     expect(account('q1 a1 a2 r7 e1', 'a2')).toBe('a1-a1 1 window, r7-r7 1 window, e1-e1 1 empty')
     expect(account('q1 c1 r1 a2 r1b', 'a2')).toBe('c1-r1 2 window, r1b-r1b 1 window')
   })

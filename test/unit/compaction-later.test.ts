@@ -13,7 +13,9 @@ import {
 
 const AHEAD = 0.8
 
-/** A model that answers when it is told to, as one that is asked by a process that may die before. */
+/**
+ * A model that answers when it is told to, as one that is asked by a process that may die before.
+ */
 function held(): Summariser & { readonly release: () => void } {
   const waiting: (() => void)[] = []
   const model = summariser(

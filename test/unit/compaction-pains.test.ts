@@ -21,7 +21,10 @@ import {
 } from './support/compacting.ts'
 import { shown } from './support/messages.ts'
 
-/** Ways in which compaction hurts the users of other memories, each named after its report, or the code it was found in. */
+/**
+ * Ways in which compaction hurts the users of other memories, each named after its report, or the
+ * code it was found in.
+ */
 
 const lint = (context: Context): readonly unknown[] => [
   ...lintRequest(toOpenAI(context), 'openai'),

@@ -9,7 +9,10 @@ import { shown } from './support/messages.ts'
 import { runs } from './support/runs.ts'
 import { type Choose, Schedule, summariesOf, type Task } from './support/schedules.ts'
 
-/** Law 4, over as much of the log as the context was built from, which is no less than was acknowledged before. */
+/**
+ * Law 4, over as much of the log as the context was built from, which is no less than was
+ * acknowledged before.
+ */
 function expectAccounted(context: Context, ids: readonly string[], acknowledged: number): void {
   const { omitted, summary } = context.receipt
   const shownIds = new Set(shown(context).filter((id) => id !== summary?.id))
@@ -21,7 +24,10 @@ function expectAccounted(context: Context, ids: readonly string[], acknowledged:
   expectAllAccounted(context, ids.slice(0, count))
 }
 
-/** What a context's summary covers and the log shows, it was written from, itself or by the one that it updates. */
+/**
+ * What a context's summary covers and the log shows, it was written from, itself or by the one that
+ * it updates.
+ */
 function expectWrittenFrom(context: Context, rows: readonly LogRow[]): void {
   const { summary } = context.receipt
   if (!summary) return
@@ -39,7 +45,10 @@ function expectWrittenFrom(context: Context, rows: readonly LogRow[]): void {
   if (!hidden) expect(covered.filter((id) => shows.has(id) && !written.has(id))).toEqual([])
 }
 
-/** Of the summaries that name one base, one took effect, and each that did replaces the one before it. */
+/**
+ * Of the summaries that name one base, one took effect, and each that did replaces the one before
+ * it.
+ */
 function expectOneChain(rows: readonly LogRow[]): void {
   let last: string | null = null
   let chain = 0

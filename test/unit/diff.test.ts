@@ -133,7 +133,8 @@ describe('the diff of two contexts', () => {
     // One round of the first request is still shown, as it was; the newest one is new.
     const kept = now.blocks.filter(({ section }) => section === 'window').slice(0, 2)
     const paid = kept.reduce((tokens, block) => tokens + block.tokens, 0)
-    // What the first one's message has in common with the one that stood there before counts as shared.
+    // What the first one's message has in common with the one that stood there before counts as
+    // shared.
     expect(diff.tokens.rebilled).toBeGreaterThan(paid / 2)
     expect(diff.tokens.rebilled).toBeLessThanOrEqual(paid)
     expect(sum(diff)).toBe(now.receipt.used)

@@ -13,7 +13,10 @@ const open = (store: Store = mapStore()): FullSession => {
   return memory.session({ userId: 'ada', sessionId: 'trip' })
 }
 
-/** What one writer does next: begins a round, or adds to one of those that are there, the newest or an older one. */
+/**
+ * What one writer does next: begins a round, or adds to one of those that are there, the newest or
+ * an older one.
+ */
 type Step = { readonly does: 'ask' | 'reply' | 'call' | 'answer' | 'rewind'; readonly back: number }
 const step = (late: number): fc.Arbitrary<Step> =>
   fc.record({

@@ -22,7 +22,10 @@ import { Scene } from './support/scene.ts'
 
 type Options = Omit<FullMemoryOptions, 'store'>
 
-/** Summaries of all sizes by the extract, and by models that obey, ignore or attack what they are asked. */
+/**
+ * Summaries of all sizes by the extract, and by models that obey, ignore or attack what they are
+ * asked.
+ */
 const compactions: fc.Arbitrary<NonNullable<Options['compaction']>> = fc.record(
   {
     ahead: fc.constant(false as const),

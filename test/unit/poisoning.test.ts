@@ -61,7 +61,10 @@ function open(store: Store, summary: () => string): FullMemory {
   })
 }
 
-/** The fences that the session's epochs will have: they derive from its name, its lane and their place. */
+/**
+ * The fences that the session's epochs will have: they derive from its name, its lane and their
+ * place.
+ */
 async function fencesToCome(): Promise<readonly string[]> {
   const session = open(mapStore(), () => 'Nothing.').session({ ...ADA, sessionId: 'trip' })
   await session.append({ role: 'user', content: 'Hi.' })

@@ -357,7 +357,9 @@ describe('storage that fails', () => {
 
 describe('messages longer than a page of the store', () => {
   const LONG = 'x'.repeat(PAGE_UNITS)
-  /** Fails instead of reading for ever: loops that await what is there already let nobody else in. */
+  /**
+   * Fails instead of reading for ever: loops that await what is there already let nobody else in.
+   */
   function bounded(store: Store): Store {
     let reads = 0
     return meddled(store, {

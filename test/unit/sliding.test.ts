@@ -166,7 +166,10 @@ function lastRounds(rounds: readonly (readonly Step[])[], size: number, isOpen: 
   return rounds.slice(-(size + (isOpen ? 1 : 0))).flat(2)
 }
 
-/** The longest end of whole steps that is small enough with the user message of the round that it cuts; the newest step always. */
+/**
+ * The longest end of whole steps that is small enough with the user message of the round that it
+ * cuts; the newest step always.
+ */
 function lastMessages(rounds: readonly (readonly Step[])[], size: number): readonly number[] {
   const steps = rounds.flatMap((round) => round.map((step) => ({ step, opener: round[0]?.[0] as number })))
   const ends = steps.map((_, from) => {

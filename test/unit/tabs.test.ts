@@ -47,7 +47,10 @@ interface Tab {
   /** The last context that this tab sent. */
   last: Context | undefined
 }
-/** One call, after it was made: its context, what a cold start foretold, and the messages that were in the log. */
+/**
+ * One call, after it was made: its context, what a cold start foretold, and the messages that were
+ * in the log.
+ */
 interface Call {
   readonly tab: Tab
   readonly tail: string

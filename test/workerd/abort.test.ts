@@ -34,7 +34,10 @@ const COMMITS: Readonly<Record<string, { setup: readonly SealedOp[]; ops: readon
   'an erase': { setup: SETUP, ops: [erase('op-1')] },
 }
 
-/** Rows of all tables, and all answers of the store. As one text, or what differs would fill the screen. */
+/**
+ * Rows of all tables, and all answers of the store. As one text, or what differs would fill the
+ * screen.
+ */
 async function dump({ storage }: DurableObjectState): Promise<string> {
   const read = await readAll(durableObjectStore(storage).open(SCOPE))
   const tables = storage.sql.exec(

@@ -1,4 +1,6 @@
-/** The worker of `test/e2e/raw-files.test.ts`: the library in a Durable Object, without the edge. */
+/**
+ * The worker of `test/e2e/raw-files.test.ts`: the library in a Durable Object, without the edge.
+ */
 import { DurableObject } from 'cloudflare:workers'
 import type { Store } from '../../src/ports/store.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'

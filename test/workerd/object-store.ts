@@ -3,7 +3,10 @@ import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'
 
-/** A store whose every call runs inside one Durable Object, as it must; opened anew whenever that one was. */
+/**
+ * A store whose every call runs inside one Durable Object, as it must; opened anew whenever that
+ * one was.
+ */
 export class ObjectStore implements Store {
   readonly stub: DurableObjectStub
   readonly #make: (storage: DurableObjectStorage) => Store

@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process'
 const LOOK_MS = 250
 
 /**
- * Calls back once when a process that this one depends on has ended: its parent, or one of `others`. Nothing tells of that: a shell between
- * two processes hands no signal on, and `kill -9` lets nobody say goodbye.
+ * Calls back once when a process that this one depends on has ended: its parent, or one of
+ * `others`. Nothing tells of that: a shell between two processes hands no signal on, and `kill -9`
+ * lets nobody say goodbye.
  */
 export function whenOrphaned(ended: () => void, others: readonly number[] = []): void {
   const { ppid } = process

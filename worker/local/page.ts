@@ -1,6 +1,7 @@
 /**
- * `node worker/local/page.ts [--only]`: builds the page, and puts it where the Worker serves it, file by file: what is served meanwhile is whole.
- * Files of earlier builds stay, since pages that are open may still ask for them; with `--only` they go.
+ * `node worker/local/page.ts [--only]`: builds the page, and puts it where the Worker serves it,
+ * file by file: what is served meanwhile is whole. Files of earlier builds stay, since pages that
+ * are open may still ask for them; with `--only` they go.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -10,7 +11,10 @@ const page = join(root, 'dist/web')
 
 /** Of which pages are made, and how. */
 const SOURCES = ['web', 'src', 'package-lock.json', 'vite.licenses.ts', 'worker/local/page.ts']
-/** Of the reference at `/docs`: RapiDoc, copied here, since its package brings a hundred others that its one file has inside. */
+/**
+ * Of the reference at `/docs`: RapiDoc, copied here, since its package brings a hundred others that
+ * its one file has inside.
+ */
 const REFERENCE = ['rapidoc-min.js', 'rapidoc-min.js.LICENSE.txt']
 
 /** Whether the page is as its sources are. */

@@ -1,8 +1,9 @@
 /**
- * `npm start`: the edge on this machine, without account, key or network. What it stores is in `.plimsoll/`, or in `--data DIR`.
+ * `npm start`: the edge on this machine, without account, key or network. What it stores is in
+ * `.plimsoll/`, or in `--data DIR`.
  *
- * Everybody on this machine is the user `local`, guests are let in, and chats are answered by the scripted demo model. A file `.dev.vars`
- * may say otherwise, with the variables of docs/deploy.md.
+ * Everybody on this machine is the user `local`, guests are let in, and chats are answered by the
+ * scripted demo model. A file `.dev.vars` may say otherwise, with the variables of docs/deploy.md.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,11 +21,15 @@ const POLL_MS = 100
 /** For what was told to end. */
 const PATIENCE_MS = 5_000
 
-/** Known to everybody who reads this, so it guards nothing: it is for loopback hosts, where everybody is let in anyway. */
+/**
+ * Known to everybody who reads this, so it guards nothing: it is for loopback hosts, where
+ * everybody is let in anyway.
+ */
 const GUEST_SECRET = 'for development on a loopback host: no secret'
 
 const QUIET = {
-  // It would ask where on Earth it runs, whether there is a newer version, and tell its maker that it was started.
+  // It would ask where on Earth it runs, whether there is a newer version, and tell its maker that
+  // it was started.
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   WRANGLER_HIDE_BANNER: 'true',
   WRANGLER_SEND_METRICS: 'false',

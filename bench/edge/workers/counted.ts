@@ -1,4 +1,7 @@
-/** The edge as it is, where calls of objects, statements and alarms are counted: too slow to be timed. `GET /counts` asks for them. */
+/**
+ * The edge as it is, where calls of objects, statements and alarms are counted: too slow to be
+ * timed. `GET /counts` asks for them.
+ */
 import type { Env } from '../../../worker/env.ts'
 import app from '../../../worker/index.ts'
 import { SessionObject, UserObject } from '../../../worker/objects.ts'
@@ -9,7 +12,10 @@ interface Counted {
   counts(): Counts | Promise<Counts>
 }
 
-/** Calls since they were last asked for, and who was called. For all objects: they are in one isolate with the Worker. */
+/**
+ * Calls since they were last asked for, and who was called. For all objects: they are in one
+ * isolate with the Worker.
+ */
 let calls = 0
 const called = new Map<string, () => Counted>()
 const environments = new WeakMap<Env, Env>()

@@ -57,7 +57,10 @@ export interface Calls {
   readonly shows: number
 }
 
-/** One exchange appended and the context ready, against Dexie's append and its read of the last messages. */
+/**
+ * One exchange appended and the context ready, against Dexie's append and its read of the last
+ * messages.
+ */
 export async function measureCalls(durability: Durability, laps: number): Promise<Calls> {
   const ours = openOurs(`call-ours-${durability}`, durability)
   await fillOurs(ours, 0, START / 2, START)

@@ -1,4 +1,7 @@
-/** Bare Dexie and bare IndexedDB, doing what an app without this library would do, or what the library does. */
+/**
+ * Bare Dexie and bare IndexedDB, doing what an app without this library would do, or what the
+ * library does.
+ */
 import { Dexie, type Table } from 'dexie'
 import { exchangeAt, type PlainMessage } from '../messages.ts'
 import { type Durability, EXCHANGE_BYTES, LAST, START } from '../page-orders.ts'
@@ -78,7 +81,10 @@ export class DexieLog {
     return log
   }
 
-  /** In one transaction: reads the head and whether any id is taken, then writes two rows and the head. */
+  /**
+   * In one transaction: reads the head and whether any id is taken, then writes two rows and the
+   * head.
+   */
   async appendGuarded(messages: readonly PlainMessage[]): Promise<void> {
     const op = crypto.randomUUID()
     await this.#db.transaction('rw', this.#meta, this.#head, this.#log, async () => {

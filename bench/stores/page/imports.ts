@@ -6,7 +6,9 @@ import { type Times, takeTurns, timed } from './turns.ts'
 
 let made = 0
 
-/** So many messages into an empty log, so many a transaction; each time into a database of its own. */
+/**
+ * So many messages into an empty log, so many a transaction; each time into a database of its own.
+ */
 export async function measureImports(messages: number, batch: number, laps: number): Promise<Times> {
   const exchanges = messages / 2
   const inBatches = async (fill: (from: number, to: number) => Promise<void>): Promise<void> => {

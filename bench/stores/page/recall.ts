@@ -14,7 +14,10 @@ const opened = (): StoreSubject => {
   return subject
 }
 
-/** Appends to a session, each list in a call of its own. Resolves with the milliseconds that it took. */
+/**
+ * Appends to a session, each list in a call of its own. Resolves with the milliseconds that it
+ * took.
+ */
 export function appendRecalled(
   sessionId: string,
   recalls: boolean,

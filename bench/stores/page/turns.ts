@@ -8,7 +8,10 @@ export interface Turn {
 /** Milliseconds of each call, by name. */
 export type Times = Record<string, number[]>
 
-/** Calls all of them in turns, each time beginning with another one, so that nobody always comes after the same. */
+/**
+ * Calls all of them in turns, each time beginning with another one, so that nobody always comes
+ * after the same.
+ */
 export async function takeTurns(turns: readonly Turn[], laps: number, warmUp = 0): Promise<Times> {
   const times: Times = Object.fromEntries(turns.map(({ name }) => [name, []]))
   for (let lap = 0; lap < warmUp + laps; lap++)

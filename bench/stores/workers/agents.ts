@@ -1,6 +1,7 @@
 /**
- * Cloudflare's own `agents/sessions`: a call appends the two messages and reads the last 40, newest first, which is its read
- * that does not grow with the log. With the variable `COMPACT_AFTER`, automatic compaction is armed and never due.
+ * Cloudflare's own `agents/sessions`: a call appends the two messages and reads the last 40, newest
+ * first, which is its read that does not grow with the log. With the variable `COMPACT_AFTER`,
+ * automatic compaction is armed and never due.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { Lifecycle } from 'agents/lifecycle'

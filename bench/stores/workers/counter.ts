@@ -37,7 +37,10 @@ export class Counter {
     this.#calls++
   }
 
-  /** What was done since it was last asked. A cursor knows its counts only once it was read, so they are summed at the end. */
+  /**
+   * What was done since it was last asked. A cursor knows its counts only once it was read, so they
+   * are summed at the end.
+   */
   take(): Counts {
     const cursors = this.#cursors
     const counts = {
@@ -56,7 +59,9 @@ export class Counter {
   }
 }
 
-/** Something of the platform with some properties of our own: its methods must be called on itself. */
+/**
+ * Something of the platform with some properties of our own: its methods must be called on itself.
+ */
 export function withOwn<Real extends object>(real: Real, own: object): Real {
   return new Proxy(real, {
     get(_, key) {

@@ -1,6 +1,7 @@
 /**
- * The memory alone at the edge: one Durable Object a session, and as little HTTP in front of it as there can be, without accounts. With
- * a way to fill a session and, in objects of their own, to count what a call does.
+ * The memory alone at the edge: one Durable Object a session, and as little HTTP in front of it as
+ * there can be, without accounts. With a way to fill a session and, in objects of their own, to
+ * count what a call does.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { Hono } from 'hono'

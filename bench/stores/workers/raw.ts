@@ -1,4 +1,7 @@
-/** The least that a call at the edge can be: two rows into SQLite, the last 40 out of it, without ids, roles or budget. */
+/**
+ * The least that a call at the edge can be: two rows into SQLite, the last 40 out of it, without
+ * ids, roles or budget.
+ */
 import { DurableObject } from 'cloudflare:workers'
 import { EXCHANGE_BYTES, type Fill, LAST } from '../edge-orders.ts'
 import { exchangeAt, type PlainMessage } from '../messages.ts'

@@ -1,7 +1,8 @@
 /**
- * Runs in every page before its own scripts, and says what is on the screen by asking which elements are hit at points of the viewport.
- * It knows nothing of any widget but that each message begins with its number. Asking takes long where very much is mounted, so that it
- * asks until it has found a message, and then looks at that one.
+ * Runs in every page before its own scripts, and says what is on the screen by asking which
+ * elements are hit at points of the viewport. It knows nothing of any widget but that each message
+ * begins with its number. Asking takes long where very much is mounted, so that it asks until it
+ * has found a message, and then looks at that one.
  */
 
 /** So long a message must stay where it is, with frames coming. */
@@ -26,7 +27,10 @@ new PerformanceObserver((list) => {
 }).observe({ type: 'longtask', buffered: true })
 
 const widgetWatch = {
-  /** Resolves once the message of that number stays on the screen: milliseconds from the navigation to the first frame that showed it there. */
+  /**
+   * Resolves once the message of that number stays on the screen: milliseconds from the navigation
+   * to the first frame that showed it there.
+   */
   async opened(newest: number): Promise<number> {
     const { since } = await stillness('from the bottom', newest)
     return since
@@ -38,7 +42,9 @@ const widgetWatch = {
     return number
   },
 
-  /** Milliseconds of the longest task since this was last asked; 0 where none was longer than 50. */
+  /**
+   * Milliseconds of the longest task since this was last asked; 0 where none was longer than 50.
+   */
   longestTask(): number {
     const longest = Math.max(0, ...tasks)
     tasks = []
@@ -52,7 +58,10 @@ Object.assign(globalThis, { widgetWatch })
 
 type Order = 'from the top' | 'from the bottom'
 
-/** Resolves once the first message in that order, which must be the one asked for, stayed where it is. */
+/**
+ * Resolves once the first message in that order, which must be the one asked for, stayed where it
+ * is.
+ */
 function stillness(order: Order, asked?: number): Promise<{ since: number; number: number }> {
   return new Promise((resolve) => {
     let found: Found | undefined

@@ -1,4 +1,7 @@
-/** What both pages of assistant-ui are made of: its primitives and its own Markdown, over an external store. */
+/**
+ * What both pages of assistant-ui are made of: its primitives and its own Markdown, over an
+ * external store.
+ */
 import {
   AssistantRuntimeProvider,
   ComposerPrimitive,

@@ -1,4 +1,5 @@
-// A chat over a memory in the browser: its messages, and the context of the next call, by two hooks.
+// A chat over a memory in the browser: its messages, and the context of the next call, by two
+// hooks.
 import { usePreview, useSession } from 'plimsoll/react'
 import { type FormEvent, useState } from 'react'
 import { createRoot } from 'react-dom/client'

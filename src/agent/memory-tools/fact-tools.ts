@@ -101,7 +101,10 @@ export const forget: MemoryTool<{ readonly id: string }> = {
   },
 }
 
-/** What a model remembers has the label of what it was taken from, so it stays in its session, and nothing pins it. */
+/**
+ * What a model remembers has the label of what it was taken from, so it stays in its session, and
+ * nothing pins it.
+ */
 async function remember(
   session: ToolSession,
   kind: FactKind,

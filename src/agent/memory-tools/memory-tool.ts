@@ -24,7 +24,8 @@ export interface MemoryTool<Input = never> {
   /** The feature that has to be in use. */
   readonly needs?: 'facts' | 'recall' | 'skills'
   /**
-   * Contract: what the model is to read. It may be called again for the same call, and then writes nothing more.
+   * Contract: what the model is to read. It may be called again for the same call, and then writes
+   * nothing more.
    *
    * @param input fits the schema
    * @throws what the model is to read as an error

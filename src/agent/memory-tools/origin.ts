@@ -10,7 +10,9 @@ import { SKILL } from './skill-text.ts'
 
 /** Rounds in which to look for a call that is not in the newest one. */
 const LOOK_BACK = 4
-/** Most messages that a fact names as its sources, and the bytes of JSON that they may take of it. */
+/**
+ * Most messages that a fact names as its sources, and the bytes of JSON that they may take of it.
+ */
 const MOST_SOURCES = 16
 const SOURCE_BYTES = 768
 /** Facts that are looked through for one that says the same. */
@@ -23,15 +25,18 @@ export interface Origin {
   /** The same for the same call, in whatever process. */
   readonly id: string
   readonly opId: string
-  /** At most `assistant`, and the lowest of all that was read in the round, and of facts that say the same. */
+  /**
+   * At most `assistant`, and the lowest of all that was read in the round, and of facts that say
+   * the same.
+   */
   readonly trust: Trust
   /** The message that opened the round, and its newest ones. */
   readonly sources: readonly string[]
 }
 
 /**
- * Where a call comes from: the round that holds it, else the newest one. Reads that round whole, for a label must fall with any message
- * in it.
+ * Where a call comes from: the round that holds it, else the newest one. Reads that round whole,
+ * for a label must fall with any message in it.
  */
 export async function originOf(
   session: ToolSession,
@@ -39,7 +44,8 @@ export async function originOf(
 ): Promise<Origin> {
   const { name, callId, input, text } = call
   const { round, entry } = await roundOf(session, callId)
-  // Models and recordings use ids of calls again, so the entry and what was asked are part of the name.
+  // Models and recordings use ids of calls again, so the entry and what was asked are part of the
+  // name.
   const hash = hashText(JSON.stringify([session.sessionId, entry ?? round[0]?.id ?? '', callId, name, input]))
   const said = round.map(trustOf).reduce<Trust>(lowerTrust, 'assistant')
   return {
@@ -81,7 +87,10 @@ function trustOf(message: Message): Trust {
   return isRecalled ? 'web' : message.trust
 }
 
-/** To say again what is remembered raises no label: the lowest of a trust and of the facts below `user` that say the same. */
+/**
+ * To say again what is remembered raises no label: the lowest of a trust and of the facts below
+ * `user` that say the same.
+ */
 async function lowestSaying(session: ToolSession, text: string, trust: Trust): Promise<Trust> {
   const facts = await session.facts.list({ first: COMPARED })
   return facts

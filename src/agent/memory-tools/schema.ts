@@ -2,7 +2,10 @@ import type { Json } from '../../ports/message.ts'
 
 type Schema = { readonly [key: string]: Json }
 
-/** Schema of an object that holds these and nothing else; at the top there is no choice between shapes, for providers refuse that. */
+/**
+ * Schema of an object that holds these and nothing else; at the top there is no choice between
+ * shapes, for providers refuse that.
+ */
 export function object(
   properties: { readonly [name: string]: Schema },
   required = Object.keys(properties),

@@ -10,7 +10,10 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
   ERR_NOT_FOUND: 'Use only names and ids that the context or a memory tool gave.',
 }
 
-/** What was refused, and so did nothing, is told to the model in plain words. Anything else that fails is thrown as it is. */
+/**
+ * What was refused, and so did nothing, is told to the model in plain words. Anything else that
+ * fails is thrown as it is.
+ */
 export async function telling<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work

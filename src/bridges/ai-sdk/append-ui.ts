@@ -10,17 +10,20 @@ import { toolNameOf } from './ui-parts.ts'
 const LOOK_BACK = 64
 
 /**
- * Writes what is new of the messages that a chat sends, whether it sends all of them or the last ones:
+ * Writes what is new of the messages that a chat sends, whether it sends all of them or the last
+ * ones:
  *
- * - A message of the user (or of the system) is known by its id; what stands before the newest known one is taken for known. To
- *   edit or regenerate, rewind the session first: a known id keeps its first content.
- * - Of an assistant's message nothing is written but results of calls that wait: what it said, the loop wrote when the model said it.
+ * - A message of the user (or of the system) is known by its id; what stands before the newest
+ *   known one is taken for known. To edit or regenerate, rewind the session first: a known id keeps
+ *   its first content.
+ * - Of an assistant's message nothing is written but results of calls that wait: what it said, the
+ *   loop wrote when the model said it.
  * - Into an empty log all of them are written.
  *
  * Repeating it writes nothing.
  *
- * @returns calls that the user has approved and their approvals, as messages to begin `streamText` with: it runs the tools. Most
- *   often empty.
+ * @returns calls that the user has approved and their approvals, as messages to begin `streamText`
+ * with: it runs the tools. Most often empty.
  * @throws as `session.append()`
  */
 export async function appendUIMessages(
@@ -58,7 +61,10 @@ async function settle(session: Session, message: UIMessage): Promise<void> {
   if (results.length > 0) await appendOnce(session, [{ role: 'tool', content: results }], key)
 }
 
-/** Approved calls that still wait, as the SDK looks for them: a reply with the calls, and the user's answers. */
+/**
+ * Approved calls that still wait, as the SDK looks for them: a reply with the calls, and the user's
+ * answers.
+ */
 async function approvalsIn(session: Session, message: UIMessage): Promise<ModelMessage[]> {
   const approved = callsIn(message).filter(
     ({ state, approval }) => state === 'approval-responded' && (approval as { approved?: boolean }).approved,

@@ -1,9 +1,10 @@
 import type { ModelMessage, SystemModelMessage } from 'ai'
 
 /**
- * Sets at most four marks, as `toAnthropic` does: after the system text, after memory, where the previous call ended (so that
- * what it wrote is found however long the newest step is: Anthropic looks back 20 blocks), and after all that stays, which is
- * all but the `passing` messages at the end.
+ * Sets at most four marks, as `toAnthropic` does: after the system text, after memory, where the
+ * previous call ended (so that what it wrote is found however long the newest step is: Anthropic
+ * looks back 20 blocks), and after all that stays, which is all but the `passing` messages at the
+ * end.
  */
 export function setMarks(
   instructions: readonly SystemModelMessage[],
@@ -25,7 +26,10 @@ function previousEnd(messages: readonly ModelMessage[]): number {
   return index
 }
 
-/** On a message the SDK's provider puts the mark on its last part; none of ours ends with what cannot carry one. */
+/**
+ * On a message the SDK's provider puts the mark on its last part; none of ours ends with what
+ * cannot carry one.
+ */
 function mark(message: ModelMessage | undefined): void {
   if (!message) return
   const { anthropic, ...others } = message.providerOptions ?? {}

@@ -9,9 +9,15 @@ import { toAISDK } from './to-ai-sdk.ts'
 import type { CallOptions, FunctionTool, LanguageModelV4, ProviderOptions, StreamPart } from './types.ts'
 
 export interface AISDKModelOptions {
-  /** Names the model in events and summaries. Default: provider and model id, for example `anthropic.messages/claude-sonnet-4`. */
+  /**
+   * Names the model in events and summaries. Default: provider and model id, for example
+   * `anthropic.messages/claude-sonnet-4`.
+   */
   readonly id?: string
-  /** Whether to set Anthropic's cache breakpoints, at most four. Default: for its models, behind any provider. */
+  /**
+   * Whether to set Anthropic's cache breakpoints, at most four. Default: for its models, behind any
+   * provider.
+   */
   readonly cache?: boolean
   /** Passed to every call, for example `{ openai: { reasoningEffort: 'low' } }`. */
   readonly providerOptions?: ProviderOptions
@@ -19,8 +25,8 @@ export interface AISDKModelOptions {
 }
 
 /**
- * `aiSdkModel` for models of the provider specification that this version of the SDK speaks. It does without `ai` itself, which a bundler
- * would put whole into a worker.
+ * `aiSdkModel` for models of the provider specification that this version of the SDK speaks. It
+ * does without `ai` itself, which a bundler would put whole into a worker.
  */
 export function currentModel(languageModel: LanguageModelV4, options: AISDKModelOptions = {}): Model {
   const { id = `${languageModel.provider}/${languageModel.modelId}` } = options

@@ -8,9 +8,10 @@ import { fromOutput } from './outputs.ts'
 import type { AssistantPart, ProviderOptions, ToolPart, UserPart } from './types.ts'
 
 /**
- * Model messages as messages for a log: one for one, but that an answer to a provider's own request for approval becomes an
- * assistant message of its own, before the results beside it. What providers add to texts, reasoning and calls (signatures, ids of
- * items) stays; what only the SDK understands travels in opaque parts. Also takes the prompt that a language model is given.
+ * Model messages as messages for a log: one for one, but that an answer to a provider's own request
+ * for approval becomes an assistant message of its own, before the results beside it. What
+ * providers add to texts, reasoning and calls (signatures, ids of items) stays; what only the SDK
+ * understands travels in opaque parts. Also takes the prompt that a language model is given.
  *
  * @throws ERR_INVALID_ARGUMENT: an unknown role
  * @example
@@ -66,8 +67,8 @@ export function fromAssistant(parts: readonly AssistantPart[]): Part[] {
 }
 
 /**
- * Reasoning that Anthropic signed is reasoning like any other. What another provider signed is kept whole and never left out for
- * lack of room: its calls are refused without it (vercel/ai#11036).
+ * Reasoning that Anthropic signed is reasoning like any other. What another provider signed is kept
+ * whole and never left out for lack of room: its calls are refused without it (vercel/ai#11036).
  */
 export function fromReasoning(text: string, options: ProviderOptions | undefined): Part[] {
   const { signature, ...rest } = options?.anthropic ?? {}
@@ -86,7 +87,10 @@ export function fromReasoning(text: string, options: ProviderOptions | undefined
   return [keep({ type: 'model', part: { type: 'reasoning', text, providerOptions: options as Json } })]
 }
 
-/** Results, and answers to a provider that asked for an approval. Other answers are the SDK's own business, and left out. */
+/**
+ * Results, and answers to a provider that asked for an approval. Other answers are the SDK's own
+ * business, and left out.
+ */
 function fromToolParts(parts: readonly ToolPart[]): MessageInput[] {
   const answers = parts.flatMap((part) =>
     part.type === 'tool-approval-response' && part.providerExecuted
@@ -119,7 +123,10 @@ function fromUserPart(part: UserPart): Part[] {
 
 type FilePart = Extract<AssistantPart, { readonly type: 'file' }>
 
-/** Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong into `attach`. */
+/**
+ * Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong into
+ * `attach`.
+ */
 function fromFile(part: FilePart): Part[] {
   const { mediaType, filename, providerOptions } = part
   const note = {

@@ -14,17 +14,21 @@ import { isToolPart, toolNameOf } from './ui-parts.ts'
 export type UIPart = Fields & { readonly type: string }
 
 /**
- * UI messages as messages for a log, without loss: `toUIMessages` gives back deep-equal ones. A message of an assistant becomes one
- * message for each of its steps, each followed by the results of its calls; the first has the id of the UI message, the others ids
- * made from it. So repeating an append of the same messages writes nothing.
+ * UI messages as messages for a log, without loss: `toUIMessages` gives back deep-equal ones. A
+ * message of an assistant becomes one message for each of its steps, each followed by the results
+ * of its calls; the first has the id of the UI message, the others ids made from it. So repeating
+ * an append of the same messages writes nothing.
  *
- * A call is a call of ours from the moment its input is there; it waits (`ERR_TOOL_PENDING` at `context()`) until it has its output,
- * its error, or a person's refusal. A preliminary output is none. Signed reasoning, texts and files are parts of ours too. Opaque parts
- * of provider `ai-sdk` hold the rest that a model reads: calls that the provider ran itself, reasoning of other providers than
- * Anthropic, custom parts. What only a person sees (data parts, sources, states, metadata) is kept in the message's metadata, up to
- * 4 KiB, and beyond that in an opaque part, except for a system message, which is refused then.
+ * A call is a call of ours from the moment its input is there; it waits (`ERR_TOOL_PENDING` at
+ * `context()`) until it has its output, its error, or a person's refusal. A preliminary output is
+ * none. Signed reasoning, texts and files are parts of ours too. Opaque parts of provider `ai-sdk`
+ * hold the rest that a model reads: calls that the provider ran itself, reasoning of other
+ * providers than Anthropic, custom parts. What only a person sees (data parts, sources, states,
+ * metadata) is kept in the message's metadata, up to 4 KiB, and beyond that in an opaque part,
+ * except for a system message, which is refused then.
  *
- * Values are taken as JSON, as when they travel over HTTP: properties that are undefined are left out.
+ * Values are taken as JSON, as when they travel over HTTP: properties that are undefined are left
+ * out.
  */
 export function fromUIMessages(messages: readonly UIMessage[]): MessageInput[] {
   return messages.flatMap((message) => fromUIMessage(jsonOf(message) as unknown as UIMessage))
@@ -137,7 +141,10 @@ function kept(part: UIPart): OpaquePart {
   return keep({ type: 'ui', part: part as never })
 }
 
-/** Whether a part is a call that this side runs, with an input that is whole, and a name and an id that a log takes. */
+/**
+ * Whether a part is a call that this side runs, with an input that is whole, and a name and an id
+ * that a log takes.
+ */
 export function isCall(part: UIPart): boolean {
   if (!isToolPart(part) || part.providerExecuted === true || part.state === 'input-streaming') return false
   const name = toolNameOf(part)

@@ -12,11 +12,16 @@ import { needAI } from './peer.ts'
 import { type AISDKRequest, toAISDK } from './to-ai-sdk.ts'
 import { toToolSpecs } from './tools.ts'
 
-/** What a loop asks of each context: as `session.context()`, with the tools as the SDK takes them. */
+/**
+ * What a loop asks of each context: as `session.context()`, with the tools as the SDK takes them.
+ */
 export interface LoopOptions extends Omit<ContextOptions, 'tools' | 'preview' | 'newEpoch'> {
   /** The tools that `streamText` is given: the budget counts all of them. Default: none. */
   readonly tools?: ToolSet
-  /** Whether to set Anthropic's cache breakpoints, at most four. Default: for its models, behind any provider. */
+  /**
+   * Whether to set Anthropic's cache breakpoints, at most four. Default: for its models, behind any
+   * provider.
+   */
   readonly cache?: boolean
 }
 
@@ -27,7 +32,10 @@ export interface EndedStep {
   readonly response: { readonly messages: readonly ModelMessage[] }
 }
 
-/** What is read of what the SDK tells before a step: so that the function fits, whatever the types of the app's tools. */
+/**
+ * What is read of what the SDK tells before a step: so that the function fits, whatever the types
+ * of the app's tools.
+ */
 export interface StepToPrepare {
   readonly model: LanguageModel
   readonly steps: readonly EndedStep[]
@@ -40,18 +48,21 @@ export interface StepToPrepare {
 export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
 
 /**
- * A function for the `prepareStep` of `streamText` and `generateText`, so that the budget holds inside of their tool loop: before
- * each step it writes what the steps before it said and what their tools gave, and sends the session's context in place of the
- * messages.
+ * A function for the `prepareStep` of `streamText` and `generateText`, so that the budget holds
+ * inside of their tool loop: before each step it writes what the steps before it said and what
+ * their tools gave, and sends the session's context in place of the messages.
  *
- * What the call begins with, its `messages` or `prompt`, is **not** written: append the user's message first. Nor is the last step,
- * after which there is none: give {@link writeStep} to `onStepEnd`, or take {@link memoryLoop}, which does both. A step is written
- * whole, its calls with their results, so a call that is aborted leaves no call behind. The ids of its messages are made from the
- * SDK's own id of the call and the step's number: whatever repeats it, it is written once. What tools gave that the user had
- * approved, and messages of the user that came meanwhile (`experimental_steering`), are written too.
+ * What the call begins with, its `messages` or `prompt`, is **not** written: append the user's
+ * message first. Nor is the last step, after which there is none: give {@link writeStep} to
+ * `onStepEnd`, or take {@link memoryLoop}, which does both. A step is written whole, its calls with
+ * their results, so a call that is aborted leaves no call behind. The ids of its messages are made
+ * from the SDK's own id of the call and the step's number: whatever repeats it, it is written once.
+ * What tools gave that the user had approved, and messages of the user that came meanwhile
+ * (`experimental_steering`), are written too.
  *
- * The function rejects, and with it the call, with what `context()` and `append()` reject with; ERR_INVALID_ARGUMENT: the call
- * has `instructions` of its own, which no budget counts. They belong into `createMemory({ system })`.
+ * The function rejects, and with it the call, with what `context()` and `append()` reject with;
+ * ERR_INVALID_ARGUMENT: the call has `instructions` of its own, which no budget counts. They belong
+ * into `createMemory({ system })`.
  *
  * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
@@ -71,14 +82,19 @@ export function prepareStep(session: Session, options: LoopOptions = {}): Prepar
   return prepareWith(session, options, new Set())
 }
 
-/** What a loop asks of contexts, checked before anything is written. @throws ERR_INVALID_ARGUMENT */
+/**
+ * What a loop asks of contexts, checked before anything is written. @throws ERR_INVALID_ARGUMENT
+ */
 function checkLoop(session: Session, options: LoopOptions): ContextOptions {
   const { tools, cache, ...contextOptions }: LoopOptions = { ...options }
   checkContext(session, options && contextOptions)
   return contextOptions
 }
 
-/** `written` names the steps that are known to be in the log, so that a long loop does not append each of them at each step. */
+/**
+ * `written` names the steps that are known to be in the log, so that a long loop does not append
+ * each of them at each step.
+ */
 function prepareWith(session: Session, options: LoopOptions, written: Set<string>): PrepareStep {
   const contextOptions = checkLoop(session, options)
   const { tools, cache } = options
@@ -115,8 +131,9 @@ function prepareWith(session: Session, options: LoopOptions, written: Set<string
 }
 
 /**
- * A function for `onStepEnd`, which writes each step as it ends, the last one too. Repeating a step writes nothing. The SDK does not
- * tell of what such a function throws: look at {@link MemoryLoop.settled}, or append the response's messages oneself.
+ * A function for `onStepEnd`, which writes each step as it ends, the last one too. Repeating a step
+ * writes nothing. The SDK does not tell of what such a function throws: look at
+ * {@link MemoryLoop.settled}, or append the response's messages oneself.
  *
  * @throws ERR_NOT_CONFIGURED: an `ai` before 7
  */
@@ -129,23 +146,29 @@ export function writeStep(session: Session): (step: EndedStep) => Promise<void> 
 export interface MemoryLoop extends AISDKRequest {
   readonly prepareStep: PrepareStep
   readonly onStepEnd: (step: EndedStep) => Promise<void>
-  /** Resolves when all steps that have ended are in the log; rejects with what the first write that failed rejected with. */
+  /**
+   * Resolves when all steps that have ended are in the log; rejects with what the first write that
+   * failed rejected with.
+   */
   readonly settled: () => Promise<void>
 }
 
 export interface MemoryLoopOptions extends LoopOptions {
   /**
-   * What a chat sends: UI messages of which those that are new are written first, see {@link appendUIMessages}. Tools that the user
-   * approved in them are run by the SDK before the first step. Default: none, what is asked was appended before.
+   * What a chat sends: UI messages of which those that are new are written first, see
+   * {@link appendUIMessages}. Tools that the user approved in them are run by the SDK before the
+   * first step. Default: none, what is asked was appended before.
    */
   readonly messages?: Parameters<typeof appendUIMessages>[1]
 }
 
 /**
- * All that `streamText` and `generateText` need to work on a session: the messages to begin with, `prepareStep`, and `onStepEnd`. The
- * user's message reaches the log by `messages` here or by an append before; each step, and so the final answer, when it ends.
+ * All that `streamText` and `generateText` need to work on a session: the messages to begin with,
+ * `prepareStep`, and `onStepEnd`. The user's message reaches the log by `messages` here or by an
+ * append before; each step, and so the final answer, when it ends.
  *
- * @throws as `session.context()`: ERR_TOOL_PENDING where calls wait for the user; ERR_NOT_CONFIGURED: an `ai` before 7
+ * @throws as `session.context()`: ERR_TOOL_PENDING where calls wait for the user;
+ * ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
  * import { memoryLoop } from 'plimsoll/ai-sdk'
@@ -194,7 +217,10 @@ async function appendStep(
   written.add(name)
 }
 
-/** Results of calls that the user had approved: the SDK runs them before the first step. They join the round of their call. */
+/**
+ * Results of calls that the user had approved: the SDK runs them before the first step. They join
+ * the round of their call.
+ */
 async function writeApproved(session: Session, messages: readonly ModelMessage[]): Promise<void> {
   const results = fromModelMessages(messages).filter(({ role }) => role === 'tool')
   const ids = results.flatMap(({ content }) =>

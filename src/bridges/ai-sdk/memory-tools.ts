@@ -5,9 +5,10 @@ import type { Json } from '../../ports/message.ts'
 import { toToolSet } from './tools.ts'
 
 /**
- * The memory's tools as the SDK takes them, with what {@link memoryTools} says of them. The steps must reach the session before the
- * next one begins, as with {@link memoryLoop}: what a model remembers has the trust of what the session's round holds. There, results of
- * the SDK's tools have the trust `tool`.
+ * The memory's tools as the SDK takes them, with what {@link memoryTools} says of them. The steps
+ * must reach the session before the next one begins, as with {@link memoryLoop}: what a model
+ * remembers has the trust of what the session's round holds. There, results of the SDK's tools have
+ * the trust `tool`.
  *
  * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
  * @example

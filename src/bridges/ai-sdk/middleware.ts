@@ -17,23 +17,29 @@ import { specsOf } from './tools.ts'
 import type { Prompt, StreamPart } from './types.ts'
 
 export interface MemoryMiddlewareOptions extends Omit<ContextOptions, 'tools' | 'preview' | 'newEpoch'> {
-  /** Whether to set Anthropic's cache breakpoints, at most four. Default: for its models, behind any provider. */
+  /**
+   * Whether to set Anthropic's cache breakpoints, at most four. Default: for its models, behind any
+   * provider.
+   */
   readonly cache?: boolean
 }
 
 /**
- * A middleware for `wrapLanguageModel`: each call of the model writes what is new in its prompt to the session, is given the
- * session's context in place of the prompt, and writes the reply when it is whole. A reply that fails, or that its reader gives up,
- * is not written. The tools of the call count.
+ * A middleware for `wrapLanguageModel`: each call of the model writes what is new in its prompt to
+ * the session, is given the session's context in place of the prompt, and writes the reply when it
+ * is whole. A reply that fails, or that its reader gives up, is not written. The tools of the call
+ * count.
  *
- * What is new: a prompt goes on from the log. The messages with which it begins are known where the log ends with the same ones
- * (the longest such run), compared by role, texts, calls and results; what follows is new and written. So an app may send the whole
- * conversation, its end, or only what is new, and a call that is repeated writes nothing twice. A prompt whose middle was edited does
- * not go on from the log and would be written whole: rewind the session first. For conversations in a browser, where messages have
- * ids, take `memoryLoop`.
+ * What is new: a prompt goes on from the log. The messages with which it begins are known where the
+ * log ends with the same ones (the longest such run), compared by role, texts, calls and results;
+ * what follows is new and written. So an app may send the whole conversation, its end, or only what
+ * is new, and a call that is repeated writes nothing twice. A prompt whose middle was edited does
+ * not go on from the log and would be written whole: rewind the session first. For conversations in
+ * a browser, where messages have ids, take `memoryLoop`.
  *
- * System messages are not written: calls reject with ERR_INVALID_ARGUMENT where they are not the memory's own, since no budget
- * counts them. Otherwise calls reject with what `append()` and `context()` reject with.
+ * System messages are not written: calls reject with ERR_INVALID_ARGUMENT where they are not the
+ * memory's own, since no budget counts them. Otherwise calls reject with what `append()` and
+ * `context()` reject with.
  *
  * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 7
  * @example

@@ -5,9 +5,10 @@ import { type AISDKModelOptions, currentModel } from './current-model.ts'
 import { needAI } from './peer.ts'
 
 /**
- * A model of the AI SDK, of any provider, as a {@link Model}. Calls `doStream` itself: no retries, no tools run, no files
- * downloaded. Signatures and ids of items come back with the message and go out with the next request. An `error` in the stream, a
- * finish with reason `error` and a stream without a finish reject; so does `signal`, with its reason, whatever the provider does.
+ * A model of the AI SDK, of any provider, as a {@link Model}. Calls `doStream` itself: no retries,
+ * no tools run, no files downloaded. Signatures and ids of items come back with the message and go
+ * out with the next request. An `error` in the stream, a finish with reason `error` and a stream
+ * without a finish reject; so does `signal`, with its reason, whatever the provider does.
  *
  * @throws ERR_INVALID_ARGUMENT: a string, which only the SDK's gateway could make a model of
  * @example
@@ -29,7 +30,10 @@ export function aiSdkModel(languageModel: LanguageModel, options: AISDKModelOpti
   return { id, complete: (request) => completeOlder(languageModel, { ...options, id }, request) }
 }
 
-/** Wrapping with nothing brings models of older provider specifications to the current one; no other model needs `ai` itself. */
+/**
+ * Wrapping with nothing brings models of older provider specifications to the current one; no other
+ * model needs `ai` itself.
+ */
 async function* completeOlder(
   model: Exclude<LanguageModel, string>,
   options: AISDKModelOptions,

@@ -2,13 +2,21 @@ import { base64 } from '../../platform/base64.ts'
 import type { Json, OpaquePart, Part } from '../../ports/message.ts'
 import type { ProviderOptions } from './types.ts'
 
-/** The provider of opaque parts that the bridge makes. Renderers for other providers leave them out. */
+/**
+ * The provider of opaque parts that the bridge makes. Renderers for other providers leave them out.
+ */
 export const AI_SDK = 'ai-sdk'
 
-/** Deepest value that is kept as it is; a log takes 32 levels, and these have some of their own around them. */
+/**
+ * Deepest value that is kept as it is; a log takes 32 levels, and these have some of their own
+ * around them.
+ */
 const MAX_DEPTH = 24
 
-/** Says more of the part that follows it. Ignored where that part is not of its kind, since reasoning may be left out. */
+/**
+ * Says more of the part that follows it. Ignored where that part is not of its kind, since
+ * reasoning may be left out.
+ */
 export interface Note {
   readonly type: 'note'
   readonly of: Part['type']
@@ -57,7 +65,8 @@ export function keptIn(part: Part): Kept | undefined {
 }
 
 /**
- * A value as JSON: what is undefined is left out, bytes become base64, addresses become text. As when it travels over HTTP.
+ * A value as JSON: what is undefined is left out, bytes become base64, addresses become text. As
+ * when it travels over HTTP.
  */
 export function jsonOf(value: unknown): Json {
   const text = JSON.stringify(value, (_, inner: unknown) => {

@@ -2,8 +2,8 @@ import type { AISDKRequest } from './to-ai-sdk.ts'
 import type { Prompt, PromptMessage } from './types.ts'
 
 /**
- * A request as the prompt of a language model: what the SDK makes of it, without downloads. Results that follow each other share a
- * message; so nothing here depends on the model.
+ * A request as the prompt of a language model: what the SDK makes of it, without downloads. Results
+ * that follow each other share a message; so nothing here depends on the model.
  */
 export function promptOf({ instructions = [], messages }: AISDKRequest): Prompt {
   const prompt: Prompt = [...instructions]

@@ -7,7 +7,10 @@ import { fromAssistant } from './from-model-messages.ts'
 import { given, parsed } from './opaque.ts'
 import type { AssistantPart, ReplyContent, ReplyUsage, StreamPart } from './types.ts'
 
-/** A whole reply as an assistant message; its sources are left out, as the SDK does: no provider takes them back. */
+/**
+ * A whole reply as an assistant message; its sources are left out, as the SDK does: no provider
+ * takes them back.
+ */
 export function messageOf(content: readonly ReplyContent[]): MessageInput {
   return { role: 'assistant', content: contentOf(fromAssistant(content.flatMap(modelPart))) }
 }
@@ -58,7 +61,10 @@ function modelPart(part: ReplyContent): AssistantPart[] {
   }
 }
 
-/** A call without arguments comes as nothing at all from some servers; text that is not JSON stays text. */
+/**
+ * A call without arguments comes as nothing at all from some servers; text that is not JSON stays
+ * text.
+ */
 export function inputOf(text: string): Json {
   if (text.trim() === '') return {}
   return parsed(text) ?? text
@@ -93,7 +99,8 @@ export class ReplyBuilder {
       }
       case 'text-end':
       case 'reasoning-end': {
-        // Metadata is replaced, not merged, and the last one counts: as in the SDK's own stream. Signatures come here.
+        // Metadata is replaced, not merged, and the last one counts: as in the SDK's own stream.
+        // Signatures come here.
         const block = this.#block(part.type === 'text-end' ? 'text' : 'reasoning', part.id)
         if (part.providerMetadata) block.providerMetadata = part.providerMetadata as never
         return
@@ -133,7 +140,10 @@ export function usageOf({ inputTokens, outputTokens }: ReplyUsage): Usage {
   })
 }
 
-/** `interrupted` and whatever else there will be is `other`; an error is none of these: the call failed. */
+/**
+ * `interrupted` and whatever else there will be is `other`; an error is none of these: the call
+ * failed.
+ */
 export function reasonOf(unified: string): FinishReason {
   const known: readonly string[] = ['stop', 'tool-calls', 'length', 'content-filter']
   return known.includes(unified) ? (unified as FinishReason) : 'other'

@@ -20,19 +20,21 @@ export interface AISDKRequest {
 
 export interface ToAISDKOptions {
   /**
-   * Whether to set `providerOptions.anthropic.cacheControl` at the borders of the sections, at most four times; other providers
-   * do not read it. @default true
+   * Whether to set `providerOptions.anthropic.cacheControl` at the borders of the sections, at most
+   * four times; other providers do not read it. @default true
    */
   readonly cache?: boolean
 }
 
 /**
- * A context as messages of the AI SDK, block after block: more blocks only add messages at the end, and the tail is the last
- * of them. Tools are the app's to pass. A system message inside the log is shown in its place as fenced user text, since the
- * SDK refuses system messages among the others, and Anthropic's provider those that others part.
+ * A context as messages of the AI SDK, block after block: more blocks only add messages at the end,
+ * and the tail is the last of them. Tools are the app's to pass. A system message inside the log is
+ * shown in its place as fenced user text, since the SDK refuses system messages among the others,
+ * and Anthropic's provider those that others part.
  *
- * Left out: blank texts, reasoning that nothing follows in its message, and what a provider ran without an end. A call that the
- * provider knows by an id of its own keeps that id, unless an earlier call has it; then it goes without what refers to it.
+ * Left out: blank texts, reasoning that nothing follows in its message, and what a provider ran
+ * without an end. A call that the provider knows by an id of its own keeps that id, unless an
+ * earlier call has it; then it goes without what refers to it.
  *
  * @example
  * ```ts
@@ -80,11 +82,17 @@ interface Known {
   /** Calls that the provider ran, and those of them that ended. */
   readonly ran: Set<string>
   readonly ended: Set<string>
-  /** Requests for approval of calls that are shown: an answer to any other is an orphan (vercel/ai#16385). */
+  /**
+   * Requests for approval of calls that are shown: an answer to any other is an orphan
+   * (vercel/ai#16385).
+   */
   readonly asked: Set<string>
 }
 
-/** Contract: depends on the block and those before it, so a longer list of blocks only adds messages at the end. */
+/**
+ * Contract: depends on the block and those before it, so a longer list of blocks only adds messages
+ * at the end.
+ */
 function renderBlock(block: Block, fence: string, known: Known): ModelMessage[] {
   const { role, parts } = block
   switch (role) {
@@ -143,8 +151,8 @@ function renderAssistant(parts: readonly Part[], known: Known): ModelMessage[] {
       } else if (own.type === 'tool-approval-request') {
         if (known.ran.has(own.toolCallId)) known.asked.add(own.approvalId)
       } else if (own.type === 'tool-call') {
-        // One that nothing came of: the reply was cut off, and no provider takes it back. A call that it made may still
-        // be open, and then its own result is to come.
+        // One that nothing came of: the reply was cut off, and no provider takes it back. A call
+        // that it made may still be open, and then its own result is to come.
         const open = asks || kept.flat().some((other) => other.type === 'tool-approval-request')
         if (!(answered.has(own.toolCallId) || open) || known.taken.has(own.toolCallId)) continue
         known.taken.add(own.toolCallId)
@@ -165,10 +173,11 @@ function renderAssistant(parts: readonly Part[], known: Known): ModelMessage[] {
 }
 
 /**
- * Brings a message to an end that providers accept. Reasoning at the end is refused: Anthropic, "The final block in an assistant
- * message cannot be `thinking`"; OpenAI, "reasoning was provided without its required following item" (vercel/ai#11036, #13430). Anthropic
- * refuses what comes after calls (vercel/ai#13013), so that goes before them. OpenAI's items keep their order: its reasoning
- * belongs to the item that follows.
+ * Brings a message to an end that providers accept. Reasoning at the end is refused: Anthropic,
+ * "The final block in an assistant message cannot be `thinking`"; OpenAI, "reasoning was provided
+ * without its required following item" (vercel/ai#11036, #13430). Anthropic refuses what comes
+ * after calls (vercel/ai#13013), so that goes before them. OpenAI's items keep their order: its
+ * reasoning belongs to the item that follows.
  */
 function withEnd(parts: AssistantPart[]): AssistantPart[] {
   const isCall = (index: number): boolean => {
@@ -212,7 +221,10 @@ function renderCall({ id, name, input }: ToolCallPart, note: Note | undefined, k
   }
 }
 
-/** Anthropic refuses a call whose `caller` names a call that is not in the request (vercel/ai#12504). */
+/**
+ * Anthropic refuses a call whose `caller` names a call that is not in the request
+ * (vercel/ai#12504).
+ */
 function withoutGoneCaller(options: ProviderOptions | undefined, known: Known): ProviderOptions | undefined {
   const anthropic = options?.anthropic
   const caller = anthropic?.caller

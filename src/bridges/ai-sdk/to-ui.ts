@@ -9,9 +9,10 @@ type Call = Extract<Part, { readonly type: 'tool-call' }>
 type OpenPart = { type: string; [key: string]: Json | undefined }
 
 /**
- * Messages of a log as UI messages, for example for the `messages` of `useChat`. Those that `fromUIMessages` made come back as they
- * were, except that a call that was answered since has its output, its error or its refusal. Of any others, what stands between two
- * messages of the user is one message of the assistant, with a `step-start` for each step; its id is that of the first.
+ * Messages of a log as UI messages, for example for the `messages` of `useChat`. Those that
+ * `fromUIMessages` made come back as they were, except that a call that was answered since has its
+ * output, its error or its refusal. Of any others, what stands between two messages of the user is
+ * one message of the assistant, with a `step-start` for each step; its id is that of the first.
  *
  * @example
  * ```ts
@@ -80,7 +81,10 @@ class Open {
     }
   }
 
-  /** Gives each result to the first call that it can be for: to one that had a result when it was written, if there is one. */
+  /**
+   * Gives each result to the first call that it can be for: to one that had a result when it was
+   * written, if there is one.
+   */
   answer(results: readonly ToolResultPart[]): void {
     for (const result of results) {
       const named = this.#calls.filter(({ id, answered }) => id === result.callId && !answered)

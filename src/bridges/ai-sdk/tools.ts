@@ -5,7 +5,10 @@ import type { CallOptions } from './types.ts'
 
 /** A tool as an app writes it for Plimsoll. */
 export interface ExecutableTool extends ToolSpec {
-  /** Contract: resolves to JSON, or rejects with what went wrong. Without it, the app answers the calls itself. */
+  /**
+   * Contract: resolves to JSON, or rejects with what went wrong. Without it, the app answers the
+   * calls itself.
+   */
   execute?(
     input: never,
     options: { readonly toolCallId: string; readonly abortSignal?: AbortSignal },
@@ -13,9 +16,9 @@ export interface ExecutableTool extends ToolSpec {
 }
 
 /**
- * The tools that a budget counts, from those that the SDK is given, in their order. Schemas of every kind that the SDK takes become
- * JSON Schema by the SDK's own rules. Descriptions that depend on a context count as none; a tool that the provider runs counts by
- * its name, id and arguments.
+ * The tools that a budget counts, from those that the SDK is given, in their order. Schemas of
+ * every kind that the SDK takes become JSON Schema by the SDK's own rules. Descriptions that depend
+ * on a context count as none; a tool that the provider runs counts by its name, id and arguments.
  */
 export async function toToolSpecs(tools: ToolSet = {}): Promise<ToolSpec[]> {
   return Promise.all(
@@ -43,7 +46,8 @@ function providerTool(name: string, id: string, args: unknown): ToolSpec {
 }
 
 /**
- * Tools as the SDK takes them. Their schemas are told to the model and not checked against: `execute` is given what the model sent.
+ * Tools as the SDK takes them. Their schemas are told to the model and not checked against:
+ * `execute` is given what the model sent.
  *
  * @example
  * ```ts

@@ -1,4 +1,7 @@
-/** Names for types of the AI SDK that `ai` does not export itself, all derived from those that it does. */
+/**
+ * Names for types of the AI SDK that `ai` does not export itself, all derived from those that it
+ * does.
+ */
 import type { AssistantContent, LanguageModel, ModelMessage, ToolContent } from 'ai'
 
 /** A model of the provider specification that this version of the SDK speaks. */

@@ -1,4 +1,7 @@
-/** How the parts of a UI message lie in messages of ours: what is needed to put it together again, beside what those hold. */
+/**
+ * How the parts of a UI message lie in messages of ours: what is needed to put it together again,
+ * beside what those hold.
+ */
 
 import { MAX_METADATA_BYTES } from '../../kernel/log/message.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'

@@ -1,4 +1,7 @@
-/** Parts of UI messages that have no part of ours, as the parts of a model message that the SDK makes of them. */
+/**
+ * Parts of UI messages that have no part of ours, as the parts of a model message that the SDK
+ * makes of them.
+ */
 import type { Json } from '../../ports/message.ts'
 import { given, isRecord, jsonOf } from './opaque.ts'
 import { addressOf } from './outputs.ts'
@@ -31,7 +34,9 @@ export const isToolPart = ({ type }: { readonly type: string }): boolean =>
 export const toolNameOf = (part: Fields): string =>
   part.type === 'dynamic-tool' ? String(part.toolName) : part.type.slice('tool-'.length)
 
-/** A call that the provider ran, with its result, or with the answer of the person who was asked. */
+/**
+ * A call that the provider ran, with its result, or with the answer of the person who was asked.
+ */
 function providerCall(part: Fields): (AssistantPart | ToolPart)[] {
   if (part.state === 'input-streaming') return []
   const toolCallId = String(part.toolCallId)

@@ -17,15 +17,17 @@ export interface McpRequestOptions extends MemoryMcpOptions {
 const MEBIBYTE = 1_048_576
 
 /**
- * Answers one HTTP request of the Model Context Protocol (streamable HTTP) over a session's memory. Stateless: there is no session id of
- * the protocol, each request is answered by itself, as JSON; so `GET` (a stream of the server's own messages) and `DELETE` have status
- * 405. A body that is no JSON-RPC, or an unknown `MCP-Protocol-Version`, is 400. Who asks, whether the request's origin may, and whose
+ * Answers one HTTP request of the Model Context Protocol (streamable HTTP) over a session's memory.
+ * Stateless: there is no session id of the protocol, each request is answered by itself, as JSON;
+ * so `GET` (a stream of the server's own messages) and `DELETE` have status
+ * 405. A body that is no JSON-RPC, or an unknown `MCP-Protocol-Version`, is 400. Who asks, whether
+ *   the request's origin may, and whose
  * session it is, is decided before.
  *
  * Never rejects for what a client sends, and never answers it with a status of 500 or above.
  *
- * @param session where it takes work to open, a function that does so: it is called once there is something to answer, and not for what is
- *   refused
+ * @param session where it takes work to open, a function that does so: it is called once there is
+ * something to answer, and not for what is refused
  * @throws ERR_INVALID_ARGUMENT (an unknown option, `only` names no tool), what `session` throws
  * @example
  * ```ts
@@ -63,8 +65,9 @@ export async function handleMcpRequest(
   const failed = new Promise<never>((_, reject) => {
     fail = reject
   })
-  // Between requests nothing goes on that a notification could be about, and a batch that cancels its own request would wait for ever
-  // for the answer. This server asks nothing, so a response is to nothing either.
+  // Between requests nothing goes on that a notification could be about, and a batch that cancels
+  // its own request would wait for ever for the answer. This server asks nothing, so a response is
+  // to nothing either.
   const listen: NonNullable<typeof transport.onmessage> = (message, extra) => {
     if (!isJSONRPCRequest(message)) return
     connected ??= connect()

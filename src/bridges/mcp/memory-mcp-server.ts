@@ -33,7 +33,10 @@ import { toolList } from './tool-list.ts'
 export interface MemoryMcpOptions {
   /** Names of the tools that there are. Default: all that the memory has. */
   readonly only?: readonly MemoryToolName[]
-  /** What a client's model is told when it connects. Default: `sessionStartGuide`, and where the session's start is. */
+  /**
+   * What a client's model is told when it connects. Default: `sessionStartGuide`, and where the
+   * session's start is.
+   */
   readonly instructions?: string
   /** As what the server introduces itself. Default: this library. */
   readonly info?: Implementation
@@ -54,10 +57,12 @@ interface Schema<Value> {
 }
 
 /**
- * An MCP server that offers one session's memory. Made by {@link memoryMcpServer}; has `connect(transport)` and `close()`.
+ * An MCP server that offers one session's memory. Made by {@link memoryMcpServer}; has
+ * `connect(transport)` and `close()`.
  *
- * It stands on the SDK's protocol rather than on its `Server`: that one brings a validator which generates code, which Workers do not
- * allow, and which would make all of this four times as large in a bundle.
+ * It stands on the SDK's protocol rather than on its `Server`: that one brings a validator which
+ * generates code, which Workers do not allow, and which would make all of this four times as large
+ * in a bundle.
  */
 export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification, ServerResult> {
   readonly #session: McpSession
@@ -119,7 +124,8 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
     readonly name: string
     readonly arguments?: { readonly [name: string]: unknown } | undefined
   }): Promise<CallToolResult> {
-    // Not the request's id: clients count from 1 whenever they connect, and what was forgotten would be taken for remembered.
+    // Not the request's id: clients count from 1 whenever they connect, and what was forgotten
+    // would be taken for remembered.
     const call = {
       id: this.#newId(),
       name: given.name.slice(0, LONGEST_NAME),
@@ -138,21 +144,27 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
     return guide
   }
 
-  /** It asks clients for nothing, so that there is nothing that they would have to be able to do. */
+  /**
+   * It asks clients for nothing, so that there is nothing that they would have to be able to do.
+   */
   protected override assertCapabilityForMethod(): void {}
   protected override assertNotificationCapability(): void {}
   protected override assertRequestHandlerCapability(): void {}
   protected override assertTaskCapability(): void {}
-  /** Who has no tasks answers a request that asks for one as any other: so the protocol wants it. */
+  /**
+   * Who has no tasks answers a request that asks for one as any other: so the protocol wants it.
+   */
   protected override assertTaskHandlerCapability(): void {}
 }
 
 /**
- * A server of the Model Context Protocol over a session's memory: the memory's tools, the session's start as a resource, and how to use
- * them as instructions and as a prompt. `connect` it to any transport of the SDK; over HTTP use {@link handleMcpRequest}.
+ * A server of the Model Context Protocol over a session's memory: the memory's tools, the session's
+ * start as a resource, and how to use them as instructions and as a prompt. `connect` it to any
+ * transport of the SDK; over HTTP use {@link handleMcpRequest}.
  *
- * What a client's model remembers is a model's word: trust `assistant` at most, and less where the session's newest round holds less.
- * It is never pinned, shared, promoted or in the system section. What that model read elsewhere is not seen here, so it lowers nothing.
+ * What a client's model remembers is a model's word: trust `assistant` at most, and less where the
+ * session's newest round holds less. It is never pinned, shared, promoted or in the system section.
+ * What that model read elsewhere is not seen here, so it lowers nothing.
  *
  * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
  * @example

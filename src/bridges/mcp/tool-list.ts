@@ -7,7 +7,10 @@ type Note = Pick<Required<ToolAnnotations>, 'readOnlyHint' | 'destructiveHint' |
 }
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
-/** Nothing is lost: what is superseded, resolved or unloaded is kept, and what is said twice is one fact. */
+/**
+ * Nothing is lost: what is superseded, resolved or unloaded is kept, and what is said twice is one
+ * fact.
+ */
 const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true }
 const REMOVES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
 

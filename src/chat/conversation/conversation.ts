@@ -53,7 +53,10 @@ interface Open {
   takeBack: (() => Promise<void>) | undefined
 }
 
-/** One conversation on the screen: follows a session, whoever writes to it, and has said what is said here. */
+/**
+ * One conversation on the screen: follows a session, whoever writes to it, and has said what is
+ * said here.
+ */
 export class ChatConversation implements Conversation {
   readonly #parts: ConversationParts
   readonly #listeners = new Set<() => void>()
@@ -240,7 +243,10 @@ export class ChatConversation implements Conversation {
     if (this.#open) this.#become({ model: this.#open.home.model() })
   }
 
-  /** Sends what a session of an edge waits for, if it is the one that is open. @returns whether it is */
+  /**
+   * Sends what a session of an edge waits for, if it is the one that is open. @returns whether it
+   * is
+   */
   onSent(sessionId: string): boolean {
     if (this.#open?.entry.sessionId !== sessionId) return false
     void this.#refresh().then(() => {
@@ -396,7 +402,10 @@ export class ChatConversation implements Conversation {
     return true
   }
 
-  /** Keeps a message until its edge has it; where it cannot be kept, it is sent at once or not at all. */
+  /**
+   * Keeps a message until its edge has it; where it cannot be kept, it is sent at once or not at
+   * all.
+   */
   async #toOutbox(
     { outbox, session, entry }: Open,
     { id, text, title }: { readonly id: string; readonly text: string; readonly title?: string },
@@ -633,7 +642,10 @@ function firstOfReply(messages: readonly Message[], place: number): number {
   return messages.findLastIndex(({ role }, index) => role === 'user' && index < place) + 1
 }
 
-/** Calls back once a message of a session has left the outbox, whichever tab sent it: before, an edge has nothing to tell of. */
+/**
+ * Calls back once a message of a session has left the outbox, whichever tab sent it: before, an
+ * edge has nothing to tell of.
+ */
 function onceSent(outbox: Outbox, sessionId: string, sent: () => void): () => void {
   let waited = false
   const end = outbox.subscribe(() => {

@@ -12,7 +12,8 @@ export interface Run {
 export const NOTHING: Run = { messages: [], hasOlder: false }
 
 /**
- * A run brought up to date with the newest page: what is older stays where the two meet, else the page stands alone.
+ * A run brought up to date with the newest page: what is older stays where the two meet, else the
+ * page stands alone.
  *
  * @param asked how many messages the page was asked for
  */

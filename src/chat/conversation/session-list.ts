@@ -17,7 +17,10 @@ interface State {
   readonly sessions: readonly SessionEntry[]
 }
 
-/** The sessions of all homes, the newest first. A home that cannot be read keeps what was read of it before. */
+/**
+ * The sessions of all homes, the newest first. A home that cannot be read keeps what was read of it
+ * before.
+ */
 export class ChatSessionList implements SessionList {
   readonly #parts: SessionListParts
   readonly #listeners = new Set<() => void>()

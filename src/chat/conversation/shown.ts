@@ -14,7 +14,10 @@ export interface ShownParts {
   readonly waiting: readonly OutboxEntry[]
 }
 
-/** What is on the screen, in order. Messages of which nothing changed are the same objects as before. */
+/**
+ * What is on the screen, in order. Messages of which nothing changed are the same objects as
+ * before.
+ */
 export function shownMessages(
   { run, branches, facts, waiting }: ShownParts,
   before: readonly ShownMessage[],

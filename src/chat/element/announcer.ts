@@ -4,7 +4,10 @@ import type { Words } from '../strings/words.ts'
 /** At most this often something is said, in milliseconds. */
 const EVERY_MS = 1_500
 
-/** Says aloud what a reply says, in whole sentences as they become whole; politely, and never token by token. */
+/**
+ * Says aloud what a reply says, in whole sentences as they become whole; politely, and never token
+ * by token.
+ */
 export class Announcer {
   readonly #region: HTMLElement
   #wasReplying = false

@@ -1,6 +1,8 @@
 import type { Chat } from '../open-chat.ts'
 
-/** How long the list of conversations is waited for before an empty one is shown, in milliseconds. */
+/**
+ * How long the list of conversations is waited for before an empty one is shown, in milliseconds.
+ */
 const WAIT_MS = 1_500
 
 /** Shows the conversation of that id; without one the newest, or an empty one. */

@@ -31,7 +31,10 @@ const STROKES = {
 
 export type IconName = keyof typeof STROKES
 
-/** A picture that says nothing: what it stands for is said in words beside it, or by the button around it. */
+/**
+ * A picture that says nothing: what it stands for is said in words beside it, or by the button
+ * around it.
+ */
 export function icon(name: IconName): TemplateResult {
   return html`<svg class="icon icon-${name}" viewBox="0 0 24 24" aria-hidden="true"><path d=${STROKES[name]} /></svg>`
 }

@@ -1,4 +1,7 @@
-/** What is remembered of the user, to be looked at, changed and removed. Loaded when it is first opened. */
+/**
+ * What is remembered of the user, to be looked at, changed and removed. Loaded when it is first
+ * opened.
+ */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Chat } from '../open-chat.ts'
@@ -39,7 +42,9 @@ export interface MemoryState {
 export interface MemoryActions {
   update(change: Partial<MemoryState>): void
   search(query: string): void
-  /** Does something with the memory, then reads it again; `then` says what else is shown after it. */
+  /**
+   * Does something with the memory, then reads it again; `then` says what else is shown after it.
+   */
   change<Done>(
     task: (memory: MemoryPanelModel) => Promise<Done>,
     then?: (done: Done) => Partial<MemoryState>,

@@ -49,7 +49,10 @@ function optionView({ words, chat, attempt }: Scene, option: ModelOption, isChos
     }</button>`
 }
 
-/** A developer's own. What is typed here goes to the picker alone, and nowhere that outlives the page. */
+/**
+ * A developer's own. What is typed here goes to the picker alone, and nowhere that outlives the
+ * page.
+ */
 function endpointForm({ words, act, chat, attempt }: Scene): TemplateResult {
   return html`<form class="card" @submit=${(event: SubmitEvent) => {
     event.preventDefault()

@@ -1,4 +1,7 @@
-/** The look of what only the list of conversations and the panels have, over the custom properties of the view. */
+/**
+ * The look of what only the list of conversations and the panels have, over the custom properties
+ * of the view.
+ */
 export const panelStyle = `
 .search { position: relative; margin-block-end: 0.625rem }
 .search .icon { position: absolute; inset-block-start: 0.5625rem; inset-inline-start: 0.6875rem; color: var(--muted) }

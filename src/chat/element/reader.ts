@@ -2,7 +2,10 @@ import type { ShownMessage } from '../ports.ts'
 
 /** Most messages that are in the DOM at a time. */
 const WINDOW = 120
-/** By how many the window moves: each is drawn anew in one frame, Markdown and all, and forty of them take more than 50 ms. */
+/**
+ * By how many the window moves: each is drawn anew in one frame, Markdown and all, and forty of
+ * them take more than 50 ms.
+ */
 const STEP = 10
 /** At the end of a conversation, how many of its messages are drawn. */
 const AT_END = 60
@@ -23,8 +26,9 @@ export interface ReaderHost {
 }
 
 /**
- * Where somebody reads in a list that may be any length: which messages are drawn, and what stays where it is while there come others
- * before or after it. A list whose end is in sight stays at its end.
+ * Where somebody reads in a list that may be any length: which messages are drawn, and what stays
+ * where it is while there come others before or after it. A list whose end is in sight stays at its
+ * end.
  */
 export class Reader {
   readonly #host: ReaderHost
@@ -33,9 +37,15 @@ export class Reader {
   /** Id of the first message that is drawn, once the reader left the end. */
   #first: string | undefined
   #anchor: { readonly id: string; readonly top: number } | undefined
-  /** Where it was put. Browsers put it on whole pixels: measured again from there, the anchor would wander by a part of one each time. */
+  /**
+   * Where it was put. Browsers put it on whole pixels: measured again from there, the anchor would
+   * wander by a part of one each time.
+   */
   #settledAt: number | undefined
-  /** Whether it is to go to the end with the next drawing: what scrolls before that is of no account. */
+  /**
+   * Whether it is to go to the end with the next drawing: what scrolls before that is of no
+   * account.
+   */
   #goesToEnd = false
   #isReadingOlder = false
   readonly #resizes = new ResizeObserver(() => this.settle())

@@ -11,8 +11,8 @@ export interface Row {
 }
 
 /**
- * Rows of the messages in `[from, to)`. Results of tools stand with their calls, even where they are after `to`; what a reader is not
- * addressed by (instructions, results) has no row of its own.
+ * Rows of the messages in `[from, to)`. Results of tools stand with their calls, even where they
+ * are after `to`; what a reader is not addressed by (instructions, results) has no row of its own.
  */
 export function rowsOf(messages: readonly ShownMessage[], from: number, to: number): readonly Row[] {
   const results = resultsIn(messages, from, to)

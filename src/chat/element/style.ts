@@ -1,4 +1,7 @@
-/** The look of the view. Colours, type and sizes are custom properties with a default; see the table in docs/chat.md. */
+/**
+ * The look of the view. Colours, type and sizes are custom properties with a default; see the table
+ * in docs/chat.md.
+ */
 export const viewStyle = `
 .chat {
   --accent: var(--plimsoll-accent, light-dark(#14598c, #7cc0ee));

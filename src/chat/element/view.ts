@@ -38,7 +38,9 @@ const AT_FIRST: Ui = {
   dismissed: undefined,
 }
 
-/** What is shown comes first; soon after it, before the page may be offline, what answering needs. */
+/**
+ * What is shown comes first; soon after it, before the page may be offline, what answering needs.
+ */
 const PREPARE_MS = 500
 const COPIED_MS = 1_600
 const SEARCH_MS = 200

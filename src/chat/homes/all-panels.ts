@@ -6,7 +6,10 @@ import type { MemoryPanelModel } from '../ports.ts'
 /** How each export begins. */
 const BEGIN = '{"type":"export"'
 
-/** What is remembered in several homes, as one. Profile and skills are those of the last one, which new sessions are made in. */
+/**
+ * What is remembered in several homes, as one. Profile and skills are those of the last one, which
+ * new sessions are made in.
+ */
 export function allPanels(panels: readonly MemoryPanelModel[]): MemoryPanelModel {
   const main = panels.at(-1)
   if (!main)

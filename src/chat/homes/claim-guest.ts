@@ -10,7 +10,8 @@ export interface ClaimParts {
 }
 
 /**
- * Moves what a guest has at an edge to the user: what waits to be sent first, since nobody but the guest may send it. Idempotent.
+ * Moves what a guest has at an edge to the user: what waits to be sent first, since nobody but the
+ * guest may send it. Idempotent.
  *
  * @returns new ids of sessions
  * @throws ERR_STORAGE: the edge was not reached

@@ -20,7 +20,10 @@ export interface EdgeParts {
   readonly onSent: (sessionId: string) => void
 }
 
-/** An edge, as one user of the widget has it: the sessions there, and what waits to be sent. Loaded by pages that have one. */
+/**
+ * An edge, as one user of the widget has it: the sessions there, and what waits to be sent. Loaded
+ * by pages that have one.
+ */
 export class Edge {
   readonly home: Home
   readonly outbox: Outbox
@@ -59,7 +62,9 @@ export class Edge {
     return client
   }
 
-  /** Has a session answered that is not on the screen: the edge goes on by itself once it was asked. */
+  /**
+   * Has a session answered that is not on the screen: the edge goes on by itself once it was asked.
+   */
   async answerUnseen(sessionId: string): Promise<void> {
     const { signal } = new AbortController()
     const session = this.home.session(sessionId)

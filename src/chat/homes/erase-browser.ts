@@ -14,7 +14,10 @@ export interface EraseParts {
   readonly client: Client | undefined
 }
 
-/** Removes all that the widget keeps of an owner in this browser, and what a guest has at the edge, where that can be reached. */
+/**
+ * Removes all that the widget keeps of an owner in this browser, and what a guest has at the edge,
+ * where that can be reached.
+ */
 export async function eraseBrowser({
   platform,
   name,

@@ -68,8 +68,8 @@ export interface HomeSession {
   /** Loads what the next message and its reply need, ahead of them. */
   prepare(): Promise<void>
   /**
-   * Has the newest message answered, or goes on with a reply that was cut off; one at a time, also among tabs. What came of a reply that
-   * was stopped is kept.
+   * Has the newest message answered, or goes on with a reply that was cut off; one at a time, also
+   * among tabs. What came of a reply that was stopped is kept.
    */
   reply(options: ReplyOptions): Promise<void>
   /** Follows a reply that goes on already. @returns whether there was one */

@@ -4,7 +4,8 @@ import type { Imported } from '../../ports/transfer.ts'
 /**
  * What an import came to, for the panel: entries of logs, and facts, that were written.
  *
- * @throws ERR_CONFLICT: a session has another log here, one that was erased included, so that its messages were not taken in
+ * @throws ERR_CONFLICT: a session has another log here, one that was erased included, so that its
+ * messages were not taken in
  */
 export function importCount({ parts, conflicts }: Imported): {
   readonly messages: number

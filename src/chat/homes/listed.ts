@@ -1,6 +1,9 @@
 import type { FoundSession, ListedSession } from './home.ts'
 
-/** All sessions of a home that gives pages of them. @param page Contract: gives those after an id, in order; none at the end */
+/**
+ * All sessions of a home that gives pages of them. @param page Contract: gives those after an id,
+ * in order; none at the end
+ */
 export async function listed(
   page: (options: { readonly after?: string }) => Promise<readonly ListedSession[]>,
 ): Promise<readonly ListedSession[]> {

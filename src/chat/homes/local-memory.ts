@@ -1,4 +1,7 @@
-/** The memory behind sessions that are kept in this browser; loaded when something is written, looked for or asked of it. */
+/**
+ * The memory behind sessions that are kept in this browser; loaded when something is written,
+ * looked for or asked of it.
+ */
 import { createMemory } from '../../create-memory.ts'
 import type { CompactionShape } from '../../features/compaction/feature.ts'
 import type { FactsShape } from '../../features/facts/feature.ts'
@@ -50,7 +53,8 @@ export function localMemory({ store, system, budget = BUDGET, platform }: LocalM
   return createMemory({
     store,
     budget,
-    // What leaves the window is summarised by the extract: whether a model may be called for it, the page did not say.
+    // What leaves the window is summarised by the extract: whether a model may be called for it,
+    // the page did not say.
     use: [...standard(), recall()],
     clock: now,
     newId,

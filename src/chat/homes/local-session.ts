@@ -72,7 +72,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     },
     reply: (options) =>
       locks.request(lockName, { signal: AbortSignal.any([options.signal, options.leave]) }, async () => {
-        // Where another tab answered while this one waited, the run finds that out, and calls no model.
+        // Where another tab answered while this one waited, the run finds that out, and calls no
+        // model.
         const [opener] = await readHistory(log, { rounds: 1 })
         const { reply } = await import('./local-reply.ts')
         await reply(await opened(), opener?.id, await parts.reply(), options)

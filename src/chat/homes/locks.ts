@@ -1,6 +1,8 @@
 import type { ChatLocks } from '../settings.ts'
 
-/** Locks within this page: for browsers without `navigator.locks`. Tabs do not know of each other's. */
+/**
+ * Locks within this page: for browsers without `navigator.locks`. Tabs do not know of each other's.
+ */
 export function pageLocks(): ChatLocks {
   const held = new Map<string, Promise<unknown>>()
   return {

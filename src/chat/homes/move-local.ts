@@ -18,7 +18,10 @@ export interface OwnerParts {
   readonly name: string
 }
 
-/** Moves what one owner has in this browser to another, and deletes the database where it was. Idempotent, as {@link moveLocal} is. */
+/**
+ * Moves what one owner has in this browser to another, and deletes the database where it was.
+ * Idempotent, as {@link moveLocal} is.
+ */
 export async function moveOwner(move: Move, { open, identity, platform, name }: OwnerParts): Promise<void> {
   const [from, to] = [await open(move.from), await open(move.to)]
   try {
@@ -49,10 +52,12 @@ export interface Progress {
 }
 
 /**
- * Moves all that is kept of one user to another: copies it, notes that, then erases where it was. Idempotent: after a crash anywhere, the
- * same call finishes it, and nothing is there twice. Until the copy is whole nothing is erased, and what is erased in part is not copied.
+ * Moves all that is kept of one user to another: copies it, notes that, then erases where it was.
+ * Idempotent: after a crash anywhere, the same call finishes it, and nothing is there twice. Until
+ * the copy is whole nothing is erased, and what is erased in part is not copied.
  *
- * @throws ERR_CONFLICT: a session is at both places, and is not the same; nothing was erased. As `importInto` and `eraseUser`
+ * @throws ERR_CONFLICT: a session is at both places, and is not the same; nothing was erased. As
+ * `importInto` and `eraseUser`
  *
  * Limit: what another tab writes there between the copy and the end of the erasure is lost.
  */

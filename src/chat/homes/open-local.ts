@@ -16,7 +16,10 @@ export interface LocalStoreOptions {
 /** A database of this browser's with sessions in it. */
 export interface LocalStore {
   readonly store: DexieStore
-  /** The memory over it, the same each time. It weighs more than all else here, and nobody needs it to read. */
+  /**
+   * The memory over it, the same each time. It weighs more than all else here, and nobody needs it
+   * to read.
+   */
   readonly memory: () => Promise<LocalMemory>
 }
 

@@ -89,7 +89,9 @@ export class Outbox {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Keeps a message until it is sent; durable when it resolves. @throws as {@link OutboxStore.put} */
+  /**
+   * Keeps a message until it is sent; durable when it resolves. @throws as {@link OutboxStore.put}
+   */
   async add(entry: Omit<OutboxEntry, 'owner'>): Promise<void> {
     await this.#parts.store.put({ ...entry, owner: this.#parts.owner })
     await this.#read()

@@ -27,7 +27,10 @@ export function problemOf(error: unknown): Problem {
   return { code, message, retryable: RETRYABLE.has(code) }
 }
 
-/** Whether a request got no answer at all: the client's errors say of which status they are, if of any. */
+/**
+ * Whether a request got no answer at all: the client's errors say of which status they are, if of
+ * any.
+ */
 export function isUnreachable(error: unknown): boolean {
   return isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: no answer$/.test(error.message)
 }

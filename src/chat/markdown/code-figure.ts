@@ -1,7 +1,8 @@
 import { coloured } from './highlight.ts'
 
 /**
- * Puts a frame around a code block: its language, and a button with `data-copy` whose clicks somebody above handles.
+ * Puts a frame around a code block: its language, and a button with `data-copy` whose clicks
+ * somebody above handles.
  * @param nodesOf makes nodes of coloured code; without it the code stays plain
  */
 export function codeFigure(

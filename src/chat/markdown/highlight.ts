@@ -41,7 +41,10 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Longer code stays plain: colouring it would be felt. In UTF-16 units. */
 const LONGEST = 20_000
 
-/** The code as HTML of spans with classes; `undefined` where the language is not known or the code is too long. */
+/**
+ * The code as HTML of spans with classes; `undefined` where the language is not known or the code
+ * is too long.
+ */
 export async function coloured(code: string, name: string): Promise<string | undefined> {
   const asked = name.toLowerCase()
   const language = Object.hasOwn(ALIASES, asked) ? ALIASES[asked] : asked

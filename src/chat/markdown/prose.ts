@@ -5,14 +5,20 @@ import type { Blocks, ProseOptions } from './blocks.ts'
 
 /** What would look different as Markdown. A text without any of it needs no parser. */
 const MARKS = /[*_`#[\]|~<>&\\]|^\s*(?:[-+]|\d+[.)])\s|https?:|www\.|-{3}|={3}|@/m
-/** Nested deeper than anybody writes: parsers and sanitisers give up on it, and would leave out the text. */
+/**
+ * Nested deeper than anybody writes: parsers and sanitisers give up on it, and would leave out the
+ * text.
+ */
 const NESTED = /(?:>[ \t]*){30}|(?:[-*+][ \t]+){30}/
 /** Longer texts stay as they are. In UTF-16 units. */
 const LONGEST = 100_000
 
 let renderer: typeof import('./blocks.ts') | undefined
 
-/** Shows a text as Markdown in its element, once it has something to show and the parser is there; before that, as it is. */
+/**
+ * Shows a text as Markdown in its element, once it has something to show and the parser is there;
+ * before that, as it is.
+ */
 class ProseDirective extends Directive {
   #element: Element | undefined
   #text: string | undefined
@@ -49,7 +55,8 @@ class ProseDirective extends Directive {
     try {
       renderer ??= await import('./blocks.ts')
     } catch (error) {
-      // Offline, or a deploy took the file away: the text stays as it is. It does with a peer that is too old, too; that the page is told.
+      // Offline, or a deploy took the file away: the text stays as it is. It does with a peer that
+      // is too old, too; that the page is told.
       if (isPlimsollError(error)) reportError(error)
       return
     }
@@ -57,5 +64,8 @@ class ProseDirective extends Directive {
   }
 }
 
-/** `<div class="prose" ${prose(text, options)}></div>`: the element must be empty, and stays the directive's own. */
+/**
+ * `<div class="prose" ${prose(text, options)}></div>`: the element must be empty, and stays the
+ * directive's own.
+ */
 export const prose = directive(ProseDirective)

@@ -57,7 +57,9 @@ export function blocksOf(text: string): readonly Block[] {
     .map((token) => ({ raw: token.raw, render: () => nodesOf(token) }))
 }
 
-/** Coloured code as nodes. @param html of spans with a class; of anything else only the text stays */
+/**
+ * Coloured code as nodes. @param html of spans with a class; of anything else only the text stays
+ */
 export function colouredNodes(html: string): DocumentFragment {
   return purifier.sanitize(html, COLOURED)
 }

@@ -4,7 +4,10 @@ import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import { type OpenAIInputToolCall, parseOpenAIReply, toOpenAI } from '../../render/openai.ts'
 import { followed } from './followed-signal.ts'
 
-/** A server that speaks OpenAI's Chat Completions. For developers: whoever may use the page can read the key. */
+/**
+ * A server that speaks OpenAI's Chat Completions. For developers: whoever may use the page can read
+ * the key.
+ */
 export interface Endpoint {
   /** Of the API, without `/chat/completions`. */
   readonly url: string

@@ -20,7 +20,10 @@ export interface LanguageModelSession {
 /** Languages in which Chrome's model answers. */
 const SPOKEN = ['de', 'en', 'es', 'fr', 'ja']
 
-/** The browser's, if it has one, told which language it is to answer in: that of the browser, where it has it, else English. */
+/**
+ * The browser's, if it has one, told which language it is to answer in: that of the browser, where
+ * it has it, else English.
+ */
 export function findLanguageModel(): LanguageModelClass | undefined {
   const found = (globalThis as { readonly LanguageModel?: BrowserClass }).LanguageModel
   if (!found) return undefined

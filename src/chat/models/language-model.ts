@@ -1,6 +1,7 @@
 /**
- * The language model of the browser, where it has one: `LanguageModel` of the Prompt API (webmachinelearning.github.io/prompt-api).
- * Chrome has it on some devices; it may have to be downloaded first, which takes a click.
+ * The language model of the browser, where it has one: `LanguageModel` of the Prompt API
+ * (webmachinelearning.github.io/prompt-api). Chrome has it on some devices; it may have to be
+ * downloaded first, which takes a click.
  */
 import type { Model } from '../../ports/model.ts'
 import type { LanguageModelClass } from './find-language-model.ts'

@@ -5,7 +5,10 @@ import type { Endpoint } from './endpoint-model.ts'
 import { findLanguageModel, type LanguageModelClass } from './find-language-model.ts'
 
 export interface ModelOption {
-  /** `page`: what the page gave. `browser`: the browser's own. `demo`: a script, no model. `endpoint`: a server and a key, for developers. */
+  /**
+   * `page`: what the page gave. `browser`: the browser's own. `demo`: a script, no model.
+   * `endpoint`: a server and a key, for developers.
+   */
   readonly kind: 'page' | 'browser' | 'demo' | 'endpoint'
   readonly state: 'available' | 'downloadable' | 'downloading' | 'unavailable'
   /** 0 to 1, while it is downloaded. */
@@ -17,7 +20,10 @@ export interface ModelChoice {
   readonly options: readonly ModelOption[]
 }
 
-/** Which model answers local sessions. `subscribe` and `getSnapshot` are as React's `useSyncExternalStore` wants them. */
+/**
+ * Which model answers local sessions. `subscribe` and `getSnapshot` are as React's
+ * `useSyncExternalStore` wants them.
+ */
 export interface ModelPicker {
   subscribe(listener: () => void): () => void
   getSnapshot(): ModelChoice

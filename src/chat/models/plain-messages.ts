@@ -2,7 +2,10 @@ import type { Context } from '../../ports/context.ts'
 import { toOpenAI } from '../../render/openai.ts'
 import type { PlainMessage } from '../settings.ts'
 
-/** A context for models that know nothing but texts: results of tools are the user's words, calls and pictures are left out. */
+/**
+ * A context for models that know nothing but texts: results of tools are the user's words, calls
+ * and pictures are left out.
+ */
 export function plainMessages(context: Context): readonly PlainMessage[] {
   const plain: PlainMessage[] = []
   for (const { role, content } of toOpenAI(context).messages) {

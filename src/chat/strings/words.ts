@@ -5,7 +5,9 @@ const DAY_MS = 86_400_000
 
 /** Words, numbers and dates of one language. */
 export class Words {
-  /** A BCP 47 tag: what was asked for, which may be more than the language of the texts (`de-AT`). */
+  /**
+   * A BCP 47 tag: what was asked for, which may be more than the language of the texts (`de-AT`).
+   */
   readonly language: string
   readonly #strings: Strings
   readonly #plurals: Intl.PluralRules

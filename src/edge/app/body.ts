@@ -3,7 +3,10 @@ import { PlimsollError } from '../../ports/errors.ts'
 
 /** Largest body of a request, in bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024
-/** Levels of a body around a value of the app's, which may have 32 itself: list of messages, message, parts, part. */
+/**
+ * Levels of a body around a value of the app's, which may have 32 itself: list of messages,
+ * message, parts, part.
+ */
 const LEVELS_AROUND = 8
 /** Most keys of a body, over all of its objects. */
 const MOST_KEYS = 20_000
@@ -14,7 +17,10 @@ export interface Body<Value> {
   readonly bytes: number
 }
 
-/** The bytes of a body, counted by ourselves: what a header says of its length is only a claim. @throws ERR_ENTRY_TOO_LARGE */
+/**
+ * The bytes of a body, counted by ourselves: what a header says of its length is only a claim.
+ * @throws ERR_ENTRY_TOO_LARGE
+ */
 export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promise<Uint8Array> {
   checkEncoding(request)
   const claimed = Number(request.headers.get('Content-Length') ?? 0)
@@ -69,7 +75,8 @@ export async function readText(request: Request, limit = MAX_BODY_BYTES): Promis
 /**
  * A body of JSON; an empty one is an empty object.
  *
- * @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (another type, not UTF-8, not JSON, nested too deep, too many keys)
+ * @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (another type, not UTF-8, not JSON, nested too
+ * deep, too many keys)
  */
 export async function readJson(request: Request): Promise<Body<unknown>> {
   const { value: text, bytes } = await readText(request)

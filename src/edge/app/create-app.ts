@@ -27,11 +27,11 @@ const NAME = /^\w{1,40}$/
 /**
  * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
  *
- * Every refusal is RFC 9457 problem details with a stable code and a request id; of what a client sent there is at most an
- * id in it, and nothing in the log.
+ * Every refusal is RFC 9457 problem details with a stable code and a request id; of what a client
+ * sent there is at most an id in it, and nothing in the log.
  *
- * @param configure Contract: what the app needs, by the environment of a Worker; asked once for each environment. What it throws is
- *   answered, request by request.
+ * @param configure Contract: what the app needs, by the environment of a Worker; asked once for
+ * each environment. What it throws is answered, request by request.
  * @example
  * ```ts
  * import { createApp } from 'plimsoll/hono'

@@ -33,7 +33,9 @@ export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> {
   readonly query?: Query
   /** Of JSON. A body of another kind the handler reads itself: see {@link Endpoint.media}. */
   readonly body?: Input
-  /** Whether the body's keys stay as they are: it is not of this library's shapes. Default false. */
+  /**
+   * Whether the body's keys stay as they are: it is not of this library's shapes. Default false.
+   */
   readonly isVerbatim?: boolean
   /** Media type of a body, or of an answer, that is not JSON. */
   readonly media?: { readonly body?: string; readonly answer?: string }
@@ -82,7 +84,10 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
   app.on(method.toUpperCase(), path.replace(PARAMETER, ':$1'), handler)
 }
 
-/** The type of a checked value once its keys are the library's: shapes are those of the core, which checks them again. */
+/**
+ * The type of a checked value once its keys are the library's: shapes are those of the core, which
+ * checks them again.
+ */
 type Camel<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]
@@ -117,7 +122,8 @@ export function checked<Schema extends z.ZodType>(
   const path = issue?.path
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
     .join('')
-  // Zod repeats values of enums and unknown keys in its messages: only its code says nothing of the content.
+  // Zod repeats values of enums and unknown keys in its messages: only its code says nothing of the
+  // content.
   throw invalid('the request', `${place}${path ?? ''}`, `is not valid (${issue?.code ?? 'unknown'})`)
 }
 

@@ -21,7 +21,10 @@ export function sessionScope(principal: Principal, sessionId: string): SessionSc
   return { ...userScope(principal), sessionId }
 }
 
-/** Runs a call on a session's object, again where that may help. @throws ERR_OVERLOADED, and what the call throws */
+/**
+ * Runs a call on a session's object, again where that may help. @throws ERR_OVERLOADED, and what
+ * the call throws
+ */
 export function onSession<Result>(
   { objects }: AppSettings,
   scope: SessionScope,
@@ -63,8 +66,9 @@ export function askUser<Name extends UserCallName>(
 }
 
 /**
- * The op's name, the same each time that a call is sent: an object may have done what it was asked for, and its answer be lost. Messages
- * that all have ids need none: whoever sends them again names the op by these. Nor does a fact, which is known by what it says.
+ * The op's name, the same each time that a call is sent: an object may have done what it was asked
+ * for, and its answer be lost. Messages that all have ids need none: whoever sends them again names
+ * the op by these. Nor does a fact, which is known by what it says.
  */
 function once(name: SessionCallName | UserCallName, input: unknown, meta: CallMeta): CallMeta {
   if (meta.opId !== undefined || name === 'remember') return meta

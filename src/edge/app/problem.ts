@@ -9,7 +9,10 @@ interface Kind {
   readonly title: string
 }
 
-/** Every code, and how it is answered. What only a library of ours in the same process throws is a fault of the edge here. */
+/**
+ * Every code, and how it is answered. What only a library of ours in the same process throws is a
+ * fault of the edge here.
+ */
 export const PROBLEMS: Readonly<Record<ErrorCode, Kind>> = {
   ERR_BUDGET_TOO_SMALL: { status: 422, title: 'Not even the least context fits the budget' },
   ERR_CONFLICT: { status: 409, title: 'Others changed it' },
@@ -39,7 +42,9 @@ export const PROBLEMS: Readonly<Record<ErrorCode, Kind>> = {
   ERR_UPGRADE_REQUIRED: { status: 426, title: 'Written by a newer version' },
 }
 
-/** Seconds after which something that is overloaded may be asked again, where nobody knows better. */
+/**
+ * Seconds after which something that is overloaded may be asked again, where nobody knows better.
+ */
 const RETRY_AFTER = 5
 
 /** As much of what an object's stub throws as says whose fault it was. */

@@ -1,10 +1,14 @@
-/** Shapes of bodies and parameters, in the names of the wire. Sizes and what depends on what is stored, the core checks. */
+/**
+ * Shapes of bodies and parameters, in the names of the wire. Sizes and what depends on what is
+ * stored, the core checks.
+ */
 import { z } from '@hono/zod-openapi'
 import { checkId, checkText } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
 import { needPeer } from '../../ports/peer.ts'
 
-// Here, since the schemas below are made at once, and with zod 3 the first of them fails without saying why.
+// Here, since the schemas below are made at once, and with zod 3 the first of them fails without
+// saying why.
 needPeer('plimsoll/hono', '`zod` 4', z.looseObject)
 
 /** 1 to 256 bytes of well-formed UTF-16. */

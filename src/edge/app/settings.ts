@@ -7,13 +7,18 @@ import type { Authenticate } from '../principal.ts'
 export interface LogLine {
   readonly requestId: string
   readonly method: string
-  /** The route's pattern, for example `/v1/sessions/:session/messages`: a path may hold names of people. */
+  /**
+   * The route's pattern, for example `/v1/sessions/:session/messages`: a path may hold names of
+   * people.
+   */
   readonly route: string
   readonly status: number
   readonly milliseconds: number
   /** Of a refusal. */
   readonly code?: string
-  /** Where something failed that should not: the name and the stack of the error, never its message. */
+  /**
+   * Where something failed that should not: the name and the stack of the error, never its message.
+   */
   readonly error?: string
 }
 
@@ -23,13 +28,22 @@ export interface AppSettings {
   readonly authenticate: Authenticate
   /** Makes tokens for people who have not signed in. Default: nobody gets one. */
   readonly guests?: GuestTokens
-  /** Origins whose pages may call, exactly as browsers write them: `https://example.com`. Default: none but the edge's own. */
+  /**
+   * Origins whose pages may call, exactly as browsers write them: `https://example.com`. Default:
+   * none but the edge's own.
+   */
   readonly origins?: readonly string[]
-  /** A coarse shield in front of everything, for example a rate-limit binding of Cloudflare. Default: none. */
+  /**
+   * A coarse shield in front of everything, for example a rate-limit binding of Cloudflare.
+   * Default: none.
+   */
   readonly shield?: RateLimiter
   /** URL of RapiDoc's script, for the page at `/docs`. Default: no such page. */
   readonly docsScript?: string
-  /** Contract: told of every request after its answer; must not throw. Default: failures go to the console. */
+  /**
+   * Contract: told of every request after its answer; must not throw. Default: failures go to the
+   * console.
+   */
   readonly log?: (line: LogLine) => void
   /** Facts about the deployment, for `/health`. Default: none. */
   readonly health?: Readonly<Record<string, string | boolean>>

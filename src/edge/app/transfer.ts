@@ -21,8 +21,8 @@ const UNITS_A_CALL = 2 ** 19
 const NEWLINE = 0x0a
 
 /**
- * All that is stored of a user, object by object, as the lines of an export. It is read as it is asked for; an object that fails on the way
- * ends the stream without its last line.
+ * All that is stored of a user, object by object, as the lines of an export. It is read as it is
+ * asked for; an object that fails on the way ends the stream without its last line.
  *
  * @throws what the user's object says, before anything is streamed
  */
@@ -94,7 +94,8 @@ async function* allOf(
 }
 
 /**
- * Imports a file from its user's hands: the lines of each scope go to its object, about half a mebibyte at a time.
+ * Imports a file from its user's hands: the lines of each scope go to its object, about half a
+ * mebibyte at a time.
  *
  * @throws as `importInto`, and what objects say of budgets; what stands before that is written
  */

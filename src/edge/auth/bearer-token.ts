@@ -5,8 +5,8 @@ import { unauthenticated } from './verify-token.ts'
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
 
 /**
- * The token of a request: of its `Authorization` header, else of the subprotocols of a WebSocket's upgrade; never of the URL. `undefined`:
- * it has none.
+ * The token of a request: of its `Authorization` header, else of the subprotocols of a WebSocket's
+ * upgrade; never of the URL. `undefined`: it has none.
  *
  * @throws ERR_UNAUTHENTICATED where the header is there and holds no bearer token
  */

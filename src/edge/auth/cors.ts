@@ -52,9 +52,10 @@ const EXPOSED_HEADERS = [
 ]
 
 /**
- * Lets pages of listed origins call, and no others. A foreign page gets no header that would let it read the answer; one that would
- * change something is refused with ERR_FORBIDDEN before anything runs, and so is its WebSocket, which CORS does not guard. Without
- * credentials: the token is a header, so a page cannot borrow a visitor's cookies.
+ * Lets pages of listed origins call, and no others. A foreign page gets no header that would let it
+ * read the answer; one that would change something is refused with ERR_FORBIDDEN before anything
+ * runs, and so is its WebSocket, which CORS does not guard. Without credentials: the token is a
+ * header, so a page cannot borrow a visitor's cookies.
  *
  * @throws ERR_NOT_CONFIGURED where an entry of the list is not an exact origin
  */

@@ -3,8 +3,9 @@ import type { Authenticate } from '../principal.ts'
 import { isLoopback } from './loopback.ts'
 
 /**
- * For a developer's own machine: everybody is the user `local`, whatever token they send. By the host in the URL, since a page elsewhere
- * can make its own name point here (DNS rebinding), but cannot take one of these names.
+ * For a developer's own machine: everybody is the user `local`, whatever token they send. By the
+ * host in the URL, since a page elsewhere can make its own name point here (DNS rebinding), but
+ * cannot take one of these names.
  *
  * A call throws ERR_NOT_CONFIGURED for any other host than 127.0.0.1, [::1] and localhost.
  */

@@ -2,9 +2,9 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { Authenticate } from '../principal.ts'
 
 /**
- * Tries authenticators in order: the first principal holds. One that throws does not keep the others from vouching. Where none does, the
- * first failure that says nothing about the token (keys that cannot be read) is thrown, else the first refusal; where none threw,
- * nobody calls.
+ * Tries authenticators in order: the first principal holds. One that throws does not keep the
+ * others from vouching. Where none does, the first failure that says nothing about the token (keys
+ * that cannot be read) is thrown, else the first refusal; where none threw, nobody calls.
  */
 export function firstOf(...authenticators: readonly Authenticate[]): Authenticate {
   return async function authenticate(request) {

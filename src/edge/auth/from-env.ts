@@ -39,10 +39,12 @@ export interface Auth {
 }
 
 /**
- * How a Worker authenticates, by its settings. Build it once for an isolate: the keys of `JWT_JWKS_URL` are kept in it.
+ * How a Worker authenticates, by its settings. Build it once for an isolate: the keys of
+ * `JWT_JWKS_URL` are kept in it.
  *
- * It never throws. Where settings are missing, contradict each other or are too weak, every call of `authenticate` throws
- * ERR_NOT_CONFIGURED, and no guests are let in: an edge that is half configured lets nobody in.
+ * It never throws. Where settings are missing, contradict each other or are too weak, every call of
+ * `authenticate` throws ERR_NOT_CONFIGURED, and no guests are let in: an edge that is half
+ * configured lets nobody in.
  */
 export function authenticatorOf(settings: AuthSettings, platform: AuthPlatform = {}): Auth {
   try {

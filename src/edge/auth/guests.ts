@@ -9,7 +9,10 @@ import { secretBytes } from './secret.ts'
 import { needJose, unauthenticated, verifyToken } from './verify-token.ts'
 
 export interface GuestOptions {
-  /** At least 32 bytes; those of a text are its UTF-8. It may be the secret of users' tokens: the key is derived from it. */
+  /**
+   * At least 32 bytes; those of a text are its UTF-8. It may be the secret of users' tokens: the
+   * key is derived from it.
+   */
   readonly secret: string | Uint8Array
   /** How long a guest stays the same. Default 30 days, at least a minute, at most 400 days. */
   readonly lifetimeMs?: number
@@ -50,10 +53,11 @@ const TYPE = 'plimsoll-guest+jwt'
 const LABEL = 'plimsoll guest tokens v1'
 
 /**
- * Issues and verifies the tokens of guests. Their key is derived from the secret, so that no token of a guest's is ever one of a user's,
- * or the reverse, though both use the same secret.
+ * Issues and verifies the tokens of guests. Their key is derived from the secret, so that no token
+ * of a guest's is ever one of a user's, or the reverse, though both use the same secret.
  *
- * @throws ERR_NOT_CONFIGURED where an option is not known, the secret is too short, the lifetime is out of bounds, or `jose` is older than 6
+ * @throws ERR_NOT_CONFIGURED where an option is not known, the secret is too short, the lifetime is
+ * out of bounds, or `jose` is older than 6
  */
 export function guestTokens(options: GuestOptions): GuestTokens {
   needJose()
@@ -106,7 +110,10 @@ function guestOf(claims: JWTPayload): Principal {
   return { tenant: checkId('authenticate', 'tenant', claims.tenant), userId, isGuest: true }
 }
 
-/** RFC 5869. The salt is empty, since the secret is random and no other is at hand that both sides know. */
+/**
+ * RFC 5869. The salt is empty, since the secret is random and no other is at hand that both sides
+ * know.
+ */
 async function derived(secret: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey'])
   const info = new TextEncoder().encode(LABEL)

@@ -15,11 +15,15 @@ export const GUEST_PREFIX = 'guest_'
 
 /** Either `secret` or `jwks`. */
 export interface JwtOptions {
-  /** Shared with the issuer: its tokens are signed by HS256. At least 32 bytes; those of a text are its UTF-8. */
+  /**
+   * Shared with the issuer: its tokens are signed by HS256. At least 32 bytes; those of a text are
+   * its UTF-8.
+   */
   readonly secret?: string | Uint8Array
   /**
-   * Where the issuer publishes its keys (RFC 7517), by https, on a loopback host also by http. They are read at most every 30 s, used for
-   * 10 minutes, and asked for anew in the last of these; where several fit a token that names none, it is refused.
+   * Where the issuer publishes its keys (RFC 7517), by https, on a loopback host also by http. They
+   * are read at most every 30 s, used for 10 minutes, and asked for anew in the last of these;
+   * where several fit a token that names none, it is refused.
    */
   readonly jwks?: string | URL
   /** Only with `jwks`, and only such with a public key. Default RS256, ES256 and EdDSA. */
@@ -27,7 +31,10 @@ export interface JwtOptions {
   readonly issuer: string
   /** A token that is meant for several holds where one of them is this. */
   readonly audience: string
-  /** Claim that holds the tenant; a token without it is refused then. Without this setting nobody has a tenant. */
+  /**
+   * Claim that holds the tenant; a token without it is refused then. Without this setting nobody
+   * has a tenant.
+   */
   readonly tenantClaim?: string
   /** By how much the issuer's clock may differ. Default 5, at most 30. */
   readonly toleranceSeconds?: number
@@ -36,8 +43,9 @@ export interface JwtOptions {
   /** Longest wait for the issuer's keys. Default 5000. */
   readonly timeoutMs?: number
   /**
-   * On Workers: `waitUntil` of `cloudflare:workers`. Without it a client that hangs up may cancel the fetch of the keys that it began,
-   * and the others are answered ERR_OVERLOADED for up to 30 s. Default: nothing.
+   * On Workers: `waitUntil` of `cloudflare:workers`. Without it a client that hangs up may cancel
+   * the fetch of the keys that it began, and the others are answered ERR_OVERLOADED for up to 30 s.
+   * Default: nothing.
    */
   readonly waitUntil?: WaitUntil
   /** Unix milliseconds. Default the platform's. */
@@ -53,16 +61,17 @@ const TIMEOUT_MS = 5000
 const PUBLIC_KEY = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/
 
 /**
- * Authenticates by JSON Web Tokens, as RFC 8725 advises: the algorithms are pinned, and a token must name the issuer, the audience,
- * an expiry and a subject. The subject is the user.
+ * Authenticates by JSON Web Tokens, as RFC 8725 advises: the algorithms are pinned, and a token
+ * must name the issuer, the audience, an expiry and a subject. The subject is the user.
  *
  * Build it once: the issuer's keys are kept in it.
  *
- * A call throws ERR_UNAUTHENTICATED for a token that does not hold, with one message whatever is wrong (`cause` names it), and
- * ERR_OVERLOADED with `retryAfter` where the issuer's keys cannot be read, since that proves nothing against the token. Without a token
- * it gives `undefined`.
+ * A call throws ERR_UNAUTHENTICATED for a token that does not hold, with one message whatever is
+ * wrong (`cause` names it), and ERR_OVERLOADED with `retryAfter` where the issuer's keys cannot be
+ * read, since that proves nothing against the token. Without a token it gives `undefined`.
  *
- * @throws ERR_NOT_CONFIGURED where the options cannot authenticate anybody safely, or `jose` is older than 6
+ * @throws ERR_NOT_CONFIGURED where the options cannot authenticate anybody safely, or `jose` is
+ * older than 6
  */
 export function jwtAuthenticator(options: JwtOptions): Authenticate {
   needJose()
@@ -94,7 +103,8 @@ function bySecret({ secret, algorithms }: JwtOptions) {
   if (secret === undefined) throw notConfigured('a secret or jwks is required')
   if (algorithms !== undefined) throw notConfigured('algorithms are for jwks; a secret is for HS256')
   const bytes = secretBytes('the secret', secret)
-  // Imported once, since that takes as long as to verify; not its promise, which would belong to one request.
+  // Imported once, since that takes as long as to verify; not its promise, which would belong to
+  // one request.
   let known: CryptoKey | undefined
   const key = async (): Promise<CryptoKey> => {
     known ??= await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [
@@ -108,7 +118,8 @@ function bySecret({ secret, algorithms }: JwtOptions) {
 function byKeySet(options: JwtOptions, jwks: string | URL) {
   if (options.secret !== undefined) throw notConfigured('a secret and jwks exclude each other')
   const { algorithms = ['RS256', 'ES256', 'EdDSA'], timeoutMs = TIMEOUT_MS, clock = webHost.now } = options
-  // With HS256 the public key would be taken for the secret, and everybody has that (RFC 8725, section 2.1).
+  // With HS256 the public key would be taken for the secret, and everybody has that (RFC 8725,
+  // section 2.1).
   if (algorithms.length === 0 || !algorithms.every((name) => PUBLIC_KEY.test(name)))
     throw notConfigured('algorithms must be signatures by a public key')
   const url = URL.canParse(jwks) ? new URL(jwks) : undefined

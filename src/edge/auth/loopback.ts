@@ -1,6 +1,8 @@
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
-/** Whether a URL's host is this very machine, by one of the three names that nobody else can have. */
+/**
+ * Whether a URL's host is this very machine, by one of the three names that nobody else can have.
+ */
 export function isLoopback({ hostname }: URL): boolean {
   return LOOPBACK.has(hostname)
 }

@@ -8,14 +8,19 @@ export interface Origins {
   check(request: Request): void
 }
 
-/** Scheme, host and port. Not only of the web: apps and extensions have schemes of their own, whose origins the URL standard calls opaque. */
+/**
+ * Scheme, host and port. Not only of the web: apps and extensions have schemes of their own, whose
+ * origins the URL standard calls opaque.
+ */
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([\w.-]+|\[[0-9a-f:]+\])(:\d+)?$/
 
 /**
- * Origins as browsers send them, compared exactly: `https://app.example.com`, `http://localhost:5173`, `capacitor://localhost`.
- * `null`, which any sandboxed page sends, is nobody's.
+ * Origins as browsers send them, compared exactly: `https://app.example.com`,
+ * `http://localhost:5173`, `capacitor://localhost`. `null`, which any sandboxed page sends, is
+ * nobody's.
  *
- * @throws ERR_NOT_CONFIGURED where one is not an origin: a wildcard, a path, a slash at its end, a capital letter, a default port
+ * @throws ERR_NOT_CONFIGURED where one is not an origin: a wildcard, a path, a slash at its end, a
+ * capital letter, a default port
  */
 export function allowedOrigins(list: readonly string[]): Origins {
   const bad = list.findIndex((origin) => !isOrigin(origin))

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 
 /**
- * Headers of an answer, to be changed. Those of an answer that came from elsewhere cannot be, so that it is copied; `c.header()` copies every
- * answer, which costs more than all headers together.
+ * Headers of an answer, to be changed. Those of an answer that came from elsewhere cannot be, so
+ * that it is copied; `c.header()` copies every answer, which costs more than all headers together.
  */
 export function ownHeaders(context: Context): Headers {
   const { res } = context

@@ -22,7 +22,10 @@ export type WaitUntil = (promise: Promise<unknown>) => void
 const COOLDOWN_MS = 30_000
 /** How long keys are used. */
 const KEEP_MS = 600_000
-/** From this age on they are asked for anew, so that a provider may fail for a moment before they are too old. */
+/**
+ * From this age on they are asked for anew, so that a provider may fail for a moment before they
+ * are too old.
+ */
 const RENEW_MS = KEEP_MS - 2 * COOLDOWN_MS
 
 /** The keys that an identity provider publishes as a JWK Set (RFC 7517, section 5). */
@@ -31,8 +34,9 @@ export function remoteKeySet(options: RemoteKeySetOptions): JWTVerifyGetKey {
 }
 
 /**
- * Not jose's `createRemoteJWKSet`: on Workers that one sends a request for each concurrent call, and after a failure it knows no
- * cooldown, so a provider that is down gets a request with every call.
+ * Not jose's `createRemoteJWKSet`: on Workers that one sends a request for each concurrent call,
+ * and after a failure it knows no cooldown, so a provider that is down gets a request with every
+ * call.
  */
 class RemoteKeySet {
   readonly #options: RemoteKeySetOptions
@@ -65,7 +69,10 @@ class RemoteKeySet {
     return age < RENEW_MS ? keys : this.#newest().catch(() => keys)
   }
 
-  /** The newest keys that the cooldown allows for. @throws ERR_OVERLOADED where the newest attempt failed */
+  /**
+   * The newest keys that the cooldown allows for. @throws ERR_OVERLOADED where the newest attempt
+   * failed
+   */
   async #newest(): Promise<JWTVerifyGetKey> {
     const now = this.#options.clock()
     const since = now - this.#triedAt
@@ -113,8 +120,8 @@ class RemoteKeySet {
 }
 
 /**
- * Every request waits by a timer of its own: on Workers a fetch ends unheard where the request that began it is cancelled and nothing
- * waits until it is done, and the others would wait for ever.
+ * Every request waits by a timer of its own: on Workers a fetch ends unheard where the request that
+ * began it is cancelled and nothing waits until it is done, and the others would wait for ever.
  */
 async function inTime<T>(promise: Promise<T>, ms: number): Promise<T> {
   const { signal, clear } = webHost.timeout(ms)

@@ -12,8 +12,9 @@ export interface SecurityHeadersOptions {
 const NOTHING: Policy = { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] }
 
 /**
- * Headers for answers that hold somebody's memory: they are not sniffed, framed, embedded or stored, and name no referrer. A header that
- * the handler, or the same middleware nearer to it, has set stays; `Cache-Control` only where it says `no-store`.
+ * Headers for answers that hold somebody's memory: they are not sniffed, framed, embedded or
+ * stored, and name no referrer. A header that the handler, or the same middleware nearer to it, has
+ * set stays; `Cache-Control` only where it says `no-store`.
  */
 export function securityHeaders({
   contentSecurityPolicy = NOTHING,

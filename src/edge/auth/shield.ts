@@ -15,8 +15,9 @@ export interface ShieldOptions {
 export type Shield = (request: Request, principal?: Principal) => Promise<void>
 
 /**
- * A coarse shield, in front of the exact budgets: Cloudflare counts by location, late, and "not accurately". So it fails open: a limiter
- * that throws lets the call pass. Users are counted by who they are; guests, of whom anybody can make more, and strangers by their address.
+ * A coarse shield, in front of the exact budgets: Cloudflare counts by location, late, and "not
+ * accurately". So it fails open: a limiter that throws lets the call pass. Users are counted by who
+ * they are; guests, of whom anybody can make more, and strangers by their address.
  */
 export function shield(limiter: RateLimiter, { periodSeconds = 60 }: ShieldOptions = {}): Shield {
   return async function check(request, principal) {

@@ -1,10 +1,12 @@
 /**
- * Browsers cannot send headers with a WebSocket's upgrade, and a token in the URL ends in logs and histories. So a client opens
- * `new WebSocket(url, ['plimsoll.v1', 'bearer.' + token])`.
+ * Browsers cannot send headers with a WebSocket's upgrade, and a token in the URL ends in logs and
+ * histories. So a client opens `new WebSocket(url, ['plimsoll.v1', 'bearer.' + token])`.
  */
 import { unauthenticated } from './verify-token.ts'
 
-/** What the answer to an upgrade must name in `Sec-WebSocket-Protocol`: this alone, never the token. */
+/**
+ * What the answer to an upgrade must name in `Sec-WebSocket-Protocol`: this alone, never the token.
+ */
 export const SOCKET_PROTOCOL = 'plimsoll.v1'
 const BEARER = 'bearer.'
 
@@ -14,7 +16,8 @@ export function isUpgrade(request: Request): boolean {
 }
 
 /**
- * The token among the subprotocols of a WebSocket's upgrade; `undefined`: no upgrade, not this protocol, or no token.
+ * The token among the subprotocols of a WebSocket's upgrade; `undefined`: no upgrade, not this
+ * protocol, or no token.
  *
  * @throws ERR_UNAUTHENTICATED where there are several
  */

@@ -18,14 +18,17 @@ export interface TokenRules extends JWTVerifyOptions {
   readonly currentDate: Date
 }
 
-/** @throws ERR_NOT_CONFIGURED: a `jose` before 6, which says nothing of its version but lacks an export */
+/**
+ * @throws ERR_NOT_CONFIGURED: a `jose` before 6, which says nothing of its version but lacks an
+ * export
+ */
 export function needJose(): void {
   needPeer('plimsoll/hono', '`jose` 6', jose.customFetch)
 }
 
 /**
- * Who a token speaks for, and until when. It must hold a finite `exp`, and what the rules say. `principalOf` checks `sub`, and may throw anything to refuse
- * the claims.
+ * Who a token speaks for, and until when. It must hold a finite `exp`, and what the rules say.
+ * `principalOf` checks `sub`, and may throw anything to refuse the claims.
  *
  * @throws ERR_UNAUTHENTICATED, and the `ERR_OVERLOADED` of a key that cannot be had now
  */
@@ -54,8 +57,8 @@ export function unauthenticated(cause: string): PlimsollError {
 }
 
 /**
- * For the edge's own log: the code of the library's error and the name of a claim that it was asked to check. Never the error itself,
- * which holds the claims.
+ * For the edge's own log: the code of the library's error and the name of a claim that it was asked
+ * to check. Never the error itself, which holds the claims.
  */
 function reasonOf(error: unknown): string {
   const { code, name, claim } = error as { code?: unknown; name?: unknown; claim?: unknown }

@@ -8,9 +8,14 @@ import { openAICompatibleModel } from './openai-compatible.ts'
 import { STEADY_OPTIONS, type SteadyOptions } from './steady-model.ts'
 import { workersAIModel } from './workers-ai.ts'
 
-/** Bindings and variables of a worker that say which model it calls. An empty text counts as absent. */
+/**
+ * Bindings and variables of a worker that say which model it calls. An empty text counts as absent.
+ */
 export interface ModelEnv {
-  /** A server that speaks OpenAI's Chat Completions, for example `https://api.openai.com/v1`. Needs `MODEL_ID`. */
+  /**
+   * A server that speaks OpenAI's Chat Completions, for example `https://api.openai.com/v1`. Needs
+   * `MODEL_ID`.
+   */
   readonly MODEL_BASE_URL?: string
   /** Its key, a secret. Default: none is sent. */
   readonly MODEL_API_KEY?: string
@@ -30,10 +35,11 @@ export interface ModelOfOptions extends Omit<SteadyOptions, 'host'> {
 }
 
 /**
- * The model that a worker is configured to call: a server by its base URL, else Workers AI, else in development {@link demoModel}. It is
- * made without a request.
+ * The model that a worker is configured to call: a server by its base URL, else Workers AI, else in
+ * development {@link demoModel}. It is made without a request.
  *
- * @throws ERR_NOT_CONFIGURED: there is none, a part of its configuration is missing, or a key would travel without TLS
+ * @throws ERR_NOT_CONFIGURED: there is none, a part of its configuration is missing, or a key would
+ * travel without TLS
  */
 export function modelOf(env: ModelEnv, given: ModelOfOptions = {}): Model {
   checkSettings('modelOf', given, ['isDevelopment', 'fetch', ...STEADY_OPTIONS])

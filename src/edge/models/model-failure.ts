@@ -1,4 +1,7 @@
-/** Failures of a provider, reduced to what may be told: a status, a short code and how long to wait. Never its texts, which echo content. */
+/**
+ * Failures of a provider, reduced to what may be told: a status, a short code and how long to wait.
+ * Never its texts, which echo content.
+ */
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 
 /** Longest wait that is passed on, in seconds: a day. */
@@ -12,7 +15,9 @@ export class NotReached extends Error {
 }
 
 export interface ModelFailure {
-  /** HTTP status of the answer; absent where there was none, or the failure came inside a stream. */
+  /**
+   * HTTP status of the answer; absent where there was none, or the failure came inside a stream.
+   */
   readonly status?: number
   /** The provider's own name for it, for example `context_length_exceeded`. */
   readonly code?: string
@@ -22,7 +27,10 @@ export interface ModelFailure {
   readonly isPassing: boolean
 }
 
-/** What can be told of an error of the AI SDK's: it is known by its fields, since copies of the SDK do not share classes. Pure. */
+/**
+ * What can be told of an error of the AI SDK's: it is known by its fields, since copies of the SDK
+ * do not share classes. Pure.
+ */
 export function failureOf(error: unknown, now: number): ModelFailure {
   if (error instanceof NotReached) return { isPassing: true }
   if (typeof error !== 'object' || error === null) return { isPassing: false }
@@ -45,8 +53,9 @@ export function failureOf(error: unknown, now: number): ModelFailure {
 }
 
 /**
- * The error that leaves the edge's models. It has no `cause`: the SDK's errors hold the request with all of its messages, and errors are
- * logged. What is a `PlimsollError` already stays as it is.
+ * The error that leaves the edge's models. It has no `cause`: the SDK's errors hold the request
+ * with all of its messages, and errors are logged. What is a `PlimsollError` already stays as it
+ * is.
  */
 export function modelError(id: string, error: unknown, failure: ModelFailure): PlimsollError {
   if (isPlimsollError(error)) return error
@@ -78,7 +87,10 @@ function codeIn(data: unknown): string | undefined {
   return [code, type].find((name): name is string => typeof name === 'string' && /^[a-z_]{1,64}$/.test(name))
 }
 
-/** RFC 9110, section 10.2.3: seconds or a date; some servers say it in milliseconds under a name of their own. */
+/**
+ * RFC 9110, section 10.2.3: seconds or a date; some servers say it in milliseconds under a name of
+ * their own.
+ */
 function retryAfterOf(
   headers: Readonly<Record<string, string>> | undefined,
   now: number,

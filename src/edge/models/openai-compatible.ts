@@ -18,8 +18,8 @@ export interface OpenAICompatibleOptions extends SteadyOptions {
 }
 
 /**
- * A model behind any server that speaks OpenAI's Chat Completions: OpenAI, OpenRouter, Groq, vLLM, Ollama, llama.cpp and others. Streams,
- * and asks for usage. Fails as {@link steadyModel} says.
+ * A model behind any server that speaks OpenAI's Chat Completions: OpenAI, OpenRouter, Groq, vLLM,
+ * Ollama, llama.cpp and others. Streams, and asks for usage. Fails as {@link steadyModel} says.
  *
  * @throws ERR_NOT_CONFIGURED: an `@ai-sdk/openai-compatible` before 3
  */
@@ -47,8 +47,8 @@ export function openAICompatibleModel(options: OpenAICompatibleOptions): Model {
 }
 
 /**
- * Says of a request that failed without an answer that it did: platforms have different errors for that. Redirects are not followed, for
- * the key would go with them.
+ * Says of a request that failed without an answer that it did: platforms have different errors for
+ * that. Redirects are not followed, for the key would go with them.
  */
 function reaching(request: typeof fetch): typeof fetch {
   return async (input: RequestInfo | URL, init?: RequestInit) => {

@@ -31,12 +31,13 @@ export interface ModelTimeouts {
 }
 
 /**
- * A model that is tried again while nothing of its reply has come, that is not waited for without end, and whose failures have a code and
- * hold neither key nor content. Tried again is what a server refused with 408, 429 or 5xx, or what did not reach it: after a random wait
- * (full jitter), but not before the server's `Retry-After`.
+ * A model that is tried again while nothing of its reply has come, that is not waited for without
+ * end, and whose failures have a code and hold neither key nor content. Tried again is what a
+ * server refused with 408, 429 or 5xx, or what did not reach it: after a random wait (full jitter),
+ * but not before the server's `Retry-After`.
  *
- * Rejects with what `signal` was aborted with, ERR_TIMEOUT (`limit`), ERR_RATE_LIMIT (`retryAfter`), ERR_NOT_CONFIGURED (the key was
- * refused) or ERR_MODEL.
+ * Rejects with what `signal` was aborted with, ERR_TIMEOUT (`limit`), ERR_RATE_LIMIT
+ * (`retryAfter`), ERR_NOT_CONFIGURED (the key was refused) or ERR_MODEL.
  */
 export function steadyModel(model: Model, options: SteadyOptions): Model {
   return { id: model.id, complete: (request) => complete(model, request, options) }

@@ -12,8 +12,9 @@ export interface WorkersAIOptions extends SteadyOptions {
 }
 
 /**
- * A model of Cloudflare's Workers AI, by binding: no key. The provider is loaded with the first call, so that a worker without the binding
- * does not start it. Fails as {@link steadyModel} says, and with ERR_NOT_CONFIGURED where that provider is older than 4.
+ * A model of Cloudflare's Workers AI, by binding: no key. The provider is loaded with the first
+ * call, so that a worker without the binding does not start it. Fails as {@link steadyModel} says,
+ * and with ERR_NOT_CONFIGURED where that provider is older than 4.
  */
 export function workersAIModel(options: WorkersAIOptions): Model {
   checkSettings('workersAIModel', options, ['binding', 'modelId', ...STEADY_OPTIONS])

@@ -8,12 +8,13 @@ import type { WorkQueue } from '../work/work-queue.ts'
 export const COMPACT = 'compact'
 
 /**
- * Sees to it that the summary which a session writes ahead of need is written though its object may end: notes work for the alarm, if a summary is
- * being written now. Call it after each context, with the limits of that context, before its answer is sent. Where none is being written
- * it costs nothing, and where the work is noted already nothing is written.
+ * Sees to it that the summary which a session writes ahead of need is written though its object may
+ * end: notes work for the alarm, if a summary is being written now. Call it after each context,
+ * with the limits of that context, before its answer is sent. Where none is being written it costs
+ * nothing, and where the work is noted already nothing is written.
  *
- * The summary itself goes on being written where it was begun. The alarm waits for it, which keeps the object awake for as long; only where it
- * died with an object, the alarm writes it anew.
+ * The summary itself goes on being written where it was begun. The alarm waits for it, which keeps
+ * the object awake for as long; only where it died with an object, the alarm writes it anew.
  */
 export async function scheduleCompaction(
   queue: Pick<WorkQueue, 'schedule'>,
@@ -28,9 +29,10 @@ export async function scheduleCompaction(
 }
 
 /**
- * The handler of that work: writes the summary that is due, or finds that it was written or is not due any more. Idempotent: a second summary of
- * the same place in the log is not asked for, and one that another writer was first with is inert. A compaction that is refused is done with,
- * since the next context asks anew; what fails is tried again by the queue.
+ * The handler of that work: writes the summary that is due, or finds that it was written or is not
+ * due any more. Idempotent: a second summary of the same place in the log is not asked for, and one
+ * that another writer was first with is inert. A compaction that is refused is done with, since the
+ * next context asks anew; what fails is tried again by the queue.
  *
  * @param open Contract: the object's session; undefined: it is gone, or was never made
  */

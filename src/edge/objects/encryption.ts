@@ -12,9 +12,15 @@ import { laterScope } from './later-scope.ts'
 
 /** What an object encrypts by. All objects of a Worker need the same. */
 export interface EncryptionSettings {
-  /** 32 bytes or more that nobody can guess: each user's key follows from it. What is stored cannot be read without it. */
+  /**
+   * 32 bytes or more that nobody can guess: each user's key follows from it. What is stored cannot
+   * be read without it.
+   */
   readonly secret: string
-  /** Secrets that were used before: what is under them stays readable for as long as they are here. Default: none. */
+  /**
+   * Secrets that were used before: what is under them stays readable for as long as they are here.
+   * Default: none.
+   */
   readonly older?: readonly string[]
 }
 
@@ -28,13 +34,17 @@ export interface EncryptionVariables {
 
 /** RFC 5869 wants as much as the key that is derived; the same as for tokens. */
 const LEAST_BYTES = 32
-/** Random digits of base 16 have more than these, but for one text in a million: fewer are a key that somebody held down. */
+/**
+ * Random digits of base 16 have more than these, but for one text in a million: fewer are a key
+ * that somebody held down.
+ */
 const LEAST_CHARACTERS = 8
 
 /**
  * By what a Worker's objects encrypt, as its variables say. Undefined: they do not.
  *
- * @throws ERR_NOT_CONFIGURED: a secret is too short, too regular or has white space in it, or there are only previous ones
+ * @throws ERR_NOT_CONFIGURED: a secret is too short, too regular or has white space in it, or there
+ * are only previous ones
  */
 export function encryptionOf({
   MEMORY_KEY = '',
@@ -71,8 +81,8 @@ export function secretsOf({ secret, older = [] }: Partial<EncryptionSettings> = 
 export type ObjectStore = Store & Pick<EncryptedStore, 'unlock'>
 
 /**
- * The store in the SQLite of an object. What was written before there was a secret stays in the clear. Without a secret, what was encrypted is
- * not written over and not taken for text.
+ * The store in the SQLite of an object. What was written before there was a secret stays in the
+ * clear. Without a secret, what was encrypted is not written over and not taken for text.
  */
 export function objectStore(
   storage: SqlStorageLike,
@@ -90,7 +100,10 @@ async function refuse(): Promise<never> {
   throw new PlimsollError('ERR_DECRYPT', 'encryption: there is no secret')
 }
 
-/** A store without a key. Scopes that are encrypted are as under a key that opens nothing: so they can be erased, and nothing else. */
+/**
+ * A store without a key. Scopes that are encrypted are as under a key that opens nothing: so they
+ * can be erased, and nothing else.
+ */
 function keylessStore(store: Store): ObjectStore {
   const sealed = encryptedStore(store, NO_KEYS, { plain: 'keep' })
   /** Scopes that are in the clear: nobody here can encrypt them meanwhile. */

@@ -1,8 +1,9 @@
 import type { ScopeStore } from '../../ports/store.ts'
 
 /**
- * A scope for as long as it is held. Once `check` throws, every call rejects with that, and reads and writes nothing: so a call that was under
- * way when its session was removed leaves nothing behind. A commit that had to wait is checked once more when it is decided.
+ * A scope for as long as it is held. Once `check` throws, every call rejects with that, and reads
+ * and writes nothing: so a call that was under way when its session was removed leaves nothing
+ * behind. A commit that had to wait is checked once more when it is decided.
  *
  * @param check Contract: throws what a caller is to be told, when the scope is held no more
  */

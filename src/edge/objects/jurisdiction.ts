@@ -4,10 +4,12 @@ import type { EdgeBindings } from './bindings.ts'
 const KNOWN: readonly string[] = ['eu', 'us', 'fedramp', 'fedramp-high'] satisfies DurableObjectJurisdiction[]
 
 /**
- * An environment whose objects run and store in one jurisdiction. Give it to `createApp`, and to the constructors of both classes of objects,
- * which reach each other: an object that is left out would look for the others elsewhere, and find none.
+ * An environment whose objects run and store in one jurisdiction. Give it to `createApp`, and to
+ * the constructors of both classes of objects, which reach each other: an object that is left out
+ * would look for the others elsewhere, and find none.
  *
- * A name is another object in each jurisdiction, so it is chosen once, before anything is stored. workerd on one's own machine knows none.
+ * A name is another object in each jurisdiction, so it is chosen once, before anything is stored.
+ * workerd on one's own machine knows none.
  *
  * @param jurisdiction `undefined` or empty: wherever the platform puts them
  * @throws ERR_NOT_CONFIGURED: a jurisdiction that is not known

@@ -20,8 +20,9 @@ type SocketContext = Pick<
 >
 
 /**
- * Sockets that are told that a session has changed: hints, never content. They hibernate with their object; what a client sends is not
- * read, but that `ping` is answered with `pong` without waking it.
+ * Sockets that are told that a session has changed: hints, never content. They hibernate with their
+ * object; what a client sends is not read, but that `ping` is answered with `pong` without waking
+ * it.
  */
 export class LiveSockets {
   readonly #ctx: SocketContext
@@ -51,7 +52,10 @@ export class LiveSockets {
     return this.#ctx.getWebSockets().length === 0
   }
 
-  /** Tells all sockets that something changed. One whose proof has ended is closed. @param seqOf gives the newest op's */
+  /**
+   * Tells all sockets that something changed. One whose proof has ended is closed. @param seqOf
+   * gives the newest op's
+   */
   async tell(seqOf: () => Promise<number>): Promise<void> {
     const text = JSON.stringify({ type: 'change', seq: await seqOf() })
     const sockets = this.#ctx.getWebSockets()

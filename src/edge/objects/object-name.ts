@@ -5,8 +5,9 @@ import type { Scope } from '../../ports/op.ts'
 import { scopeName } from '../../ports/scope-name.ts'
 
 /**
- * Name of the Durable Object that is a scope's home: of a session's, or of a user's where the scope has no session. A hash of fixed shape,
- * since names joined with a separator collide and Cloudflare normalises nothing (`a:b` + `c`, `a` + `b:c`).
+ * Name of the Durable Object that is a scope's home: of a session's, or of a user's where the scope
+ * has no session. A hash of fixed shape, since names joined with a separator collide and Cloudflare
+ * normalises nothing (`a:b` + `c`, `a` + `b:c`).
  */
 export function objectName(scope: Scope): string {
   const tuple = scopeName(scope)
@@ -19,7 +20,10 @@ export function objectName(scope: Scope): string {
   return name
 }
 
-/** Names that were made lately: whoever called once mostly calls again, and a hash costs more than all else of a call's routing. */
+/**
+ * Names that were made lately: whoever called once mostly calls again, and a hash costs more than
+ * all else of a call's routing.
+ */
 const names = new Map<string, string>()
 const MOST_NAMES = 1_024
 

@@ -51,7 +51,10 @@ export interface Asked {
   readonly stale?: RefreshFailure
 }
 
-/** What the Worker may ask of a session, by name. Arguments and answers cross between processes: plain data only. */
+/**
+ * What the Worker may ask of a session, by name. Arguments and answers cross between processes:
+ * plain data only.
+ */
 export const sessionCalls = {
   append: async (
     { append, opId }: Asked,
@@ -153,7 +156,10 @@ export const sessionCalls = {
   },
 } as const
 
-/** Calls that need nothing of what the user's sessions share, so that they need not look whether it changed. */
+/**
+ * Calls that need nothing of what the user's sessions share, so that they need not look whether it
+ * changed.
+ */
 export const OWN_CALLS: ReadonlySet<SessionCallName> = new Set([
   'append',
   'messages',

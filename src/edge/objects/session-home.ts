@@ -22,13 +22,19 @@ interface Opened {
   session: EdgeSession | undefined
 }
 
-/** The memory of the one session that an object holds: its log is here, and a copy of what its user's sessions share. */
+/**
+ * The memory of the one session that an object holds: its log is here, and a copy of what its
+ * user's sessions share.
+ */
 export class SessionHome {
   readonly scope: SessionScope
   readonly user: Scope
   readonly #parts: SessionHomeParts
   readonly #store: Store
-  /** For the instructions that were used last: a memory has its own, and most callers have always the same. */
+  /**
+   * For the instructions that were used last: a memory has its own, and most callers have always
+   * the same.
+   */
   #opened: Opened | undefined
 
   constructor(parts: SessionHomeParts) {
@@ -59,7 +65,10 @@ export class SessionHome {
     return this.#parts.project()
   }
 
-  /** The session; with other instructions than those of the settings, if any are given. @throws ERR_DECRYPT: its project is unreadable */
+  /**
+   * The session; with other instructions than those of the settings, if any are given. @throws
+   * ERR_DECRYPT: its project is unreadable
+   */
   session(system?: string): EdgeSession {
     const opened = this.#open(system)
     if (!opened.session) {
@@ -69,7 +78,10 @@ export class SessionHome {
     return opened.session
   }
 
-  /** Looks whether what the user's sessions share has changed. @returns why that failed: then what was known before shows on */
+  /**
+   * Looks whether what the user's sessions share has changed. @returns why that failed: then what
+   * was known before shows on
+   */
   refresh(): Promise<RefreshFailure | undefined> {
     const { replica, settings } = this.#parts
     const { replicaMaxAge } = settings
@@ -80,7 +92,10 @@ export class SessionHome {
     this.#parts.replica.poke()
   }
 
-  /** Empties the copy of what the user's sessions share: nobody would tell it what is forgotten once its session is gone. */
+  /**
+   * Empties the copy of what the user's sessions share: nobody would tell it what is forgotten once
+   * its session is gone.
+   */
   forgetUser(): Promise<void> {
     return this.#parts.replica.clear()
   }

@@ -38,7 +38,10 @@ export interface SessionLifeParts {
 /** What a project's name is sealed for. */
 const PROJECT = 'project'
 
-/** The one session that an object holds: made, opened, handed over to another user, erased. To whoever is not its own it is not there. */
+/**
+ * The one session that an object holds: made, opened, handed over to another user, erased. To
+ * whoever is not its own it is not there.
+ */
 export class SessionLife {
   readonly #parts: SessionLifeParts
   readonly #records: SessionRecords
@@ -57,7 +60,10 @@ export class SessionLife {
     return this.#records.get()
   }
 
-  /** What seals all that the object keeps beside its memory. @throws ERR_DECRYPT: the secret is another one, or missing */
+  /**
+   * What seals all that the object keeps beside its memory. @throws ERR_DECRYPT: the secret is
+   * another one, or missing
+   */
   get seal(): ObjectSeal {
     const { key, scope } = this.record ?? {}
     if (key === undefined || scope === undefined) return NO_SEAL
@@ -76,7 +82,10 @@ export class SessionLife {
     return this.record?.state === 'live' ? this.#homeOf() : undefined
   }
 
-  /** @throws ERR_NOT_FOUND: no such session, or another's; ERR_CONFLICT: it is being moved; ERR_DECRYPT: as {@link SessionLife.seal} */
+  /**
+   * @throws ERR_NOT_FOUND: no such session, or another's; ERR_CONFLICT: it is being moved;
+   * ERR_DECRYPT: as {@link SessionLife.seal}
+   */
   open(scope: SessionScope): SessionHome {
     const { state } = this.#own(scope)
     if (state === 'moving') throw moving()
@@ -85,7 +94,10 @@ export class SessionLife {
     return this.#homeOf()
   }
 
-  /** The session, made if it is not there. @throws ERR_INVALID_ARGUMENT, ERR_RATE_LIMIT, ERR_CONFLICT; nothing is made */
+  /**
+   * The session, made if it is not there. @throws ERR_INVALID_ARGUMENT, ERR_RATE_LIMIT,
+   * ERR_CONFLICT; nothing is made
+   */
   async ensure(scope: SessionScope, project?: string): Promise<SessionHome> {
     this.checkName(scope)
     // What could not be opened must not be made.
@@ -112,7 +124,10 @@ export class SessionLife {
     return record ? (await this.#local.open(record.scope).head()).seq : 0
   }
 
-  /** A call of the session's store by another of the user's objects. @throws ERR_NOT_FOUND, ERR_DECRYPT */
+  /**
+   * A call of the session's store by another of the user's objects. @throws ERR_NOT_FOUND,
+   * ERR_DECRYPT
+   */
   async answer(scope: Scope, call: ScopeCall): Promise<unknown> {
     const { record } = this
     if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
@@ -144,8 +159,8 @@ export class SessionLife {
   }
 
   /**
-   * Takes a session over from another object, which released it. Idempotent; where it was not finished, it goes on. It is there once all of it is,
-   * its place on the list included.
+   * Takes a session over from another object, which released it. Idempotent; where it was not
+   * finished, it goes on. It is there once all of it is, its place on the list included.
    *
    * @throws ERR_DUPLICATE_ID: a session of that name is there, and is not that one
    */
@@ -187,7 +202,8 @@ export class SessionLife {
   }
 
   /**
-   * Removes what an erase that was begun has left. Idempotent, and done once where several ask for it.
+   * Removes what an erase that was begun has left. Idempotent, and done once where several ask for
+   * it.
    *
    * @returns undefined: there was none
    */
@@ -213,7 +229,10 @@ export class SessionLife {
     return certificate
   }
 
-  /** What cannot be read must not pass for what is not there. @throws ERR_DECRYPT: as {@link SessionLife.seal} */
+  /**
+   * What cannot be read must not pass for what is not there. @throws ERR_DECRYPT: as
+   * {@link SessionLife.seal}
+   */
   #unlock(): void {
     void this.seal
   }

@@ -61,14 +61,18 @@ const PARTS = 'parts'
 const RETENTION = 'retention'
 
 const DAY_MS = 86_400_000
-/** When an erase is tried again that could not be finished, for example since the user's object was not reached. */
+/**
+ * When an erase is tried again that could not be finished, for example since the user's object was
+ * not reached.
+ */
 const ERASE_AGAIN_MS = 60_000
 
 /**
- * One session: its log, contexts and chats, and a copy of what its user's sessions share. Its calls are RPC methods of a Durable Object;
- * each says whose it is, and anybody else's is not there.
+ * One session: its log, contexts and chats, and a copy of what its user's sessions share. Its calls
+ * are RPC methods of a Durable Object; each says whose it is, and anybody else's is not there.
  *
- * Extend it to choose model, tools and memory, by overriding {@link settings}; export the class from the Worker and bind it as `SESSIONS`.
+ * Extend it to choose model, tools and memory, by overriding {@link settings}; export the class
+ * from the Worker and bind it as `SESSIONS`.
  */
 export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   extends DurableObject<Env>
@@ -153,7 +157,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Makes the session, unless it is there. Idempotent; a title is set in any case, a project when it is made.
+   * Makes the session, unless it is there. Idempotent; a title is set in any case, a project when
+   * it is made.
    *
    * @throws ERR_RATE_LIMIT, ERR_INVALID_ARGUMENT
    */
@@ -178,7 +183,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     })
   }
 
-  /** Sets the title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
+  /**
+   * Sets the title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT
+   */
   async title(scope: SessionScope, { title }: { readonly title: string }): Promise<Answer> {
     const home = this.#life.open(scope)
     await listSession(home.memory, scope)
@@ -186,7 +193,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return this.info(scope)
   }
 
-  /** Runs one of {@link sessionCalls}. @throws ERR_NOT_FOUND: no such session, or another's; ERR_RATE_LIMIT */
+  /**
+   * Runs one of {@link sessionCalls}. @throws ERR_NOT_FOUND: no such session, or another's;
+   * ERR_RATE_LIMIT
+   */
   async call<Name extends SessionCallName>(
     scope: SessionScope,
     name: Name,
@@ -221,7 +231,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return answered
   }
 
-  /** Writes the summary that is needed next; with `newEpoch` it then cuts the window back, whatever its state. @throws ERR_NOT_FOUND */
+  /**
+   * Writes the summary that is needed next; with `newEpoch` it then cuts the window back, whatever
+   * its state. @throws ERR_NOT_FOUND
+   */
   async compact(scope: SessionScope, { newEpoch }: { readonly newEpoch?: boolean }): Promise<Answer> {
     const home = this.#life.open(scope)
     await home.refresh()
@@ -232,7 +245,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return answer({ ...compacted, receipt })
   }
 
-  /** Keeps a slice of the JSON of a message that is too long for one body. Idempotent. @throws ERR_NOT_FOUND, as {@link TextParts.put} */
+  /**
+   * Keeps a slice of the JSON of a message that is too long for one body. Idempotent. @throws
+   * ERR_NOT_FOUND, as {@link TextParts.put}
+   */
   async putPart(
     scope: SessionScope,
     { entry, n, text }: { readonly entry: string; readonly n: number; readonly text: string },
@@ -297,7 +313,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return this.#turns.start(request)
   }
 
-  /** A run's stream from its beginning on. @returns undefined: there is none. @throws ERR_NOT_FOUND: no such session */
+  /**
+   * A run's stream from its beginning on. @returns undefined: there is none. @throws ERR_NOT_FOUND:
+   * no such session
+   */
   async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
     this.#life.open(scope)
     return this.#turns.resume(run)
@@ -309,7 +328,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return answer({ stopped: await this.#turns.stop(run) })
   }
 
-  /** Answers a request of OpenAI's Chat Completions. @throws ERR_NOT_FOUND, as {@link Turns.start} */
+  /**
+   * Answers a request of OpenAI's Chat Completions. @throws ERR_NOT_FOUND, as {@link Turns.start}
+   */
   async complete(
     scope: SessionScope,
     { body, bytes = 0, opId, isRetry, create }: CompletionCall,
@@ -360,7 +381,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return response
   }
 
-  /** A socket that is told of changes. Its scope and its end are in headers, which the Worker alone sets. */
+  /**
+   * A socket that is told of changes. Its scope and its end are in headers, which the Worker alone
+   * sets.
+   */
   override async fetch({ headers }: Request): Promise<Response> {
     this.#life.open(JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope)
     const expires = headers.get('Plimsoll-Expires')
@@ -404,7 +428,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#tell()
   }
 
-  /** Sees to it that what is too old is looked for within a day; where that is noted already, nothing is written. */
+  /**
+   * Sees to it that what is too old is looked for within a day; where that is noted already,
+   * nothing is written.
+   */
   async #keep(): Promise<void> {
     if (this.#settings.memory.use?.some(({ name }) => name === 'retention'))
       await this.#work.schedule(RETENTION, webHost.now() + DAY_MS)
@@ -431,7 +458,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return this.#buckets
   }
 
-  /** How the edge's own model is called: a reply has as much room as the budget keeps free for it. */
+  /**
+   * How the edge's own model is called: a reply has as much room as the budget keeps free for it.
+   */
   #runOptions(): Pick<RunOptions, 'maxSteps' | 'settings'> {
     const { maxSteps, memory } = this.#settings
     const { maxOutputTokens = 0 } = typeof memory.budget === 'number' ? {} : memory.budget
@@ -459,7 +488,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 }
 
-/** Requests in a body of the Model Context Protocol, which may be a batch. What is none of JSON is refused where it is read. */
+/**
+ * Requests in a body of the Model Context Protocol, which may be a batch. What is none of JSON is
+ * refused where it is read.
+ */
 function requestsIn(body: Uint8Array): number {
   try {
     const parsed: unknown = JSON.parse(new TextDecoder().decode(body))

@@ -13,9 +13,11 @@ export interface GivenOptions extends AppendOptions {
 }
 
 /**
- * Appends messages, of which some may have been uploaded in parts: these are put together first, and removed once they are in the log.
+ * Appends messages, of which some may have been uploaded in parts: these are put together first,
+ * and removed once they are in the log.
  *
- * @throws as `session.append` and `editMessage`, and ERR_INVALID_ARGUMENT: a part is missing, or together they are no message
+ * @throws as `session.append` and `editMessage`, and ERR_INVALID_ARGUMENT: a part is missing, or
+ * together they are no message
  */
 export async function appendGiven(
   session: SessionBase,

@@ -6,7 +6,9 @@ import type { EdgeSession } from '../features.ts'
 import type { Budgets } from '../rows/token-buckets.ts'
 import type { EncryptionSettings } from './encryption.ts'
 
-/** Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit. */
+/**
+ * Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit.
+ */
 export interface SessionBudgets {
   /** Calls that append. */
   readonly appendsPerMinute?: number
@@ -16,9 +18,15 @@ export interface SessionBudgets {
   readonly modelTokensPerHour?: number
 }
 
-/** As for `createMemory`; the store, clock and ids are the object's own. A call of a feature that is not in `use` is ERR_NOT_CONFIGURED. */
+/**
+ * As for `createMemory`; the store, clock and ids are the object's own. A call of a feature that is
+ * not in `use` is ERR_NOT_CONFIGURED.
+ */
 export interface ObjectMemoryOptions extends Omit<MemoryOptions, 'store' | 'clock' | 'newId'> {
-  /** For example `[...standard(), recall()]`; of a session and of its user's object the same. Default: nothing. */
+  /**
+   * For example `[...standard(), recall()]`; of a session and of its user's object the same.
+   * Default: nothing.
+   */
   readonly use?: readonly Feature[]
 }
 
@@ -32,9 +40,15 @@ export interface SessionSettings {
   /** Most model calls of one reply. Default 20. */
   readonly maxSteps?: number
   readonly budgets?: SessionBudgets
-  /** Encrypts what the object stores; a user's object needs the same. Default: everything is in the clear. */
+  /**
+   * Encrypts what the object stores; a user's object needs the same. Default: everything is in the
+   * clear.
+   */
   readonly encryption?: EncryptionSettings
-  /** Milliseconds after which the copy of the user's facts, profile and skills is read again. Default 60 000. */
+  /**
+   * Milliseconds after which the copy of the user's facts, profile and skills is read again.
+   * Default 60 000.
+   */
   readonly replicaMaxAge?: number
 }
 
@@ -48,7 +62,10 @@ export interface UserSettings {
     /** Bytes of bodies that are written. */
     readonly bytesPerDay?: number
   }
-  /** Encrypts what the object stores; the sessions' objects need the same. Default: everything is in the clear. */
+  /**
+   * Encrypts what the object stores; the sessions' objects need the same. Default: everything is in
+   * the clear.
+   */
   readonly encryption?: EncryptionSettings
 }
 

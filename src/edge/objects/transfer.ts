@@ -1,4 +1,7 @@
-/** Exporting and importing the scope that an object holds: what crosses between it and the Worker, and what it does. */
+/**
+ * Exporting and importing the scope that an object holds: what crosses between it and the Worker,
+ * and what it does.
+ */
 import type { ScopeLine, TransferLine } from '../../operations/transfer/format.ts'
 import { textsOf } from '../../operations/transfer/format.ts'
 import { importScope } from '../../operations/transfer/import.ts'
@@ -23,7 +26,10 @@ export interface ImportAnswer {
   readonly isOther: boolean
 }
 
-/** Imports lines from the hands of whom they belong to: no label of theirs counts for more than the user's own word. */
+/**
+ * Imports lines from the hands of whom they belong to: no label of theirs counts for more than the
+ * user's own word.
+ */
 export async function importLines(
   memory: EdgeMemory,
   scope: Scope,
@@ -42,7 +48,10 @@ export function reportIn({ report }: ImportAnswer): Imported {
 /** UTF-16 units of text that are sent at once. */
 const CHUNK = 2 ** 16
 
-/** The lines as a byte stream, which is read as it is asked for: only these cross from an object to its callers. */
+/**
+ * The lines as a byte stream, which is read as it is asked for: only these cross from an object to
+ * its callers.
+ */
 export function lineStream(lines: AsyncGenerator<TransferLine>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream({

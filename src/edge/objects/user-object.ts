@@ -63,15 +63,19 @@ interface ClaimWork {
   readonly guest: Scope
 }
 
-/** What is left of a session's name when it gets another one, in UTF-16 units, and how many of its id it gets. */
+/**
+ * What is left of a session's name when it gets another one, in UTF-16 units, and how many of its
+ * id it gets.
+ */
 const LONGEST_NAME = 60
 const SUFFIX = 8
 
 /**
- * What all sessions of one user share: facts, profile, skills, settings, and the list of the sessions. Its calls are RPC methods of a Durable
- * Object; each says whose it is.
+ * What all sessions of one user share: facts, profile, skills, settings, and the list of the
+ * sessions. Its calls are RPC methods of a Durable Object; each says whose it is.
  *
- * Extend it to choose how memories are kept, by overriding {@link settings}; export the class from the Worker and bind it as `USERS`.
+ * Extend it to choose how memories are kept, by overriding {@link settings}; export the class from
+ * the Worker and bind it as `USERS`.
  */
 export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   extends DurableObject<Env>
@@ -116,7 +120,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#work.run()
   }
 
-  /** Contract: what the user's memory is made with; asked at its first call after the object woke. */
+  /**
+   * Contract: what the user's memory is made with; asked at its first call after the object woke.
+   */
   protected abstract settings(): UserSettings
 
   /** Runs one of {@link userCalls}. @throws ERR_NOT_FOUND: another user's; ERR_DECRYPT */
@@ -149,7 +155,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return lineStream(exportScopeOf(this.#memoryOf(scope), scope, parts))
   }
 
-  /** Imports lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_DECRYPT, as `importInto` */
+  /**
+   * Imports lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_DECRYPT, as
+   * `importInto`
+   */
   async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
     this.#check(scope)
     await this.#unlock(scope)
@@ -165,14 +174,20 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     await noteAudit(this.#local.open(scope), webHost, input)
   }
 
-  /** Counts a session that is to be made. @throws ERR_RATE_LIMIT; ERR_DECRYPT: nothing is begun under a wrong key */
+  /**
+   * Counts a session that is to be made. @throws ERR_RATE_LIMIT; ERR_DECRYPT: nothing is begun
+   * under a wrong key
+   */
   async admit(scope: Scope): Promise<void> {
     this.#check(scope)
     await this.#unlock(scope)
     this.#budgets.take('sessions', 1)
   }
 
-  /** A call of the user's store by another of the objects. @throws ERR_NOT_FOUND; ERR_DECRYPT: what cannot be read would pass for nothing */
+  /**
+   * A call of the user's store by another of the objects. @throws ERR_NOT_FOUND; ERR_DECRYPT: what
+   * cannot be read would pass for nothing
+   */
   async scope(scope: Scope, call: ScopeCall): Promise<unknown> {
     this.#check(scope)
     await this.#unlock(scope)
@@ -181,7 +196,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return answered
   }
 
-  /** What a session's copy of the user's scope asks for. @throws ERR_NOT_FOUND; ERR_DECRYPT: a copy would lack what cannot be read */
+  /**
+   * What a session's copy of the user's scope asks for. @throws ERR_NOT_FOUND; ERR_DECRYPT: a copy
+   * would lack what cannot be read
+   */
   async pull(scope: Scope, request: PullRequest): Promise<PullAnswer> {
     this.#check(scope)
     await this.#unlock(scope)
@@ -196,8 +214,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Removes all of the user: every session on the list, then what they share. Idempotent; what an end of the object or a failure leaves, an alarm
-   * finishes, and so it does where there are more than 256 sessions.
+   * Removes all of the user: every session on the list, then what they share. Idempotent; what an
+   * end of the object or a failure leaves, an alarm finishes, and so it does where there are more
+   * than 256 sessions.
    *
    * @returns the certificate, and whether all of it is done
    * @throws as the objects that are erased: then an alarm goes on
@@ -245,10 +264,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Moves the sessions and facts of a guest to this user; a session whose name is taken gets another one. Idempotent: repeating it moves what is
-   * left, and answers with all that was ever moved.
+   * Moves the sessions and facts of a guest to this user; a session whose name is taken gets
+   * another one. Idempotent: repeating it moves what is left, and answers with all that was ever
+   * moved.
    *
-   * @throws as the objects that are moved: then some may have been; repeating it goes on, and so does an alarm, some times from a minute later on
+   * @throws as the objects that are moved: then some may have been; repeating it goes on, and so
+   * does an alarm, some times from a minute later on
    */
   async claim(scope: Scope, guest: Scope): Promise<Answer> {
     this.#check(scope)
@@ -342,7 +363,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     })
   }
 
-  /** Sees to it that what is too old is looked for within a day; where that is noted already, nothing is written. */
+  /**
+   * Sees to it that what is too old is looked for within a day; where that is noted already,
+   * nothing is written.
+   */
   async #keep(scope: Scope): Promise<void> {
     if (!this.#settings.memory.use?.some(({ name }) => name === 'retention')) return
     await this.#work.schedule(RETENTION, webHost.now() + DAY_MS, { payload: { ...scope } })
@@ -377,7 +401,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#memory
   }
 
-  /** Tells the sessions that hold copies, but not the one that changed it. Whatever becomes of that: it is a hint. */
+  /**
+   * Tells the sessions that hold copies, but not the one that changed it. Whatever becomes of that:
+   * it is a hint.
+   */
   #poke(scope: Scope, but?: string): void {
     const poke = (sessionId: string): Promise<void> =>
       this.env.SESSIONS.getByName(objectName({ ...scope, sessionId })).poke()
@@ -389,7 +416,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#store
   }
 
-  /** @throws ERR_DECRYPT: the secret is another one than that under which the user's scope was encrypted, or missing */
+  /**
+   * @throws ERR_DECRYPT: the secret is another one than that under which the user's scope was
+   * encrypted, or missing
+   */
   async #unlock(scope: Scope): Promise<void> {
     if (this.#isUnlocked) return
     await this.#local.unlock(scope)

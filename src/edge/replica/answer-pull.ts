@@ -14,18 +14,23 @@ import {
 } from './pull.ts'
 import { deciderOf } from './rules.ts'
 
-/** Most pages of the log that one answer looks through. Where more is new, the registers themselves are fewer. */
+/**
+ * Most pages of the log that one answer looks through. Where more is new, the registers themselves
+ * are fewer.
+ */
 const MOST_PAGES = 8
 
 /** Behind all of them: a session's id has at most 256 bytes. */
 const BEHIND_SESSIONS = SESSIONS + '\uffff'.repeat(256)
 
 /**
- * What the home of a user's scope answers to a replica: it commits the ops, if there are any, and says what changed since the replica's
- * place. Idempotent, as the ops are. Registers that cannot be decrypted are left out: a replica keeps what it has of them, rather than nothing.
+ * What the home of a user's scope answers to a replica: it commits the ops, if there are any, and
+ * says what changed since the replica's place. Idempotent, as the ops are. Registers that cannot be
+ * decrypted are left out: a replica keeps what it has of them, rather than nothing.
  *
  * @param store the user's scope
- * @throws ERR_INVALID_ARGUMENT (more than {@link MOST_NAMES} names, an unknown rule); as the store's `commit` and reads
+ * @throws ERR_INVALID_ARGUMENT (more than {@link MOST_NAMES} names, an unknown rule); as the
+ * store's `commit` and reads
  */
 export async function answerPull(store: ScopeStore, request: PullRequest): Promise<PullAnswer> {
   const { sessionId, cursor, names = [], commit } = request
@@ -43,7 +48,8 @@ export async function answerPull(store: ScopeStore, request: PullRequest): Promi
     store,
     wanted.filter((key) => isHeld(key, sessionId)),
   )
-  // Records that stand beside the log are told of where one stood in the way: a writer of the next one needs them all.
+  // Records that stand beside the log are told of where one stood in the way: a writer of the next
+  // one needs them all.
   const records = wanted.some((key) => key.startsWith(AUDIT))
     ? (await store.indexed(AUDIT_GROUP)).filter(readable)
     : []
@@ -115,7 +121,10 @@ async function snapshot(store: ScopeStore, sessionId: string): Promise<Part> {
   return { ...part, rows: [...own, ...part.rows], reset: 'registers' }
 }
 
-/** Live registers after a key, but no session's. When they end, what changed since the snapshot began is still to come. */
+/**
+ * Live registers after a key, but no session's. When they end, what changed since the snapshot
+ * began is still to come.
+ */
 async function registersAfter(
   store: ScopeStore,
   { since, after }: Extract<Cursor, { readonly after: string | null }>,

@@ -13,7 +13,10 @@ export interface PullContext {
   readonly names: readonly string[]
 }
 
-/** Ids of the one row that each pull writes to the replica's log: whether it also knows what was deleted before its first pull. */
+/**
+ * Ids of the one row that each pull writes to the replica's log: whether it also knows what was
+ * deleted before its first pull.
+ */
 const WHOLE = 'replica/whole'
 const PART = 'replica/part'
 
@@ -26,8 +29,8 @@ export async function placeOf(local: ScopeStore): Promise<Place & { readonly isW
 }
 
 /**
- * Writes what was collected, in one transaction. False, where another call moved the replica in between, so that it cannot be told what
- * that adds: then nothing was written.
+ * Writes what was collected, in one transaction. False, where another call moved the replica in
+ * between, so that it cannot be told what that adds: then nothing was written.
  */
 export async function applyPull(
   local: ScopeStore,
@@ -35,7 +38,8 @@ export async function applyPull(
   { isReset, isWhole, rows, place }: Collected,
 ): Promise<boolean> {
   const registers = [...rows.values()]
-  // Whether what is here now knows what was deleted before: another call may have begun it anew since.
+  // Whether what is here now knows what was deleted before: another call may have begun it anew
+  // since.
   let base = { seq: since.seq, isWhole: wasWhole }
   for (;;) {
     let isDone = true

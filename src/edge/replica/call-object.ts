@@ -15,7 +15,9 @@ const RETRY_AFTER = 5
 
 /** What Cloudflare says of a call that failed, by properties of the error. */
 interface CallFailure {
-  /** The object could not be reached, or was lost meanwhile: an idempotent call may be sent again. */
+  /**
+   * The object could not be reached, or was lost meanwhile: an idempotent call may be sent again.
+   */
   readonly retryable?: unknown
   /** It has more to do than it can: sending the same again at once makes that worse. */
   readonly overloaded?: unknown
@@ -24,12 +26,14 @@ interface CallFailure {
 }
 
 /**
- * Calls another object, by the rules of Cloudflare's documents on errors of Durable Objects: again, at most three times in all, only where the
- * object was not reached, after waits with full jitter, and through a new stub each time, since one that failed stays broken.
+ * Calls another object, by the rules of Cloudflare's documents on errors of Durable Objects: again,
+ * at most three times in all, only where the object was not reached, after waits with full jitter,
+ * and through a new stub each time, since one that failed stays broken.
  *
  * @param stub Contract: gives a new stub at each call
  * @param call Contract: idempotent, as whatever names its ops is
- * @throws ERR_OVERLOADED (`retryAfter`), ERR_STORAGE (with `cause`; it does not mean "not done"); what the object's own code threw, unchanged
+ * @throws ERR_OVERLOADED (`retryAfter`), ERR_STORAGE (with `cause`; it does not mean "not done");
+ * what the object's own code threw, unchanged
  */
 export async function callObject<Stub, Result>(
   stub: () => Stub,

@@ -38,7 +38,8 @@ export interface CollectParts {
 }
 
 /**
- * Pulls until there is nothing more: page after page, and of what may have been deleted with its sources, whether it was.
+ * Pulls until there is nothing more: page after page, and of what may have been deleted with its
+ * sources, whether it was.
  *
  * @throws ERR_LIMIT: that took too many answers; what `ask` throws
  */
@@ -50,7 +51,10 @@ export async function collect(parts: CollectParts): Promise<Collected> {
   let results: readonly OpResult[] | undefined
   let isReset = false
   let isWhole = true
-  /** Whether something was deleted while the registers were sent, and whether they are sent once more for that. */
+  /**
+   * Whether something was deleted while the registers were sent, and whether they are sent once
+   * more for that.
+   */
   let wasDeleted = false
   let isAgain = false
   let cursor: Cursor = { since }
@@ -99,7 +103,9 @@ export async function collect(parts: CollectParts): Promise<Collected> {
   throw new PlimsollError('ERR_LIMIT', `pull: more than ${MOST_ANSWERS} answers`, { limit: MOST_ANSWERS })
 }
 
-/** Registers that name what is gone as a source, and in turn what names these: they may be gone too. */
+/**
+ * Registers that name what is gone as a source, and in turn what names these: they may be gone too.
+ */
 async function derivedFrom(
   gone: ReadonlySet<string>,
   rows: ReadonlyMap<string, RegisterRow>,
@@ -119,7 +125,8 @@ async function derivedFrom(
     after = page.at(-1)?.key
     if (after === undefined) break
   }
-  // Of what is not held here, or was gone before its place in a snapshot came, nobody says whether it is gone too.
+  // Of what is not held here, or was gone before its place in a snapshot came, nobody says whether
+  // it is gone too.
   const names = new Set([...gone, ...[...naming.keys()].filter(unknown)])
   for (const name of names)
     for (const key of naming.get(name) ?? []) {

@@ -15,18 +15,23 @@ const MOST_PASSES = 8
 const DELETED_AT_ONCE = 64
 
 /**
- * Copies a session's scope as it is: log with seqs, ordinals and marks, registers with versions, indexes and sums, what was deleted, and the
- * attachments that messages name. The copy's contexts are byte for byte those of the source. Idempotent and resumable: a run goes on where
- * another one ended, page by page of about 1 MiB. What the source writes meanwhile is copied too.
+ * Copies a session's scope as it is: log with seqs, ordinals and marks, registers with versions,
+ * indexes and sums, what was deleted, and the attachments that messages name. The copy's contexts
+ * are byte for byte those of the source. Idempotent and resumable: a run goes on where another one
+ * ended, page by page of about 1 MiB. What the source writes meanwhile is copied too.
  *
- * Not copied, since the port does not tell: answers to ops that were refused, and attachments that no message names. What was derived is made
- * anew from the log. `indexed` of the head says whether anything stands in an index, rather than ever stood.
+ * Not copied, since the port does not tell: answers to ops that were refused, and attachments that
+ * no message names. What was derived is made anew from the log. `indexed` of the head says whether
+ * anything stands in an index, rather than ever stood.
  *
  * @param from may be in another object
- * @param to a scope in this object, empty, or what an earlier run left, which nobody else writes to or has open
+ * @param to a scope in this object, empty, or what an earlier run left, which nobody else writes to
+ * or has open
  * @returns the seq up to which it is a copy
- * @throws ERR_CONFLICT: `to` holds something else, or the source was erased or changed at every look
- * @throws ERR_DECRYPT: a row of either cannot be decrypted. It is not taken for one that was forgotten
+ * @throws ERR_CONFLICT: `to` holds something else, or the source was erased or changed at every
+ * look
+ * @throws ERR_DECRYPT: a row of either cannot be decrypted. It is not taken for one that was
+ * forgotten
  */
 export async function copyScope(
   from: ScopeStore,
@@ -34,7 +39,8 @@ export async function copyScope(
   options: CopyOptions,
 ): Promise<{ readonly seq: number }> {
   for (let pass = 0; pass < MOST_PASSES; pass++) {
-    // Deletes after this are for the next pass: only what this one compares can be emptied with them.
+    // Deletes after this are for the next pass: only what this one compares can be emptied with
+    // them.
     const { seq } = await from.head()
     const copy = new Copy(from, to, options)
     await copy.compare()

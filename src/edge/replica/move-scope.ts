@@ -14,8 +14,9 @@ export interface MoveOptions extends CopyOptions {
 const MOST_TRIES = 8
 
 /**
- * Moves a session's scope: copies it as `copyScope` does, and erases the source once it holds nothing that the copy lacks. A source that is
- * empty stays so. What is written to the source after that stays there: nobody may write to it any more.
+ * Moves a session's scope: copies it as `copyScope` does, and erases the source once it holds
+ * nothing that the copy lacks. A source that is empty stays so. What is written to the source after
+ * that stays there: nobody may write to it any more.
  *
  * @throws ERR_CONFLICT: as `copyScope`; the source is as it was
  */

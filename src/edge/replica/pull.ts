@@ -6,7 +6,10 @@ import type { Rule } from './rules.ts'
 export interface Place {
   /** 0: before all of it. */
   readonly seq: number
-  /** That op: a home that was restored to an older state, and went on from there, has another one at this seq. */
+  /**
+   * That op: a home that was restored to an older state, and went on from there, has another one at
+   * this seq.
+   */
   readonly opId: string
 }
 
@@ -16,7 +19,9 @@ export const START: Place = { seq: 0, opId: '' }
 export type Cursor =
   /** With what changed after a place. */
   | { readonly since: Place }
-  /** With the registers after a key, of a snapshot that began at a place; `null`: with the first. */
+  /**
+   * With the registers after a key, of a snapshot that began at a place; `null`: with the first.
+   */
   | { readonly since: Place; readonly after: string | null }
 
 /** What a replica asks of its home. Fields are only ever added. */
@@ -35,8 +40,9 @@ export interface PullAnswer {
   /** What became of the ops. */
   readonly results?: readonly OpResult[]
   /**
-   * The home does not know the place that was asked about, or too much changed since: what comes from here on is all that there is. By
-   * its `log`, which names what was deleted too, or by its `registers`, those that are live.
+   * The home does not know the place that was asked about, or too much changed since: what comes
+   * from here on is all that there is. By its `log`, which names what was deleted too, or by its
+   * `registers`, those that are live.
    */
   readonly reset?: 'log' | 'registers'
   /** Registers as they are now; those that were deleted have no body. */
@@ -58,7 +64,10 @@ export function isHeld(key: string, sessionId: string): boolean {
   return !key.startsWith(SESSIONS) || key === SESSIONS + sessionId
 }
 
-/** Whether an op changes what the replicas of other sessions hold: a session's place on the list, they do not. */
+/**
+ * Whether an op changes what the replicas of other sessions hold: a session's place on the list,
+ * they do not.
+ */
 export function isShared({ envelope: { kind, key, target } }: SealedOp, sessionId: string): boolean {
   return kind === 'erase' || (key ?? target) !== SESSIONS + sessionId
 }

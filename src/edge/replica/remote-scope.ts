@@ -7,15 +7,18 @@ import { deciderOf, type Rule, ruleOf } from './rules.ts'
 /** What an object offers that is the home of scopes. */
 export interface ScopeHost {
   /**
-   * Contract: checks that the scope is one that lives here, and answers by {@link answerScopeCall}. Answers are values that survive a
-   * structured clone, Maps and bytes included.
+   * Contract: checks that the scope is one that lives here, and answers by {@link answerScopeCall}.
+   * Answers are values that survive a structured clone, Maps and bytes included.
    *
    * @throws ERR_NOT_FOUND: the scope is another object's
    */
   scope(scope: Scope, call: ScopeCall): Promise<unknown>
 }
 
-/** One call of a {@link ScopeStore}, as it crosses between objects. Fields and methods are only ever added. */
+/**
+ * One call of a {@link ScopeStore}, as it crosses between objects. Fields and methods are only ever
+ * added.
+ */
 export type ScopeCall =
   | { readonly method: 'commit'; readonly ops: readonly SealedOp[]; readonly rule: Rule }
   | { readonly method: 'entries'; readonly query: EntriesQuery }
@@ -32,7 +35,10 @@ export type ScopeCall =
 
 type Answer<Method extends ScopeCall['method']> = Awaited<ReturnType<ScopeStore[Method]>>
 
-/** Runs a call inside the scope's home. @throws ERR_INVALID_ARGUMENT (a rule that this version does not know); as the store */
+/**
+ * Runs a call inside the scope's home. @throws ERR_INVALID_ARGUMENT (a rule that this version does
+ * not know); as the store
+ */
 export async function answerScopeCall(store: ScopeStore, call: ScopeCall): Promise<unknown> {
   switch (call.method) {
     case 'commit':
@@ -78,11 +84,13 @@ export interface RemoteScopeParts {
 }
 
 /**
- * A scope that lives in another object. Each method is one call of it, which is safe to send again: ops are named, attachments are written
- * once, and what is derived only depends on the log. `commit` takes the core's rules alone (`decide`, `allOrNone`, `once`, `look`), and
- * `onlyAt`. Closing it does nothing: the home closes its own.
+ * A scope that lives in another object. Each method is one call of it, which is safe to send again:
+ * ops are named, attachments are written once, and what is derived only depends on the log.
+ * `commit` takes the core's rules alone (`decide`, `allOrNone`, `once`, `look`), and `onlyAt`.
+ * Closing it does nothing: the home closes its own.
  *
- * @throws ERR_OVERLOADED (`retryAfter`), ERR_STORAGE; from `commit`, ERR_INVALID_ARGUMENT (another rule); what the home throws
+ * @throws ERR_OVERLOADED (`retryAfter`), ERR_STORAGE; from `commit`, ERR_INVALID_ARGUMENT (another
+ * rule); what the home throws
  */
 export function remoteScope({ stub, scope, host }: RemoteScopeParts): ScopeStore {
   const ask = <Method extends ScopeCall['method']>(

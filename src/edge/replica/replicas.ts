@@ -4,7 +4,10 @@ import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 const MOST_KEPT = 64
 /** Replicas that one commit pokes. */
 const MOST_POKED = 32
-/** A replica that pulled longer ago is told nothing: that would only wake it, and it pulls by itself when it is used again. */
+/**
+ * A replica that pulled longer ago is told nothing: that would only wake it, and it pulls by itself
+ * when it is used again.
+ */
 const LATELY_MS = 600_000
 /** How exact the times are: a replica that pulls often is not written down each time. */
 const EXACT_MS = 10_000
@@ -15,8 +18,9 @@ export interface ReplicasParts {
 }
 
 /**
- * Which sessions' objects pulled lately, so that they can be told when something changes: kept in the database of the user's object, in the
- * table `plimsoll_edge_replica`. At most 64; the longest ago are forgotten first.
+ * Which sessions' objects pulled lately, so that they can be told when something changes: kept in
+ * the database of the user's object, in the table `plimsoll_edge_replica`. At most 64; the longest
+ * ago are forgotten first.
  */
 export class Replicas {
   readonly #parts: ReplicasParts
@@ -42,7 +46,10 @@ export class Replicas {
     })
   }
 
-  /** Sessions that pulled within ten minutes, the latest first, at most 32. @param but not this one: it knows what it wrote itself */
+  /**
+   * Sessions that pulled within ten minutes, the latest first, at most 32. @param but not this one:
+   * it knows what it wrote itself
+   */
   recent(but?: string): readonly string[] {
     return this.#rows(
       'SELECT session FROM plimsoll_edge_replica WHERE at > ? AND session IS NOT ? ORDER BY at DESC, session LIMIT ?',

@@ -3,7 +3,10 @@ import { allOrNone, look, once } from '../../kernel/log/once.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Decide } from '../../ports/store.ts'
 
-/** By which of the core's rules a scope's home decides on ops: functions do not cross between objects, names do. */
+/**
+ * By which of the core's rules a scope's home decides on ops: functions do not cross between
+ * objects, names do.
+ */
 export interface Rule {
   readonly name: RuleName
   /** Only where the log ends with this seq; else nothing is written, and each op is a conflict. */
@@ -20,8 +23,8 @@ const named = new Map<Decide, RuleName>(
 const guarded = new WeakMap<Decide, Rule>()
 
 /**
- * As `decide`, but nothing is written unless the log ends with `seq` when the home decides, or the ops were written before. It may be
- * given to a scope that lives in another object.
+ * As `decide`, but nothing is written unless the log ends with `seq` when the home decides, or the
+ * ops were written before. It may be given to a scope that lives in another object.
  */
 export function onlyAt(seq: number): Decide {
   const rule: Rule = { name: 'each', at: seq }

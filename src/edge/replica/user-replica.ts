@@ -25,7 +25,9 @@ import { ruleOf } from './rules.ts'
 
 /** What the object offers that is the home of a user's scope. */
 export interface UserHome extends ScopeHost {
-  /** Contract: checks that the scope lives here, and answers by `answerPull`. @throws ERR_NOT_FOUND */
+  /**
+   * Contract: checks that the scope lives here, and answers by `answerPull`. @throws ERR_NOT_FOUND
+   */
   pull(scope: Scope, request: PullRequest): Promise<PullAnswer>
 }
 
@@ -60,17 +62,22 @@ const PATIENCE_MS = 5_000
 const MOST_PULLS = 8
 /** Keys that are known to name no register. */
 const MOST_ABSENT = 4_096
-/** The op behind which an emptied copy stands: no home knows it, so that the next pull gets all that there is. */
+/**
+ * The op behind which an emptied copy stands: no home knows it, so that the next pull gets all that
+ * there is.
+ */
 const CLEARED = 'replica/cleared'
 
 /**
- * The user's scope inside a session's object. Reads of registers are local and answer what the home would have answered at the last pull;
- * commits go home, and what changed there since comes back in the same answer, so that a writer reads its own writes. What was deleted at home
- * is emptied here with the next pull.
+ * The user's scope inside a session's object. Reads of registers are local and answer what the home
+ * would have answered at the last pull; commits go home, and what changed there since comes back in
+ * the same answer, so that a writer reads its own writes. What was deleted at home is emptied here
+ * with the next pull.
  *
- * It holds the registers of the user's scope with their indexes and sums, but of those that list sessions (`session/<id>`) its own session's
- * alone. Other sessions' registers, entries, changes, attachments and what was derived are read at home. `head()` has the home's seq; its
- * `indexed` says whether anything stood in an index here.
+ * It holds the registers of the user's scope with their indexes and sums, but of those that list
+ * sessions (`session/<id>`) its own session's alone. Other sessions' registers, entries, changes,
+ * attachments and what was derived are read at home. `head()` has the home's seq; its `indexed`
+ * says whether anything stood in an index here.
  */
 export class UserReplica implements ScopeStore {
   readonly #parts: UserReplicaParts
@@ -88,8 +95,9 @@ export class UserReplica implements ScopeStore {
   }
 
   /**
-   * Pulls, unless that was done within `olderThan` milliseconds and no poke came since; calls at the same time share one pull. It fails open:
-   * where the home does not answer, or not within `patienceMs`, the replica stays as it was. Default: 60 000.
+   * Pulls, unless that was done within `olderThan` milliseconds and no poke came since; calls at
+   * the same time share one pull. It fails open: where the home does not answer, or not within
+   * `patienceMs`, the replica stays as it was. Default: 60 000.
    *
    * @returns why it is not fresh, for the receipt; undefined: it is
    */
@@ -119,7 +127,10 @@ export class UserReplica implements ScopeStore {
     }
   }
 
-  /** Says that something changed at home: the next `refresh` pulls. A hint, which may be lost, late or repeated. */
+  /**
+   * Says that something changed at home: the next `refresh` pulls. A hint, which may be lost, late
+   * or repeated.
+   */
   poke(): void {
     this.#pokes++
   }
@@ -127,8 +138,8 @@ export class UserReplica implements ScopeStore {
   /**
    * Commits at home.
    *
-   * @throws ERR_INVALID_ARGUMENT (a function that is no rule of the core), ERR_OVERLOADED, ERR_STORAGE: it does not mean "not written", and
-   *   the same ops may be sent again
+   * @throws ERR_INVALID_ARGUMENT (a function that is no rule of the core), ERR_OVERLOADED,
+   * ERR_STORAGE: it does not mean "not written", and the same ops may be sent again
    */
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
     return (await this.#pull([], { ops, rule: ruleOf(decide) })) ?? []
@@ -229,7 +240,8 @@ export class UserReplica implements ScopeStore {
       })
       results ??= collected.results
       const pulled = { since, wasWhole: isWhole, names }
-      // All registers may come without what was deleted; where it fails, they may be written all the same.
+      // All registers may come without what was deleted; where it fails, they may be written all
+      // the same.
       const isApplied = await applyPull(this.#local, pulled, collected).finally(() => {
         if (collected.isReset) this.#absent.clear()
       })
@@ -242,7 +254,10 @@ export class UserReplica implements ScopeStore {
     throw new PlimsollError('ERR_STORAGE', `pull: the replica was moved ${MOST_PULLS} times in a row`)
   }
 
-  /** Keeps in mind which keys name nothing. A put of one of them comes with the pull that brings its seq. */
+  /**
+   * Keeps in mind which keys name nothing. A put of one of them comes with the pull that brings its
+   * seq.
+   */
   #note(names: readonly string[], { rows }: Collected): void {
     if (this.#absent.size > MOST_ABSENT) this.#absent.clear()
     for (const name of names) if (!rows.has(name)) this.#absent.add(name)

@@ -9,7 +9,10 @@ export interface Claimed {
 
 const NOTHING: Claimed = { sessions: [], facts: 0 }
 
-/** What a user claimed, by the name of the guest's object: a claim that is repeated is answered as the first one was. */
+/**
+ * What a user claimed, by the name of the guest's object: a claim that is repeated is answered as
+ * the first one was.
+ */
 export class Claims {
   readonly #storage: SqlStorageLike
 

@@ -2,14 +2,17 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
 
-/** SQLite's words for a table that was not made yet, or that is gone with the rest of the database. */
+/**
+ * SQLite's words for a table that was not made yet, or that is gone with the rest of the database.
+ */
 const NO_TABLE = 'no such table'
 
 /**
- * Tables of the edge beside those of the store, in the SQLite of one Durable Object. They are made by the first insert, so that whoever asks an
- * object for something that is not there leaves it empty. Nothing is kept in memory of whether they are there: a transaction that was undone
- * or `deleteAll()` may have taken them away. All of it is synchronous, so that it is durable together with what else its caller writes
- * before the next `await`.
+ * Tables of the edge beside those of the store, in the SQLite of one Durable Object. They are made
+ * by the first insert, so that whoever asks an object for something that is not there leaves it
+ * empty. Nothing is kept in memory of whether they are there: a transaction that was undone or
+ * `deleteAll()` may have taken them away. All of it is synchronous, so that it is durable together
+ * with what else its caller writes before the next `await`.
  *
  * @throws ERR_STORAGE, ERR_STORAGE_FULL
  */
@@ -17,13 +20,19 @@ export class EdgeTables {
   readonly #storage: SqlStorageLike
   readonly #schema: readonly string[]
 
-  /** @param schema statements that make them, each of which does nothing where it was done (`IF NOT EXISTS`) */
+  /**
+   * @param schema statements that make them, each of which does nothing where it was done
+   * (`IF NOT EXISTS`)
+   */
   constructor(storage: SqlStorageLike, schema: readonly string[]) {
     this.#storage = withStorageErrors(storage)
     this.#schema = schema
   }
 
-  /** Runs a statement that reads, or changes what is there, and gives what it returns: nothing where no table was made. */
+  /**
+   * Runs a statement that reads, or changes what is there, and gives what it returns: nothing where
+   * no table was made.
+   */
   run(query: string, ...bindings: SqlValue[]): SqlRow[] {
     return this.#attempt(query, bindings) ?? []
   }

@@ -13,7 +13,10 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 24
 const TAG_BYTES = 16
 
-/** Encrypts what an object keeps beside its memory: streams of chats, long messages on their way. All of it is synchronous, as their writes are. */
+/**
+ * Encrypts what an object keeps beside its memory: streams of chats, long messages on their way.
+ * All of it is synchronous, as their writes are.
+ */
 export interface ObjectSeal {
   /** Bytes that a seal adds. */
   readonly overhead: number
@@ -34,7 +37,8 @@ export const NO_SEAL: ObjectSeal = {
 }
 
 /**
- * A new key, wrapped for one scope: `openSeal` takes it. Whoever destroys it has destroyed what was sealed by it.
+ * A new key, wrapped for one scope: `openSeal` takes it. Whoever destroys it has destroyed what was
+ * sealed by it.
  *
  * @param secret 32 bytes or more; by HKDF-SHA-256 each scope has a key of its own that wraps
  */

@@ -10,13 +10,17 @@ export interface SessionRecord {
   readonly scope: SessionScope
   /** Whose facts belong to it beside those of no project. Sealed where there is a key. */
   readonly project?: string
-  /** Wraps what seals all that the object keeps beside its memory. Absent: that is in the clear. It goes with this record. */
+  /**
+   * Wraps what seals all that the object keeps beside its memory. Absent: that is in the clear. It
+   * goes with this record.
+   */
   readonly key?: string
   /** Unix milliseconds, for display only. */
   readonly createdAt: number
   /**
-   * `copying`: it is taken over from another object, and not there yet; `moving`: another object takes it over, and nobody else may touch it;
-   * `erasing`: its rows are being removed, and to whoever asks it is not there.
+   * `copying`: it is taken over from another object, and not there yet; `moving`: another object
+   * takes it over, and nobody else may touch it; `erasing`: its rows are being removed, and to
+   * whoever asks it is not there.
    */
   readonly state: 'live' | 'copying' | 'moving' | 'erasing'
   /** Name of the object of the user who takes it over. */
@@ -27,7 +31,10 @@ export interface SessionRecord {
 
 const TABLE = 'plimsoll_edge_session'
 
-/** The one row that says whose an object is; in memory after its first read, since nobody else writes it. */
+/**
+ * The one row that says whose an object is; in memory after its first read, since nobody else
+ * writes it.
+ */
 export class SessionRecords {
   readonly #storage: SqlStorageLike
   #read = false

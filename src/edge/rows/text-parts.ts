@@ -11,14 +11,23 @@ import { NO_SEAL, type ObjectSeal, openText, sealText } from './object-seal.ts'
 export const MAX_PART_BYTES = 2 ** 20
 /** Most parts of one text. */
 export const MAX_PARTS = 16
-/** Escapes, names and white space of the JSON around an entry, beside the most that an entry may have. */
+/**
+ * Escapes, names and white space of the JSON around an entry, beside the most that an entry may
+ * have.
+ */
 const OVERHEAD_BYTES = 64 * 2 ** 10
 const MAX_TEXT_BYTES = MAX_ENTRY_BYTES + OVERHEAD_BYTES
-/** Texts that may be waiting at once in one object, so that nobody fills it with what no message names. */
+/**
+ * Texts that may be waiting at once in one object, so that nobody fills it with what no message
+ * names.
+ */
 const MAX_WAITING = 16
 const DAY = 24 * 60 * 60 * 1000
 
-/** A part is in pieces, each of which fits a row; the first of them says when it came and how many bytes the whole part has. */
+/**
+ * A part is in pieces, each of which fits a row; the first of them says when it came and how many
+ * bytes the whole part has.
+ */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_part (entry TEXT NOT NULL, part INTEGER NOT NULL, piece INTEGER NOT NULL,
     at INTEGER, bytes INTEGER, content TEXT NOT NULL, PRIMARY KEY (entry, part, piece))`,
@@ -28,8 +37,9 @@ const SCHEMA = [
 const PARTS = 'FROM plimsoll_edge_part WHERE piece = 0'
 
 /**
- * Parts of texts that are too long for one request, kept in the SQLite of one Durable Object until a message names them: the JSON text of a
- * message, cut anywhere between two characters. All of it is synchronous. What no message named within a day is purged.
+ * Parts of texts that are too long for one request, kept in the SQLite of one Durable Object until
+ * a message names them: the JSON text of a message, cut anywhere between two characters. All of it
+ * is synchronous. What no message named within a day is purged.
  */
 export class TextParts {
   readonly #tables: EdgeTables
@@ -105,10 +115,11 @@ export class TextParts {
   }
 
   /**
-   * The text of an entry of so many parts. It stays until it is released, so that a repeated call finds it.
+   * The text of an entry of so many parts. It stays until it is released, so that a repeated call
+   * finds it.
    *
-   * @throws ERR_INVALID_ARGUMENT: a part is missing, which `argument` names, for example `parts[2]`; put it, and what else is missing, and
-   *   call again. So it is after a release too
+   * @throws ERR_INVALID_ARGUMENT: a part is missing, which `argument` names, for example
+   * `parts[2]`; put it, and what else is missing, and call again. So it is after a release too
    */
   take(entry: string, parts: number): string {
     checkId('parts', 'entry', entry)
@@ -122,7 +133,9 @@ export class TextParts {
     return Array.from({ length: parts }, (_, part) => this.#read(entry, part)).join('')
   }
 
-  /** Removes the parts of an entry: call it once the message that names them is written. Idempotent. */
+  /**
+   * Removes the parts of an entry: call it once the message that names them is written. Idempotent.
+   */
   release(entry: string): void {
     this.#tables.run('DELETE FROM plimsoll_edge_part WHERE entry = ?', entry)
   }

@@ -2,7 +2,9 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { EdgeTables } from './edge-tables.ts'
 
-/** What may be used: `capacity` at once, and as much again, evenly, in every `perMs` milliseconds. */
+/**
+ * What may be used: `capacity` at once, and as much again, evenly, in every `perMs` milliseconds.
+ */
 export interface Budget {
   readonly capacity: number
   readonly perMs: number
@@ -30,7 +32,9 @@ interface Buckets {
   [name: string]: Bucket
 }
 
-/** All buckets of an object are one row, so that whatever is taken together costs one row written. */
+/**
+ * All buckets of an object are one row, so that whatever is taken together costs one row written.
+ */
 const SCHEMA = [
   'CREATE TABLE IF NOT EXISTS plimsoll_edge_bucket (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL)',
 ]
@@ -38,15 +42,17 @@ const SCHEMA = [
 const ROUNDING = 1e-9
 
 /**
- * Exact budgets as token buckets in the SQLite of one Durable Object, which is the home of all that they limit.
+ * Exact budgets as token buckets in the SQLite of one Durable Object, which is the home of all that
+ * they limit.
  *
- * Everything is synchronous and in one row: what is taken is durable together with what its caller writes before the next `await`, and undone with
- * it. A take is one statement, which writes one row and names the state that it changes: another instance over the same storage, or a
- * transaction that was undone, cannot make it wrong, only make it read the row again. Take before a transaction rather than in it, so that a
- * refusal that undoes one does not undo what was noted of the clock.
+ * Everything is synchronous and in one row: what is taken is durable together with what its caller
+ * writes before the next `await`, and undone with it. A take is one statement, which writes one row
+ * and names the state that it changes: another instance over the same storage, or a transaction
+ * that was undone, cannot make it wrong, only make it read the row again. Take before a transaction
+ * rather than in it, so that a refusal that undoes one does not undo what was noted of the clock.
  *
- * The clock may jump. Back: what came back since the last take is lost, and it goes on from there. Ahead: the buckets fill, to their
- * capacity at most.
+ * The clock may jump. Back: what came back since the last take is lost, and it goes on from there.
+ * Ahead: the buckets fill, to their capacity at most.
  */
 export class TokenBuckets {
   readonly #tables: EdgeTables
@@ -56,7 +62,10 @@ export class TokenBuckets {
   /** The row as it was seen last; undefined: none was seen. */
   #state: string | undefined
 
-  /** @param now Unix milliseconds. @throws ERR_INVALID_ARGUMENT: a capacity or time that is not above 0, or a debt below it */
+  /**
+   * @param now Unix milliseconds. @throws ERR_INVALID_ARGUMENT: a capacity or time that is not
+   * above 0, or a debt below it
+   */
   constructor(storage: SqlStorageLike, budgets: Budgets, now: () => number) {
     for (const [name, budget] of Object.entries(budgets)) checkBudget(name, budget)
     this.#tables = new EdgeTables(storage, SCHEMA)
@@ -71,10 +80,11 @@ export class TokenBuckets {
   }
 
   /**
-   * Takes from several budgets, all or nothing. Amounts of 0 and of unlimited budgets cost nothing, not even a row.
+   * Takes from several budgets, all or nothing. Amounts of 0 and of unlimited budgets cost nothing,
+   * not even a row.
    *
-   * @throws ERR_RATE_LIMIT: one of them is used up; `retryAfter` says when all of it can be taken, unless others come first, `limit` the
-   *   capacity of the one that takes longest
+   * @throws ERR_RATE_LIMIT: one of them is used up; `retryAfter` says when all of it can be taken,
+   * unless others come first, `limit` the capacity of the one that takes longest
    * @throws ERR_LIMIT: an amount is above its capacity (`limit`), so that waiting would not help
    * @throws ERR_INVALID_ARGUMENT
    */
@@ -118,8 +128,9 @@ export class TokenBuckets {
   }
 
   /**
-   * Corrects what was taken for an estimate once the actual amount is known: `actual - estimated`. A budget may go into debt by it, down to its
-   * bound, and never above its capacity. It never refuses.
+   * Corrects what was taken for an estimate once the actual amount is known: `actual - estimated`.
+   * A budget may go into debt by it, down to its bound, and never above its capacity. It never
+   * refuses.
    *
    * @throws ERR_INVALID_ARGUMENT
    */
@@ -134,14 +145,18 @@ export class TokenBuckets {
     })
   }
 
-  /** What can be taken of a budget now, below 0 where it is in debt; `Infinity` where it is unlimited. */
+  /**
+   * What can be taken of a budget now, below 0 where it is in debt; `Infinity` where it is
+   * unlimited.
+   */
   left(name: string): number {
     const budget = this.#budgets[name]
     return budget ? bucketOf(budget, this.#read()[name], this.#now()).left : Number.POSITIVE_INFINITY
   }
 
   /**
-   * Changes the buckets as they are now: as they were seen last, and if that is not what is stored, as they are stored.
+   * Changes the buckets as they are now: as they were seen last, and if that is not what is stored,
+   * as they are stored.
    *
    * @param change gives an error where it refuses
    */
@@ -157,7 +172,8 @@ export class TokenBuckets {
       const refused = change(changed)
       if (!refused && this.#store(changed)) return
       if (!refused || !isFresh) continue
-      // The clock went back: nothing would be gained until it has caught up, unless it is said that time goes on from here.
+      // The clock went back: nothing would be gained until it has caught up, unless it is said that
+      // time goes on from here.
       if (Object.values(stored).some(({ at }) => at > now)) this.#store(buckets)
       throw refused
     }
@@ -169,7 +185,10 @@ export class TokenBuckets {
     return this.#state === undefined ? {} : (JSON.parse(this.#state) as Buckets)
   }
 
-  /** Stores a state in place of the one that is remembered. Returns false where that is not what is stored. */
+  /**
+   * Stores a state in place of the one that is remembered. Returns false where that is not what is
+   * stored.
+   */
   #store(buckets: Buckets): boolean {
     const state = JSON.stringify(buckets)
     const written =

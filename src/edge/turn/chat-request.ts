@@ -8,7 +8,10 @@ export type ChatRequestOptions =
   | ({ readonly protocol: 'ui' } & UIRequestOptions)
   | ({ readonly protocol: 'completions' } & CompletionChatOptions)
 
-/** Reads the body of a request, in either protocol; nothing is written. @throws ERR_INVALID_ARGUMENT (`argument`: path of the field) */
+/**
+ * Reads the body of a request, in either protocol; nothing is written. @throws ERR_INVALID_ARGUMENT
+ * (`argument`: path of the field)
+ */
 export function parseChatRequest(body: unknown, options: ChatRequestOptions): ChatRequest {
   return options.protocol === 'ui' ? uiChat(body, options) : completionChat(body, options)
 }

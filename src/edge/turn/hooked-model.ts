@@ -5,13 +5,14 @@ import { modelError } from './run-error.ts'
 /** What watches the calls of a model, for budgets. */
 export interface ModelHooks {
   /**
-   * Contract: called before each call, with the tokens that it will take in by the memory's own count. What it throws, for example
-   * ERR_RATE_LIMIT, ends the run before the call is made.
+   * Contract: called before each call, with the tokens that it will take in by the memory's own
+   * count. What it throws, for example ERR_RATE_LIMIT, ends the run before the call is made.
    */
   beforeModel?(tokens: number): Promise<void> | void
   /**
-   * Contract: called after each call that was made, also one that failed or was stopped, with what was reported of it, which may be
-   * nothing, and with the tokens that were foretold. What it throws is ignored.
+   * Contract: called after each call that was made, also one that failed or was stopped, with what
+   * was reported of it, which may be nothing, and with the tokens that were foretold. What it
+   * throws is ignored.
    */
   afterModel?(usage: Usage, tokens: number): Promise<void> | void
 }
@@ -23,7 +24,10 @@ export interface HookedModelOptions extends ModelHooks {
   readonly messageId?: string
 }
 
-/** A model whose calls are told, whose first reply has an id that is known before, and whose errors are errors of ours. */
+/**
+ * A model whose calls are told, whose first reply has an id that is known before, and whose errors
+ * are errors of ours.
+ */
 export function hookedModel(
   model: Model,
   { beforeModel, afterModel, onCall, messageId }: HookedModelOptions,

@@ -1,4 +1,7 @@
-/** What a turn is made of, whichever protocol asks for it: a request, who answers it, and how that is written. */
+/**
+ * What a turn is made of, whichever protocol asks for it: a request, who answers it, and how that
+ * is written.
+ */
 import type { AgentEvent } from '../../agent/events.ts'
 import type { AgentTool, RunOptions } from '../../agent/options.ts'
 import type { ErrorCode } from '../../ports/errors.ts'
@@ -11,8 +14,9 @@ import type { HookedModelOptions, ModelHooks } from './hooked-model.ts'
 /** A request of a chat that was read and checked. */
 export interface ChatRequest {
   /**
-   * How it is known when it comes again. What is streamed to one that has a key is kept, to be read again, and there is one at a time;
-   * those without wait for one another, and each is read by its caller alone.
+   * How it is known when it comes again. What is streamed to one that has a key is kept, to be read
+   * again, and there is one at a time; those without wait for one another, and each is read by its
+   * caller alone.
    */
   readonly key?: RequestKey
   /** Instructions in place of the app's own. */
@@ -21,7 +25,10 @@ export interface ChatRequest {
   readonly isWhole?: boolean
   /** Whether its caller has the parts of the message that the run goes on with. Default false. */
   readonly hasParts?: boolean
-  /** Writes what is new of its messages, or leaves it to the run. Applying it again leaves the session as applying it once. */
+  /**
+   * Writes what is new of its messages, or leaves it to the run. Applying it again leaves the
+   * session as applying it once.
+   */
   admit(session: EdgeSession, host: Pick<Host, 'now' | 'newId'>): Promise<Admitted>
 }
 
@@ -31,8 +38,9 @@ export interface RequestKey {
   /** What the key stood for; under an `Idempotency-Key` it may not change. */
   readonly fingerprint: string
   /**
-   * Which runs it can be the same as: any that is kept; the newest alone, since the same edit may be meant anew after another; only one that
-   * goes on, since a chat asks for another answer with the same words each time.
+   * Which runs it can be the same as: any that is kept; the newest alone, since the same edit may
+   * be meant anew after another; only one that goes on, since a chat asks for another answer with
+   * the same words each time.
    */
   readonly among: 'all' | 'newest' | 'running'
 }
@@ -90,7 +98,10 @@ export type AgentOptions = Pick<
   'maxSteps' | 'settings' | 'limits' | 'middleware' | 'timeouts' | 'parallel'
 >
 
-/** What happens in a turn: what the agent's loop tells, and the end of a reply whose calls are for the client. */
+/**
+ * What happens in a turn: what the agent's loop tells, and the end of a reply whose calls are for
+ * the client.
+ */
 export type TurnEvent =
   | AgentEvent
   | {

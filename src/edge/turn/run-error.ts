@@ -10,7 +10,10 @@ const OF_A_MODEL: ReadonlySet<ErrorCode> = new Set([
   'ERR_TIMEOUT',
 ])
 
-/** For people, one sentence a code: what an error says of itself may hold content, or a provider's secrets. */
+/**
+ * For people, one sentence a code: what an error says of itself may hold content, or a provider's
+ * secrets.
+ */
 const SENTENCES: { readonly [Code in ErrorCode]?: string } = {
   ERR_BUDGET_TOO_SMALL: 'what was said does not fit into the budget',
   ERR_CONFLICT: 'others changed the session',
@@ -33,7 +36,10 @@ export function codeOf(error: unknown): ErrorCode {
   return isPlimsollError(error) ? error.code : 'ERR_INTERNAL'
 }
 
-/** As it stands in an `error` chunk: the code, a colon, a sentence that is the same for all errors of that code. */
+/**
+ * As it stands in an `error` chunk: the code, a colon, a sentence that is the same for all errors
+ * of that code.
+ */
 export function runErrorText(code: ErrorCode): string {
   return `${code}: ${SENTENCES[code] ?? 'the reply failed'}`
 }

@@ -36,13 +36,19 @@ export interface RunEnd {
   readonly endedAt: number
 }
 
-/** `n` of a chunk: the run's place in the high bits, the place of its first byte in the low ones, so that the table needs no other key. */
+/**
+ * `n` of a chunk: the run's place in the high bits, the place of its first byte in the low ones, so
+ * that the table needs no other key.
+ */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_run (place INTEGER PRIMARY KEY, id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
     status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER)`,
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_chunk (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL)`,
 ]
-/** Most bytes of one run's stream; with the number of runs that leaves, all numbers are exact in JavaScript. */
+/**
+ * Most bytes of one run's stream; with the number of runs that leaves, all numbers are exact in
+ * JavaScript.
+ */
 const RUN_BYTES = 2 ** 32
 /** A Durable Object takes rows of 2 MB. */
 const ROW_BYTES = 2 ** 18
@@ -124,7 +130,10 @@ export class RunTables {
     })
   }
 
-  /** Writes bytes of a stream, of which the first is number `at`. @throws ERR_DECRYPT: there is no key to seal them */
+  /**
+   * Writes bytes of a stream, of which the first is number `at`. @throws ERR_DECRYPT: there is no
+   * key to seal them
+   */
   write(place: number, at: number, bytes: Uint8Array): void {
     const [from] = range(place)
     for (let done = 0; done < bytes.length; done += ROW_BYTES) {
@@ -134,7 +143,10 @@ export class RunTables {
     }
   }
 
-  /** Bytes of a stream from number `at` on, at most those of one row; undefined where there are none. @throws ERR_DECRYPT */
+  /**
+   * Bytes of a stream from number `at` on, at most those of one row; undefined where there are
+   * none. @throws ERR_DECRYPT
+   */
   read(place: number, at: number): Uint8Array | undefined {
     const [from] = range(place)
     const [row] = this.#all(

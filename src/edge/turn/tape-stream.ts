@@ -1,7 +1,10 @@
 import type { Host, Timeout } from '../../ports/host.ts'
 import type { TapeSource } from './tape.ts'
 
-/** Milliseconds without a chunk after which a comment is sent, so that nobody on the way takes the connection for dead. */
+/**
+ * Milliseconds without a chunk after which a comment is sent, so that nobody on the way takes the
+ * connection for dead.
+ */
 const KEEP_ALIVE_MS = 15_000
 /** A comment of server-sent events: clients skip it. */
 const KEEP_ALIVE = ': keep-alive\n\n'
@@ -16,8 +19,8 @@ export interface TapeStreamOptions {
 }
 
 /**
- * A byte stream of what is on a tape, and of what comes. It reads when it is asked and holds nothing: whoever is slow reads later, from
- * storage. To cancel it changes nothing for the run.
+ * A byte stream of what is on a tape, and of what comes. It reads when it is asked and holds
+ * nothing: whoever is slow reads later, from storage. To cancel it changes nothing for the run.
  */
 export function tapeStream(
   source: TapeSource,

@@ -22,14 +22,18 @@ export interface TapeStorage {
   readonly tables: RunTables
   readonly place: number
   readonly host: Pick<Host, 'timeout'>
-  /** Contract: told of each write to storage that failed. What it was to hold stays in memory, and goes with the next one. */
+  /**
+   * Contract: told of each write to storage that failed. What it was to hold stays in memory, and
+   * goes with the next one.
+   */
   readonly onFailure: (error: unknown) => void
 }
 
 /**
- * What a run streams, while it goes on: kept in its object's storage, at most four rows a second but for long texts, and in memory only
- * until it is there. However many read it, and however slowly, it holds no more than that. Without a storage it is for one reader, and lets
- * go of what was read.
+ * What a run streams, while it goes on: kept in its object's storage, at most four rows a second
+ * but for long texts, and in memory only until it is there. However many read it, and however
+ * slowly, it holds no more than that. Without a storage it is for one reader, and lets go of what
+ * was read.
  */
 export class RunTape implements TapeSource {
   readonly #storage: TapeStorage | undefined

@@ -9,13 +9,16 @@ export interface TurnParts {
   readonly key: RequestKey | undefined
   readonly tape: RunTape
   readonly host: Host
-  /** Contract: told once, before anybody else, how it ended; undefined: it did not even begin. Throws nothing. */
+  /**
+   * Contract: told once, before anybody else, how it ended; undefined: it did not even begin.
+   * Throws nothing.
+   */
   readonly onEnd: (outcome: TurnOutcome | undefined) => void
 }
 
 /**
- * One turn while it goes on: what is new of a request is written, somebody answers, and what they say is put on a tape as the request's
- * protocol has it, whoever reads that.
+ * One turn while it goes on: what is new of a request is written, somebody answers, and what they
+ * say is put on a tape as the request's protocol has it, whoever reads that.
  */
 export class Turn {
   readonly id: string

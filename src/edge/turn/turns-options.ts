@@ -10,7 +10,10 @@ import type { AgentOptions, TurnOutcome } from './protocol.ts'
 export interface TurnsOptions extends ModelHooks {
   /** The session of the object; asked for at each run. */
   readonly session: () => EdgeSession | Promise<EdgeSession>
-  /** Answers. Contract: asked for at each run, before anything is written. @throws ERR_NOT_CONFIGURED where there is none */
+  /**
+   * Answers. Contract: asked for at each run, before anything is written. @throws
+   * ERR_NOT_CONFIGURED where there is none
+   */
   readonly model: () => Model | Promise<Model>
   /** The object's own: tables `plimsoll_edge_run` and `plimsoll_edge_chunk` are made in it. */
   readonly storage: SqlStorageLike
@@ -18,12 +21,18 @@ export interface TurnsOptions extends ModelHooks {
   readonly seal?: () => ObjectSeal
   /** Tools of the agent. Default: none. */
   readonly tools?: (session: EdgeSession) => readonly AgentTool[]
-  /** As for `runAgent`; asked for at each run. Time limits default to 5 minutes for a call of the model, and of a tool. */
+  /**
+   * As for `runAgent`; asked for at each run. Time limits default to 5 minutes for a call of the
+   * model, and of a tool.
+   */
   readonly run?: () => AgentOptions
   readonly host?: Host
   /** Contract: told when `nextWorkAt()` has changed, so that an alarm is set for it. */
   readonly onWork?: (due: number) => void
-  /** Contract: told before a turn that is not kept begins, so that an alarm is set for `beat()`. What it throws refuses the turn. */
+  /**
+   * Contract: told before a turn that is not kept begins, so that an alarm is set for `beat()`.
+   * What it throws refuses the turn.
+   */
   readonly onTurn?: (due: number) => Promise<void>
   /** Contract: told of each run that has ended, for a log. Holds no content. */
   readonly onEnd?: (end: EndedRun) => void

@@ -14,7 +14,10 @@ import { startOf, uiEncoder } from './ui/encoder.ts'
 
 /** Milliseconds for which an ended run can be read again. */
 const KEEP_MS = 60 * 60_000
-/** An object that nobody calls is evicted after 70 to 140 seconds, whatever it waits for; an alarm is a call. */
+/**
+ * An object that nobody calls is evicted after 70 to 140 seconds, whatever it waits for; an alarm
+ * is a call.
+ */
 const BEAT_MS = 30_000
 /** A model or a tool that never answers would keep everybody else from the session. */
 const TIMEOUTS = { model: 5 * 60_000, tool: 5 * 60_000 }
@@ -24,14 +27,17 @@ const MOST_WAITING = 8
 const RETRY_AFTER = 5
 
 /**
- * The turns of one session's object; they outlive whoever asked for them. Of requests that have a key there is one at a time, and another
- * is refused meanwhile; what they stream is kept for an hour after their end, so that it can be read again from its beginning, by as many as
- * want to. Requests without a key wait for one another, and nothing of them is kept.
+ * The turns of one session's object; they outlive whoever asked for them. Of requests that have a
+ * key there is one at a time, and another is refused meanwhile; what they stream is kept for an
+ * hour after their end, so that it can be read again from its beginning, by as many as want to.
+ * Requests without a key wait for one another, and nothing of them is kept.
  *
- * The agent has the object's tools and no others: tools that a page declares are not run by it, and a call of one is answered with an error
- * that the model reads. Results that a page gives for calls which wait (`addToolOutput`) are taken, and the run goes on with them.
+ * The agent has the object's tools and no others: tools that a page declares are not run by it, and
+ * a call of one is answered with an error that the model reads. Results that a page gives for calls
+ * which wait (`addToolOutput`) are taken, and the run goes on with them.
  *
- * Make one of them for an object, and no second one over the same storage: runs that an instance does not know it takes for interrupted.
+ * Make one of them for an object, and no second one over the same storage: runs that an instance
+ * does not know it takes for interrupted.
  */
 export class Turns {
   readonly #options: TurnsOptions
@@ -42,7 +48,10 @@ export class Turns {
   /** Whether there may be rows of runs that go on no more; never while a run goes on. */
   #mayBeLost = true
   #beatAt = 0
-  /** The end of the newest turn that is not kept, for the next one to wait for; the one that goes on; how many wait. */
+  /**
+   * The end of the newest turn that is not kept, for the next one to wait for; the one that goes
+   * on; how many wait.
+   */
   #newest: Promise<void> = Promise.resolve()
   #busy: Turn | undefined
   #waiting = 0
@@ -55,15 +64,18 @@ export class Turns {
   }
 
   /**
-   * Begins a turn, and resolves once its first context is built, or the model has begun where nothing is kept: what is thrown before that is
-   * thrown here. To leave the stream does not end the turn.
+   * Begins a turn, and resolves once its first context is built, or the model has begun where
+   * nothing is kept: what is thrown before that is thrown here. To leave the stream does not end
+   * the turn.
    *
-   * The same request again joins the run while it goes on, and reads it again once it has ended; a run that failed or was interrupted is begun
-   * anew, and goes on with what was recorded. Which requests are the same, an `Idempotency-Key` says, else their ids and what they hold.
+   * The same request again joins the run while it goes on, and reads it again once it has ended; a
+   * run that failed or was interrupted is begun anew, and goes on with what was recorded. Which
+   * requests are the same, an `Idempotency-Key` says, else their ids and what they hold.
    *
    * @param session asked once the turn begins. Default: that of the options
-   * @throws ERR_CONFLICT (`id`: another run goes on; or the key was used for something else), ERR_OVERLOADED (too many wait), what
-   *   `beforeModel` throws, as `session.append()` and `session.context()`
+   * @throws ERR_CONFLICT (`id`: another run goes on; or the key was used for something else),
+   * ERR_OVERLOADED (too many wait), what `beforeModel` throws, as `session.append()` and
+   * `session.context()`
    */
   async start(request: ChatRequest, session = this.#options.session): Promise<RunStream> {
     return request.key
@@ -114,7 +126,8 @@ export class Turns {
   /**
    * The stream of a run from its first chunk on, live if it goes on.
    *
-   * @param run its id, or `current`: the one that goes on now, or that was interrupted and that no other followed
+   * @param run its id, or `current`: the one that goes on now, or that was interrupted and that no
+   * other followed
    * @returns undefined: there is none, or none any more. Over HTTP that is status 204.
    */
   resume(run: string): ReadableStream<Uint8Array> | undefined {
@@ -127,8 +140,8 @@ export class Turns {
   }
 
   /**
-   * Stops a run, and resolves when nothing more will be recorded of it. What it had recorded stays; a reply that was not whole is not
-   * recorded. Idempotent.
+   * Stops a run, and resolves when nothing more will be recorded of it. What it had recorded stays;
+   * a reply that was not whole is not recorded. Idempotent.
    *
    * @param run its id, or `current`
    * @returns whether it went on until then
@@ -154,12 +167,18 @@ export class Turns {
     return first === undefined ? undefined : first + KEEP_MS
   }
 
-  /** When it is to be called again while a turn goes on that is not kept, so that the object stays awake; undefined: none does. */
+  /**
+   * When it is to be called again while a turn goes on that is not kept, so that the object stays
+   * awake; undefined: none does.
+   */
   beat(): number | undefined {
     return this.#busy ? this.#host.now() + BEAT_MS : undefined
   }
 
-  /** Removes what is kept of runs that ended an hour ago. To be called by an alarm also keeps the object awake while a run goes on. */
+  /**
+   * Removes what is kept of runs that ended an hour ago. To be called by an alarm also keeps the
+   * object awake while a run goes on.
+   */
   runDueWork(): void {
     const now = this.#host.now()
     this.#findLost()
@@ -167,15 +186,21 @@ export class Turns {
     for (const { place } of this.#tables.endedUntil(now - KEEP_MS)) this.#tables.remove(place)
   }
 
-  /** Removes what is kept of all runs that have ended: their streams hold what was said. For whoever forgets messages of the session. */
+  /**
+   * Removes what is kept of all runs that have ended: their streams hold what was said. For whoever
+   * forgets messages of the session.
+   */
   clear(): void {
-    // Of those that nobody works at any more nothing need be said: who could read it is gone with them.
+    // Of those that nobody works at any more nothing need be said: who could read it is gone with
+    // them.
     const lost = this.#live ? [] : this.#tables.running()
     for (const { place } of [...lost, ...this.#tables.endedUntil(Number.MAX_SAFE_INTEGER)])
       this.#tables.remove(place)
   }
 
-  /** A run that the request can be the same as, if it came to an end that is worth to be read again. */
+  /**
+   * A run that the request can be the same as, if it came to an end that is worth to be read again.
+   */
   #keptOf({ key, among }: RequestKey): RunRow | undefined {
     if (among === 'running') return undefined
     const row = among === 'all' ? this.#tables.newestOf(key) : this.#tables.newest()
@@ -251,7 +276,10 @@ export class Turns {
     })
   }
 
-  /** Ends the streams of runs of which the row says that they go on, and which nobody works at any more. */
+  /**
+   * Ends the streams of runs of which the row says that they go on, and which nobody works at any
+   * more.
+   */
   #findLost(): void {
     if (!this.#mayBeLost) return
     const tables = this.#tables

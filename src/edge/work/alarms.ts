@@ -2,7 +2,10 @@
 export interface Alarms {
   /** Contract: when it is set for, Unix milliseconds; null: it is not. */
   get(): Promise<number | null>
-  /** Contract: sets it in place of the one that is set; called with what was written before, it is durable together with that. */
+  /**
+   * Contract: sets it in place of the one that is set; called with what was written before, it is
+   * durable together with that.
+   */
   set(at: number): Promise<void>
   delete(): Promise<void>
   /** Contract: resolves when what was written is on disk. Default: nobody waits for it. */

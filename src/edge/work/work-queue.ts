@@ -15,9 +15,10 @@ const HOUR = 3_600 * SECOND
 /**
  * Durable work of one Durable Object, on its single alarm: at least once, with retries of its own.
  *
- * The platform gives an alarm six tries and then forgets it; a fired alarm is used up; and an object may end at any time. So each attempt is
- * counted on disk before it begins, and the alarm is set for what comes after it: work that takes the object down is tried `maxAttempts`
- * times too, with 2, 4, 8 … seconds between, and then kept out of the way of other work.
+ * The platform gives an alarm six tries and then forgets it; a fired alarm is used up; and an
+ * object may end at any time. So each attempt is counted on disk before it begins, and the alarm is
+ * set for what comes after it: work that takes the object down is tried `maxAttempts` times too,
+ * with 2, 4, 8 … seconds between, and then kept out of the way of other work.
  *
  * @example
  * ```ts
@@ -64,10 +65,12 @@ export class WorkQueue {
   }
 
   /**
-   * Notes work, to be done from `due` on (Unix milliseconds; now or before: at once). It is written before this returns, so that it is durable
-   * together with what its caller writes before the next `await`; the promise is that of the alarm. Idempotent by kind and key: of two
-   * times the earlier one counts, of two payloads the later one, and where nothing changes nothing is written. What failed keeps its
-   * backoff, and what is quarantined stays there. What is asked for while it is being done is done once more.
+   * Notes work, to be done from `due` on (Unix milliseconds; now or before: at once). It is written
+   * before this returns, so that it is durable together with what its caller writes before the next
+   * `await`; the promise is that of the alarm. Idempotent by kind and key: of two times the earlier
+   * one counts, of two payloads the later one, and where nothing changes nothing is written. What
+   * failed keeps its backoff, and what is quarantined stays there. What is asked for while it is
+   * being done is done once more.
    */
   async schedule(
     kind: string,
@@ -84,8 +87,8 @@ export class WorkQueue {
   }
 
   /**
-   * Does what is due: what `alarm()` is to call. A failure of one item does not keep others from being done. One run at a time: a second call
-   * gets the promise of the first.
+   * Does what is due: what `alarm()` is to call. A failure of one item does not keep others from
+   * being done. One run at a time: a second call gets the promise of the first.
    *
    * @throws ERR_STORAGE, what alarms throw; then the platform's own retries have to do
    */
@@ -97,8 +100,9 @@ export class WorkQueue {
   }
 
   /**
-   * Sets the alarm, if there is work and none is set, or one that is later. For the constructor: reads a row, and asks for the
-   * alarm only where there is work. Not to be awaited in `blockConcurrencyWhile`, which it does not need.
+   * Sets the alarm, if there is work and none is set, or one that is later. For the constructor:
+   * reads a row, and asks for the alarm only where there is work. Not to be awaited in
+   * `blockConcurrencyWhile`, which it does not need.
    */
   async ensureArmed(): Promise<void> {
     if (this.#table.earliest() === undefined) return
@@ -179,7 +183,10 @@ export class WorkQueue {
   }
 }
 
-/** What no attempt can help: a secret is missing or another one. The work waits for whoever sets it right. */
+/**
+ * What no attempt can help: a secret is missing or another one. The work waits for whoever sets it
+ * right.
+ */
 const LOCKED: ReadonlySet<ErrorCode> = new Set(['ERR_DECRYPT', 'ERR_NOT_CONFIGURED'])
 const ENDED = new PlimsollError('ERR_INTERRUPTED', 'work: the object ended in each of its attempts')
 

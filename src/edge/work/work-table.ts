@@ -19,7 +19,10 @@ export interface QuarantinedWork extends WorkItem {
   readonly error: string
 }
 
-/** `due` is null in quarantine; `again` is when work is to be done once more that was asked for after it was begun. */
+/**
+ * `due` is null in quarantine; `again` is when work is to be done once more that was asked for
+ * after it was begun.
+ */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_work (kind TEXT NOT NULL, key TEXT NOT NULL, due INTEGER, again INTEGER,
     attempts INTEGER NOT NULL DEFAULT 0, payload TEXT, failed INTEGER, error TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID`,
@@ -38,8 +41,8 @@ export class WorkTable {
   }
 
   /**
-   * Notes work that is to be done. Of work that is noted already the earlier time counts; work that failed keeps its time, and work in quarantine
-   * stays there; both get the new payload.
+   * Notes work that is to be done. Of work that is noted already the earlier time counts; work that
+   * failed keeps its time, and work in quarantine stays there; both get the new payload.
    *
    * @returns when the item is due; undefined: it is as it was, or in quarantine
    */
@@ -109,7 +112,10 @@ export class WorkTable {
     return row && itemIn(row)
   }
 
-  /** Work that came to its end: it is gone, unless it is to be done again then, or was asked for since it began. */
+  /**
+   * Work that came to its end: it is gone, unless it is to be done again then, or was asked for
+   * since it began.
+   */
   end({ kind, key, attempts }: WorkItem, next: number | undefined): void {
     if (next === undefined)
       this.#tables.run(

@@ -2,8 +2,8 @@ import { capOutput } from '../../kernel/context/cap.ts'
 import type { SectionUse } from '../../ports/context.ts'
 
 /**
- * The checkpoint as a section of the tail: whole if it fits, else its shape, as an old output of a tool is shown; nothing where that does
- * not fit either.
+ * The checkpoint as a section of the tail: whole if it fits, else its shape, as an old output of a
+ * tool is shown; nothing where that does not fit either.
  */
 export function checkpointSection(
   value: unknown,

@@ -31,8 +31,8 @@ export interface CheckpointParts<State> {
 }
 
 /**
- * Mutable state of a session's task, beside its log: JSON of at most 32 KiB and 32 levels. Nothing of it is in any prompt unless the app
- * puts it there.
+ * Mutable state of a session's task, beside its log: JSON of at most 32 KiB and 32 levels. Nothing
+ * of it is in any prompt unless the app puts it there.
  */
 export class Checkpoint<State = unknown, Kept = State> {
   readonly #parts: CheckpointParts<State>
@@ -44,7 +44,8 @@ export class Checkpoint<State = unknown, Kept = State> {
   /**
    * What is kept, else `default`, else what the feature was given as `initial`, else undefined.
    *
-   * @throws ERR_INVALID_ARGUMENT: what is kept does not fit the schema any more, so an older version of the app wrote it
+   * @throws ERR_INVALID_ARGUMENT: what is kept does not fit the schema any more, so an older
+   * version of the app wrote it
    */
   get(options: { readonly default: State | (() => State) }): Promise<Checkpointed<State>>
   get(options?: { readonly default?: State | (() => State) }): Promise<Checkpointed<Kept>>
@@ -65,7 +66,8 @@ export class Checkpoint<State = unknown, Kept = State> {
    * Keeps a value in place of what was kept. Durable when it resolves.
    *
    * @returns its version
-   * @throws ERR_INVALID_ARGUMENT (the path of what does not fit), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`); nothing is written
+   * @throws ERR_INVALID_ARGUMENT (the path of what does not fit), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT
+   * (`version`); nothing is written
    */
   set(value: State, options: WriteOptions = {}): Promise<string> {
     return this.#parts.run(async () => {
@@ -78,8 +80,8 @@ export class Checkpoint<State = unknown, Kept = State> {
   /**
    * Changes what is kept, again if others changed it meanwhile, so that no change is lost.
    *
-   * @param change Contract: gives the new value by the one that {@link get} gives; may be called again. It must not wait for another
-   *   call of the session, which would wait for this one
+   * @param change Contract: gives the new value by the one that {@link get} gives; may be called
+   * again. It must not wait for another call of the session, which would wait for this one
    * @returns the version
    * @throws as {@link get} and {@link set}, and what `change` throws
    */
@@ -121,7 +123,10 @@ export class Checkpoint<State = unknown, Kept = State> {
     return this.#parts.schema ? checkKept(operation, await this.#fit(operation, given)) : given
   }
 
-  /** What keeping a checked value would write, for a commit together with others. A conflict means: prepare again. */
+  /**
+   * What keeping a checked value would write, for a commit together with others. A conflict means:
+   * prepare again.
+   */
   async prepare(value: Json, { ifVersion, opId }: WriteOptions & { readonly opId: string }): Promise<Op> {
     const { store, index } = this.#parts
     const { version, base } = await readRegister<Json>(store, CHECKPOINT)
@@ -169,7 +174,10 @@ export class Checkpoint<State = unknown, Kept = State> {
   }
 }
 
-/** A value as it is kept, whatever the app's schema says. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+/**
+ * A value as it is kept, whatever the app's schema says. @throws ERR_INVALID_ARGUMENT,
+ * ERR_ENTRY_TOO_LARGE
+ */
 export function checkKept(operation: string, value: unknown): Json {
   const text = JSON.stringify(checkJson(operation, CHECKPOINT, value))
   checkSize(operation, CHECKPOINT, text, MAX_BYTES)

@@ -13,8 +13,9 @@ import { checkpointSection } from './checkpoint-section.ts'
 
 export interface CheckpointOptions<State> {
   /**
-   * Checks what is kept, before it is written and when it is read; of any library that speaks Standard Schema, for example zod. What it
-   * gives is what is kept, so a schema that changes its input has to take its own output.
+   * Checks what is kept, before it is written and when it is read; of any library that speaks
+   * Standard Schema, for example zod. What it gives is what is kept, so a schema that changes its
+   * input has to take its own output.
    */
   readonly schema?: StandardSchema<unknown, State>
   /** Most tokens of an excerpt of it in the tail of each context. Default 0: none of it shows. */
@@ -26,7 +27,10 @@ export interface CheckpointShape<State, Kept = State> {
   readonly api: Checkpoint<State, Kept>
   readonly commit: State
   readonly commitOptions: {
-    /** The version over which the checkpoint is written; `null`: only where there is none. Default: over whatever is there. */
+    /**
+     * The version over which the checkpoint is written; `null`: only where there is none. Default:
+     * over whatever is there.
+     */
     readonly ifVersion?: string | null
   }
   /** Its version. */
@@ -40,8 +44,9 @@ export interface InitialCheckpoint<State> extends CheckpointOptions<State> {
 }
 
 /**
- * Mutable state of a session's task, beside its log: JSON of at most 32 KiB. Adds `session.checkpoint` and `commit({ checkpoint })`. It is
- * in no context unless `excerptTokens` gives it room. Its type is that of `initial`, or else what `schema` gives, or any JSON.
+ * Mutable state of a session's task, beside its log: JSON of at most 32 KiB. Adds
+ * `session.checkpoint` and `commit({ checkpoint })`. It is in no context unless `excerptTokens`
+ * gives it room. Its type is that of `initial`, or else what `schema` gives, or any JSON.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */

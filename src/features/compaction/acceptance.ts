@@ -23,9 +23,10 @@ const RULE =
   /\b(?:always|never|must|mandatory|forbidden|prohibited|required to|do not|don['’]t|under no circumstances)\b/gi
 
 /**
- * Why a text cannot stand for its source; nothing: it can. It must say something, in fewer tokens than its source and within its
- * room, in prose, and be no error. It may name nothing and lay down nothing that its source does not: names (paths, addresses, ids,
- * numbers) are looked up word for word, rules by the words that make them. What the test cannot see is a false statement made of
+ * Why a text cannot stand for its source; nothing: it can. It must say something, in fewer tokens
+ * than its source and within its room, in prose, and be no error. It may name nothing and lay down
+ * nothing that its source does not: names (paths, addresses, ids, numbers) are looked up word for
+ * word, rules by the words that make them. What the test cannot see is a false statement made of
  * true names.
  */
 export function refusalsOf({ text, source, sourceTokens, most, count }: AcceptanceInput): readonly string[] {

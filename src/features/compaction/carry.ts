@@ -13,7 +13,10 @@ export interface Pin {
 export interface Carry {
   /** Pins, then names; empty when there is nothing to carry. */
   readonly text: string
-  /** Names of the covered part that nothing shows any more, the weightiest first: how many, and the first five. */
+  /**
+   * Names of the covered part that nothing shows any more, the weightiest first: how many, and the
+   * first five.
+   */
   readonly lost: { readonly count: number; readonly first: readonly string[] }
 }
 
@@ -38,17 +41,24 @@ const NUMBER = /(?<![\p{L}\p{N}_.])\d{1,3}(?:[.:,]\d+)+|(?<![\p{L}\p{N}_.])\d{3,
 const QUOTED = /"([^"\n]{3,60})"|“([^”\n]{3,60})”|`([^`\n]{3,60})`/gu
 const NAMES = 'names: '
 const LISTED_NAME = /"([^"]+)"|\S+/gu
-/** Most of the room that names take which the kept messages use again: these show there too, for as long as they do. */
+/**
+ * Most of the room that names take which the kept messages use again: these show there too, for as
+ * long as they do.
+ */
 const AGAIN_SHARE = 0.25
-/** What an occurrence weighs: who goes on talking uses the names that were spoken and called with, rather than all that was read. */
+/**
+ * What an occurrence weighs: who goes on talking uses the names that were spoken and called with,
+ * rather than all that was read.
+ */
 const SPOKEN = 3
 const READ = 1
 /** Names of an earlier carry weigh this much at most, less the further back they stand in it. */
 const CARRIED = 4
 
 /**
- * The block that goes with a summary: every pin that the summary does not hold word for word, and of the names in the covered part
- * those that the kept messages use again, then the weightiest others, as many as fit. Pure and deterministic.
+ * The block that goes with a summary: every pin that the summary does not hold word for word, and
+ * of the names in the covered part those that the kept messages use again, then the weightiest
+ * others, as many as fit. Pure and deterministic.
  */
 export function carryOver({ pins, text, weights, kept, room, count }: CarryInput): Carry {
   const pinned = pins.filter((pin) => !text.includes(pin.text)).map(lineOf)
@@ -80,7 +90,10 @@ export function lineOf({ kind, text }: Pin): string {
   return `${kind}: ${text}`
 }
 
-/** Names of a text that what follows is likely to use again: identifiers, numbers, and what somebody quoted. */
+/**
+ * Names of a text that what follows is likely to use again: identifiers, numbers, and what somebody
+ * quoted.
+ */
 export function namesIn(texts: MessageTexts): readonly string[] {
   const { spoken, called, read } = texts
   const quoted = [...spoken.matchAll(QUOTED)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')

@@ -6,35 +6,52 @@ import type { Pin } from './carry.ts'
 
 export interface CompactionOptions {
   /**
-   * Writes the summaries. Default: none; then every summary is the deterministic extract, which costs nothing: first and last
-   * sentence of each cut round.
+   * Writes the summaries. Default: none; then every summary is the deterministic extract, which
+   * costs nothing: first and last sentence of each cut round.
    */
   readonly model?: Model
   /** What the model is asked for. Default `2 to 3 sentences`. */
   readonly length?: string
   /** Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64. */
   readonly summaryTokens?: number
-  /** Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are carried whatever they take. */
+  /**
+   * Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are
+   * carried whatever they take.
+   */
   readonly carryTokens?: number
   /** Most tokens of a request to the model. Default: the cap, at least 4 000. */
   readonly sourceTokens?: number
-  /** Most tokens, input and output together, that the model may take in an hour in one session; then the extract. `Infinity`: no cap. Default 1 000 000. */
+  /**
+   * Most tokens, input and output together, that the model may take in an hour in one session; then
+   * the extract. `Infinity`: no cap. Default 1 000 000.
+   */
   readonly tokensPerHour?: number
   /** Most milliseconds for one answer of the model. Default 60 000. */
   readonly timeout?: number
-  /** Share of the room from which on a summary is written ahead of need, off the hot path; `false`: never. Default 0.8. */
+  /**
+   * Share of the room from which on a summary is written ahead of need, off the hot path; `false`:
+   * never. Default 0.8.
+   */
   readonly ahead?: number | false
-  /** What must outlive every compaction word for word: constraints, open blockers, corrections. Asked each time. Default: none. */
+  /**
+   * What must outlive every compaction word for word: constraints, open blockers, corrections.
+   * Asked each time. Default: none.
+   */
   readonly pins?: (scope: Scope) => readonly Pin[] | Promise<readonly Pin[]>
 }
 
-/** Most tokens of a summary's text, and of the names carried over beside it: a matter of the lane. */
+/**
+ * Most tokens of a summary's text, and of the names carried over beside it: a matter of the lane.
+ */
 export interface SummarySizes {
   readonly summary: number
   readonly carry: number
 }
 
-/** A summary's text may fill the cap divided by this, or so many tokens; the names beside it the cap divided by that. */
+/**
+ * A summary's text may fill the cap divided by this, or so many tokens; the names beside it the cap
+ * divided by that.
+ */
 const SUMMARIES = 32
 const LEAST_SUMMARY = 64
 const CARRIES = 10

@@ -48,7 +48,10 @@ export type Compaction =
   | { readonly status: 'summarised'; readonly by: string; readonly reasons: readonly string[] }
   | { readonly status: 'refused'; readonly reasons: readonly string[] }
 
-/** Share of the room from which on a summary is written ahead of need, unless the app says otherwise. */
+/**
+ * Share of the room from which on a summary is written ahead of need, unless the app says
+ * otherwise.
+ */
 export const AHEAD = 0.8
 /** Attempts of a model at one summary. */
 const ATTEMPTS = 2
@@ -59,13 +62,19 @@ const PAUSE = 8
 const REMEMBERED = 64
 /** A shorter text says nothing. */
 const LEAST_TEXT = 12
-/** Characters of an answer for each token that it may have; whatever is longer is not read to its end. */
+/**
+ * Characters of an answer for each token that it may have; whatever is longer is not read to its
+ * end.
+ */
 const LONGEST = 64
 /** Characters of an error's message that are told on: providers quote whole requests in theirs. */
 const LONGEST_MESSAGE = 200
 const TIMEOUT = 60_000
 const PER_HOUR = 1_000_000
-/** A request for a summary has room for at least so many tokens by default: its own words take some 200. */
+/**
+ * A request for a summary has room for at least so many tokens by default: its own words take some
+ * 200.
+ */
 const LEAST_SOURCE = 4_000
 const LENGTH = '2 to 3 sentences'
 /** Who wrote a summary that no model wrote. */
@@ -100,12 +109,16 @@ export class Compactor {
     this.#key = runName(parts.scope, lane)
   }
 
-  /** The summary that is being written now, whichever object of the session began it. Never rejects. */
+  /**
+   * The summary that is being written now, whichever object of the session began it. Never rejects.
+   */
   get running(): Promise<unknown> | undefined {
     return this.#parts.running.get(this.#key)
   }
 
-  /** Writes a summary, unless one is being written: then it waits for that one, and gives nothing. */
+  /**
+   * Writes a summary, unless one is being written: then it waits for that one, and gives nothing.
+   */
   async run(job: CompactionJob): Promise<Compaction | undefined> {
     if (this.running) {
       await this.running
@@ -123,8 +136,9 @@ export class Compactor {
   }
 
   /**
-   * Writes the summary of a job into the log as a mark. The model's text counts if it passes the acceptance test, at the first or
-   * second attempt; else the extract does. Whatever the model does, this resolves.
+   * Writes the summary of a job into the log as a mark. The model's text counts if it passes the
+   * acceptance test, at the first or second attempt; else the extract does. Whatever the model
+   * does, this resolves.
    */
   async #compact(job: CompactionJob): Promise<Compaction> {
     const { store, scope, host } = this.#parts
@@ -273,7 +287,10 @@ function tidy(text: string): string {
   return defused(visible(text).replace(/\p{Surrogate}/gu, '')).trim()
 }
 
-/** The text of a model's answer, read no further than it could be accepted. @throws what the model throws; when the time is over */
+/**
+ * The text of a model's answer, read no further than it could be accepted. @throws what the model
+ * throws; when the time is over
+ */
 async function answerOf(
   model: Model,
   context: Parameters<Model['complete']>[0]['context'],

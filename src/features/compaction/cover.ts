@@ -33,7 +33,10 @@ const EXTENTS = ['rounds', 'messages'] as const
 const UNITS = [...EXTENTS, 'tokens'] as const
 /** What the frame of a summary takes at most, in tokens. */
 const FRAME = 24
-/** Most messages that are read again to summarise them after epochs that had to do without a summary. */
+/**
+ * Most messages that are read again to summarise them after epochs that had to do without a
+ * summary.
+ */
 const LONGEST_GAP = 2_048
 
 export interface CompactionCoverParts extends CompactorParts {
@@ -65,7 +68,9 @@ export class CompactionCover implements Cover {
     this.#compactor = new Compactor(parts, policy.lane, parts.options, parts.sizes)
   }
 
-  /** The summary that is being written now, whichever object of the session began it. Never rejects. */
+  /**
+   * The summary that is being written now, whichever object of the session began it. Never rejects.
+   */
   get running(): Promise<unknown> | undefined {
     return this.#compactor.running
   }
@@ -101,7 +106,10 @@ export class CompactionCover implements Cover {
     return view.epoch?.mark.withheld === undefined ? undefined : this.usable(view, undefined)
   }
 
-  /** The newest summary that the next epoch may show: the one that shows now, or one that was written since, if it holds. */
+  /**
+   * The newest summary that the next epoch may show: the one that shows now, or one that was
+   * written since, if it holds.
+   */
   usable({ epoch, rows }: View, prior: CurrentEpoch | undefined): Covering | undefined {
     const latest = this.#latest
     const { summary, withheld } = epoch?.mark ?? {}
@@ -170,22 +178,29 @@ export class CompactionCover implements Cover {
     })
   }
 
-  /** Writes the summary that the next epoch will need, off the hot path, once the window comes near the line. */
+  /**
+   * Writes the summary that the next epoch will need, off the hot path, once the window comes near
+   * the line.
+   */
   goesOn(call: Call, window: Window): void {
     const { ahead = AHEAD } = this.#parts.options
     if (ahead === false || this.running) return
     const job = this.#ahead(call, window, ahead)
-    // It never rejects but for what no compaction can mend; then the next epoch writes what it needs.
+    // It never rejects but for what no compaction can mend; then the next epoch writes what it
+    // needs.
     if (job) this.#compactor.run(job).catch(() => {})
   }
 
   /**
-   * Begins the summary that the next epoch will need, if the window came near the line, and does not wait for it.
+   * Begins the summary that the next epoch will need, if the window came near the line, and does
+   * not wait for it.
    *
-   * @returns nothing where there is none to write; `written` gives nothing where one was being written, once that is done
+   * @returns nothing where there is none to write; `written` gives nothing where one was being
+   * written, once that is done
    */
   async begin(): Promise<{ readonly written: Promise<Compaction | undefined> } | undefined> {
-    // What the epoch shows is all that counts, not who asked last: the log says so even to a process that built no context.
+    // What the epoch shows is all that counts, not who asked last: the log says so even to a
+    // process that built no context.
     const held = await this.#parts.lane.held()
     // An epoch that ends for another cause is followed by one that shows other messages.
     if (!held || (held.judged.cause !== undefined && held.judged.cause !== 'window')) return undefined
@@ -199,7 +214,10 @@ export class CompactionCover implements Cover {
     return { base: current?.id ?? null, place: (current?.chain ?? 0) + 1 }
   }
 
-  /** Why a summary is not written now: the epoch before began for the same cause, and hardly anything came since the last summary. */
+  /**
+   * Why a summary is not written now: the epoch before began for the same cause, and hardly
+   * anything came since the last summary.
+   */
   #repeats(cause: EpochCause, prior: CurrentEpoch | undefined): string | undefined {
     if (prior?.mark.summary === undefined || prior.mark.cause !== cause) return undefined
     const { units } = this.#parts.lane.view.conversation
@@ -246,7 +264,10 @@ export class CompactionCover implements Cover {
     return withinOf(covering, view, measure.layout(view.conversation)).isRead
   }
 
-  /** The log from where a summary ends, where epochs had to do without a further one; undefined where that is too much. */
+  /**
+   * The log from where a summary ends, where epochs had to do without a further one; undefined
+   * where that is too much.
+   */
   async #readBack(
     { mark }: Covering,
     measure: Measure,
@@ -294,7 +315,10 @@ export class CompactionCover implements Cover {
     return message ? this.#parts.lane.calls.count(row, message) : 0
   }
 
-  /** What the next epoch will need a summary of, once the window comes near the line: `share` of the room or of a limit. */
+  /**
+   * What the next epoch will need a summary of, once the window comes near the line: `share` of the
+   * room or of a limit.
+   */
   #ahead(call: Call, window: Window, share: number): CompactionJob | undefined {
     const { lane } = this.#parts
     const { policy, view } = lane
@@ -310,7 +334,8 @@ export class CompactionCover implements Cover {
     const layout = call.measure.layout(conversation)
     const keep = keepOf(lane, call)
     const reserve = this.#reserve(keep)
-    // What comes until a limit is crossed will be kept too: as much more of the window as is left to the nearest one.
+    // What comes until a limit is crossed will be kept too: as much more of the window as is left
+    // to the nearest one.
     const left = UNITS.map((unit) => {
       const most = max[unit]
       if (most === undefined) return Infinity
@@ -344,7 +369,10 @@ export class CompactionCover implements Cover {
     )
   }
 
-  /** Tokens that are kept free for a summary with its carry block and frame: at most half of what is kept. */
+  /**
+   * Tokens that are kept free for a summary with its carry block and frame: at most half of what is
+   * kept.
+   */
   #reserve(keep: number): number {
     const { summary, carry } = this.#parts.sizes
     return Math.min(summary + carry + FRAME, Math.floor(keep / 2))

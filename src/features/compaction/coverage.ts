@@ -38,8 +38,8 @@ export interface Uncovered {
 }
 
 /**
- * What shows before unit `from` and no summary covers: the units from where the coverage ends, and what was added since to what it
- * covers. Nothing, where all is covered.
+ * What shows before unit `from` and no summary covers: the units from where the coverage ends, and
+ * what was added since to what it covers. Nothing, where all is covered.
  */
 export function uncoveredBefore(
   { conversation, rows, whole, summary, start }: CutFrom,
@@ -83,7 +83,10 @@ export function uncoveredBefore(
   }
 }
 
-/** Where the coverage begins: with the summary's that is updated, or with the first message that was shown. */
+/**
+ * Where the coverage begins: with the summary's that is updated, or with the first message that was
+ * shown.
+ */
 function beginning(
   summary: Covering | undefined,
   first: LogRow | undefined,
@@ -101,7 +104,10 @@ function shownIn({ units }: Pick<Conversation, 'units'>): readonly Placed[] {
   ])
 }
 
-/** Messages that join nothing in memory; they may belong to what was cut: a late result of a step that is out of sight. */
+/**
+ * Messages that join nothing in memory; they may belong to what was cut: a late result of a step
+ * that is out of sight.
+ */
 function unplacedIn({ unshown, loose, hidden }: Conversation): readonly Placed[] {
   const lost = unshown.flatMap(({ row, reason }) =>
     reason === 'orphan' || reason === 'duplicate' ? row : [],

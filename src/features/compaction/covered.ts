@@ -31,8 +31,9 @@ export function withinOf({ mark }: Covering, view: View, layout: Layout): Within
 }
 
 /**
- * What a receipt says of a summary. Where the window begins with the first message that it does not cover, it stands for all that was
- * there when it was written: of writers that interleave, some stands after that message. Else for what stands before all that showed then.
+ * What a receipt says of a summary. Where the window begins with the first message that it does not
+ * cover, it stands for all that was there when it was written: of writers that interleave, some
+ * stands after that message. Else for what stands before all that showed then.
  */
 export function accountOf(
   { mark, place }: Pick<Covering, 'mark' | 'place'>,

@@ -7,9 +7,10 @@ import { sentences } from '../text/sentences.ts'
 const LONGEST = 240
 
 /**
- * What stands for cut messages where no model's text was accepted: the first sentence of what opened each round and the last one of
- * the last answer in it, a line each, after the lines of the summary before. The oldest lines leave until the rest has at
- * most `most` tokens. Pure and deterministic.
+ * What stands for cut messages where no model's text was accepted: the first sentence of what
+ * opened each round and the last one of the last answer in it, a line each, after the lines of the
+ * summary before. The oldest lines leave until the rest has at most `most` tokens. Pure and
+ * deterministic.
  *
  * @param rounds messages by round, oldest first
  */

@@ -9,43 +9,51 @@ import { type Compaction, runName } from './compactor.ts'
 import { CompactionCover } from './cover.ts'
 
 export interface CompactOptions {
-  /** Other limits than the memory's, as they were given to `context`: each set of limits has its own summaries. */
+  /**
+   * Other limits than the memory's, as they were given to `context`: each set of limits has its own
+   * summaries.
+   */
   readonly limits?: Limits
 }
 
 /**
- * What became of {@link SessionCompaction.run}. `none`: nothing was to be written, or another call was writing it and
- * has come to its end. After `summarised` the log holds a summary, that of another writer who was first included; `by` is the
- * model that wrote it, or `extract`, and `reasons` why the model's own text was refused. `refused`: it stays as it was, and the
- * next epoch writes what it needs.
+ * What became of {@link SessionCompaction.run}. `none`: nothing was to be written, or another call
+ * was writing it and has come to its end. After `summarised` the log holds a summary, that of
+ * another writer who was first included; `by` is the model that wrote it, or `extract`, and
+ * `reasons` why the model's own text was refused. `refused`: it stays as it was, and the next epoch
+ * writes what it needs.
  */
 export type Compacted = Compaction | { readonly status: 'none' }
 
 /** The summaries of a session. */
 export interface SessionCompaction {
   /**
-   * Writes the summary that the next epoch will need, if the window came near the line (`ahead`), and resolves when it is
-   * durable; a summary that is being written is waited for, and other calls of the session go on meanwhile. `context()` begins the
-   * same work by itself: call this to make it outlive the process, for example in an alarm. It goes by the log alone, so that it
-   * may be called without a context before it. Idempotent: where that summary is in the log, nothing is written. A context shows it
-   * from the next epoch on; to begin that at once, call `context({ newEpoch: true })`.
+   * Writes the summary that the next epoch will need, if the window came near the line (`ahead`),
+   * and resolves when it is durable; a summary that is being written is waited for, and other calls
+   * of the session go on meanwhile. `context()` begins the same work by itself: call this to make
+   * it outlive the process, for example in an alarm. It goes by the log alone, so that it may be
+   * called without a context before it. Idempotent: where that summary is in the log, nothing is
+   * written. A context shows it from the next epoch on; to begin that at once, call
+   * `context({ newEpoch: true })`.
    *
-   * @throws ERR_INVALID_ARGUMENT, and what the store throws when it is read; what a model throws is in `reasons`
+   * @throws ERR_INVALID_ARGUMENT, and what the store throws when it is read; what a model throws is
+   * in `reasons`
    */
   run(options?: CompactOptions): Promise<Compacted>
   /**
-   * Resolves when no summary is being written ahead of need. A process that ends before loses nothing but the work: the next
-   * context writes the summary that it needs.
+   * Resolves when no summary is being written ahead of need. A process that ends before loses
+   * nothing but the work: the next context writes the summary that it needs.
    */
   settled(): Promise<void>
   /**
-   * Whether a summary is being written ahead of need now, in the memory's own lane or in one of those of `limits` that are in memory.
-   * Where a process may end before it is written, that is when to see to it that {@link run} is called later.
+   * Whether a summary is being written ahead of need now, in the memory's own lane or in one of
+   * those of `limits` that are in memory. Where a process may end before it is written, that is
+   * when to see to it that {@link run} is called later.
    */
   readonly isRunning: boolean
   /**
-   * Calls the listener when a context of this session begins to show a summary, or has to do without one that it needed. What it
-   * throws is ignored.
+   * Calls the listener when a context of this session begins to show a summary, or has to do
+   * without one that it needed. What it throws is ignored.
    *
    * @returns what ends it
    */
@@ -57,8 +65,9 @@ export interface CompactionShape {
 }
 
 /**
- * Summarises what leaves the window: by a model, or by the deterministic extract. Adds `session.compaction`. A summary is accepted only if
- * it passes checks of size, names and rule words; else the model is asked once more, and then the extract stands. It shows in the memory
+ * Summarises what leaves the window: by a model, or by the deterministic extract. Adds
+ * `session.compaction`. A summary is accepted only if it passes checks of size, names and rule
+ * words; else the model is asked once more, and then the extract stands. It shows in the memory
  * section, and the log stays as it is.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included

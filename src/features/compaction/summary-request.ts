@@ -31,7 +31,10 @@ export interface SummaryWish {
   readonly trust: Trust
 }
 
-/** The request for a summary: one user message, no tools. What it is written from is fenced, since it is data. */
+/**
+ * The request for a summary: one user message, no tools. What it is written from is fenced, since
+ * it is data.
+ */
 export function summaryRequest(policy: Policy, source: SummarySource, wish: SummaryWish): Context {
   const { counter } = policy
   const { before, pins, messages } = source

@@ -23,14 +23,17 @@ export function memoryText({ mark, place, pinsOnly }: ShownSummary, tag: string)
 /** How a summary begins in the memory section. */
 const TAG = /\[(?=summary #)/g
 
-/** A text that does not look like a further summary: extracts, names and pins may quote anything. */
+/**
+ * A text that does not look like a further summary: extracts, names and pins may quote anything.
+ */
 export function defused(text: string): string {
   return text.replace(TAG, '(')
 }
 
 /**
- * Whether a summary still tells what the log shows: `upto` stands where it stood, and nothing that it covers was hidden, or shown
- * again, since it was written. Rows are the end of the log, from the summary's `upto` on or further back.
+ * Whether a summary still tells what the log shows: `upto` stands where it stood, and nothing that
+ * it covers was hidden, or shown again, since it was written. Rows are the end of the log, from the
+ * summary's `upto` on or further back.
  */
 export function holds({ upto, seen, count }: SummaryMark, rows: readonly LogRow[]): boolean {
   const byId = new Map(rows.map((row) => [row.id, row]))

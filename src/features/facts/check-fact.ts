@@ -13,7 +13,9 @@ import { checkReview, firstReview } from './review.ts'
 /** A fact of which all is known but what follows from the trust of its sources. */
 export type FactDraft = Omit<Fact, 'pinned' | 'confidence'> & Pick<Partial<Fact>, 'pinned' | 'confidence'>
 
-/** Largest fact, in bytes of its JSON as it is remembered. What is noted on it later is not counted. */
+/**
+ * Largest fact, in bytes of its JSON as it is remembered. What is noted on it later is not counted.
+ */
 export const MAX_FACT_BYTES = 2 * 1024
 const MOST_TITLE = 80
 const MOST_SOURCES = 64
@@ -53,7 +55,8 @@ export function checkFields(operation: string, at: string, input: FactInput): vo
 }
 
 /**
- * Checks an app's fact and fills in what does not depend on the trust of its sources. Only known fields are copied.
+ * Checks an app's fact and fills in what does not depend on the trust of its sources. Only known
+ * fields are copied.
  *
  * @param at path of the fact in the call's arguments; empty: it is the argument
  * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE

@@ -83,11 +83,13 @@ const PASSING = /\b(?:yet|for now|this time|just now|right now|at the moment|ton
 const PAST_CLAUSE = /\b(?:when|once|after|before|until|if|since|because)\s+(?:we|i|it)\b[^,]*\bdecided\b/iu
 
 /**
- * Facts in what the user said, by rule: what must always or never be done, what is liked, what was decided, what is to be remembered,
- * what was corrected. For English; it would rather miss a fact than make one up. Of all messages only those of role and trust
- * `user` count, and of these no question, no quoted line or code, nothing supposed or told of others.
+ * Facts in what the user said, by rule: what must always or never be done, what is liked, what was
+ * decided, what is to be remembered, what was corrected. For English; it would rather miss a fact
+ * than make one up. Of all messages only those of role and trust `user` count, and of these no
+ * question, no quoted line or code, nothing supposed or told of others.
  *
- * Pure: the same messages give the same facts under the same ids, so remembering them twice changes nothing. They are never pinned.
+ * Pure: the same messages give the same facts under the same ids, so remembering them twice changes
+ * nothing. They are never pinned.
  *
  * @param rounds messages by round, oldest first
  * @returns at most three facts a message, sentences of at most 240 code points

@@ -15,10 +15,11 @@ const TIMEOUT = 10_000
 const MOST_LEFT = 64
 
 /**
- * Contract: proposes facts from rounds that are about to leave the window, oldest first; an empty list for none. A fact is remembered once
- * by its `id`, so give the same id for the same thing. Its trust is at most that of its `sources`; what names none may be taken from
- * any of the messages, and is as trusted as the least trusted of them. It has ten seconds. What it throws stops nothing: it is reported
- * in the receipt.
+ * Contract: proposes facts from rounds that are about to leave the window, oldest first; an empty
+ * list for none. A fact is remembered once by its `id`, so give the same id for the same thing. Its
+ * trust is at most that of its `sources`; what names none may be taken from any of the messages,
+ * and is as trusted as the least trusted of them. It has ten seconds. What it throws stops nothing:
+ * it is reported in the receipt.
  */
 export type Extract = (
   rounds: readonly (readonly Message[])[],
@@ -66,7 +67,10 @@ export function extraction(
   }
 }
 
-/** What names no source is as trusted as the least of what it may be taken from. What is no fact is refused where it is remembered. */
+/**
+ * What names no source is as trusted as the least of what it may be taken from. What is no fact is
+ * refused where it is remembered.
+ */
 function labelled(fact: FactInput, lowest: Trust): FactInput {
   if (!isPlainObject(fact) || (Array.isArray(fact.sources) && fact.sources.length > 0)) return fact
   return { ...fact, trust: lowerTrust(fact.trust ?? 'user', lowest) }

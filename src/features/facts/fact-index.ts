@@ -5,7 +5,10 @@ import { LIVE } from './fact.ts'
 import { bandsOf } from './near-duplicates.ts'
 
 export const DAY = 86_400_000
-/** Days that are counted together, so that few sums say how many there were until a day. Largest first. */
+/**
+ * Days that are counted together, so that few sums say how many there were until a day. Largest
+ * first.
+ */
 const SIZES = [4_096, 64, 1]
 /** What is later counts as of this day, in the year 2242. */
 const LAST_DAY = 99_999
@@ -18,7 +21,10 @@ export const DOUBTFUL = 0.5
 /** Facts that end, by when. */
 export const EXPIRING = 'fact/expires'
 
-/** Facts of a session that are the user's word for all sessions, until they are handed over to the user's scope. */
+/**
+ * Facts of a session that are the user's word for all sessions, until they are handed over to the
+ * user's scope.
+ */
 export const SHARE = 'fact/share'
 
 /** Group of a list: facts without a project, or those of one. */
@@ -119,7 +125,9 @@ function shareOf({ kind, trust, supersededBy }: Fact): readonly IndexEntry[] {
   return isForAll && supersededBy === undefined ? [{ group: SHARE, order: '' }] : []
 }
 
-/** The strict order in which facts show: priority, confidence, the newest first; the id breaks ties. */
+/**
+ * The strict order in which facts show: priority, confidence, the newest first; the id breaks ties.
+ */
 export function rankOf({ priority, confidence, createdAt }: Fact): string {
   const doubt = String(100 - Math.round(confidence * 100)).padStart(3, '0')
   return `${9 - priority}${doubt}${descending(createdAt)}`
@@ -147,7 +155,10 @@ function descending(time: number): string {
   return ascending(10 ** DIGITS - 1 - clamped(time))
 }
 
-/** Groups whose sums together count what lies on the day of a time or before it: at most 63 of each size, and one for each 11 years. */
+/**
+ * Groups whose sums together count what lies on the day of a time or before it: at most 63 of each
+ * size, and one for each 11 years.
+ */
 export function groupsUntil(prefix: string, time: number): readonly string[] {
   const end = dayOf(time) + 1
   const groups: string[] = []

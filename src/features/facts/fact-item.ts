@@ -19,7 +19,9 @@ export function factItem(fact: Fact): PinnedItem {
   }
 }
 
-/** What a fact weighs in the sums of the indexes: its tokens in a session's start, pinned or not. */
+/**
+ * What a fact weighs in the sums of the indexes: its tokens in a session's start, pinned or not.
+ */
 export function factTokens(counter: Counter, fact: Fact): number {
   return itemTokens(counter, factItem(fact))
 }

@@ -9,8 +9,8 @@ const LEAST = 16
 const MOST_PAGES = 8
 
 /**
- * A page of facts: the live ones in their strict order (priority, confidence, the newest first), or `all` by id. Empty only after
- * the last one; a page may hold fewer facts than were asked for.
+ * A page of facts: the live ones in their strict order (priority, confidence, the newest first), or
+ * `all` by id. Empty only after the last one; a page may hold fewer facts than were asked for.
  *
  * @param after the fact that the page begins after
  */
@@ -42,9 +42,10 @@ export async function readFacts(
 }
 
 /**
- * The first facts of a list, those of no project and of the project together, in the list's order; facts that ended before the UTC day
- * of `now` are left out, and of `due` those that are due only later. Reads at most eight pages of each list: where thousands ended on
- * one day and nothing was written since, it may give fewer than there are.
+ * The first facts of a list, those of no project and of the project together, in the list's order;
+ * facts that ended before the UTC day of `now` are left out, and of `due` those that are due only
+ * later. Reads at most eight pages of each list: where thousands ended on one day and nothing was
+ * written since, it may give fewer than there are.
  *
  * @param first at most 512
  */
@@ -61,7 +62,10 @@ export async function readTop(
   return merged(await Promise.all(lists), most)
 }
 
-/** Facts that hold, in strict order: of all projects, or those that show in one. These are in four lists, so that no other project's are read. */
+/**
+ * Facts that hold, in strict order: of all projects, or those that show in one. These are in four
+ * lists, so that no other project's are read.
+ */
 async function readLive(
   store: ScopeStore,
   project: string | undefined,

@@ -22,7 +22,10 @@ import { areNear, areSameWords, bandsOf } from './near-duplicates.ts'
 export interface FactCaps {
   /** Most live facts of one scope. Default: no cap. */
   readonly facts?: number
-  /** Most new facts of one scope in an hour of the clock, by their `createdAt`: imports of older ones are not counted. Default 120. */
+  /**
+   * Most new facts of one scope in an hour of the clock, by their `createdAt`: imports of older
+   * ones are not counted. Default 120.
+   */
   readonly perHour?: number
 }
 
@@ -38,7 +41,10 @@ interface Change {
   readonly index: readonly IndexEntry[]
 }
 
-/** What one write to a scope's facts would do, over what it read. Thrown away when the commit meets a conflict. */
+/**
+ * What one write to a scope's facts would do, over what it read. Thrown away when the commit meets
+ * a conflict.
+ */
 export class FactPlan {
   readonly #store: ScopeStore
   /** By what facts stand in indexes here. */
@@ -67,7 +73,10 @@ export class FactPlan {
     this.#changes.set(key, { row: this.#rows.get(key), fact, index: placesOf(fact, this.places) })
   }
 
-  /** The live near-duplicate of a fact, of its kind and project; of several the most trusted one, then the one with the lowest id. */
+  /**
+   * The live near-duplicate of a fact, of its kind and project; of several the most trusted one,
+   * then the one with the lowest id.
+   */
   async twinOf(fact: Fact): Promise<Fact | undefined> {
     const near = new Map<string, Fact>()
     for (const band of bandsOf(fact))

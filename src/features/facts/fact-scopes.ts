@@ -11,7 +11,10 @@ const SUMS = ['live', 'pinned', 'shown', 'due', 'low'] as const
 
 const byReview = comparing(({ reviewAt }) => ascending(reviewAt))
 
-/** The first facts of a list over several scopes, in one strict order: the list's, then by id, then by scope. */
+/**
+ * The first facts of a list over several scopes, in one strict order: the list's, then by id, then
+ * by scope.
+ */
 export async function topOf(
   scopes: readonly FactScope[],
   list: FactList,
@@ -29,8 +32,8 @@ export async function topOf(
 }
 
 /**
- * Counts over all scopes what stands in the indexes on a day, of no project and of that one: what expired is left out, swept or not.
- * As many sums are read whatever the number of facts.
+ * Counts over all scopes what stands in the indexes on a day, of no project and of that one: what
+ * expired is left out, swept or not. As many sums are read whatever the number of facts.
  *
  * @param day the start of a day
  */

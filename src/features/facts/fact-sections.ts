@@ -9,7 +9,10 @@ import { factKey } from './fact.ts'
 import { DOUBTFUL } from './fact-index.ts'
 import { inOrder, type Known, type KnownFact, nameOf } from './known-facts.ts'
 
-/** Facts that a head shows at most: fewer than are read, so that a few new ones put none of them out of sight, which would end the epoch. */
+/**
+ * Facts that a head shows at most: fewer than are read, so that a few new ones put none of them out
+ * of sight, which would end the epoch.
+ */
 const MOST = { pinned: 64, facts: 128 } as const
 
 /** Most tokens that facts take in a context. */
@@ -29,7 +32,10 @@ interface FactRecord {
   readonly asOf: Known['asOf']
 }
 
-/** Fills the sections of a head, each in strict order up to the first item that does not fit. Nothing, where nothing is known. */
+/**
+ * Fills the sections of a head, each in strict order up to the first item that does not fit.
+ * Nothing, where nothing is known.
+ */
 export function headPart(
   { project, pinned, shown: facts, totals, asOf }: Known,
   sizes: FactSizes,
@@ -74,7 +80,10 @@ export function headPart(
   }
 }
 
-/** Whether what an epoch shows still holds: of the same project, and no fact that was changed, replaced, forgotten or has ended. */
+/**
+ * Whether what an epoch shows still holds: of the same project, and no fact that was changed,
+ * replaced, forgotten or has ended.
+ */
 export function stillHolds(frozen: HeadPart | undefined, known: Known): boolean {
   const record = recordIn(frozen)
   if (!record) return true
@@ -83,7 +92,10 @@ export function stillHolds(frozen: HeadPart | undefined, known: Known): boolean 
   return record.facts.every(([name, hash]) => current.get(name) === hash)
 }
 
-/** The facts that are newer than what an epoch shows, if there are any; how many of them did not fit beside others is the last line. */
+/**
+ * The facts that are newer than what an epoch shows, if there are any; how many of them did not fit
+ * beside others is the last line.
+ */
 export function newsSince(
   frozen: HeadPart | undefined,
   known: Known,

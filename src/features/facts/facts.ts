@@ -28,7 +28,10 @@ import { doubling, reviewed } from './review.ts'
 export interface FactsParts extends FactOptions {
   readonly store: ScopeStore
   readonly host: Host
-  /** Whether this is a user's own scope, which all of the user's sessions share: then only facts of trust `user` or above are taken. */
+  /**
+   * Whether this is a user's own scope, which all of the user's sessions share: then only facts of
+   * trust `user` or above are taken.
+   */
   readonly shared?: boolean
   /** Contract: what a fact takes in a session's start, a whole number. */
   readonly tokensOf: (fact: Fact) => number
@@ -39,7 +42,10 @@ export interface FactsParts extends FactOptions {
 /** Facts that one commit may hold. */
 const MOST_AT_ONCE = 64
 
-/** The facts of one scope: a session's, or a user's own. Its writes run one after the other, in the order in which they were made. */
+/**
+ * The facts of one scope: a session's, or a user's own. Its writes run one after the other, in the
+ * order in which they were made.
+ */
 export class Facts {
   readonly #parts: FactsParts
   #queue: Promise<unknown> = Promise.resolve()
@@ -49,26 +55,32 @@ export class Facts {
   }
 
   /**
-   * Keeps a fact. One that says what a live fact of the same kind and project says already does not stand beside it:
-   * - of the same trust, it is merged into that one, which keeps its id (`merged`), or says nothing new (`known`);
-   * - of lower trust, it changes nothing (`known`), for nobody less trusted may touch what the user said;
+   * Keeps a fact. One that says what a live fact of the same kind and project says already does not
+   * stand beside it:
+   * - of the same trust, it is merged into that one, which keeps its id (`merged`), or says nothing
+   *   new (`known`);
+   * - of lower trust, it changes nothing (`known`), for nobody less trusted may touch what the user
+   *   said;
    * - of higher trust, it supersedes that one (`new`).
    *
-   * These are looked up by hashes of their words, so one in twenty of those that differ by a word or two is missed. The same `id` again
-   * with the same words is `known` too. Durable when it resolves.
+   * These are looked up by hashes of their words, so one in twenty of those that differ by a word
+   * or two is missed. The same `id` again with the same words is `known` too. Durable when it
+   * resolves.
    *
    * @param opId repeating it gives the first result. Default: fresh
-   * @throws ERR_INVALID_ARGUMENT (a fact of low trust that is pinned, shared, or to supersede one of higher trust, included),
-   *   ERR_ENTRY_TOO_LARGE (above 2 KiB), ERR_NOT_FOUND (a source or what is superseded; or the fact was forgotten), ERR_DUPLICATE_ID
-   *   (other words under that id), ERR_LIMIT, ERR_CONFLICT (superseded already, or changed by others eight times in a row);
-   *   nothing is written
+   * @throws ERR_INVALID_ARGUMENT (a fact of low trust that is pinned, shared, or to supersede one
+   * of higher trust, included), ERR_ENTRY_TOO_LARGE (above 2 KiB), ERR_NOT_FOUND (a source or what
+   * is superseded; or the fact was forgotten), ERR_DUPLICATE_ID (other words under that id),
+   * ERR_LIMIT, ERR_CONFLICT (superseded already, or changed by others eight times in a row);
+   * nothing is written
    */
   remember(input: FactInput, opId?: string): Promise<Remembered> {
     return this.#remember('remember', input, opId)
   }
 
   /**
-   * What remembering these would write, for a commit together with others; at most 64. A conflict of that commit means: prepare again.
+   * What remembering these would write, for a commit together with others; at most 64. A conflict
+   * of that commit means: prepare again.
    *
    * @param messages what is written in the same commit, and so may be named as a source
    * @throws as {@link remember}
@@ -91,15 +103,18 @@ export class Facts {
     return { ops: await plan.ops(operation, caps, () => host.newId()), remembered }
   }
 
-  /** A fact, superseded, resolved and ended ones included; undefined where there is none, or it was forgotten. @throws ERR_DECRYPT */
+  /**
+   * A fact, superseded, resolved and ended ones included; undefined where there is none, or it was
+   * forgotten. @throws ERR_DECRYPT
+   */
   async get(id: string): Promise<Fact | undefined> {
     const row = checkReadable(await this.#parts.store.register(factKey(checkFactId('get', 'id', id))))
     return row && factIn(row)
   }
 
   /**
-   * A page of at most 512 facts, the live ones in the strict order in which they show: priority, confidence, the newest first. Only an
-   * empty page is the last one.
+   * A page of at most 512 facts, the live ones in the strict order in which they show: priority,
+   * confidence, the newest first. Only an empty page is the last one.
    *
    * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no fact `after`)
    */
@@ -122,8 +137,9 @@ export class Facts {
   }
 
   /**
-   * The first facts of one list, at most 512: those without a project and those of `project` together, in the list's order. Ended ones
-   * are left out, and of `due` those that are due after the UTC day of `now`.
+   * The first facts of one list, at most 512: those without a project and those of `project`
+   * together, in the list's order. Ended ones are left out, and of `due` those that are due after
+   * the UTC day of `now`.
    *
    * @param now Unix milliseconds, as precise as its UTC day
    */
@@ -137,9 +153,9 @@ export class Facts {
   }
 
   /**
-   * Takes over a fact of another scope, as {@link remember} would if it were said here; where its id names another fact here, under
-   * another one. Idempotent. @throws ERR_INVALID_ARGUMENT (its trust is too low to be shared), ERR_LIMIT, ERR_CONFLICT, ERR_NOT_FOUND
-   * (it was forgotten here)
+   * Takes over a fact of another scope, as {@link remember} would if it were said here; where its
+   * id names another fact here, under another one. Idempotent. @throws ERR_INVALID_ARGUMENT (its
+   * trust is too low to be shared), ERR_LIMIT, ERR_CONFLICT, ERR_NOT_FOUND (it was forgotten here)
    */
   adopt(fact: Fact): Promise<Fact> {
     return this.#enqueue(() => {
@@ -157,12 +173,18 @@ export class Facts {
     })
   }
 
-  /** Takes a fact off the lists, for one of another scope that stands for it now. Idempotent. @throws ERR_NOT_FOUND, ERR_CONFLICT */
+  /**
+   * Takes a fact off the lists, for one of another scope that stands for it now. Idempotent.
+   * @throws ERR_NOT_FOUND, ERR_CONFLICT
+   */
   retire(id: string, by: string): Promise<Fact> {
     return this.#change('promote', id, (fact) => having(fact, { supersededBy: fact.supersededBy ?? by }))
   }
 
-  /** Marks a blocker as out of the way. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT (no blocker), ERR_CONFLICT */
+  /**
+   * Marks a blocker as out of the way. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT (no
+   * blocker), ERR_CONFLICT
+   */
   resolve(id: string): Promise<Fact> {
     return this.#change('resolve', id, (fact) => {
       if (fact.kind !== 'blocker')
@@ -171,12 +193,18 @@ export class Facts {
     })
   }
 
-  /** Puts a new fact in place of one, which shows no more unless it is asked for. @throws as {@link remember} */
+  /**
+   * Puts a new fact in place of one, which shows no more unless it is asked for. @throws as
+   * {@link remember}
+   */
   supersede(id: string, input: FactInput): Promise<Remembered> {
     return this.#remember('supersede', { ...input, supersedes: id }, undefined)
   }
 
-  /** Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT (its trust is below `user`: promote it), ERR_CONFLICT */
+  /**
+   * Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT (its trust is below `user`: promote
+   * it), ERR_CONFLICT
+   */
   pin(id: string): Promise<Fact> {
     return this.#change('pin', id, (fact) => {
       if (!isTrusted(fact.trust))
@@ -190,14 +218,18 @@ export class Facts {
     return this.#change('unpin', id, (fact) => having(fact, { pinned: false }))
   }
 
-  /** Notes how well a fact held; the schedule says when it is due again. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (the schedule's state is above 1 KiB), ERR_CONFLICT */
+  /**
+   * Notes how well a fact held; the schedule says when it is due again. @throws ERR_NOT_FOUND,
+   * ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (the schedule's state is above 1 KiB), ERR_CONFLICT
+   */
   review(id: string, rating: Rating): Promise<Fact> {
     const { host, schedule = doubling } = this.#parts
     return this.#change('review', id, (fact) => reviewed(fact, rating, host.now(), schedule))
   }
 
   /**
-   * Raises a fact to trust `user`, on the word of whoever calls this: it may be pinned then, and says what its trust was before.
+   * Raises a fact to trust `user`, on the word of whoever calls this: it may be pinned then, and
+   * says what its trust was before.
    *
    * @param options.pinned whether it is pinned from now on. Default: as it was
    * @throws ERR_NOT_FOUND, ERR_CONFLICT
@@ -212,7 +244,10 @@ export class Facts {
     })
   }
 
-  /** Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there never was one) */
+  /**
+   * Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND (there
+   * never was one)
+   */
   forget(id: string): Promise<void> {
     return this.#enqueue(async () => {
       const { store, host } = this.#parts

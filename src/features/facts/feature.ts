@@ -29,53 +29,77 @@ import { SessionFacts } from './session-facts.ts'
 
 export interface FactsOptions extends FactOptions {
   /**
-   * Proposes facts from rounds that are about to leave the window, for example `extractFacts`: what was said long ago is remembered then.
-   * Default: nothing is extracted.
+   * Proposes facts from rounds that are about to leave the window, for example `extractFacts`: what
+   * was said long ago is remembered then. Default: nothing is extracted.
    */
   readonly extract?: Extract
   /** Most tokens of pinned facts in a context. Default: a sixteenth of the cap. */
   readonly pinnedTokens?: number
   /** Most tokens of other facts. Default: a sixteenth of the cap. */
   readonly tokens?: number
-  /** Most tokens of facts that are newer than the epoch, in the tail. Default: a thirty-second of the cap. */
+  /**
+   * Most tokens of facts that are newer than the epoch, in the tail. Default: a thirty-second of
+   * the cap.
+   */
   readonly newsTokens?: number
 }
 
-/** What a session remembers: facts of its own, and those that it shares with the user's other sessions. */
+/**
+ * What a session remembers: facts of its own, and those that it shares with the user's other
+ * sessions.
+ */
 export interface FactsApi {
   /**
-   * Keeps a fact, as {@link UserFacts.remember} says. What the user prefers or forbids, in the user's own words, is kept with the user
-   * and shown in all sessions; anything else is this session's. It is in the tail of the very next context, and in its frozen head from
-   * the next epoch on.
+   * Keeps a fact, as {@link UserFacts.remember} says. What the user prefers or forbids, in the
+   * user's own words, is kept with the user and shown in all sessions; anything else is this
+   * session's. It is in the tail of the very next context, and in its frozen head from the next
+   * epoch on.
    *
    * @param options.opId repeating it gives the first result. Default: fresh
    * @throws as {@link UserFacts.remember}; nothing is written
    */
   remember(input: FactInput, options?: { readonly opId?: string }): Promise<Remembered>
-  /** Facts of this session and of its user, the live ones in the order in which they show; at most 512. @throws as {@link UserFacts.list} */
+  /**
+   * Facts of this session and of its user, the live ones in the order in which they show; at most
+   * 512. @throws as {@link UserFacts.list}
+   */
   list(query?: FactQuery): Promise<readonly Fact[]>
-  /** One of them, superseded, resolved and ended ones included; undefined where there is none, or it was forgotten. @throws ERR_INVALID_ARGUMENT */
+  /**
+   * One of them, superseded, resolved and ended ones included; undefined where there is none, or it
+   * was forgotten. @throws ERR_INVALID_ARGUMENT
+   */
   get(id: string): Promise<Fact | undefined>
   /** Marks a blocker as out of the way. Idempotent. @throws as {@link UserFacts.resolve} */
   resolve(id: string): Promise<Fact>
-  /** Puts a new fact in place of one, which shows no more unless it is asked for. @throws as {@link UserFacts.remember} */
+  /**
+   * Puts a new fact in place of one, which shows no more unless it is asked for. @throws as
+   * {@link UserFacts.remember}
+   */
   supersede(id: string, input: FactInput): Promise<Remembered>
   /**
-   * Raises a fact to trust `user` on the word of the caller, so never call it because a model says so. A preference or a constraint
-   * is shared with all of the user's sessions from then on.
+   * Raises a fact to trust `user` on the word of the caller, so never call it because a model says
+   * so. A preference or a constraint is shared with all of the user's sessions from then on.
    *
    * @throws as {@link UserFacts.promote}
    */
   promote(id: string, options?: { readonly pinned?: boolean }): Promise<Fact>
-  /** Makes a fact part of the system section of every context, as far as there is room. @throws as {@link UserFacts.pin} */
+  /**
+   * Makes a fact part of the system section of every context, as far as there is room. @throws as
+   * {@link UserFacts.pin}
+   */
   pin(id: string): Promise<Fact>
   /** Takes it out of the system section. @throws as {@link UserFacts.unpin} */
   unpin(id: string): Promise<Fact>
-  /** Notes how well a fact held, so that it is due again later. @throws as {@link UserFacts.review} */
+  /**
+   * Notes how well a fact held, so that it is due again later. @throws as {@link UserFacts.review}
+   */
   review(id: string, rating: Rating): Promise<Fact>
 }
 
-/** The facts of a user, which all of the user's sessions share: preferences and constraints of trust `user` or above. */
+/**
+ * The facts of a user, which all of the user's sessions share: preferences and constraints of trust
+ * `user` or above.
+ */
 export type UserFacts = Pick<
   Facts,
   'remember' | 'list' | 'get' | 'resolve' | 'supersede' | 'promote' | 'pin' | 'unpin' | 'review' | 'adopt'
@@ -95,9 +119,10 @@ const SHARE = 1 / 16
 const NEWS_SHARE = 1 / 32
 
 /**
- * What is remembered beside the log, with kinds, trust and review: findings, blockers, corrections, preferences, constraints; at most 2 KiB
- * each. Adds `session.facts`, `memory.user(…).facts` and `commit({ facts })`. Pinned facts stand in the system text, others in the memory
- * section, and those that are newer than the epoch in the tail.
+ * What is remembered beside the log, with kinds, trust and review: findings, blockers, corrections,
+ * preferences, constraints; at most 2 KiB each. Adds `session.facts`, `memory.user(…).facts` and
+ * `commit({ facts })`. Pinned facts stand in the system text, others in the memory section, and
+ * those that are newer than the epoch in the tail.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */
@@ -189,7 +214,8 @@ function writeOf({ store }: KernelSession, all: SessionFacts): WritePart<FactsSh
           refuse: async (results) => {
             for (const [index, { status }] of results.entries()) {
               const op = named[index]
-              // That a fact was forgotten meanwhile is seen when it is prepared again: another one of its words need not be refused.
+              // That a fact was forgotten meanwhile is seen when it is prepared again: another one
+              // of its words need not be refused.
               if (status === 'rejected' && op?.kind === 'put' && !(await store.register(op.key)))
                 throw deleted(draft.operation, op.key)
             }
@@ -198,7 +224,8 @@ function writeOf({ store }: KernelSession, all: SessionFacts): WritePart<FactsSh
             repeated ? remembered.filter(({ status }) => status === 'known') : remembered,
         }
       } catch (error) {
-        // What was remembered once may be refused now, for example because it supersedes what it superseded.
+        // What was remembered once may be refused now, for example because it supersedes what it
+        // superseded.
         draft.part('fact/0')
         if (!(await draft.isWritten())) throw error
         return { ops: [], isWritten: true, outcome: () => [] }
@@ -210,7 +237,9 @@ function writeOf({ store }: KernelSession, all: SessionFacts): WritePart<FactsSh
   }
 }
 
-/** Ops under names that are made from the commit's, so that they are the same when it is repeated. */
+/**
+ * Ops under names that are made from the commit's, so that they are the same when it is repeated.
+ */
 function namedIn(draft: WriteDraft, ops: readonly Op[]): readonly Op[] {
   const names = new Map(ops.map((op, index) => [op.opId, draft.part(`fact/${index}`)]))
   return ops.map((op) => ({

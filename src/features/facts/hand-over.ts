@@ -17,8 +17,9 @@ export interface HandOverParts {
 }
 
 /**
- * Hands facts of a session that are its user's word for all sessions over to the user's scope. The two scopes share no transaction: a fact
- * waits in the session, and shows there, until the user's scope has it. What an end of the process or an error left undone, the next run does.
+ * Hands facts of a session that are its user's word for all sessions over to the user's scope. The
+ * two scopes share no transaction: a fact waits in the session, and shows there, until the user's
+ * scope has it. What an end of the process or an error left undone, the next run does.
  */
 export class HandOver {
   readonly #parts: HandOverParts
@@ -53,7 +54,10 @@ export class HandOver {
     return isMoved
   }
 
-  /** Hands over what may be left; where that fails, it shows in its session alone until the next time. @returns whether anything was */
+  /**
+   * Hands over what may be left; where that fails, it shows in its session alone until the next
+   * time. @returns whether anything was
+   */
   async finish(): Promise<boolean> {
     return !this.#isDone && this.run().catch(() => true)
   }

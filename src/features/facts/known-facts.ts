@@ -17,7 +17,10 @@ export interface KnownFact {
   readonly seq: number
 }
 
-/** The facts of a session and of its user, as far as a context could show them: in strict order and bounded. */
+/**
+ * The facts of a session and of its user, as far as a context could show them: in strict order and
+ * bounded.
+ */
 export interface Known {
   /** Whose facts are among them, beside those of no project. */
   readonly project?: string
@@ -39,11 +42,17 @@ export interface KnownFactsParts {
   /** Whose facts are shown beside those of no project. */
   readonly project: string | undefined
   readonly now: () => number
-  /** Contract: hands over to the user what an end of the process left in the session. @returns whether there was anything */
+  /**
+   * Contract: hands over to the user what an end of the process left in the session. @returns
+   * whether there was anything
+   */
   readonly finish: () => Promise<boolean>
 }
 
-/** Reads the facts that a session's contexts show, again only when something of them may have changed. */
+/**
+ * Reads the facts that a session's contexts show, again only when something of them may have
+ * changed.
+ */
 export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Known> {
   const { store, project, now, finish } = parts
   const latest = cached<Known>()

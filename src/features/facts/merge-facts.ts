@@ -2,8 +2,9 @@ import type { Fact } from '../../ports/fact.ts'
 import { isSmall } from './check-fact.ts'
 
 /**
- * What a fact becomes where a near-duplicate of the same trust is remembered: the longer text with its title, the sources of both, the
- * higher priority and confidence, pinned if either is, the later end.
+ * What a fact becomes where a near-duplicate of the same trust is remembered: the longer text with
+ * its title, the sources of both, the higher priority and confidence, pinned if either is, the
+ * later end.
  *
  * @returns undefined: it says nothing new, or there is no room left to note where it was said again
  */

@@ -1,6 +1,9 @@
 import type { Fact } from '../../ports/fact.ts'
 
-/** Words that carry nothing by themselves. Persons (you, her), modals (must, may) and what turns a sentence are not among them. */
+/**
+ * Words that carry nothing by themselves. Persons (you, her), modals (must, may) and what turns a
+ * sentence are not among them.
+ */
 const FUNCTION_WORDS = new Set(
   `a an the this that these those it its is are was were be been being am do does did have has had i my me mine we our us ourselves
   myself of in on at for by with to as and so also then there here which who whom what please very really just quite
@@ -35,11 +38,13 @@ const SEEDS = [0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f, 0x165667b1, 0xd3a
 const BAND_HASHES = 2
 
 /**
- * The content words of a text, each with whether it always counts: negations, comparisons, modals, numbers and identifiers do.
+ * The content words of a text, each with whether it always counts: negations, comparisons, modals,
+ * numbers and identifiers do.
  *
- * Words are compared without case, plural -s and possessive 's, and function words are left out; identifiers are compared as they
- * are written. A word that turns what follows is one word with it (`not tabs`), so that "tabs, not spaces" and "spaces, not tabs"
- * differ. Text of scripts without spaces is taken as pairs of characters.
+ * Words are compared without case, plural -s and possessive 's, and function words are left out;
+ * identifiers are compared as they are written. A word that turns what follows is one word with it
+ * (`not tabs`), so that "tabs, not spaces" and "spaces, not tabs" differ. Text of scripts without
+ * spaces is taken as pairs of characters.
  */
 export function contentWords(text: string): ReadonlyMap<string, boolean> {
   const words = wordsOf(text)
@@ -55,8 +60,8 @@ export function contentWords(text: string): ReadonlyMap<string, boolean> {
 }
 
 /**
- * Whether two texts say the same: they have the same content words, or one has all of the other's, these are at least four fifths of
- * its own, and what it has beyond them does not always count.
+ * Whether two texts say the same: they have the same content words, or one has all of the other's,
+ * these are at least four fifths of its own, and what it has beyond them does not always count.
  */
 export function areNear(one: string, other: string): boolean {
   const [few, many] = [contentWords(one), contentWords(other)].sort((a, b) => a.size - b.size) as [
@@ -70,18 +75,20 @@ export function areNear(one: string, other: string): boolean {
 }
 
 /**
- * Whether two texts have the same content words. Of rules only these say the same: "never on Sundays" forbids less than "never", so
- * neither may stand for the other.
+ * Whether two texts have the same content words. Of rules only these say the same: "never on
+ * Sundays" forbids less than "never", so neither may stand for the other.
  */
 export function areSameWords(one: string, other: string): boolean {
   return contentWords(one).size === contentWords(other).size && areNear(one, other)
 }
 
 /**
- * Three hashes of a fact, at least one of which near-duplicates of the same kind and project very likely share. Each is made from
- * the least values that two of six hash functions take over the content words (MinHash, Broder 1997): texts that share four fifths of
- * their words have a band in common in 95 of 100 cases, and the same words always do. The functions are 32-bit FNV-1a of the word,
- * mixed with a seed of their own by the finaliser of MurmurHash3; they are fixed, for what is stored rests on them.
+ * Three hashes of a fact, at least one of which near-duplicates of the same kind and project very
+ * likely share. Each is made from the least values that two of six hash functions take over the
+ * content words (MinHash, Broder 1997): texts that share four fifths of their words have a band in
+ * common in 95 of 100 cases, and the same words always do. The functions are 32-bit FNV-1a of the
+ * word, mixed with a seed of their own by the finaliser of MurmurHash3; they are fixed, for what is
+ * stored rests on them.
  */
 export function bandsOf({
   kind,
@@ -140,7 +147,8 @@ function plainWords(word: string): readonly string[] {
   if (word === "won't") return ['will', 'not']
   if (word.endsWith("n't")) return [word.slice(0, -3), 'not']
   const [stem = '', ending] = word.split("'")
-  // I'm, you're, we've, she'll, they'd: what is short for a verb says little, but will and would count elsewhere too.
+  // I'm, you're, we've, she'll, they'd: what is short for a verb says little, but will and would
+  // count elsewhere too.
   if (ending === 'll') return [stem, 'will']
   return [singular(stem)]
 }

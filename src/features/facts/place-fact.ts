@@ -4,8 +4,9 @@ import type { FactPlan } from './fact-plan.ts'
 import { mergeFacts } from './merge-facts.ts'
 
 /**
- * Plans to put a fact among those of a scope: where one of its trust says the same, what it has more goes to that one; where a more
- * trusted one does, nothing changes; a less trusted one it supersedes.
+ * Plans to put a fact among those of a scope: where one of its trust says the same, what it has
+ * more goes to that one; where a more trusted one does, nothing changes; a less trusted one it
+ * supersedes.
  */
 export async function placeFact(plan: FactPlan, fact: Fact): Promise<Remembered> {
   const twin = await plan.twinOf(fact)

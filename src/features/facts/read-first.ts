@@ -10,7 +10,8 @@ import { FACT, factIn } from './fact.ts'
 /**
  * The fact that an op wrote which was sent before, as it stands now; undefined: it was not.
  *
- * @throws ERR_DUPLICATE_ID (the op wrote something else), ERR_NOT_FOUND (the fact was forgotten since), ERR_DECRYPT
+ * @throws ERR_DUPLICATE_ID (the op wrote something else), ERR_NOT_FOUND (the fact was forgotten
+ * since), ERR_DECRYPT
  */
 export async function readFirst(
   operation: string,

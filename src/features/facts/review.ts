@@ -8,7 +8,10 @@ import { DAY } from './fact-index.ts'
 export interface ReviewResult {
   /** Unix milliseconds. */
   readonly reviewAt: number
-  /** State that the schedule is given back at the next review, as {@link Fact.review}: at most 1 KiB of JSON. Default: none. */
+  /**
+   * State that the schedule is given back at the next review, as {@link Fact.review}: at most 1 KiB
+   * of JSON. Default: none.
+   */
   readonly review?: Json
 }
 
@@ -30,14 +33,17 @@ const MAX_STATE_BYTES = 1_024
 /** Longest interval, in days. */
 const LONGEST = 365
 
-/** When a fact is due for the first time: after 7 days for a blocker, 30 a finding, 90 a correction, 180 anything else. */
+/**
+ * When a fact is due for the first time: after 7 days for a blocker, 30 a finding, 90 a correction,
+ * 180 anything else.
+ */
 export function firstReview(kind: FactKind, createdAt: number): number {
   return createdAt + FIRST[kind] * DAY
 }
 
 /**
- * Plain doubling, the default: `again` is due in a day, else the last interval is multiplied by 1.2 (`hard`), 2 (`good`) or 3
- * (`easy`), up to 365 days. The interval, in days, is all its state.
+ * Plain doubling, the default: `again` is due in a day, else the last interval is multiplied by 1.2
+ * (`hard`), 2 (`good`) or 3 (`easy`), up to 365 days. The interval, in days, is all its state.
  */
 export const doubling: ReviewSchedule = ({ kind, review }, rating, now) => {
   const last = isPlainObject(review) && typeof review.interval === 'number' ? review.interval : FIRST[kind]
@@ -48,7 +54,8 @@ export const doubling: ReviewSchedule = ({ kind, review }, rating, now) => {
 /**
  * A fact after a review.
  *
- * @throws ERR_INVALID_ARGUMENT (no such rating, or the schedule does not keep its contract), ERR_ENTRY_TOO_LARGE
+ * @throws ERR_INVALID_ARGUMENT (no such rating, or the schedule does not keep its contract),
+ * ERR_ENTRY_TOO_LARGE
  */
 export function reviewed(fact: Fact, rating: Rating, now: number, schedule: ReviewSchedule): Fact {
   if (rating !== 'again' && !Object.hasOwn(FACTORS, rating))

@@ -23,7 +23,10 @@ import { areNear } from './near-duplicates.ts'
 import { noFact } from './read-first.ts'
 import { taken } from './remember-fact.ts'
 
-/** What was extracted may be left out: it was forgotten, there is no room, or it says what another one says. */
+/**
+ * What was extracted may be left out: it was forgotten, there is no room, or it says what another
+ * one says.
+ */
 const PASSABLE: readonly ErrorCode[] = ['ERR_NOT_FOUND', 'ERR_LIMIT', 'ERR_DUPLICATE_ID']
 /** It is no fact, and never will be. */
 const UNFIT: readonly ErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_ENTRY_TOO_LARGE']
@@ -32,7 +35,10 @@ const RECALLED_FACTS = 512
 
 const byId = comparing(() => '')
 
-/** The facts of one session: its own, and those that it shares with the user's other sessions. Nothing is queued here. */
+/**
+ * The facts of one session: its own, and those that it shares with the user's other sessions.
+ * Nothing is queued here.
+ */
 export class SessionFacts {
   /** What a context shows of them. */
   readonly known: ReturnType<typeof knownFacts>
@@ -61,7 +67,10 @@ export class SessionFacts {
     })
   }
 
-  /** Keeps a fact where it belongs: with the user, if it is a preference or a constraint and the user's word; else with the session. */
+  /**
+   * Keeps a fact where it belongs: with the user, if it is a preference or a constraint and the
+   * user's word; else with the session.
+   */
   async remember(input: FactInput, opId?: string): Promise<Remembered> {
     checkFields('remember', '', input)
     const placed = this.#placed(input)
@@ -96,7 +105,10 @@ export class SessionFacts {
     return { fresh, left, errors }
   }
 
-  /** What a commit of this session writes of facts. Those to be shared are taken over by {@link share} after it. */
+  /**
+   * What a commit of this session writes of facts. Those to be shared are taken over by
+   * {@link share} after it.
+   */
   prepare(
     operation: string,
     inputs: readonly FactInput[],
@@ -114,7 +126,10 @@ export class SessionFacts {
     await this.#handOver.run()
   }
 
-  /** Facts that a query may find, those that show first. As in a context: what is of another project shows there alone. */
+  /**
+   * Facts that a query may find, those that show first. As in a context: what is of another project
+   * shows there alone.
+   */
   async searchable(): Promise<readonly Fact[]> {
     await this.#handOver.finish()
     const { project, memory } = this.#session
@@ -191,7 +206,10 @@ export class SessionFacts {
     return withProject(input, this.#session.project)
   }
 
-  /** An id names one fact of a session and its user, as far as this can be known. @throws ERR_DUPLICATE_ID */
+  /**
+   * An id names one fact of a session and its user, as far as this can be known. @throws
+   * ERR_DUPLICATE_ID
+   */
   async #refuseTaken({ id, text }: FactInput, elsewhere: Facts): Promise<void> {
     if (id === undefined) return
     const other = await elsewhere.get(checkFactId('remember', 'id', id))

@@ -30,8 +30,9 @@ export interface ProfileShape {
 const SHARE = 1 / 8
 
 /**
- * Documents that are in every context of a user: SOUL.md, MEMORY.md, TASKS.md, or any that the app names; at most 64, of 32 KiB each. Adds
- * `memory.user(…).profile`. They stand in the system text, so a change of one begins an epoch.
+ * Documents that are in every context of a user: SOUL.md, MEMORY.md, TASKS.md, or any that the app
+ * names; at most 64, of 32 KiB each. Adds `memory.user(…).profile`. They stand in the system text,
+ * so a change of one begins an epoch.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */

@@ -27,12 +27,16 @@ interface StoredDocument {
 }
 
 /**
- * The documents of one user. Only the app writes them: no tool of a model can, so their text is as trusted as the user's own.
+ * The documents of one user. Only the app writes them: no tool of a model can, so their text is as
+ * trusted as the user's own.
  *
  * Names are 1 to 128 bytes, one line. A text is at most 32 KiB and comes back byte for byte.
  */
 export interface Profile {
-  /** All documents, by name in code unit order: at most 64, or a few more where several were added at the same moment. */
+  /**
+   * All documents, by name in code unit order: at most 64, or a few more where several were added
+   * at the same moment.
+   */
   list(): Promise<readonly ProfileDocument[]>
   /** @throws ERR_INVALID_ARGUMENT */
   get(name: string): Promise<ProfileDocument | undefined>
@@ -40,13 +44,15 @@ export interface Profile {
    * Writes a document.
    *
    * @returns its version
-   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`), ERR_LIMIT (a 65th document); nothing is written
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (`version`), ERR_LIMIT (a 65th
+   * document); nothing is written
    */
   set(name: string, text: string, options?: WriteOptions): Promise<string>
   /**
    * Changes a document, again if others changed it meanwhile, so that no change is lost.
    *
-   * @param change Contract: gives the new text by the one that is there, which is empty where there is no document; may be called again
+   * @param change Contract: gives the new text by the one that is there, which is empty where there
+   * is no document; may be called again
    * @returns its version
    * @throws as {@link set}, and what `change` throws
    */

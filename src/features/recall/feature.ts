@@ -21,14 +21,15 @@ export interface RecallFeatureOptions extends LexicalRecallOptions {
 /** Finds what was said in a session, and what is remembered there. */
 export interface SessionRecall {
   /**
-   * What a query finds in this session's log and among the facts that belong here, best first. Rewound and forgotten messages are not found.
+   * What a query finds in this session's log and among the facts that belong here, best first.
+   * Rewound and forgotten messages are not found.
    *
    * @throws ERR_INVALID_ARGUMENT
    */
   find(query: string, options?: RecallOptions): Promise<readonly Recalled[]>
   /**
-   * What a query finds beside what shows already, as text for a model: as many of the best results as a tool's output may hold to be
-   * shown whole.
+   * What a query finds beside what shows already, as text for a model: as many of the best results
+   * as a tool's output may hold to be shown whole.
    *
    * @throws as {@link find}
    */
@@ -38,8 +39,8 @@ export interface SessionRecall {
 /** Finds what a user said in any session, and what is remembered of the user. */
 export interface UserRecall {
   /**
-   * What a query finds among the user's facts, and in the sessions that are named, as one ranking, best first. A session's own facts are
-   * not looked through.
+   * What a query finds among the user's facts, and in the sessions that are named, as one ranking,
+   * best first. A session's own facts are not looked through.
    *
    * @throws ERR_INVALID_ARGUMENT
    */
@@ -49,7 +50,10 @@ export interface UserRecall {
 export interface RecallShape {
   readonly api: SessionRecall
   readonly user: UserRecall
-  /** Shows what is recalled: for this query, or, with `true`, for what the newest user message says. What shows already is left out. */
+  /**
+   * Shows what is recalled: for this query, or, with `true`, for what the newest user message says.
+   * What shows already is left out.
+   */
   readonly context: string | true
   readonly needs: 'facts'
 }
@@ -61,8 +65,9 @@ const MOST_SESSIONS = 256
 const SHARE = 1 / 16
 
 /**
- * Finds what was said long ago, by its words: BM25 over each message alone and within its neighbours, the same on every store. Adds
- * `session.recall`, `memory.user(…).recall` and `context({ recall })`, which shows what it finds in the tail. Needs `facts()` in use.
+ * Finds what was said long ago, by its words: BM25 over each message alone and within its
+ * neighbours, the same on every store. Adds `session.recall`, `memory.user(…).recall` and
+ * `context({ recall })`, which shows what it finds in the tail. Needs `facts()` in use.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */
@@ -89,7 +94,8 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
       /** Messages that were written here since words were put into a block. */
       let unindexed = 0
       const opened = (): SessionIndex => (index ??= lexical.open(store))
-      // What is not in a block is read from its rows: nothing is lost if this fails, and nobody waits for it.
+      // What is not in a block is read from its rows: nothing is lost if this fails, and nobody
+      // waits for it.
       const keepIndex = (): void => {
         unindexed = 0
         session.run(() => opened().keep()).catch(() => {})
@@ -102,7 +108,8 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
       ): Promise<readonly Recalled[]> => {
         const sessions = async () => [{ sessionId, store, index: opened() }]
         const found = await find({ recall: lexical, sessions, facts, ...(skip && { skip }) }, query, asked)
-        // Blocks are gone after a delete, of no use to another stemmer, and missing where there was no recall before.
+        // Blocks are gone after a delete, of no use to another stemmer, and missing where there was
+        // no recall before.
         if (index?.waits) keepIndex()
         return found
       }

@@ -38,8 +38,8 @@ export interface RecallSources {
 }
 
 /**
- * What a query finds, best first: messages, each judged alone and among its neighbours, and facts, which speak for the messages that they
- * were taken from.
+ * What a query finds, best first: messages, each judged alone and among its neighbours, and facts,
+ * which speak for the messages that they were taken from.
  *
  * @throws ERR_INVALID_ARGUMENT: the query is no text
  */

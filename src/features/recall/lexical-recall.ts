@@ -13,17 +13,26 @@ import { tableOf } from './word-table.ts'
 const VERSION = 2
 /** UTF-16 units of a text that is surely read as a whole. */
 const WHOLE = 8_192
-/** What the output of a tool begins with that gives back what was remembered: it is not indexed or extracted again. */
+/**
+ * What the output of a tool begins with that gives back what was remembered: it is not indexed or
+ * extracted again.
+ */
 export const RECALLED = '[from memory'
-/** The tool by which a model recalls. What it looked for says nothing, so its calls are not indexed. */
+/**
+ * The tool by which a model recalls. What it looked for says nothing, so its calls are not indexed.
+ */
 export const RECALL_TOOL = 'memory_recall'
 
 export interface LexicalRecallOptions {
-  /** Takes words to their stems, for example `englishStemmer` of `plimsoll/stemmer`. Default: none; words match as they are. */
+  /**
+   * Takes words to their stems, for example `englishStemmer` of `plimsoll/stemmer`. Default: none;
+   * words match as they are.
+   */
   readonly stemmer?: Stemmer
   /**
-   * Contract: one vector for each text, all of one length; pure. The best 64 results by words are ordered again with it, as
-   * a weighted term: what shares no word with the query is not found by it.
+   * Contract: one vector for each text, all of one length; pure. The best 64 results by words are
+   * ordered again with it, as a weighted term: what shares no word with the query is not found by
+   * it.
    */
   readonly embed?: (texts: readonly string[]) => Promise<readonly (readonly number[])[]>
 }
@@ -59,7 +68,8 @@ export interface Recall {
 }
 
 /**
- * Recall by words: BM25 over each message alone and within its neighbours, the same ranking on every store.
+ * Recall by words: BM25 over each message alone and within its neighbours, the same ranking on
+ * every store.
  */
 export function lexicalRecall({ stemmer, embed }: LexicalRecallOptions = {}): Recall {
   const id = `${VERSION}/${stemmer?.id ?? ''}`
@@ -91,7 +101,10 @@ export function lexicalRecall({ stemmer, embed }: LexicalRecallOptions = {}): Re
   }
 }
 
-/** What of a message can be recalled: its words, arguments and results, but no query, and nothing that was recalled itself. */
+/**
+ * What of a message can be recalled: its words, arguments and results, but no query, and nothing
+ * that was recalled itself.
+ */
 export function recallText(message: Pick<Message, 'content'>): string {
   return partsOf(message)
     .map((part) => {

@@ -1,7 +1,10 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
 import { termsIn } from './terms.ts'
 
-/** Words that hold a question together, or say little of what is asked for: its answer may lack them. */
+/**
+ * Words that hold a question together, or say little of what is asked for: its answer may lack
+ * them.
+ */
 const VAGUE =
   'what which who when where why how can does do did have has had am are was were be been will would could should it my your ' +
   'he his him she her they their we this that with at by from on as about than any not there ' +
@@ -9,7 +12,9 @@ const VAGUE =
 const VAGUE_SHARE = 0.05
 /** Japanese writes its grammar in these; a text has the same pairs of them again and again. */
 const HIRAGANA = /^[\u3040-\u309f]/
-/** What an answer has that says when, and how much of a word each counts, if the question asks it. */
+/**
+ * What an answer has that says when, and how much of a word each counts, if the question asks it.
+ */
 const TIMES = 'yesterday today tomorrow last next ago week month year'
 const TIME_SHARE = 0.5
 const QUESTION = /[?？]|^\W*(wh(at|ich|om?|ose|en|ere|y)|how)\b/i
@@ -36,7 +41,10 @@ export function weightedTerms(
   return shares
 }
 
-/** Year, month (from 0) and day of the month that a question names, each if it does: `8 May 2026`, `May 8th`, `in 2026`. */
+/**
+ * Year, month (from 0) and day of the month that a question names, each if it does: `8 May 2026`,
+ * `May 8th`, `in 2026`.
+ */
 export function dateIn(query: string): readonly (number | undefined)[] {
   const month = query
     .split(/\W+/)
@@ -52,7 +60,8 @@ export function dateIn(query: string): readonly (number | undefined)[] {
 
 /** The same of a day since 1 January 1970 (Gregorian, UTC). */
 export function dateOf(day: number): readonly number[] {
-  // Years begin in March here, so that a leap day is the last of one: a date is centuries, years and months of even length.
+  // Years begin in March here, so that a leap day is the last of one: a date is centuries, years
+  // and months of even length.
   const centuries = 4 * (day + 719_468) + 3
   const years = 4 * Math.floor((centuries % 146_097) / 4) + 3
   const months = 5 * Math.floor((years % 1461) / 4) + 2

@@ -17,11 +17,14 @@ export interface RankOptions {
   readonly limit?: number
   /** The one that the terms of the indexes were made with. */
   readonly stemmer?: Stemmer
-  /** Facts whose sources are in the indexes. Their words are read in every call, which takes some microseconds for each. */
+  /**
+   * Facts whose sources are in the indexes. Their words are read in every call, which takes some
+   * microseconds for each.
+   */
   readonly facts?: readonly RecallFact[]
   /**
-   * Contract: pure. How near a message is in meaning: the cosine of its vector and the query's, both by the app's model; 0 where
-   * there is none.
+   * Contract: pure. How near a message is in meaning: the cosine of its vector and the query's,
+   * both by the app's model; 0 where there is none.
    */
   readonly vectors?: (id: string, index: number) => number
 }
@@ -35,7 +38,10 @@ export interface Ranked {
   readonly score: number
 }
 
-/** How many neighbours on each side a message is scored with: for a question, and for a query that is none. */
+/**
+ * How many neighbours on each side a message is scored with: for a question, and for a query that
+ * is none.
+ */
 const REACHES = [
   [0, 2, 4],
   [0, 2],
@@ -48,15 +54,21 @@ const NEIGHBOURS = 0.1
 const MOST_NEAR = 64
 /** Documents that are farther apart than this are no neighbours. */
 export const FARTHEST = Math.max(...REACHES.flat())
-/** BM25: how soon a term that occurs again says nothing new, and how much of a text's length counts against it. */
+/**
+ * BM25: how soon a term that occurs again says nothing new, and how much of a text's length counts
+ * against it.
+ */
 const SATURATION = 1.2
 const LENGTH_SHARE = 0.9
-/** Bits that a term is worth beside its rarity: one conversation tells little of how rare its own topics are elsewhere. */
+/**
+ * Bits that a term is worth beside its rarity: one conversation tells little of how rare its own
+ * topics are elsewhere.
+ */
 const LEAST_RARITY = 2
 
 /*
- * What else counts, in bits as well. Fitted on two-person chats, and rounded. Each of these moves what was found up or down; none
- * hides anything.
+ * What else counts, in bits as well. Fitted on two-person chats, and rounded. Each of these moves
+ * what was found up or down; none hides anything.
  */
 /** The question names who speaks. */
 const NAMED = 12
@@ -70,14 +82,16 @@ const WHOLE = 16
 const VECTOR = 10
 
 /**
- * One ranking over the messages of several sessions, best first; of two with the same score, the one whose index comes first, then
- * the older one. Pure, and the same on every engine: it reckons with +, -, × and ÷ alone.
+ * One ranking over the messages of several sessions, best first; of two with the same score, the
+ * one whose index comes first, then the older one. Pure, and the same on every engine: it reckons
+ * with +, -, × and ÷ alone.
  *
- * A message is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To that come whether it holds all
- * terms, who speaks, its day, facts that were taken from it, and its vector; for a question, whether it answers one like it, or says
- * when. A query that is no question looks for a message by its own words, and its neighbours count little. How rare a term is, is
- * reckoned over all indexes together. A message is found by a term in it or near it, its speaker, its date, a fact or its vector; a
- * query that has none of these finds nothing.
+ * A message is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To
+ * that come whether it holds all terms, who speaks, its day, facts that were taken from it, and its
+ * vector; for a question, whether it answers one like it, or says when. A query that is no question
+ * looks for a message by its own words, and its neighbours count little. How rare a term is, is
+ * reckoned over all indexes together. A message is found by a term in it or near it, its speaker,
+ * its date, a fact or its vector; a query that has none of these finds nothing.
  */
 export function rank(
   indexes: readonly RecallIndex[],
@@ -158,7 +172,10 @@ export function rank(
   return best
 }
 
-/** Turns the share of each term into its rarity times that share. Gives the mean length of the documents. */
+/**
+ * Turns the share of each term into its rarity times that share. Gives the mean length of the
+ * documents.
+ */
 function weigh(indexes: readonly RecallIndex[], terms: Map<string, number>): number {
   let documents = 0
   let length = 0
@@ -210,7 +227,8 @@ function score(
 }
 
 /**
- * A logarithm to base 2 that every engine reckons alike: straight between powers of two, at most 0.09 below the true one.
+ * A logarithm to base 2 that every engine reckons alike: straight between powers of two, at most
+ * 0.09 below the true one.
  *
  * @param value from 1 to 2^31
  */

@@ -6,7 +6,10 @@ import { toVarints, varintsIn } from './varints.ts'
 /** A document, beside its terms. */
 export type RecallEntry = readonly [id: string, ...Traits]
 
-/** Where a term occurs and how often: the place times 16, and a count below that. A number of 31 bits, so that engines keep it small. */
+/**
+ * Where a term occurs and how often: the place times 16, and a count below that. A number of 31
+ * bits, so that engines keep it small.
+ */
 export type Posting = number
 
 export function placeOf(posting: Posting): number {
@@ -18,8 +21,9 @@ export function countOf(posting: Posting): number {
 }
 
 /**
- * The documents of one session in the order of its log, found by their terms. A document's place is how many were added before it,
- * and stays its place when others are removed. At most 2^26 documents.
+ * The documents of one session in the order of its log, found by their terms. A document's place is
+ * how many were added before it, and stays its place when others are removed. At most 2^26
+ * documents.
  */
 export class RecallIndex {
   /** Role and words of the name, of all who spoke. */
@@ -35,7 +39,10 @@ export class RecallIndex {
   /** By place, the length of all before it; then that of all. */
   readonly #lengths = [0]
 
-  /** @param stemmer what the terms were made with: it goes into blocks, and a block of another is refused */
+  /**
+   * @param stemmer what the terms were made with: it goes into blocks, and a block of another is
+   * refused
+   */
   constructor(stemmer?: Stemmer) {
     this.#format = `2 ${stemmer?.id ?? ''}`
   }
@@ -59,7 +66,8 @@ export class RecallIndex {
   /**
    * Appends a document; one that is there already stays as it is.
    *
-   * @param terms from `termsOf`; none where the document cannot be read: only its place is kept then
+   * @param terms from `termsOf`; none where the document cannot be read: only its place is kept
+   * then
    */
   add(id: string, terms: string): void {
     if (this.has(id)) return
@@ -75,7 +83,10 @@ export class RecallIndex {
     return this.#places.has(id)
   }
 
-  /** Removes a document, if it is there: it is not found again, and its words are in no window and in no later block. Linear in the index. */
+  /**
+   * Removes a document, if it is there: it is not found again, and its words are in no window and
+   * in no later block. Linear in the index.
+   */
   remove(id: string): void {
     const place = this.#places.get(id)
     if (place === undefined) return
@@ -86,14 +97,18 @@ export class RecallIndex {
     for (const entry of this.#entries.splice(0)) this.#push(entry)
   }
 
-  /** Leaves that many places empty, as if documents there had been removed: what is on either side of them is not side by side. */
+  /**
+   * Leaves that many places empty, as if documents there had been removed: what is on either side
+   * of them is not side by side.
+   */
   leave(places: number): void {
     for (let left = places; left > 0; left--) this.#push(null)
   }
 
   /**
-   * The documents at places from `from` up to and without `to`, for {@link load}: as varints a text with documents and terms, then
-   * for each term how many postings it has, and how far each is from the one before. Of a removed document only its place is kept.
+   * The documents at places from `from` up to and without `to`, for {@link load}: as varints a text
+   * with documents and terms, then for each term how many postings it has, and how far each is from
+   * the one before. Of a removed document only its place is kept.
    */
   encode(from: number, to: number): Uint8Array {
     const terms: string[] = []
@@ -116,9 +131,11 @@ export class RecallIndex {
   }
 
   /**
-   * Appends the documents of a block, without reading their texts: the index is then as if they had been added.
+   * Appends the documents of a block, without reading their texts: the index is then as if they had
+   * been added.
    *
-   * @returns false, with nothing appended, where the block is of another format or stemmer: it has to be made anew
+   * @returns false, with nothing appended, where the block is of another format or stemmer: it has
+   * to be made anew
    */
   load(block: Uint8Array): boolean {
     const numbers = varintsIn(block)

@@ -22,8 +22,9 @@ export interface RecallPage {
 }
 
 /**
- * Results, best first, one a line with its id (of a message, its number in the log), whose it is, its trust and its UTC day: as many as a
- * context shows whole in a tool's output. What cannot be seen is taken out of them.
+ * Results, best first, one a line with its id (of a message, its number in the log), whose it is,
+ * its trust and its UTC day: as many as a context shows whole in a tool's output. What cannot be
+ * seen is taken out of them.
  */
 export function recallPage(items: readonly Recalled[], { counter, first }: Policy): RecallPage {
   const room = first - counter.count(`${headLine(items.length, items.length)}\n`)

@@ -11,8 +11,9 @@ import { speakerOf } from './speaker.ts'
 const NAMED = 5
 
 /**
- * Results as a section of the tail: as many of the best as fit, in strict order, the best at both edges (ranks 1, 3, 5 … 6, 4, 2), where
- * models read most carefully (Liu et al. 2023, Lost in the Middle).
+ * Results as a section of the tail: as many of the best as fit, in strict order, the best at both
+ * edges (ranks 1, 3, 5 … 6, 4, 2), where models read most carefully (Liu et al. 2023, Lost in the
+ * Middle).
  */
 export function recallSection(
   items: readonly Recalled[],

@@ -2,8 +2,8 @@
 const WIDTH = 3
 
 /**
- * What the messages of an index score in a query, by place. Kept from query to query, so that none takes memory that grows with the
- * index.
+ * What the messages of an index score in a query, by place. Kept from query to query, so that none
+ * takes memory that grows with the index.
  */
 export class Scores {
   /** Places that have a score. */
@@ -18,7 +18,10 @@ export class Scores {
     if (this.#numbers.length < size * WIDTH) this.#numbers = new Float64Array(2 * size * WIDTH)
   }
 
-  /** @param which 0: in all reaches; 1: by the message itself; 2: the rarities of the terms that it holds itself */
+  /**
+   * @param which 0: in all reaches; 1: by the message itself; 2: the rarities of the terms that it
+   * holds itself
+   */
   of(place: number, which: number): number {
     return this.#numbers[place * WIDTH + which] as number
   }

@@ -8,11 +8,17 @@ import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { RecallIndex } from './recall-index.ts'
 import { toVarints, varintsIn } from './varints.ts'
 
-/** Messages that one block holds, and as many more as belong to the op that the last of them came with. */
+/**
+ * Messages that one block holds, and as many more as belong to the op that the last of them came
+ * with.
+ */
 export const BLOCK = 256
 /** What keys of blocks begin with. The place of its first message follows. */
 const PREFIX = 'recall/'
-/** Bytes in which the header of a block is found: an id of 256 bytes, three for each of its units at most, and two numbers. */
+/**
+ * Bytes in which the header of a block is found: an id of 256 bytes, three for each of its units at
+ * most, and two numbers.
+ */
 const LONGEST_HEADER = 1_024
 /** Digits of a place in a block's key, so that keys sort as numbers. */
 const DIGITS = 15
@@ -30,9 +36,10 @@ export interface SessionIndexParts {
 }
 
 /**
- * The words of one session's log, kept up to date by reading what is new. Blocks of them are kept in the store, so that little has to be
- * read when it is opened again; what is in no block is read from its rows. Where a block ends depends on the log alone, so those who write
- * at once write the same.
+ * The words of one session's log, kept up to date by reading what is new. Blocks of them are kept
+ * in the store, so that little has to be read when it is opened again; what is in no block is read
+ * from its rows. Where a block ends depends on the log alone, so those who write at once write the
+ * same.
  */
 export class SessionIndex {
   readonly #parts: SessionIndexParts
@@ -60,7 +67,10 @@ export class SessionIndex {
     return { index: this.#index, hidden: hiddenBy(await readRewinds(this.#parts.store)) }
   }
 
-  /** Keeps what is in no block yet, as far as it fills one; off the hot path. What was not read yet for a search stays unread. */
+  /**
+   * Keeps what is in no block yet, as far as it fills one; off the hot path. What was not read yet
+   * for a search stays unread.
+   */
   async keep(): Promise<void> {
     const end = this.#seq === 0 ? await this.#openEnd() : undefined
     // With what was forgotten meanwhile all blocks are gone.
@@ -79,7 +89,10 @@ export class SessionIndex {
     }
   }
 
-  /** An index to write further blocks with, which holds the last block alone: in a long log, those before it are many. */
+  /**
+   * An index to write further blocks with, which holds the last block alone: in a long log, those
+   * before it are many.
+   */
   async #openEnd(): Promise<SessionIndex | undefined> {
     const { store } = this.#parts
     const { ordinal } = await store.head()
@@ -113,7 +126,8 @@ export class SessionIndex {
     // What was deleted up to there is in no row or block that is read from now on.
     const known = this.#seq === 0 ? await this.#load() : this.#seq
     const loaded = this.#seq
-    // Of blocks that others kept meanwhile, some may be older than what was deleted before the newest of them.
+    // Of blocks that others kept meanwhile, some may be older than what was deleted before the
+    // newest of them.
     let from = Math.min(known, loaded)
     for (let more = true; more; ) {
       const { rows, more: further } = await store.changesSince(from)
@@ -128,7 +142,10 @@ export class SessionIndex {
     return true
   }
 
-  /** Loads blocks, each of which goes on where the one before ends. @returns the seq of the log before that */
+  /**
+   * Loads blocks, each of which goes on where the one before ends. @returns the seq of the log
+   * before that
+   */
   async #load(): Promise<number> {
     const { store } = this.#parts
     const { seq: known } = await store.head()
@@ -151,7 +168,10 @@ export class SessionIndex {
     return true
   }
 
-  /** Place after the block that comes next: where an op ends, so that reading on after its seq leaves nothing out. */
+  /**
+   * Place after the block that comes next: where an op ends, so that reading on after its seq
+   * leaves nothing out.
+   */
   #blockEnd(): number {
     let end = this.#kept + BLOCK
     while (this.#seqs[end] === this.#seqs[end - 1]) end++
@@ -167,7 +187,10 @@ export class SessionIndex {
     return bytes
   }
 
-  /** Takes note of what empties entries: with it all blocks are gone. @returns whether the index holds any of them */
+  /**
+   * Takes note of what empties entries: with it all blocks are gone. @returns whether the index
+   * holds any of them
+   */
   #isForgotten({ kind, id }: LogRow): boolean {
     if (kind !== 'delete' && kind !== 'erase') return false
     this.#kept = 0

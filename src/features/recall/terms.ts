@@ -11,7 +11,10 @@ export interface RecallDocument {
   readonly name?: string
   /** Unix milliseconds (UTC). Only its day counts. */
   readonly createdAt: number
-  /** The round that it belongs to. Nothing is made of it: a message's place says who its neighbours are. */
+  /**
+   * The round that it belongs to. Nothing is made of it: a message's place says who its neighbours
+   * are.
+   */
   readonly round?: string
 }
 
@@ -27,15 +30,17 @@ const MOST_PLAIN = 100
 const MS_PER_DAY = 86_400_000
 
 /**
- * What a document is found by, beside its terms: how many these are, its day since 1 January 1970 (UTC), whether it asks something
- * (1, or 0), and its role with the words of its name, parted by spaces.
+ * What a document is found by, beside its terms: how many these are, its day since 1 January 1970
+ * (UTC), whether it asks something (1, or 0), and its role with the words of its name, parted by
+ * spaces.
  */
 export type Traits = readonly [length: number, day: number, asks: number, speaker: string]
 
 /**
- * What a document is found by, as text to be kept beside its entry: its {@link Traits} as JSON on the first line, then its terms. Up
- * to 100 terms stand as they come. Of more, those that occur once are on the second line, those that occur twice on the third, and
- * so on (15 times and more on the last). Deterministic.
+ * What a document is found by, as text to be kept beside its entry: its {@link Traits} as JSON on
+ * the first line, then its terms. Up to 100 terms stand as they come. Of more, those that occur
+ * once are on the second line, those that occur twice on the third, and so on (15 times and more on
+ * the last). Deterministic.
  *
  * @param terms what {@link termsIn} gives, where that is known
  */

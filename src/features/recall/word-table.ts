@@ -8,8 +8,8 @@ const SLOTS = 2 * MOST_WORDS
 const LONGEST_KEPT = 12
 
 /**
- * What words become, kept for when they come again: found by their characters where they stand in a text, so that nothing is made of a
- * word that is known. That is most of what a long text costs.
+ * What words become, kept for when they come again: found by their characters where they stand in a
+ * text, so that nothing is made of a word that is known. That is most of what a long text costs.
  */
 export class WordTable {
   readonly #termOf: (word: string) => string
@@ -18,16 +18,20 @@ export class WordTable {
   readonly #words: string[] = []
   readonly #terms: string[] = []
 
-  /** @param termOf Contract: pure. What becomes of a word; the empty text, where it becomes nothing */
+  /**
+   * @param termOf Contract: pure. What becomes of a word; the empty text, where it becomes nothing
+   */
   constructor(termOf: (word: string) => string) {
     this.#termOf = termOf
   }
 
   /**
-   * What the words of a text become, in its order, where words are runs of ASCII letters and digits.
+   * What the words of a text become, in its order, where words are runs of ASCII letters and
+   * digits.
    *
    * @param text in lower case
-   * @returns undefined, where it holds anything else than ASCII and general punctuation (U+2000 to U+206F: quotation marks, dashes)
+   * @returns undefined, where it holds anything else than ASCII and general punctuation (U+2000 to
+   * U+206F: quotation marks, dashes)
    */
   termsIn(text: string): readonly string[] | undefined {
     const terms: string[] = []

@@ -31,9 +31,15 @@ export interface SessionSkills {
    * @throws ERR_NOT_FOUND, ERR_LIMIT (a 17th skill), ERR_INVALID_ARGUMENT
    */
   load(name: string): Promise<StoredSkill>
-  /** Shows a skill no more, from the next epoch on; its text stays with the user. Idempotent. @throws ERR_INVALID_ARGUMENT */
+  /**
+   * Shows a skill no more, from the next epoch on; its text stays with the user. Idempotent.
+   * @throws ERR_INVALID_ARGUMENT
+   */
   unload(name: string): Promise<void>
-  /** Names of the skills that are loaded, in the order in which they were. One that was deleted since is still named. */
+  /**
+   * Names of the skills that are loaded, in the order in which they were. One that was deleted
+   * since is still named.
+   */
   loaded(): Promise<readonly string[]>
 }
 
@@ -55,9 +61,10 @@ interface Known {
 const NONE: Sum = { count: 0, weight: 0 }
 
 /**
- * Instructions that a model loads when it needs them, in the format of Agent Skills; at most 64 KiB each, and 16 loaded in a session. Adds
- * `memory.user(…).skills`, which keeps them, and `session.skills`, which loads them. Contexts show names and descriptions, and the texts of
- * those that are loaded, in the memory section.
+ * Instructions that a model loads when it needs them, in the format of Agent Skills; at most 64 KiB
+ * each, and 16 loaded in a session. Adds `memory.user(…).skills`, which keeps them, and
+ * `session.skills`, which loads them. Contexts show names and descriptions, and the texts of those
+ * that are loaded, in the memory section.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */

@@ -11,11 +11,17 @@ export const LOADED_SKILLS = 'skills/loaded'
 /** Most skills that are loaded in one session. */
 const MOST_LOADED = 16
 
-/** Names of the skills whose texts a session shows, in the order in which they were loaded. The texts are the user's: unloading loses none. */
+/**
+ * Names of the skills whose texts a session shows, in the order in which they were loaded. The
+ * texts are the user's: unloading loses none.
+ */
 export interface LoadedSkills {
   /** A skill that was deleted since is still named. */
   list(): Promise<readonly string[]>
-  /** Idempotent. Whether there is such a skill is not asked. @throws ERR_INVALID_ARGUMENT, ERR_LIMIT (a 17th skill) */
+  /**
+   * Idempotent. Whether there is such a skill is not asked. @throws ERR_INVALID_ARGUMENT, ERR_LIMIT
+   * (a 17th skill)
+   */
   load(name: string): Promise<void>
   /** Idempotent. @throws ERR_INVALID_ARGUMENT */
   unload(name: string): Promise<void>

@@ -16,7 +16,10 @@ const KEY = /^(name|description)[ \t]*:(?:[ \t]+(.*))?$/s
 const INDENTED = /^[ \t]+\S/
 /** Names that YAML reads as something else than a text. */
 const NOT_TEXT = /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/
-/** What a plain scalar of YAML cannot begin with, for what follows is a list, an object, an alias or a text of several lines. */
+/**
+ * What a plain scalar of YAML cannot begin with, for what follows is a list, an object, an alias or
+ * a text of several lines.
+ */
 const NOT_PLAIN = /^(?:[[\]{},&*!|>%@`#]|[?:-](?:[ \t]|$))/
 
 export function checkSkillName(operation: string, name: unknown, argument = 'name'): string {
@@ -26,7 +29,10 @@ export function checkSkillName(operation: string, name: unknown, argument = 'nam
   return checked
 }
 
-/** A skill as an app hands it over, or its Markdown. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+/**
+ * A skill as an app hands it over, or its Markdown. @throws ERR_INVALID_ARGUMENT,
+ * ERR_ENTRY_TOO_LARGE
+ */
 export function checkSkill(operation: string, input: Skill | string): Skill {
   const given = typeof input === 'string' ? parseSkill(operation, input) : input
   if (!isPlainObject(given)) throw invalid(operation, 'skill', 'must be an object or Markdown')
@@ -55,7 +61,8 @@ export function checkBody(
 }
 
 /**
- * A skill as the text of a SKILL.md, which {@link Skills.set} reads back to the same skill, and which then gives the same bytes again.
+ * A skill as the text of a SKILL.md, which {@link Skills.set} reads back to the same skill, and
+ * which then gives the same bytes again.
  *
  * @example
  * ```ts
@@ -75,7 +82,10 @@ export function toMarkdown({ name, description, text, frontMatter }: Skill): str
   return `${lines.join('\n')}\n${text}`
 }
 
-/** This is no YAML parser: it reads two keys whose values are plain or quoted texts of one line, and keeps the other lines. */
+/**
+ * This is no YAML parser: it reads two keys whose values are plain or quoted texts of one line, and
+ * keeps the other lines.
+ */
 function parseSkill(operation: string, markdown: string): Skill {
   const source = checkText(operation, 'markdown', markdown)
   let at = source.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0

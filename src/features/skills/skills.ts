@@ -34,9 +34,14 @@ interface StoredText {
   readonly frontMatter?: string
 }
 
-/** The skills of one user, in the format of Agent Skills (agentskills.io). Only the app writes them. */
+/**
+ * The skills of one user, in the format of Agent Skills (agentskills.io). Only the app writes them.
+ */
 export interface Skills {
-  /** A page of the index, by name in code unit order; more `after` the last one. @throws ERR_INVALID_ARGUMENT */
+  /**
+   * A page of the index, by name in code unit order; more `after` the last one. @throws
+   * ERR_INVALID_ARGUMENT
+   */
   list(query?: SkillQuery): Promise<readonly ListedSkill[]>
   /** @throws ERR_INVALID_ARGUMENT; ERR_CONFLICT: it was changed by others at every look */
   get(name: string): Promise<StoredSkill | undefined>
@@ -51,11 +56,12 @@ export interface Skills {
    * # Tides
    * ```
    *
-   * This reads no YAML but these two keys, with plain or quoted texts of one line. Other lines of the front matter are kept as they are, in
-   * `frontMatter`; line ends in it become `\n`.
+   * This reads no YAML but these two keys, with plain or quoted texts of one line. Other lines of
+   * the front matter are kept as they are, in `frontMatter`; line ends in it become `\n`.
    *
    * @returns its version
-   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB), ERR_CONFLICT (`version`); nothing is written
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB), ERR_CONFLICT (`version`); nothing
+   * is written
    */
   set(skill: Skill | string, options?: WriteOptions): Promise<string>
   /** Removes a skill. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`) */

@@ -3,7 +3,10 @@ import { headOf } from '../../kernel/text/text.ts'
 /** Halvings of a text to find out how much of it fits. */
 const STEPS = 12
 
-/** How many units of a text's beginning fit, to within a 4096th of it; 0: none do. `fits` holds up to some length. */
+/**
+ * How many units of a text's beginning fit, to within a 4096th of it; 0: none do. `fits` holds up
+ * to some length.
+ */
 export function longestHead(text: string, fits: (head: string) => boolean): number {
   let low = 0
   let high = text.length

@@ -40,7 +40,10 @@ export type Work =
 /** Milliseconds between two reports of long work. */
 const REPORT_MS = 100
 
-/** What lies on the inspector's desk: a log or a session, one conversation of it, one call, and one that it is compared with. */
+/**
+ * What lies on the inspector's desk: a log or a session, one conversation of it, one call, and one
+ * that it is compared with.
+ */
 export class Desk {
   log: Log | undefined
   source: InspectorSource | undefined
@@ -70,7 +73,10 @@ export class Desk {
     this.#onChange = onChange
   }
 
-  /** Reads a file, lets its conversations race and shows the first of them. Resolves when that is done, or was ended by something newer. */
+  /**
+   * Reads a file, lets its conversations race and shows the first of them. Resolves when that is
+   * done, or was ended by something newer.
+   */
   async open(file: OpenedFile, settings: DeskSettings): Promise<void> {
     await this.#work(async (signal) => {
       let bytes = 0

@@ -44,7 +44,10 @@ export interface Inspection {
   compare(before: number, after: number): Promise<Comparison | undefined>
 }
 
-/** A conversation of a log that raced. Contexts are built again when the first of them is asked for, and kept. */
+/**
+ * A conversation of a log that raced. Contexts are built again when the first of them is asked for,
+ * and kept.
+ */
 export function conversationInspection(
   { conversation }: LoggedConversation,
   calls: readonly InspectedCall[],
@@ -120,7 +123,10 @@ export async function requestsInspection(
   }
 }
 
-/** A live session: its own contexts, and beside them what other policies would have given, by the counter that is given here. */
+/**
+ * A live session: its own contexts, and beside them what other policies would have given, by the
+ * counter that is given here.
+ */
 export async function sourceInspection(
   source: InspectorSource,
   counter: Counter,
@@ -196,8 +202,8 @@ function choiceOf(context: Context): Choice {
 }
 
 /**
- * The calls that the messages tell of are the newest ones of those that are listed, the next one aside. Other policies open with the
- * instructions and tools that the newest call was given.
+ * The calls that the messages tell of are the newest ones of those that are listed, the next one
+ * aside. Other policies open with the instructions and tools that the newest call was given.
  */
 async function addOthers(
   source: InspectorSource,

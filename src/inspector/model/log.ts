@@ -25,7 +25,10 @@ export interface Log {
 
 const MOST_REASONS = 1_000
 
-/** Reads a whole log; what cannot be read of it is listed, and nothing is thrown for it. Rejects where `pause` does. */
+/**
+ * Reads a whole log; what cannot be read of it is listed, and nothing is thrown for it. Rejects
+ * where `pause` does.
+ */
 export async function openLog(
   name: string,
   chunks: AsyncIterable<string> | Iterable<string>,

@@ -1,4 +1,7 @@
-/** A conversation that was made up, long enough to cross a low line: a harbour master, a ship, and two tools. */
+/**
+ * A conversation that was made up, long enough to cross a low line: a harbour master, a ship, and
+ * two tools.
+ */
 const BERTHS = ['North 4', 'North 7', 'East 1', 'East 12', 'South 3', 'West 9']
 const CARGO = ['timber', 'machine parts', 'grain', 'coffee', 'steel coils', 'glass', 'salt', 'paper']
 const WIND = ['west', 'north-west', 'south', 'east']

@@ -34,8 +34,9 @@ export interface Stretch {
 }
 
 /**
- * Something that is not in the request, or shorter than it is: messages by the reason that the receipt gives, messages that a summary
- * stands for, items that are shown cut, and what is counted though this provider is not given it.
+ * Something that is not in the request, or shorter than it is: messages by the reason that the
+ * receipt gives, messages that a summary stands for, items that are shown cut, and what is counted
+ * though this provider is not given it.
  */
 export interface LeftOut {
   readonly reason: OmitReason | 'summarised' | 'shortened' | 'unrendered'
@@ -119,7 +120,10 @@ function sectionOf({ path, role }: RequestPiece): Section {
   return role === 'system' || role === 'developer' ? 'system' : 'window'
 }
 
-/** A whole number as whole parts in proportion to weights, which add up to it: the largest remainders get what rounding leaves. */
+/**
+ * A whole number as whole parts in proportion to weights, which add up to it: the largest
+ * remainders get what rounding leaves.
+ */
 export function portions(whole: number, weights: readonly number[]): readonly number[] {
   const all = sum(weights)
   if (all === 0) return weights.map((_, index) => (index === 0 ? whole : 0))

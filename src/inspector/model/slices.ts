@@ -10,7 +10,8 @@ export interface Turns {
 }
 
 /**
- * Gives others their turn during long work: what it returns is awaited at short intervals, and waits where a slice of time is used up.
+ * Gives others their turn during long work: what it returns is awaited at short intervals, and
+ * waits where a slice of time is used up.
  *
  * @param signal ends the work: the next wait rejects with its reason
  */

@@ -14,7 +14,10 @@ export interface SourceCall {
 
 export interface SourceContext {
   readonly context: Context
-  /** Absent: nobody checked it. `false`: it could not be rebuilt byte for byte, and `reason` says why. */
+  /**
+   * Absent: nobody checked it. `false`: it could not be rebuilt byte for byte, and `reason` says
+   * why.
+   */
   readonly verified?: boolean
   readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
 }
@@ -27,9 +30,15 @@ export interface InspectorSource {
   readonly provider?: Provider
   /** Contract: oldest first, the next one last. May be only the newest ones. */
   calls(): Promise<readonly SourceCall[]>
-  /** Contract: what that call was given; rejects with the code of a `PlimsollError` where it cannot be known. */
+  /**
+   * Contract: what that call was given; rejects with the code of a `PlimsollError` where it cannot
+   * be known.
+   */
   context(id: string): Promise<SourceContext>
-  /** Contract: messages as they show, oldest first, for what other policies would have given. Absent: policies are not compared. */
+  /**
+   * Contract: messages as they show, oldest first, for what other policies would have given.
+   * Absent: policies are not compared.
+   */
   messages?(): Promise<readonly Message[]>
   /** Contract: calls the listener when something was written; gives what ends that. */
   subscribe?(listener: () => void): () => void
@@ -59,8 +68,8 @@ export interface SourceOptions {
 }
 
 /**
- * A session of this page: every past call by the log, the newest 400 messages of it, checked against the hash that its epoch recorded.
- * Reads only: the next call's context is a preview.
+ * A session of this page: every past call by the log, the newest 400 messages of it, checked
+ * against the hash that its epoch recorded. Reads only: the next call's context is a preview.
  *
  * @param options.tools what the next call is told of tools
  * @example
@@ -105,8 +114,9 @@ export interface InspectedClient {
 }
 
 /**
- * A session at an edge, as {@link sessionSource} shows one of this page: past calls among the newest 40 messages, a request each whenever
- * something changed. The next one is given the tools of the call before it, since only the edge knows its agent's.
+ * A session at an edge, as {@link sessionSource} shows one of this page: past calls among the
+ * newest 40 messages, a request each whenever something changed. The next one is given the tools of
+ * the call before it, since only the edge knows its agent's.
  */
 export function clientSource(client: InspectedClient, options: SourceOptions = {}): InspectorSource {
   checkOptions('clientSource', 'options', options, ['provider'])

@@ -11,7 +11,10 @@ const BAR = 52
 /** Room for the line to be seen where a call comes near it. */
 const BEYOND = 1.04
 
-/** One call as a bar against the line; below it, how much of its beginning the provider's cache holds. */
+/**
+ * One call as a bar against the line; below it, how much of its beginning the provider's cache
+ * holds.
+ */
 export function callBar({ segments, used, cap, receipt }: Shown, hit: number, words: Words): TemplateResult {
   const { strings, count, share } = words
   const whole = Math.max(cap ?? 0, used, 1) * BEYOND

@@ -28,8 +28,9 @@ const TABS = ['request', 'left', 'diff'] as const
 type Tab = (typeof TABS)[number]
 
 /**
- * Shows what model calls were given: every call of a session or a log as a bar against the line, where each stretch of a request comes
- * from, what was left out and why, and where two calls part. A log that is dropped on it is read in the page: it sends nothing.
+ * Shows what model calls were given: every call of a session or a log as a bar against the line,
+ * where each stretch of a request comes from, what was left out and why, and where two calls part.
+ * A log that is dropped on it is read in the page: it sends nothing.
  *
  * Registered as `<plimsoll-inspector>` by `plimsoll/inspector/define`.
  */
@@ -46,7 +47,10 @@ export class PlimsollInspector extends LitElement {
     isPasting: { state: true },
   }
 
-  /** A session to show; `sessionSource` and `clientSource` make one. A log that is opened takes its place on the screen. */
+  /**
+   * A session to show; `sessionSource` and `clientSource` make one. A log that is opened takes its
+   * place on the screen.
+   */
   declare source: InspectorSource | undefined
   /** Counts the tokens of logs. Default: the library's estimate, and the page says so. */
   declare counter: Counter
@@ -74,7 +78,10 @@ export class PlimsollInspector extends LitElement {
     this.isPasting = false
   }
 
-  /** Reads a log as if it had been dropped. Resolves when everything is shown; what cannot be read is said on the page, nothing rejects. */
+  /**
+   * Reads a log as if it had been dropped. Resolves when everything is shown; what cannot be read
+   * is said on the page, nothing rejects.
+   */
   open(file: OpenedFile): Promise<void> {
     this.isPasting = false
     this.stretch = 0

@@ -1,6 +1,9 @@
 import { css } from 'lit'
 
-/** Colours come as custom properties, so that an app can set its own; all pairs of text and ground pass WCAG 2.2 AA in both schemes. */
+/**
+ * Colours come as custom properties, so that an app can set its own; all pairs of text and ground
+ * pass WCAG 2.2 AA in both schemes.
+ */
 export const styles = css`
   :host {
     --ground: var(--plimsoll-ground, light-dark(#f4f5f2, #10161b));

@@ -3,7 +3,9 @@ import type { Outcome } from '../../replay/replay.ts'
 import type { InspectedCall } from '../model/inspection.ts'
 import { fillOf, percentOf } from './drawing.ts'
 
-/** Columns that are drawn at most; of more calls, the fullest of a few neighbours stands for them. */
+/**
+ * Columns that are drawn at most; of more calls, the fullest of a few neighbours stands for them.
+ */
 const MOST_COLUMNS = 160
 const HEIGHT = 176
 /** Room above the line, as a share of it. */
@@ -19,7 +21,10 @@ export interface TimelineParts {
   readonly pick: (call: number) => void
 }
 
-/** Every call as a column of its sections, the line across them, and what everything would have been. For the eye: the scrubber says it in words. */
+/**
+ * Every call as a column of its sections, the line across them, and what everything would have
+ * been. For the eye: the scrubber says it in words.
+ */
 export function timelineView({ calls, cap, chosen, compared, pick }: TimelineParts): TemplateResult {
   const group = Math.max(1, Math.ceil(calls.length / MOST_COLUMNS))
   const columns = Array.from({ length: Math.ceil(calls.length / group) }, (_, index) =>

@@ -141,7 +141,9 @@ function checked<Part extends TailPart>(name: string, part: Part | undefined): P
   return part
 }
 
-/** A tail for which there is no room: nothing of it shows, and the receipt says how much that is. */
+/**
+ * A tail for which there is no room: nothing of it shows, and the receipt says how much that is.
+ */
 export function withheld({ sections }: TailPart, count: (text: string) => number): TailPart {
   const said = sections.filter(({ text, use }) => text !== '' || use)
   const left = said.map((section): Section => {

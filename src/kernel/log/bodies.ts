@@ -19,7 +19,10 @@ export function valueIn({ key, body }: Pick<RegisterRow, 'key' | 'body'>): Json 
   return parseBody(key, body) as Json | undefined
 }
 
-/** A register that nobody can read must not be taken for one that is not there, and written over. @throws ERR_DECRYPT */
+/**
+ * A register that nobody can read must not be taken for one that is not there, and written over.
+ * @throws ERR_DECRYPT
+ */
 export function checkReadable(row: RegisterRow | undefined): RegisterRow | undefined {
   if (!row?.unreadable) return row
   throw new PlimsollError('ERR_DECRYPT', `register: ${row.key} cannot be decrypted`, { id: row.key })

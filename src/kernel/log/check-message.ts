@@ -37,7 +37,8 @@ const FIELDS: { readonly [type in Part['type']]: Fields } = {
 }
 
 /**
- * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy shares nothing with the input.
+ * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy
+ * shares nothing with the input.
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
  */

@@ -14,14 +14,18 @@ import type {
 /** The head of a scope that holds nothing. */
 export const EMPTY_HEAD: Head = { seq: 0, ordinal: 0, marks: new Map() }
 
-/** The slot in which marks of one kind and lane replace each other; rewinds have none, they are a set. */
+/**
+ * The slot in which marks of one kind and lane replace each other; rewinds have none, they are a
+ * set.
+ */
 export function slotOf(mark: Envelope['mark'], lane: string | undefined): string | undefined {
   return mark === undefined || mark === 'rewind' ? undefined : `${mark}/${lane ?? ''}`
 }
 
 /**
- * What a batch of ops does to a scope, given the rows that the ops name. Pure; sees envelopes only. Ops take effect in
- * order, each seeing the ones before it; a conflict or a rejection changes nothing and stops nothing.
+ * What a batch of ops does to a scope, given the rows that the ops name. Pure; sees envelopes only.
+ * Ops take effect in order, each seeing the ones before it; a conflict or a rejection changes
+ * nothing and stops nothing.
  */
 export const decide: Decide = (ops, given) => {
   let rows = given
@@ -58,7 +62,9 @@ export const decide: Decide = (ops, given) => {
     if (isGone) emptied.add(name)
     return isGone
   }
-  /** What names `source` as a source: stored, unless it was written over since, and in this batch. */
+  /**
+   * What names `source` as a source: stored, unless it was written over since, and in this batch.
+   */
   const naming = (source: string) => {
     const isFrom = ({ sources }: Pick<LogRow, 'sources'>) => sources?.includes(source)
     return [
@@ -202,7 +208,10 @@ function reindexed(
   return { unlisted, listed, sums }
 }
 
-/** Where an index lists a register and the other does not; each place once, however often it says so. */
+/**
+ * Where an index lists a register and the other does not; each place once, however often it says
+ * so.
+ */
 function placesOf(key: string, index: readonly IndexEntry[], other: readonly IndexEntry[]): IndexRow[] {
   return index.flatMap(({ group, order }, at) => {
     const isHere = (one: IndexEntry) => one.group === group && one.order === order

@@ -4,7 +4,10 @@ import { countMessage } from '../count.ts'
 import type { Feature } from '../feature.ts'
 import { invalid } from '../text/json.ts'
 
-/** What travels with a message, so that a later reader need not make it again: its tokens, and what features derive from it. */
+/**
+ * What travels with a message, so that a later reader need not make it again: its tokens, and what
+ * features derive from it.
+ */
 export function derivedOf(
   message: Message,
   counter: Counter,

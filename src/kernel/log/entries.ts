@@ -23,8 +23,9 @@ export async function readAll(store: Reads, { from, ...query }: EntriesQuery): P
 }
 
 /**
- * The message that opened the round into which a window falls, if it stands before its entries. Without `windowFrom`, and
- * where several rounds opened before the entries, it is the newest of them: all its later steps are here.
+ * The message that opened the round into which a window falls, if it stands before its entries.
+ * Without `windowFrom`, and where several rounds opened before the entries, it is the newest of
+ * them: all its later steps are here.
  */
 export async function findOpener(
   store: Reads,

@@ -7,17 +7,19 @@ import { isBlank, partsOf } from './message.ts'
 /**
  * The one pure rule that turns log rows into a conversation, whole or any suffix of it:
  *
- * - rounds show in the order of their first entry, and what belongs to a round shows inside it, so writers that race never
- *   interleave;
- * - a result joins the newest step of its round in which its call is unanswered; else it is not shown;
+ * - rounds show in the order of their first entry, and what belongs to a round shows inside it, so
+ *   writers that race never interleave;
+ * - a result joins the newest step of its round in which its call is unanswered; else it is not
+ *   shown;
  * - rewinds are a set: what any rewind hides is hidden, unless that rewind was undone;
- * - forgotten messages keep their row and are not shown, nor are messages with nothing in them but reasoning; a user's empty
- *   message is.
+ * - forgotten messages keep their row and are not shown, nor are messages with nothing in them but
+ *   reasoning; a user's empty message is.
  *
- * Rows of rounds that opened before the first row are `loose`: which of them shows where, only earlier rows could tell.
+ * Rows of rounds that opened before the first row are `loose`: which of them shows where, only
+ * earlier rows could tell.
  *
- * @param opener the message that opened the round of the first rows, where other rows stand between it and them: nothing
- *   joins it, since its results may be among those.
+ * @param opener the message that opened the round of the first rows, where other rows stand between
+ * it and them: nothing joins it, since its results may be among those.
  */
 export function fold(
   rows: readonly LogRow[],
@@ -41,8 +43,8 @@ export function fold(
 }
 
 /**
- * The conversation with the rows that follow: only these are folded. Nothing, where they may change what showed before: then all
- * rows are to be folded anew.
+ * The conversation with the rows that follow: only these are folded. Nothing, where they may change
+ * what showed before: then all rows are to be folded anew.
  */
 export function grow(
   before: Conversation,
@@ -91,7 +93,9 @@ interface OpenRound {
   readonly unshown: Unshown[]
 }
 
-/** What is never split: a message, or a step (an assistant message with the results of its calls). */
+/**
+ * What is never split: a message, or a step (an assistant message with the results of its calls).
+ */
 export interface Unit {
   readonly row: LogRow
   readonly message: Message
@@ -196,7 +200,10 @@ function callsOf(message: Message): Call[] {
   )
 }
 
-/** Messages of units, in the order in which they show; one that holds results of two steps only once. */
+/**
+ * Messages of units, in the order in which they show; one that holds results of two steps only
+ * once.
+ */
 export function messagesOf(units: readonly Unit[]): Message[] {
   const messages = units.flatMap(({ message, results }) => [message, ...results.map((one) => one.message)])
   return [...new Set(messages)]
@@ -215,12 +222,14 @@ export function pendingCalls(units: readonly Unit[]): readonly Call[] {
 }
 
 /**
- * Whether anything after `seq` was added elsewhere than at the end of what showed at that time: to an older round, or a
- * late result to an older step. Rows shown are `units` and their results, in the order in which they show.
+ * Whether anything after `seq` was added elsewhere than at the end of what showed at that time: to
+ * an older round, or a late result to an older step. Rows shown are `units` and their results, in
+ * the order in which they show.
  */
 export function addedLate(units: readonly Unit[], seq: number): boolean {
   let newest = 0
-  // Ordinals number messages in the log's order. One that follows a newer one was there when the newer one came.
+  // Ordinals number messages in the log's order. One that follows a newer one was there when the
+  // newer one came.
   const isLate = (row: LogRow): boolean => {
     if (row.ordinal < newest) return true
     if (row.seq > seq) newest = row.ordinal

@@ -9,17 +9,21 @@ import { findOpener, readAll } from './entries.ts'
 import { fold, messagesOf, type Unit } from './fold.ts'
 
 const DEFAULT_MESSAGES = 50
-/** Rows that are read back at first beside as many messages as are asked for, or are in so many rounds: most conversations need no more. */
+/**
+ * Rows that are read back at first beside as many messages as are asked for, or are in so many
+ * rounds: most conversations need no more.
+ */
 const FIRST_ROWS = 32
 const ROWS_A_ROUND = 4
 const count = optional(checkCount)
 const OPTIONS = { before: optional(checkId), rounds: count, messages: count, characters: count }
 
 /**
- * The end of a conversation as it shows (or what shows before a message), whole and uncut: rewound and forgotten messages
- * left out, late results in their step.
+ * The end of a conversation as it shows (or what shows before a message), whole and uncut: rewound
+ * and forgotten messages left out, late results in their step.
  *
- * Limit: of what was added late to older rounds, only what came within 512 entries after `before` is found.
+ * Limit: of what was added late to older rounds, only what came within 512 entries after `before`
+ * is found.
  */
 export async function readHistory(store: ScopeStore, options: HistoryOptions): Promise<readonly Message[]> {
   const {
@@ -42,8 +46,9 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
     const end = before === undefined ? units.length : placeOf(units, before)
     const shown = units.slice(0, Math.max(0, end))
     const from = start(shown, { rounds, messages, characters })
-    // Rounds that opened in what was read are whole. Of others, which are longer than most, more is read, and taken as it comes:
-    // the first unit may be an opener whose next steps are not read yet.
+    // Rounds that opened in what was read are whole. Of others, which are longer than most, more is
+    // read, and taken as it comes: the first unit may be an opener whose next steps are not read
+    // yet.
     const isWhole = from > 0 && rows.some(({ id }) => id === shown[from]?.round)
     if (isWhole || (from > 1 && last >= PAGE_ROWS) || !older.more) return messagesOf(shown.slice(from))
   }

@@ -1,7 +1,10 @@
 import type { Message, Part, Trust } from '../../ports/message.ts'
 import { parseBody } from '../text/json.ts'
 
-/** What ids of epochs and of summaries begin with; they are made from their content, so messages must not take them. */
+/**
+ * What ids of epochs and of summaries begin with; they are made from their content, so messages
+ * must not take them.
+ */
 export const EPOCH_ID = 'epoch/'
 export const SUMMARY_ID = 'summary/'
 /** Largest entry, in bytes of its stored JSON. */
@@ -31,10 +34,16 @@ export function textOf(message: Pick<Message, 'content'>): string {
   return partsOf(message).reduce((text, part) => (part.type === 'text' ? text + part.text : text), '')
 }
 
-/** Stands for a user message with nothing in it that can be shown: leaving it out would change whose turn it is. */
+/**
+ * Stands for a user message with nothing in it that can be shown: leaving it out would change whose
+ * turn it is.
+ */
 export const EMPTY_MESSAGE = '(empty message)'
 
-/** Whether a message holds nothing that providers take: no text but white space, no call, result, picture or file. */
+/**
+ * Whether a message holds nothing that providers take: no text but white space, no call, result,
+ * picture or file.
+ */
 export function isBlank(message: Pick<Message, 'content'>): boolean {
   return partsOf(message).every((part) =>
     part.type === 'text' ? part.text.trim() === '' : part.type === 'reasoning',

@@ -6,7 +6,9 @@ import { decide, nothingWritten } from './decide.ts'
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
 
-/** What was tried so often. @param details its id, and the version that is there now, where known */
+/**
+ * What was tried so often. @param details its id, and the version that is there now, where known
+ */
 export function changedByOthers(operation: string, what: string, details?: ErrorDetails): PlimsollError {
   const reason = `${what} was changed by others ${TRIES} times in a row`
   return new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`, details)
@@ -20,8 +22,8 @@ export const allOrNone: Decide = (ops, rows) => {
 }
 
 /**
- * As `allOrNone`, for ops that are one whole and named after it: where one of them was written before, all of them were, and none is
- * written now, however many there are this time.
+ * As `allOrNone`, for ops that are one whole and named after it: where one of them was written
+ * before, all of them were, and none is written now, however many there are this time.
  */
 export const once: Decide = (ops, rows) =>
   ops.some(({ envelope }) => rows.results.has(envelope.opId)) ? look(ops, rows) : allOrNone(ops, rows)

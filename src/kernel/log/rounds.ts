@@ -12,8 +12,9 @@ const LATE_PAGES = 8
 export type AppendOp = Extract<Op, { kind: 'append' }>
 
 /**
- * Parts messages into ops, one for each stretch of one round. A user message opens a round; a result joins the round of its
- * call, where that waits; anything else joins the current round, or opens one where there is none.
+ * Parts messages into ops, one for each stretch of one round. A user message opens a round; a
+ * result joins the round of its call, where that waits; anything else joins the current round, or
+ * opens one where there is none.
  *
  * @param current the round that was named, or the newest that the writer saw
  * @param waiting rounds of calls that wait for a result, by call id
@@ -50,7 +51,10 @@ export function answersFromOutside(messages: readonly Message[]): ReadonlySet<st
   return outside
 }
 
-/** For each call id the round of the newest step in which it waits: in memory, else up to 4 096 entries back. */
+/**
+ * For each call id the round of the newest step in which it waits: in memory, else up to 4 096
+ * entries back.
+ */
 export async function readRoundsOfCalls(
   store: ScopeStore,
   view: {

@@ -39,7 +39,10 @@ interface Given {
 
 const OPTIONS = { opId: optional(checkId), round: optional(checkId) }
 
-/** Writes to one session's log and, in the same commit, what features have for it. One call after the other. */
+/**
+ * Writes to one session's log and, in the same commit, what features have for it. One call after
+ * the other.
+ */
 export class Writer {
   readonly #session: KernelSession
   /** Highest seq that was seen here; undefined before the first write. */
@@ -58,7 +61,10 @@ export class Writer {
     if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
   }
 
-  /** @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such round); nothing is written */
+  /**
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID, ERR_NOT_FOUND (no such
+   * round); nothing is written
+   */
   async append(
     operation: string,
     input: Input,
@@ -136,7 +142,8 @@ export class Writer {
         const { round: id } = refused
         if (round !== undefined)
           throw new PlimsollError('ERR_NOT_FOUND', `${operation}: no message opened round ${id}`, { id })
-        // The round that was seen here is gone: the session was deleted elsewhere, and begins again.
+        // The round that was seen here is gone: the session was deleted elsewhere, and begins
+        // again.
         this.#round = undefined
         this.#seq = undefined
         continue

@@ -1,8 +1,9 @@
 import type { Json, Part } from '../../ports/message.ts'
 
 /**
- * Puts text between a pair of tags that the text itself cannot close: wherever it holds the tag, the tag is broken up.
- * `tag` is derived from session, lane and epoch, so it is the same on every call of an epoch.
+ * Puts text between a pair of tags that the text itself cannot close: wherever it holds the tag,
+ * the tag is broken up. `tag` is derived from session, lane and epoch, so it is the same on every
+ * call of an epoch.
  */
 export function fenced(tag: string, label: string, text: string): string {
   const escaped = text.replaceAll(tag, tag.replace('-', '_'))
@@ -13,8 +14,9 @@ export function fenced(tag: string, label: string, text: string): string {
 const FENCE = /<(\/?)ctx-(?=[0-9a-f]{8})/g
 
 /**
- * Parts that cannot pass for a fence: what messages hold is shown as it is, but a tag that looks like one of ours is broken up. What the
- * model thought stays as it was signed, and what a provider wrote for itself as it is. The same list, where there is nothing to break.
+ * Parts that cannot pass for a fence: what messages hold is shown as it is, but a tag that looks
+ * like one of ours is broken up. What the model thought stays as it was signed, and what a provider
+ * wrote for itself as it is. The same list, where there is nothing to break.
  */
 export function unfenced(parts: readonly Part[]): readonly Part[] {
   const changed = parts.map(unfencedPart)

@@ -46,11 +46,12 @@ export interface Forgotten {
 }
 
 /**
- * Forgets messages and facts of a session, and all that derives from them: summaries, heads, facts (those that the user's other sessions
- * share, and heads of these that showed them), attachments that nothing else names.
+ * Forgets messages and facts of a session, and all that derives from them: summaries, heads, facts
+ * (those that the user's other sessions share, and heads of these that showed them), attachments
+ * that nothing else names.
  *
- * The scopes share no transaction, so the session's own rows, from which the rest is found, are emptied last: where it was not finished, the
- * same call finds all of it again.
+ * The scopes share no transaction, so the session's own rows, from which the rest is found, are
+ * emptied last: where it was not finished, the same call finds all of it again.
  */
 export async function forgetAll(
   parts: ForgetParts,
@@ -149,7 +150,10 @@ interface Shown {
 
 const NOTHING: Shown = { own: [], others: [] }
 
-/** Removes heads of all sessions of the user that show facts of the user's; those of this session are only found. */
+/**
+ * Removes heads of all sessions of the user that show facts of the user's; those of this session
+ * are only found.
+ */
 async function removeShown(
   { store, sessionId, userStore, open, host }: ForgetParts,
   facts: readonly string[],
@@ -199,7 +203,10 @@ async function headsShowing(store: ScopeStore, names: ReadonlySet<string>): Prom
   }
 }
 
-/** The attachments that messages name: those that nothing else names, and the others. Reads the log only where there are any. */
+/**
+ * The attachments that messages name: those that nothing else names, and the others. Reads the log
+ * only where there are any.
+ */
 async function attachmentsOf(
   store: ScopeStore,
   rows: readonly LogRow[],

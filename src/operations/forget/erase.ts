@@ -18,13 +18,15 @@ import { certificateOf, countsOf, type Found, NAMED } from './certificate.ts'
 export type EraseParts = Pick<KernelMemory, 'store' | 'host' | 'parts'>
 
 /**
- * Removes all of a user from the store: every session, those that no list names included, then what they share. A row in each scope that
- * says that it was erased is left, with its ids, and in the user's audit the record of this call alone. Idempotent: repeating it says
- * `already`, and where the process ended in between, the same call goes on. Calls of the user's sessions that are under way, here or in
- * another tab, may write again: end them first.
+ * Removes all of a user from the store: every session, those that no list names included, then what
+ * they share. A row in each scope that says that it was erased is left, with its ids, and in the
+ * user's audit the record of this call alone. Idempotent: repeating it says `already`, and where
+ * the process ended in between, the same call goes on. Calls of the user's sessions that are under
+ * way, here or in another tab, may write again: end them first.
  *
  * @returns how much was removed, and who may hold something yet; no text
- * @throws ERR_INVALID_ARGUMENT; as the store: then some of it may be there, and the same call goes on
+ * @throws ERR_INVALID_ARGUMENT; as the store: then some of it may be there, and the same call goes
+ * on
  */
 export async function eraseUser(memory: Memory, user: UserScope): Promise<Certificate> {
   return eraseUserIn(memoryOf('eraseUser', memory), checkUser('eraseUser', user))
@@ -49,8 +51,9 @@ export async function eraseSession({ store, host, parts }: EraseParts, scope: Sc
 }
 
 /**
- * Erases all of a user: every session, those that no list names included, then what they share. The user's scope is erased last, in one
- * commit with the record of it: so whatever it ends at, the same call goes on.
+ * Erases all of a user: every session, those that no list names included, then what they share. The
+ * user's scope is erased last, in one commit with the record of it: so whatever it ends at, the
+ * same call goes on.
  *
  * @param erase Contract: erases one session; idempotent. Default: in this store
  */

@@ -11,18 +11,23 @@ import { forgetAll, forgetShared } from './cascade.ts'
 import { certificateOf } from './certificate.ts'
 
 export interface ForgetOptions {
-  /** Which of the two an id is of. Default: of a message, or of a fact where there is no such message. */
+  /**
+   * Which of the two an id is of. Default: of a message, or of a fact where there is no such
+   * message.
+   */
   readonly kind?: 'message' | 'fact'
 }
 
 /**
- * Empties a message or a fact, and all that was derived from it, for ever: summaries of the message, facts that name it as a source (those
- * that the user's other sessions share too), heads that showed any of these, the index of recall, and attachments that no other message
- * names. Rows keep id, number and place. What people, models or the app said again in other messages, in a title or in the checkpoint
- * stays: nobody can tell. A message that names attachments takes a read of the whole log, a fact that is shared one of all heads of the
- * user's sessions.
+ * Empties a message or a fact, and all that was derived from it, for ever: summaries of the
+ * message, facts that name it as a source (those that the user's other sessions share too), heads
+ * that showed any of these, the index of recall, and attachments that no other message names. Rows
+ * keep id, number and place. What people, models or the app said again in other messages, in a
+ * title or in the checkpoint stays: nobody can tell. A message that names attachments takes a read
+ * of the whole log, a fact that is shared one of all heads of the user's sessions.
  *
- * Idempotent: repeating it says `already`, and what an end of the process left is finished. It is recorded in the user's audit.
+ * Idempotent: repeating it says `already`, and what an end of the process left is finished. It is
+ * recorded in the user's audit.
  *
  * @returns what was removed: ids and counts, no text
  * @throws ERR_NOT_FOUND (there never was one), ERR_INVALID_ARGUMENT

@@ -10,8 +10,8 @@ export interface KeptFor {
 /** For how long each part of a memory is kept. What is left out is kept until it is removed. */
 export interface RetentionOptions {
   /**
-   * Rounds, by their newest message: they are forgotten as a whole, as by `session.forget`, with all that derives from them, facts
-   * included. The newest round of a session stays.
+   * Rounds, by their newest message: they are forgotten as a whole, as by `session.forget`, with
+   * all that derives from them, facts included. The newest round of a session stays.
    */
   readonly log?: KeptFor
   /** Facts, by their `createdAt`. Those that are pinned stay. */
@@ -19,8 +19,9 @@ export interface RetentionOptions {
   /** A session's checkpoint, by its last write. */
   readonly checkpoint?: KeptFor
   /**
-   * Told of what stays since it cannot be decrypted, so that nobody can tell how old it is: once a pass over all scopes. What it throws is
-   * ignored. A later pass judges it, where it can be read by then.
+   * Told of what stays since it cannot be decrypted, so that nobody can tell how old it is: once a
+   * pass over all scopes. What it throws is ignored. A later pass judges it, where it can be read
+   * by then.
    */
   readonly onUnreadable?: (left: UnreadableLeft) => void
 }

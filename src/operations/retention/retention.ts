@@ -39,7 +39,10 @@ const BY = 'retention'
 interface Place {
   /** Id of the message up to which nothing is left. */
   readonly log?: string
-  /** The version of a checkpoint that does not say when it was written, and when it was first seen here. */
+  /**
+   * The version of a checkpoint that does not say when it was written, and when it was first seen
+   * here.
+   */
   readonly checkpoint?: { readonly version: string; readonly at: number }
 }
 
@@ -61,8 +64,9 @@ interface Pass {
 }
 
 /**
- * Removes what is older than it may be, over all scopes of a store, a part at a time. A pass goes on where the call before it ended; after an
- * end of the process it begins again, and each session's register says where its log begins.
+ * Removes what is older than it may be, over all scopes of a store, a part at a time. A pass goes
+ * on where the call before it ended; after an end of the process it begins again, and each
+ * session's register says where its log begins.
  */
 export class Retention {
   readonly #parts: RetentionParts
@@ -81,7 +85,10 @@ export class Retention {
     return this.#pass ? now : (this.#next ?? now)
   }
 
-  /** Does a part of what is due: looks at 512 rows, or a few more where a round ends later. Calls at the same time share one run. */
+  /**
+   * Does a part of what is due: looks at 512 rows, or a few more where a round ends later. Calls at
+   * the same time share one run.
+   */
   run(): Promise<void> {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined

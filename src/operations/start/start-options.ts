@@ -16,7 +16,9 @@ export interface Checked {
   readonly now: number
 }
 
-/** Completes and checks the options. @param own the session's project. @throws ERR_INVALID_ARGUMENT */
+/**
+ * Completes and checks the options. @param own the session's project. @throws ERR_INVALID_ARGUMENT
+ */
 export function checkStart(host: Pick<Host, 'now'>, options: StartOptions, own: string | undefined): Checked {
   const operation = 'startSession'
   checkOptions(operation, 'options', options, ['project', 'query', 'budgetTokens', 'ifNoneMatch', 'now'])

@@ -27,9 +27,10 @@ interface Shown {
 }
 
 /**
- * The largest start that fits. What its parts take is counted one by one, and an estimate may say more of the whole: then less room is
- * shared, until the whole is within it. What shows for a room depends on the material alone, and shrinks with the room, so of two
- * totals the larger one never shows less.
+ * The largest start that fits. What its parts take is counted one by one, and an estimate may say
+ * more of the whole: then less room is shared, until the whole is within it. What shows for a room
+ * depends on the material alone, and shrinks with the room, so of two totals the larger one never
+ * shows less.
  */
 export function fill(material: Material, budget: BudgetTokens, counter: Counter): SessionStart {
   const tokensOf = (body: Body): number =>

@@ -13,7 +13,10 @@ export interface Section<Item> {
   readonly ids: readonly string[]
   /** Tokens of each item. */
   readonly tokens: readonly number[]
-  /** At each place: the least tokens, beside those of an empty section, at which that item shows. They never fall. */
+  /**
+   * At each place: the least tokens, beside those of an empty section, at which that item shows.
+   * They never fall.
+   */
   readonly rooms: readonly number[]
   /** All that there is, shown or not. */
   readonly total: Sum
@@ -22,8 +25,8 @@ export interface Section<Item> {
 type Item = PinnedItem | SkillItem | RecalledItem
 
 /**
- * How many items of a section to read: as many as its tokens can hold, if none takes less than `least`, and those that are named where
- * they do not fit. At most {@link PAGE_ROWS}.
+ * How many items of a section to read: as many as its tokens can hold, if none takes less than
+ * `least`, and those that are named where they do not fit. At most {@link PAGE_ROWS}.
  */
 export function rowsFor(tokens: number, least: number): number {
   return Math.min(PAGE_ROWS, Math.floor(tokens / least) + MOST_NAMED)
@@ -33,7 +36,8 @@ export function rowsFor(tokens: number, least: number): number {
  * A section of what was read.
  *
  * @param read the first items in strict order
- * @param asked how many were asked for: where so many came there may be more, and the last ones are only there to be named
+ * @param asked how many were asked for: where so many came there may be more, and the last ones are
+ * only there to be named
  */
 export function sectionOf<One extends Item>(
   counter: Counter,
@@ -69,7 +73,10 @@ export function overflowOf({ ids, tokens, total: all }: Section<Item>, shown: nu
   }
 }
 
-/** Each item shown takes its tokens, and what its place among the named ones is given to may take more than it did. */
+/**
+ * Each item shown takes its tokens, and what its place among the named ones is given to may take
+ * more than it did.
+ */
 function roomsFor(tokens: readonly number[], named: readonly number[]): readonly number[] {
   const namedFrom = (place: number): number => total(named.slice(place, place + MOST_NAMED))
   let items = 0

@@ -24,19 +24,25 @@ const LEAST_SKILL = 8
 const NOTHING = { count: 0, weight: 0 }
 
 /**
- * What a model should know when a session starts: pinned facts, skills, what a query recalls, and what waits for a look. Bounded: as many
- * rows are read whatever the number of facts, and it never takes more than its budget by the memory's counter. Deterministic: the same
- * memory, query and day give the same bytes, on every store. Each section fills in strict order and stops at the first item that does not
- * fit; a larger total never removes an item. Without `skills()` in use none are listed, without `recall()` nothing is recalled.
+ * What a model should know when a session starts: pinned facts, skills, what a query recalls, and
+ * what waits for a look. Bounded: as many rows are read whatever the number of facts, and it never
+ * takes more than its budget by the memory's counter. Deterministic: the same memory, query and day
+ * give the same bytes, on every store. Each section fills in strict order and stops at the first
+ * item that does not fit; a larger total never removes an item. Without `skills()` in use none are
+ * listed, without `recall()` nothing is recalled.
  *
- * @throws ERR_BUDGET_TOO_SMALL where not even a start without items fits; `limit` is the least total
+ * @throws ERR_BUDGET_TOO_SMALL where not even a start without items fits; `limit` is the least
+ * total
  * @throws ERR_INVALID_ARGUMENT, ERR_NOT_CONFIGURED (no `facts()` in use)
  */
 export function startSession(
   session: Session<{ facts: FactsShape }>,
   options?: Omit<StartOptions, 'ifNoneMatch'>,
 ): Promise<SessionStart>
-/** As above. @returns undefined where the start's etag is `ifNoneMatch`: nothing has changed. Over HTTP that is status 304. */
+/**
+ * As above. @returns undefined where the start's etag is `ifNoneMatch`: nothing has changed. Over
+ * HTTP that is status 304.
+ */
 export function startSession(
   session: Session<{ facts: FactsShape }>,
   options: StartOptions,

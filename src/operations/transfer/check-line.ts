@@ -84,7 +84,8 @@ const LINES: { readonly [type in TransferLine['type']]: Fields } = {
 }
 
 /**
- * A line of a known type with what it must have; bodies, marks and values are checked by what they belong to.
+ * A line of a known type with what it must have; bodies, marks and values are checked by what they
+ * belong to.
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_UPGRADE_REQUIRED (a newer version of the format)
  */
@@ -99,7 +100,10 @@ export function checkLine(operation: string, { value }: ReadLine): TransferLine 
   return line as unknown as TransferLine
 }
 
-/** The message of a line, at most as trusted as that. Undefined: it was forgotten. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+/**
+ * The message of a line, at most as trusted as that. Undefined: it was forgotten. @throws
+ * ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
+ */
 export function messageOf({ operation, host }: LineChecks, line: MessageLine): Message | undefined {
   if (line.message === undefined) return undefined
   if (!isPlainObject(line.message)) throw invalid(operation, 'message', 'must be an object')
@@ -109,7 +113,10 @@ export function messageOf({ operation, host }: LineChecks, line: MessageLine): M
   return checkMessage(operation, 'message', { ...message, id: line.id }, host)
 }
 
-/** The mark of a line. Undefined: it was forgotten. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+/**
+ * The mark of a line. Undefined: it was forgotten. @throws ERR_INVALID_ARGUMENT,
+ * ERR_ENTRY_TOO_LARGE
+ */
 export function markOf({ operation }: LineChecks, line: MarkLine): Mark | undefined {
   if (line.mark === undefined) return undefined
   const mark: unknown = checkJson(operation, 'mark', line.mark)

@@ -1,7 +1,10 @@
 import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../kernel/text/utf8-length.ts'
 
-/** Longest id of a line, in UTF-8 bytes: the key of a session's register is longer than the session's id. */
+/**
+ * Longest id of a line, in UTF-8 bytes: the key of a session's register is longer than the
+ * session's id.
+ */
 const MOST_NAME_BYTES = 512
 
 /** Contract: throws ERR_INVALID_ARGUMENT where a value is not as it must be. */

@@ -22,11 +22,13 @@ export interface ScopeExport {
 }
 
 /**
- * The lines of one scope: its log with the attachments that messages name, its registers by key, and those that were deleted; then what was
- * written meanwhile. Reads a page of about 1 MiB at a time. Keys are held in memory, values are not.
+ * The lines of one scope: its log with the attachments that messages name, its registers by key,
+ * and those that were deleted; then what was written meanwhile. Reads a page of about 1 MiB at a
+ * time. Keys are held in memory, values are not.
  *
- * @throws ERR_CONFLICT: something was forgotten meanwhile, or the scope changed at every look; ERR_STORAGE: a row is not as it was written;
- *   ERR_DECRYPT: it cannot be read; ERR_NOT_CONFIGURED: a register belongs to no feature in use
+ * @throws ERR_CONFLICT: something was forgotten meanwhile, or the scope changed at every look;
+ * ERR_STORAGE: a row is not as it was written; ERR_DECRYPT: it cannot be read; ERR_NOT_CONFIGURED:
+ * a register belongs to no feature in use
  */
 export async function* exportScope({
   store,
@@ -139,7 +141,9 @@ function verbatim(id: string, body: string): Json {
   throw new PlimsollError('ERR_STORAGE', `export: the body of ${id} is not what was written`, { id })
 }
 
-/** Left out, it would be taken for what was forgotten, and be forgotten where the file is imported. */
+/**
+ * Left out, it would be taken for what was forgotten, and be forgotten where the file is imported.
+ */
 function unreadable(id: string): PlimsollError {
   return new PlimsollError('ERR_DECRYPT', `export: ${id} cannot be decrypted`, { id })
 }

@@ -16,16 +16,17 @@ import { markdownOf } from './markdown.ts'
 import { kindsOf } from './register-kinds.ts'
 
 /**
- * What is stored of a user, or of one session where the scope names one: JSON lines, each with its end, which {@link importInto} reads back,
- * or Markdown for reading. JSON lines hold messages and marks with their ids, order, ops, trust and sources, what was forgotten as such,
- * registers with their versions, and the attachments that messages name. No line is longer than 1 MiB; a page is read at a time. The same
- * content gives the same bytes, under another user too.
+ * What is stored of a user, or of one session where the scope names one: JSON lines, each with its
+ * end, which {@link importInto} reads back, or Markdown for reading. JSON lines hold messages and
+ * marks with their ids, order, ops, trust and sources, what was forgotten as such, registers with
+ * their versions, and the attachments that messages name. No line is longer than 1 MiB; a page is
+ * read at a time. The same content gives the same bytes, under another user too.
  *
  * Once it was read to its end, it is recorded in the user's audit.
  *
- * @throws ERR_INVALID_ARGUMENT, at once; while it is read, ERR_CONFLICT: something was forgotten meanwhile, so export again; ERR_DECRYPT:
- *   something cannot be read; ERR_NOT_CONFIGURED: a register belongs to no feature in use; after the last line, as the store: it was not
- *   recorded
+ * @throws ERR_INVALID_ARGUMENT, at once; while it is read, ERR_CONFLICT: something was forgotten
+ * meanwhile, so export again; ERR_DECRYPT: something cannot be read; ERR_NOT_CONFIGURED: a register
+ * belongs to no feature in use; after the last line, as the store: it was not recorded
  * @example
  * ```ts
  * for await (const line of exportFrom(memory, { userId: 'ada' })) await file.write(line)
@@ -99,7 +100,10 @@ async function* counted(
   }
 }
 
-/** The lines of one scope alone, where a user's scopes are not in one store. @throws as {@link exportFrom} */
+/**
+ * The lines of one scope alone, where a user's scopes are not in one store. @throws as
+ * {@link exportFrom}
+ */
 export function exportScopeOf(
   memory: Memory,
   scope: Scope,

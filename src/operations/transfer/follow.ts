@@ -14,9 +14,11 @@ export interface Followed {
 }
 
 /**
- * Ops that carry what {@link followed} writes through a store: the bodies and derived columns of rows, each under the op and the id that it
- * has, and the keys of registers, which the store reads, with their places in indexes. Their kinds, ids and sources are those of the ops that wrote the rows first, so
- * that a store which seals bodies for what they are can do so. They are never written themselves.
+ * Ops that carry what {@link followed} writes through a store: the bodies and derived columns of
+ * rows, each under the op and the id that it has, and the keys of registers, which the store reads,
+ * with their places in indexes. Their kinds, ids and sources are those of the ops that wrote the
+ * rows first, so that a store which seals bodies for what they are can do so. They are never
+ * written themselves.
  */
 export function carriers({
   log = [],
@@ -34,8 +36,9 @@ export function carriers({
 }
 
 /**
- * The decision that writes rows of another home as they are: what changes of indexes and sums follows from the registers that are there.
- * Bodies, derived columns and places in indexes are those of the ops, whatever the rows say: a store in between may have sealed them.
+ * The decision that writes rows of another home as they are: what changes of indexes and sums
+ * follows from the registers that are there. Bodies, derived columns and places in indexes are
+ * those of the ops, whatever the rows say: a store in between may have sealed them.
  *
  * @param ops what became of the {@link carriers} of these rows and registers
  * @param rows what they read
@@ -50,7 +53,8 @@ export function followed(
   const changed = registers
     .filter((row) => !isSame(before.get(row.key), row))
     .map((row) => placed(row, carried))
-  // What the core would make of these puts says which places come and go; whatever else it says is known already.
+  // What the core would make of these puts says which places come and go; whatever else it says is
+  // known already.
   const { unlisted, listed, sums } = decide(
     changed.map((row) => putOf(row, before.get(row.key))),
     {
@@ -141,7 +145,10 @@ function isSame(before: RegisterRow | undefined, { version, seq }: RegisterRow):
   return before?.version === version && before.seq === seq
 }
 
-/** A put that leaves a register as it is in `row`. Named by its key: one delete may have written many registers. */
+/**
+ * A put that leaves a register as it is in `row`. Named by its key: one delete may have written
+ * many registers.
+ */
 function putOf(
   { key, sources, index }: RegisterRow,
   before: Pick<RegisterRow, 'version'> | undefined,

@@ -10,9 +10,15 @@ export const VERSION = 1
 
 /** Longest line, in UTF-8 bytes, its end included. */
 export const MOST_LINE_BYTES = 2 ** 20
-/** UTF-16 units of a longer line that one part line holds: quoted once more they are at most three times as many bytes. */
+/**
+ * UTF-16 units of a longer line that one part line holds: quoted once more they are at most three
+ * times as many bytes.
+ */
 const PART_UNITS = 2 ** 18
-/** Longest line put together, in UTF-16 units: an attachment of 8 MiB in base64, and what stands around it. */
+/**
+ * Longest line put together, in UTF-16 units: an attachment of 8 MiB in base64, and what stands
+ * around it.
+ */
 export const MOST_WHOLE_UNITS = 12 * 2 ** 20
 
 /** The first line. It names no user and no time, so that a copy gives the same bytes. */
@@ -61,7 +67,10 @@ export interface MarkLine {
   readonly mark?: Json
 }
 
-/** That a register was put (`id` is its key), a name deleted, or the scope erased; what was put is in the register's own line. */
+/**
+ * That a register was put (`id` is its key), a name deleted, or the scope erased; what was put is
+ * in the register's own line.
+ */
 export interface RecordLine {
   readonly type: 'put' | 'delete' | 'erase'
   readonly seq: number
@@ -120,7 +129,10 @@ export async function* fileOf(lines: AsyncIterable<TransferLine>): AsyncGenerato
   yield* textsOf({ type: 'end', lines: count })
 }
 
-/** A line's text with its end; of a longer one those of its parts: `{ "type": "part", "n", "of", "text" }`, from 1. */
+/**
+ * A line's text with its end; of a longer one those of its parts:
+ * `{ "type": "part", "n", "of", "text" }`, from 1.
+ */
 export function* textsOf(line: TransferLine): Generator<string> {
   const whole = JSON.stringify(line)
   if (whole.length < MOST_LINE_BYTES && utf8Length(whole) < MOST_LINE_BYTES) {

@@ -48,7 +48,8 @@ export interface ScopeImportParts {
 /** How far the lines of one scope got. */
 export interface ScopeState {
   /**
-   * Whether the scope has a log of its own, which the file's does not go on from: of a user's own, its registers are taken over one by one.
+   * Whether the scope has a log of its own, which the file's does not go on from: of a user's own,
+   * its registers are taken over one by one.
    */
   readonly isOther: boolean
 }
@@ -61,8 +62,9 @@ interface FileRegister {
 }
 
 /**
- * Takes the lines of one scope, in order. Each is checked before anything of it is written; what is written is whole after each commit, so
- * that a run which was cut off is gone on with by another one over the same lines.
+ * Takes the lines of one scope, in order. Each is checked before anything of it is written; what is
+ * written is whole after each commit, so that a run which was cut off is gone on with by another
+ * one over the same lines.
  */
 export class ScopeImport {
   readonly #parts: ScopeImportParts
@@ -92,8 +94,8 @@ export class ScopeImport {
   }
 
   /**
-   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID (another attachment under that id), ERR_CONFLICT: a session's log
-   *   is not what the file's goes on from
+   * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID (another attachment under
+   * that id), ERR_CONFLICT: a session's log is not what the file's goes on from
    */
   async take(line: ScopeLine, number: number): Promise<void> {
     await inLine(number, () => this.#take(line, number, operationOf(number)))
@@ -220,7 +222,8 @@ export class ScopeImport {
     const rows = this.#rows.splice(0, count)
     this.#units = 0
     if (rows.length === 0) return
-    // Nothing is written, not even that there is such a session, before it is known that the first of them have a place.
+    // Nothing is written, not even that there is such a session, before it is known that the first
+    // of them have a place.
     if (!this.#hasWritten) await this.#commitRows(rows, false)
     await this.#attach()
     await this.#begin()
@@ -229,7 +232,9 @@ export class ScopeImport {
     this.#parts.report.written('log', rows.length)
   }
 
-  /** @throws ERR_INVALID_ARGUMENT: a row has no place in the log; ERR_CONFLICT: others wrote to it */
+  /**
+   * @throws ERR_INVALID_ARGUMENT: a row has no place in the log; ERR_CONFLICT: others wrote to it
+   */
   async #commitRows(rows: readonly FileRow[], isWritten: boolean): Promise<void> {
     const { store } = this.#parts
     const ops = [
@@ -288,7 +293,10 @@ export class ScopeImport {
     if (this.#registers.length >= LINES_AT_ONCE || this.#units >= UNITS_AT_ONCE) await this.#writeRegisters()
   }
 
-  /** Writes registers: where the log has the op of their version, as of that op, else as ops of their own at the log's end. */
+  /**
+   * Writes registers: where the log has the op of their version, as of that op, else as ops of
+   * their own at the log's end.
+   */
   async #writeRegisters(): Promise<void> {
     const waiting = this.#registers.splice(0)
     this.#units = 0

@@ -21,10 +21,11 @@ export type ImportTrust = 'keep' | 'user' | 'import'
 
 export interface ImportOptions {
   /**
-   * The most that a label of trust in the file counts for; a label only ever falls. `keep`: as it is, for a backup that the app made and
-   * held itself. `user`: for a file from the user's own hands. `import`: for a file that nobody vouches for; what has no label and would
-   * show as the app's or the user's word is left out then (profile, skills, settings, checkpoint, what contexts froze), and so are the
-   * facts that all sessions share. Default `keep`.
+   * The most that a label of trust in the file counts for; a label only ever falls. `keep`: as it
+   * is, for a backup that the app made and held itself. `user`: for a file from the user's own
+   * hands. `import`: for a file that nobody vouches for; what has no label and would show as the
+   * app's or the user's word is left out then (profile, skills, settings, checkpoint, what contexts
+   * froze), and so are the facts that all sessions share. Default `keep`.
    */
   readonly trust?: ImportTrust
 }
@@ -40,17 +41,21 @@ export function checkTrustOption(options: unknown): Trust {
 }
 
 /**
- * Reads what {@link exportFrom} gave, as lines or as chunks of any size, into a user, or into a session: that of the scope, or where it names
- * none, that of the file. Where nothing is there, the log becomes the same, number by number. Where a part is there, the rest is added, so a
- * run that broke off is gone on with by repeating it, and a newer export of the same log is added to an older one; a whole one writes nothing.
- * Of registers that are there with another content, those that are there stay, and are counted as conflicts.
+ * Reads what {@link exportFrom} gave, as lines or as chunks of any size, into a user, or into a
+ * session: that of the scope, or where it names none, that of the file. Where nothing is there, the
+ * log becomes the same, number by number. Where a part is there, the rest is added, so a run that
+ * broke off is gone on with by repeating it, and a newer export of the same log is added to an
+ * older one; a whole one writes nothing. Of registers that are there with another content, those
+ * that are there stay, and are counted as conflicts.
  *
- * Each line is checked before anything of it is written; what stands before a line that is refused is written. What wrote something is recorded
- * in the user's audit.
+ * Each line is checked before anything of it is written; what stands before a line that is refused
+ * is written. What wrote something is recorded in the user's audit.
  *
- * @param chunks strings that give the file when they are put together, the ends of its lines included
- * @throws ERR_INVALID_ARGUMENT (with the line, from 1; or the file is not whole), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (the session has another
- *   log, or others write to it), ERR_DUPLICATE_ID (an attachment), ERR_UPGRADE_REQUIRED
+ * @param chunks strings that give the file when they are put together, the ends of its lines
+ * included
+ * @throws ERR_INVALID_ARGUMENT (with the line, from 1; or the file is not whole),
+ * ERR_ENTRY_TOO_LARGE, ERR_CONFLICT (the session has another log, or others write to it),
+ * ERR_DUPLICATE_ID (an attachment), ERR_UPGRADE_REQUIRED
  */
 export async function importInto(
   memory: Memory,
@@ -115,8 +120,9 @@ async function importFrom(
 }
 
 /**
- * Reads lines of one scope alone, where a user's scopes are not in one store: part of a file, each with its number in it. What comes before
- * and after is for others to read, as is the record of it all.
+ * Reads lines of one scope alone, where a user's scopes are not in one store: part of a file, each
+ * with its number in it. What comes before and after is for others to read, as is the record of it
+ * all.
  *
  * @param options.isOther what the call before said of the scope
  */

@@ -13,8 +13,8 @@ export interface Reading {
 }
 
 /**
- * A line of an export as Markdown, for reading; empty where there is nothing to read. Messages that a
- * rewind hides and those that were forgotten are named as such. What somebody wrote is quoted, so
+ * A line of an export as Markdown, for reading; empty where there is nothing to read. Messages that
+ * a rewind hides and those that were forgotten are named as such. What somebody wrote is quoted, so
  * that none of it looks like a heading.
  */
 export function markdownOf(line: TransferLine, { hidden, nameOf }: Reading): string {
@@ -49,7 +49,10 @@ function messageText({ id, message }: MessageLine, isHidden: boolean): string {
   return `\n## ${role} (${notes.join(', ')})\n\n${parts.join('\n')}`
 }
 
-/** A time in UTC as ISO 8601 writes it, to the minute; what lies outside of four-digit years as it is. */
+/**
+ * A time in UTC as ISO 8601 writes it, to the minute; what lies outside of four-digit years as it
+ * is.
+ */
 function timeText(time: number): string {
   const minutes = Math.floor(time / 60_000)
   const day = Math.floor(minutes / 1_440)

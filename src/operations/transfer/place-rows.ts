@@ -20,8 +20,9 @@ export interface Misplaced {
 }
 
 /**
- * What writing rows of a file after those that are there comes to, by the rules of `decide`: numbers without gaps, ids and ops that are
- * new, rounds that were opened, marks that take effect where their base is current.
+ * What writing rows of a file after those that are there comes to, by the rules of `decide`:
+ * numbers without gaps, ids and ops that are new, rounds that were opened, marks that take effect
+ * where their base is current.
  */
 export function placeRows(rows: readonly FileRow[], read: Rows): Followed | Misplaced {
   const { head, results, entries } = read

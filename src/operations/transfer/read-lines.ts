@@ -36,10 +36,11 @@ export async function inLine(number: number, run: () => Promise<void>): Promise<
 }
 
 /**
- * The lines of a text that comes in chunks of any size, those in parts put together. Empty ones are left out. Holds one line in memory.
+ * The lines of a text that comes in chunks of any size, those in parts put together. Empty ones are
+ * left out. Holds one line in memory.
  *
- * @throws ERR_INVALID_ARGUMENT (not JSON, no type, parts that do not follow one another), ERR_ENTRY_TOO_LARGE (above 1 MiB, or all parts
- *   above 12 MiB)
+ * @throws ERR_INVALID_ARGUMENT (not JSON, no type, parts that do not follow one another),
+ * ERR_ENTRY_TOO_LARGE (above 1 MiB, or all parts above 12 MiB)
  */
 export async function* readLines(
   operation: string,

@@ -15,7 +15,10 @@ export interface KeyKind {
   readonly name: string
 }
 
-/** Registers that belong to no part of an export: records of what was done, and places where work goes on. */
+/**
+ * Registers that belong to no part of an export: records of what was done, and places where work
+ * goes on.
+ */
 const INTERNAL = ['audit/', 'retention']
 
 /** What no feature owns. */

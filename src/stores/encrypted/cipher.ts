@@ -1,7 +1,10 @@
 /** Bytes in memory of their own, which the engine's cryptography takes. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
-/** NIST SP 800-38D, section 8.2.2: 96 random bits. Never a counter: two tabs, or a backup that was restored, would repeat it. */
+/**
+ * NIST SP 800-38D, section 8.2.2: 96 random bits. Never a counter: two tabs, or a backup that was
+ * restored, would repeat it.
+ */
 const NONCE_BYTES = 12
 export const KEY_BYTES = 32
 /** Says that a field of {@link prefixed} is absent, rather than empty. */

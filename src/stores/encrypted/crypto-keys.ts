@@ -3,7 +3,8 @@ import { decrypt, encrypt } from './cipher.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * One key that the app holds, for all users whom it opens data of: for example what `keptKey` gives, or what was imported from a key service.
+ * One key that the app holds, for all users whom it opens data of: for example what `keptKey`
+ * gives, or what was imported from a key service.
  *
  * @param id names it in what is stored
  * @param key for AES-GCM, with the usages `encrypt` and `decrypt`; it need not be extractable

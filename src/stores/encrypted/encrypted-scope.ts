@@ -39,7 +39,9 @@ const UNASKED = 1
 /** Why keys are made: where there are none, or in any case. */
 type Making = 'first' | 'further'
 
-/** Makes a store read the register of the keys in the transaction of a commit. It is never written. */
+/**
+ * Makes a store read the register of the keys in the transaction of a commit. It is never written.
+ */
 const ASK: SealedOp = {
   envelope: { opId: KEY_REGISTER, kind: 'put', ids: [], key: KEY_REGISTER },
   bodies: [],
@@ -57,7 +59,10 @@ export interface EncryptedScopeParts {
   readonly onUnreadable: (row: Pick<Place, 'kind' | 'id'>) => void
 }
 
-/** A scope of which the store below holds ciphertext. Encrypts before a transaction, and decrypts after it. */
+/**
+ * A scope of which the store below holds ciphertext. Encrypts before a transaction, and decrypts
+ * after it.
+ */
 export class EncryptedScope implements ScopeStore {
   readonly #parts: EncryptedScopeParts
   readonly #store: ScopeStore
@@ -206,12 +211,13 @@ export class EncryptedScope implements ScopeStore {
   }
 
   /**
-   * Encrypts, and commits if the keys are the scope's own then; else again with those that are. What is sealed goes by one state of the keys,
-   * whatever is learnt of them meanwhile.
+   * Encrypts, and commits if the keys are the scope's own then; else again with those that are.
+   * What is sealed goes by one state of the keys, whatever is learnt of them meanwhile.
    */
   async #commit(ops: readonly SealedOp[], decide: Decide, making?: Making): Promise<readonly OpResult[]> {
     const hasBodies = ops.some(({ bodies }) => bodies.length > 0)
-    // What a decision erases without being asked to, takes the keys with it under which its own rows are sealed.
+    // What a decision erases without being asked to, takes the keys with it under which its own
+    // rows are sealed.
     let erases = ops.some(({ envelope }) => envelope.kind === 'erase')
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const ring = this.#ring
@@ -226,7 +232,8 @@ export class EncryptedScope implements ScopeStore {
       let taken: { readonly decision: Decision; readonly end: number; readonly renews: boolean } | undefined
       const results = await this.#store.commit(asks ? [ASK, ...sealed] : sealed, (given, rows) => {
         taken = undefined
-        // Without a body nothing depends on the keys. A scope in the clear has none whose version would say that it still is.
+        // Without a body nothing depends on the keys. A scope in the clear has none whose version
+        // would say that it still is.
         const isKnown = asks && !isPlain ? versionIn(rows) === version : rows.head.seq === seq
         if ((hasBodies || making) && !isKnown) return nothingWritten([])
         const decision = decide(asks ? given.slice(1) : given, rows)
@@ -276,7 +283,9 @@ export class EncryptedScope implements ScopeStore {
     return this.#ring.hiding(state)
   }
 
-  /** The key to encrypt with, which is made if there is none; undefined: the scope is in the clear. */
+  /**
+   * The key to encrypt with, which is made if there is none; undefined: the scope is in the clear.
+   */
   async #writingKey(): Promise<DataKey | undefined> {
     const state = await this.#ring.current()
     this.#check(state)
@@ -339,7 +348,10 @@ export class EncryptedScope implements ScopeStore {
     return Promise.all(own.map((row) => this.#openRegister(row, names)))
   }
 
-  /** @param names of hidden groups, where a register that cannot be read was found: its places there go with it */
+  /**
+   * @param names of hidden groups, where a register that cannot be read was found: its places there
+   * go with it
+   */
   async #openRegister(row: RegisterRow, names?: ReadonlyMap<string, string>): Promise<RegisterRow> {
     const { key, version, body } = row
     if (body === null || (await this.#readable()).isPlain) return row

@@ -26,14 +26,16 @@ export interface Unreadable {
 
 export interface EncryptedStoreOptions {
   /**
-   * Told of each row that cannot be decrypted, once: another key wrote it, it was moved here from elsewhere, or its bytes changed. Messages
-   * are left out of contexts then, with the reason `unreadable`; a register rejects with `ERR_DECRYPT` where it is asked for by name. The rest
+   * Told of each row that cannot be decrypted, once: another key wrote it, it was moved here from
+   * elsewhere, or its bytes changed. Messages are left out of contexts then, with the reason
+   * `unreadable`; a register rejects with `ERR_DECRYPT` where it is asked for by name. The rest
    * stays readable.
    */
   readonly onUnreadable?: (row: Unreadable) => void
   /**
-   * What becomes of scopes that were written before anything was encrypted. `refuse` (the default): their calls reject with `ERR_DECRYPT`.
-   * `keep`: they stay in the clear until they are erased, and new ones are encrypted.
+   * What becomes of scopes that were written before anything was encrypted. `refuse` (the default):
+   * their calls reject with `ERR_DECRYPT`. `keep`: they stay in the clear until they are erased,
+   * and new ones are encrypted.
    */
   readonly plain?: 'refuse' | 'keep'
   /** Ops after which a scope gets another data key, 1 or more. Default 2^22. */
@@ -42,18 +44,21 @@ export interface EncryptedStoreOptions {
 
 export interface EncryptedStore extends Store {
   /**
-   * Whether the keys open what is stored of a user, before anything else is read. `new`: nothing is encrypted in the user's own scope yet, so
-   * that nothing can be said. Idempotent.
+   * Whether the keys open what is stored of a user, before anything else is read. `new`: nothing is
+   * encrypted in the user's own scope yet, so that nothing can be said. Idempotent.
    *
    * @throws ERR_DECRYPT: they do not, for example since the passphrase is another one
    */
   unlock(user: KeyOwner): Promise<'opened' | 'new'>
-  /** What is written to a scope from now on is encrypted under another data key; what is there stays as it is, and readable. */
+  /**
+   * What is written to a scope from now on is encrypted under another data key; what is there stays
+   * as it is, and readable.
+   */
   rotate(scope: Scope): Promise<void>
   /**
-   * Wraps the data keys of scopes by the newest of the store's keys: no row is written again. For a new passphrase open the store with
-   * `eachOf(newer, older)`, everywhere; rewrap; then open it with the newer alone. Idempotent: repeat it after a failure. Name the user's own
-   * scope first.
+   * Wraps the data keys of scopes by the newest of the store's keys: no row is written again. For a
+   * new passphrase open the store with `eachOf(newer, older)`, everywhere; rewrap; then open it
+   * with the newer alone. Idempotent: repeat it after a failure. Name the user's own scope first.
    *
    * @throws ERR_DECRYPT: one of the scopes does not open; those before it are done
    */
@@ -61,12 +66,14 @@ export interface EncryptedStore extends Store {
 }
 
 /**
- * A store over another one, which then holds ciphertext: texts of messages, summaries, facts, profile and skills, checkpoints, attachments,
- * and what is derived from them, under AES-256-GCM. Each scope has data keys of its own, which the user's key wraps; each row is bound to
- * its place. It gives what `Store` asks for but `snapshot`.
+ * A store over another one, which then holds ciphertext: texts of messages, summaries, facts,
+ * profile and skills, checkpoints, attachments, and what is derived from them, under AES-256-GCM.
+ * Each scope has data keys of its own, which the user's key wraps; each row is bound to its place.
+ * It gives what `Store` asks for but `snapshot`.
  *
- * What still shows: ids, times in ids, keys of registers (names of profile documents and skills), sizes, counts, order, who wrote which op, and
- * places in lists. Names of lists are stored as hashes.
+ * What still shows: ids, times in ids, keys of registers (names of profile documents and skills),
+ * sizes, counts, order, who wrote which op, and places in lists. Names of lists are stored as
+ * hashes.
  *
  * @throws ERR_INVALID_ARGUMENT
  */
@@ -119,7 +126,10 @@ export function encryptedStore(
       onUnreadable: (row) => tell(scope, row),
     })
 
-  /** Info of the user's own scope, which the user's key must open: nothing is written under a wrong one. */
+  /**
+   * Info of the user's own scope, which the user's key must open: nothing is written under a wrong
+   * one.
+   */
   const infoOf = async (user: KeyOwner): Promise<KeyInfo | undefined> => {
     const ring = ringOf(user)
     if (keys.keepsInfo) await open(user).ensureKey()

@@ -11,7 +11,10 @@ const ID_BYTES = 8
 const TRIAL = prefixed(['trial'])
 
 export interface KeptKeysOptions {
-  /** Of the database that holds the key. One name, one key; another user of the same browser needs another name. */
+  /**
+   * Of the database that holds the key. One name, one key; another user of the same browser needs
+   * another name.
+   */
   readonly name: string
   /** Default: the browser's own. */
   readonly indexedDB?: IDBFactory
@@ -23,13 +26,15 @@ interface Kept {
 }
 
 /**
- * A key that this browser keeps in IndexedDB and never shows: it is made at the first call, and nobody can read its bytes, scripts of the page
- * included. It keeps the data from being copied elsewhere and read there. It is no protection from who uses this browser's profile, from
- * scripts of the page, or from who has an image of the disk with the profile: only a passphrase is. Where the browser drops the key, as
- * Safari does after seven days without a visit, nothing opens the data any more: keep it for data that an edge has too. Several tabs get the same
- * key.
+ * A key that this browser keeps in IndexedDB and never shows: it is made at the first call, and
+ * nobody can read its bytes, scripts of the page included. It keeps the data from being copied
+ * elsewhere and read there. It is no protection from who uses this browser's profile, from scripts
+ * of the page, or from who has an image of the disk with the profile: only a passphrase is. Where
+ * the browser drops the key, as Safari does after seven days without a visit, nothing opens the
+ * data any more: keep it for data that an edge has too. Several tabs get the same key.
  *
- * @throws ERR_STORAGE: the browser keeps no such key (Safari in private and lockdown mode); take `passphraseKeys`; ERR_INVALID_ARGUMENT
+ * @throws ERR_STORAGE: the browser keeps no such key (Safari in private and lockdown mode); take
+ * `passphraseKeys`; ERR_INVALID_ARGUMENT
  */
 export async function keptKeys(options: KeptKeysOptions): Promise<Keys> {
   checkOptions('keptKeys', 'options', options, ['name', 'indexedDB'])
@@ -60,8 +65,9 @@ export async function keptKeys(options: KeptKeysOptions): Promise<Keys> {
 }
 
 /**
- * Removes the key: no page and no script reads what it encrypted from then on, here or from a copy of the data. The browser's files hold its
- * bytes until the browser writes them anew: from who has these, only a passphrase protects. Idempotent.
+ * Removes the key: no page and no script reads what it encrypted from then on, here or from a copy
+ * of the data. The browser's files hold its bytes until the browser writes them anew: from who has
+ * these, only a passphrase protects. Idempotent.
  *
  * @throws ERR_STORAGE, ERR_INVALID_ARGUMENT
  */

@@ -28,7 +28,10 @@ interface StoredKey {
   readonly from: number
 }
 
-/** A data key that is in memory. What is wrapped of it is the key, and after it the key of hidden names. */
+/**
+ * A data key that is in memory. What is wrapped of it is the key, and after it the key of hidden
+ * names.
+ */
 interface OpenKey extends DataKey {
   readonly raw: Bytes
 }
@@ -36,7 +39,10 @@ interface OpenKey extends DataKey {
 /** Stands for names that are looked up, so that they are not stored as they are. */
 export type Hide = (name: string) => string
 
-/** The keys of a scope as they were at one time. Never changed: who seals goes by one of them from beginning to end. */
+/**
+ * The keys of a scope as they were at one time. Never changed: who seals goes by one of them from
+ * beginning to end.
+ */
 export interface KeyState {
   /** Version of the register that holds them; `null`: there is none. */
   readonly version: string | null
@@ -52,7 +58,10 @@ export interface KeyRingParts {
   /** The store below, which sees ciphertext alone. */
   readonly store: ScopeStore
   readonly keys: Keys
-  /** Info of the newest key of the user's own scope, which the user's key has opened; undefined: this is that scope, or nothing is to be kept. */
+  /**
+   * Info of the newest key of the user's own scope, which the user's key has opened; undefined:
+   * this is that scope, or nothing is to be kept.
+   */
   readonly kept: () => Promise<KeyInfo | undefined>
 }
 
@@ -60,20 +69,27 @@ export interface KeyRingParts {
 export interface Renewal {
   readonly key: DataKey
   readonly hide: Hide
-  /** The register with it: beside the keys that were there, or alone, where all that they encrypted is erased by the same commit. */
+  /**
+   * The register with it: beside the keys that were there, or alone, where all that they encrypted
+   * is erased by the same commit.
+   */
   row(alone: boolean, seq: number): RegisterRow
   /** The keys once the row is written. */
   state(alone: boolean, seq: number): KeyState
 }
 
 /**
- * The data keys of a scope: 256 random bits each, wrapped by the user's key. The last one encrypts; the others are kept for what was written
- * before. They are in a register of the scope itself, so that an erase destroys them with all that they encrypted.
+ * The data keys of a scope: 256 random bits each, wrapped by the user's key. The last one encrypts;
+ * the others are kept for what was written before. They are in a register of the scope itself, so
+ * that an erase destroys them with all that they encrypted.
  */
 export class KeyRing {
   readonly #parts: KeyRingParts
   #state: KeyState | undefined
-  /** Number of the last reading or commit that began, and of that which the state is of: an older one must not take the place of a newer. */
+  /**
+   * Number of the last reading or commit that began, and of that which the state is of: an older
+   * one must not take the place of a newer.
+   */
   #begun = 0
   #learnt = 0
   readonly #open = new Map<string, Promise<OpenKey>>()
@@ -82,12 +98,18 @@ export class KeyRing {
     this.#parts = parts
   }
 
-  /** The keys as they were known last, read if they are not. @throws ERR_DECRYPT: what holds them is damaged */
+  /**
+   * The keys as they were known last, read if they are not. @throws ERR_DECRYPT: what holds them is
+   * damaged
+   */
   async known(): Promise<KeyState> {
     return this.#state ?? this.load()
   }
 
-  /** The keys as they are while this is called, or later. @throws ERR_DECRYPT: what holds them is damaged */
+  /**
+   * The keys as they are while this is called, or later. @throws ERR_DECRYPT: what holds them is
+   * damaged
+   */
   async load(): Promise<KeyState> {
     const number = ++this.#begun
     const state = await this.#read()
@@ -108,19 +130,28 @@ export class KeyRing {
     this.#take(state, ++this.#begun)
   }
 
-  /** Notes how far the scope has come without that its keys changed, unless something else was learnt meanwhile. */
+  /**
+   * Notes how far the scope has come without that its keys changed, unless something else was
+   * learnt meanwhile.
+   */
   advance(state: KeyState, seq: number): void {
     if (this.#state?.version !== state.version) return
     this.#state = { ...this.#state, seq: Math.max(this.#state.seq, seq) }
   }
 
-  /** The key to encrypt with; undefined: none was made yet. @throws ERR_DECRYPT: the user's key does not open it */
+  /**
+   * The key to encrypt with; undefined: none was made yet. @throws ERR_DECRYPT: the user's key does
+   * not open it
+   */
   async newest({ stored }: KeyState): Promise<DataKey | undefined> {
     const newest = stored.at(-1)
     return newest && this.#opened(newest)
   }
 
-  /** The key of that id, which another writer may have made since. Undefined: there is none, or it does not open. @throws ERR_STORAGE */
+  /**
+   * The key of that id, which another writer may have made since. Undefined: there is none, or it
+   * does not open. @throws ERR_STORAGE
+   */
   async find(id: string): Promise<DataKey | undefined> {
     const named = ({ stored }: KeyState): StoredKey | undefined => stored.find((key) => key.id === id)
     let stored = named(await this.known())
@@ -145,7 +176,8 @@ export class KeyRing {
     const { scope, keys, kept } = this.#parts
     const raw = new Uint8Array(2 * KEY_BYTES)
     raw.set(newKey())
-    // Names stay the same, also where the same commit erases what is there: what comes after an erase in it is looked up too.
+    // Names stay the same, also where the same commit erases what is there: what comes after an
+    // erase in it is looked up too.
     raw.set(newest ? (await this.#opened(newest)).raw.subarray(KEY_BYTES) : newKey(), KEY_BYTES)
     const id = base64url(randomBytes(ID_BYTES))
     const { info, bytes } = await keys.wrap(

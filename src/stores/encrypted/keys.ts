@@ -5,7 +5,10 @@ import type { Bytes } from './cipher.ts'
 /** Who a key belongs to: a scope without its session. */
 export type KeyOwner = Pick<Scope, 'tenant' | 'userId'>
 
-/** What is stored beside a wrapped data key, in the clear, so that the key which wrapped it can be found or derived again. */
+/**
+ * What is stored beside a wrapped data key, in the clear, so that the key which wrapped it can be
+ * found or derived again.
+ */
 export interface KeyInfo {
   /** Names the key that wrapped it. */
   readonly id: string
@@ -21,8 +24,9 @@ export interface WrappedKey {
 }
 
 /**
- * Where the keys of users come from. A user's key wraps the data keys under which the user's scopes are encrypted, so that it can change
- * without a row being written again. Ready-made: `secretKeys`, `passphraseKeys`, `cryptoKeys`; an app may ask a key service instead.
+ * Where the keys of users come from. A user's key wraps the data keys under which the user's scopes
+ * are encrypted, so that it can change without a row being written again. Ready-made: `secretKeys`,
+ * `passphraseKeys`, `cryptoKeys`; an app may ask a key service instead.
  */
 export interface Keys {
   /**
@@ -33,15 +37,22 @@ export interface Keys {
    */
   wrap(owner: KeyOwner, raw: Bytes, place: Bytes, kept: KeyInfo | undefined): Promise<WrappedKey>
   /**
-   * Contract: gives back what was wrapped. Where this is not its key or its place, it rejects with WebCrypto's `OperationError` or with
-   * `ERR_DECRYPT`; whatever else it rejects with is passed on as `ERR_STORAGE`, and the call may be repeated.
+   * Contract: gives back what was wrapped. Where this is not its key or its place, it rejects with
+   * WebCrypto's `OperationError` or with `ERR_DECRYPT`; whatever else it rejects with is passed on
+   * as `ERR_STORAGE`, and the call may be repeated.
    */
   unwrap(owner: KeyOwner, wrapped: WrappedKey, place: Bytes): Promise<Bytes>
-  /** Whether all data keys of a user have the info of the first one, so that a slow derivation is done once. Default: false. */
+  /**
+   * Whether all data keys of a user have the info of the first one, so that a slow derivation is
+   * done once. Default: false.
+   */
   readonly keepsInfo?: boolean
 }
 
-/** Wraps by the first, and unwraps by whichever can: for as long as data keys under an older key are left. */
+/**
+ * Wraps by the first, and unwraps by whichever can: for as long as data keys under an older key are
+ * left.
+ */
 export function eachOf(newest: Keys, ...older: readonly Keys[]): Keys {
   return {
     keepsInfo: newest.keepsInfo ?? false,

@@ -11,14 +11,18 @@ const LEAST_ITERATIONS = 600_000
 const MOST_ITERATIONS = 10_000_000
 
 export interface PassphraseOptions {
-  /** Of PBKDF2, 600 000 (the default) to 10 000 000: what is wrapped from now on. Older keys keep theirs until `rewrap`. */
+  /**
+   * Of PBKDF2, 600 000 (the default) to 10 000 000: what is wrapped from now on. Older keys keep
+   * theirs until `rewrap`.
+   */
   readonly iterations?: number
 }
 
 /**
- * A user's key from a passphrase, by PBKDF2-SHA-256 with a random salt. Salt and iterations are stored with each wrapped key; the passphrase
- * and what comes of it never are. One derivation takes some tenths of a second, once for each passphrase and salt. How safe it is
- * depends on the passphrase alone: whoever has the data may try as many as they like.
+ * A user's key from a passphrase, by PBKDF2-SHA-256 with a random salt. Salt and iterations are
+ * stored with each wrapped key; the passphrase and what comes of it never are. One derivation takes
+ * some tenths of a second, once for each passphrase and salt. How safe it is depends on the
+ * passphrase alone: whoever has the data may try as many as they like.
  *
  * @throws ERR_INVALID_ARGUMENT: it is empty, or the iterations are out of range
  */
@@ -64,7 +68,10 @@ function infoOf(iterations: number): KeyInfo {
   return { id: `pbkdf2.${iterations}.${salt}`, salt, iterations }
 }
 
-/** What is stored may have been changed: a count that is out of range would take for ever, or be no protection. */
+/**
+ * What is stored may have been changed: a count that is out of range would take for ever, or be no
+ * protection.
+ */
 function isOurs({ id, salt, iterations = 0 }: KeyInfo): boolean {
   const isInRange = iterations >= LEAST_ITERATIONS && iterations <= MOST_ITERATIONS
   return isInRange && salt !== undefined && id === `pbkdf2.${iterations}.${salt}`

@@ -11,10 +11,12 @@ const MOST_USERS = 64
 const encoder = new TextEncoder()
 
 /**
- * A key for each tenant and user, derived from one secret by HKDF-SHA-256 (RFC 5869): for servers, which keep secrets. Whoever has the
- * secret and the data reads all of it; destroying the secret makes all of it unreadable.
+ * A key for each tenant and user, derived from one secret by HKDF-SHA-256 (RFC 5869): for servers,
+ * which keep secrets. Whoever has the secret and the data reads all of it; destroying the secret
+ * makes all of it unreadable.
  *
- * @param secret 32 bytes or more that nobody can guess, for example `openssl rand -base64 32`: bytes, or a text that is taken as it is
+ * @param secret 32 bytes or more that nobody can guess, for example `openssl rand -base64 32`:
+ * bytes, or a text that is taken as it is
  * @throws ERR_INVALID_ARGUMENT: it is shorter
  */
 export function secretKeys(secret: Uint8Array | string): Keys {

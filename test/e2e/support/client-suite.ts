@@ -26,7 +26,9 @@ const failing = (promise: Promise<unknown>): Promise<RequestError> =>
 let users = 0
 const somebody = (): string => `somebody-${Date.now().toString(36)}-${++users}`
 
-/** What `plimsoll/client` promises, against an edge. The same for all that speak the edge's HTTP. */
+/**
+ * What `plimsoll/client` promises, against an edge. The same for all that speak the edge's HTTP.
+ */
 export function describeClient(
   name: string,
   connect: () => Connection | Promise<Connection>,

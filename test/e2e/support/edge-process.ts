@@ -56,7 +56,10 @@ export class EdgeProcess {
     return this.#process.found
   }
 
-  /** All bytes of its database files, free pages and logs included, as text in which each byte is a character. */
+  /**
+   * All bytes of its database files, free pages and logs included, as text in which each byte is a
+   * character.
+   */
   stored(): string {
     return readdirSync(this.#folder, { recursive: true, withFileTypes: true })
       .filter((file) => file.isFile() && /\.sqlite/.test(file.name))

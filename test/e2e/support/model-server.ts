@@ -1,7 +1,10 @@
 import { serve, textOf } from '../../unit/support/served.ts'
 import type { ChatReply } from '../use-chat.ts'
 
-/** A server that speaks OpenAI's Chat Completions, streaming alone, and gives replies in the order in which they were queued. */
+/**
+ * A server that speaks OpenAI's Chat Completions, streaming alone, and gives replies in the order
+ * in which they were queued.
+ */
 export interface ModelServer {
   readonly url: string
   /** What comes next; what was queued before and not given is forgotten. */

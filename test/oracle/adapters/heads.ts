@@ -56,7 +56,10 @@ function ownOf(sources: readonly Json[], body: Json | undefined): JsonObject {
   return own.length === 0 ? {} : { sources: own }
 }
 
-/** Sources without the shared facts, which 0.1.0 did not name; all of them, where they are not those that show. */
+/**
+ * Sources without the shared facts, which 0.1.0 did not name; all of them, where they are not those
+ * that show.
+ */
 function withoutShared(sources: readonly Json[], facts: Json): readonly Json[] {
   const shown = listIn(facts)
     .flatMap((fact) => listIn(fact).slice(0, 1))

@@ -187,7 +187,9 @@ const handOver: Scene = (course, tab) => {
   course.context(random.chance(0.5) ? tab : other, { onPending: 'abandon' })
 }
 
-/** A fact that sessions of one user show, and that one of them ends, or that others do beside them. */
+/**
+ * A fact that sessions of one user show, and that one of them ends, or that others do beside them.
+ */
 const share: Scene = (course, tab) => {
   const { random } = course
   const { configuration, session } = tab

@@ -24,7 +24,10 @@ const calling = (...ids: readonly string[]) => ({
 const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
 const words = (name: string) => `${name} ${'of the harbour and the tide '.repeat(20)}`
 
-/** Parallel calls, ids that are used again, also within one reply, results out of order, and calls that nobody answered. */
+/**
+ * Parallel calls, ids that are used again, also within one reply, results out of order, and calls
+ * that nobody answered.
+ */
 const parallel = {
   id: 'parallel',
   format: 'openai',

@@ -189,7 +189,8 @@ describe('the panel of several homes', () => {
     const lines = await collected(both.export())
     const third = panelOver('eve')
     const imported = allPanels([panelOver('eve').panel, third.panel])
-    // Of two sessions of one name, the second is another log: it is refused, and what the first holds is there.
+    // Of two sessions of one name, the second is another log: it is refused, and what the first
+    // holds is there.
     await imported.import(given(lines)).catch(() => {})
     expect((await third.panel.facts()).map(({ text }) => text)).toContain('Number two')
     const { removed, already } = await both.eraseAll()

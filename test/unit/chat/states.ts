@@ -1,6 +1,9 @@
 import type { Conversation, ConversationState } from '../../../src/chat/ports.ts'
 
-/** Resolves with the state once it is as it should be. @throws after fifteen seconds, with what it was */
+/**
+ * Resolves with the state once it is as it should be. @throws after fifteen seconds, with what it
+ * was
+ */
 export async function until(
   { conversation }: { readonly conversation: Conversation },
   isSo: (state: ConversationState) => boolean,

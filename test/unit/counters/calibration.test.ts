@@ -159,7 +159,10 @@ describe('a report', () => {
   })
 })
 
-/** The first block of the window after the round of `opening`, cut in the middle, is no longer the newest. */
+/**
+ * The first block of the window after the round of `opening`, cut in the middle, is no longer the
+ * newest.
+ */
 async function openerShown(opening: MessageInput['content']) {
   const s = open(base, { budget: 6_000, toolOutput: { first: 400, old: 100 } })
   await s.append({ id: 'u1', role: 'user', content: opening })

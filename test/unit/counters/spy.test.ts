@@ -27,7 +27,10 @@ function open(counter: Counter, store: Store): FullSession {
   return fullMemory({ store, system, budget: 8_000, counter, clock: () => 0 }).session({ userId: 'ada' })
 }
 
-/** What is counted when a session of that many messages gets three more and is asked for a context, by it and by a new one. */
+/**
+ * What is counted when a session of that many messages gets three more and is asked for a context,
+ * by it and by a new one.
+ */
 async function countedAt(messages: number): Promise<{ readonly warm: string[]; readonly cold: string[] }> {
   const { counter, texts } = spy()
   const store = mapStore()
@@ -138,7 +141,8 @@ describe('a call tokenizes', () => {
         'show',
         expect.stringMatching(`^${round} rows`),
       ])
-      // Each whole output is counted where it is written, and again, at most, where it is first shown capped.
+      // Each whole output is counted where it is written, and again, at most, where it is first
+      // shown capped.
       expect(texts.filter((text) => text.endsWith(output)).length).toBeLessThanOrEqual(2)
       if (epoch !== '' && context.epoch !== epoch) cut++
       epoch = context.epoch

@@ -22,14 +22,19 @@ export function platformError(
 
 export const lost = () => platformError('Network connection lost.', { retryable: true })
 
-/** One object behind a namespace: calls cross as structured clones do, and a stub of which a call failed is dead. */
+/**
+ * One object behind a namespace: calls cross as structured clones do, and a stub of which a call
+ * failed is dead.
+ */
 export class Namespace {
   /** Stubs that were given out. */
   stubs = 0
   readonly calls: (ScopeCall['method'] | 'pull')[] = []
   /** What happens to the calls that come next. */
   faults: (Fault | undefined)[] = []
-  /** How long the calls that come next take: turns of the queue, before and after they are answered. */
+  /**
+   * How long the calls that come next take: turns of the queue, before and after they are answered.
+   */
   turns: number[] = []
   /** Units of each answer to a pull. */
   readonly sizes: number[] = []
@@ -71,7 +76,9 @@ export class Namespace {
   }
 }
 
-/** A host whose timers end at once, and are noted. Those that are to end never do where `isPatient`. */
+/**
+ * A host whose timers end at once, and are noted. Those that are to end never do where `isPatient`.
+ */
 export function waitingHost(random = () => 0.5) {
   const waits: number[] = []
   const clock = { now: 1_000_000 }

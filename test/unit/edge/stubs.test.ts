@@ -12,7 +12,10 @@ const thrown = platformError(`it said ${SECRET}`, { remote: true })
 /** By an object that did not reach another one. */
 const passedOn = platformError(`Network connection lost: ${SECRET}`, { remote: true, retryable: true })
 
-/** An app over stubs that fail one after the other as `faults` say, and answer then. A stub that failed is dead, as Cloudflare's are. */
+/**
+ * An app over stubs that fail one after the other as `faults` say, and answer then. A stub that
+ * failed is dead, as Cloudflare's are.
+ */
 function edge(...faults: readonly unknown[]) {
   const left = [...faults]
   const seen = { stubs: 0, calls: 0, onDead: 0 }

@@ -51,7 +51,9 @@ async function runAll(memory: FullMemory, time: Time): Promise<number> {
   }
 }
 
-/** What was done to the log and the registers: reads, the rows that they gave, commits, their ops. */
+/**
+ * What was done to the log and the registers: reads, the rows that they gave, commits, their ops.
+ */
 const NOTHING = { reads: 0, rows: 0, commits: 0, ops: 0 }
 type Counts = typeof NOTHING
 

@@ -8,7 +8,10 @@ import type { Provider } from '../../../src/replay/transcript.ts'
 import { runs } from '../support/runs.ts'
 import { builtFrom, conversations, long } from './support.ts'
 
-/** The first byte of `b` that is not in `a`, byte by byte; nothing if only the brackets that close `a` are missing. */
+/**
+ * The first byte of `b` that is not in `a`, byte by byte; nothing if only the brackets that close
+ * `a` are missing.
+ */
 function bruteForce(a: string, b: string): number | undefined {
   const [one, other] = [a, b].map((text) => new TextEncoder().encode(text)) as [Uint8Array, Uint8Array]
   let byte = 0

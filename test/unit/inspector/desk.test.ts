@@ -46,7 +46,8 @@ describe('a desk', () => {
     const desk = deskOf()
     await desk.open(fileOf(sampleLog()), settings)
     const first = desk.detail
-    // The first call has nothing before it to be compared with, so it is ready before the other one.
+    // The first call has nothing before it to be compared with, so it is ready before the other
+    // one.
     await Promise.all([desk.select(30), desk.select(0)])
     expect(desk.call).toBe(0)
     expect(desk.detail).toEqual(first)

@@ -23,7 +23,10 @@ const setUp = <State = unknown>(
 ): FullSession<State> =>
   fullMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
 
-/** As a library of schemas would make it: `done` must be a list of texts; a missing one is filled in. */
+/**
+ * As a library of schemas would make it: `done` must be a list of texts; a missing one is filled
+ * in.
+ */
 const schema: StandardSchema<unknown, Progress> = {
   '~standard': {
     version: 1,

@@ -348,7 +348,10 @@ describe('a pipeline that keeps what it has done in its checkpoint', () => {
     expect(log).toEqual((checkpoint?.processedIds ?? []).flatMap((item) => [item, `${item} is done`]))
   }
 
-  /** A store whose process ends at its `until`th call: before it for even numbers, after it for odd ones. */
+  /**
+   * A store whose process ends at its `until`th call: before it for even numbers, after it for odd
+   * ones.
+   */
   const mortal = (store: Store, until: number): { store: Store; isDead: () => boolean } => {
     let calls = 0
     let isDead = false

@@ -49,7 +49,9 @@ interface Course {
   readonly before: (session: FullSession) => Promise<void>
   /** What is cut short, and then done again. */
   readonly act: (session: FullSession) => Promise<unknown>
-  /** Text of the one fact that is there in the end, in all of the user's sessions or in this one. */
+  /**
+   * Text of the one fact that is there in the end, in all of the user's sessions or in this one.
+   */
   readonly text: string
   readonly isShared: boolean
   /** Whether the fact was there before. */

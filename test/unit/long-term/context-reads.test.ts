@@ -79,7 +79,10 @@ test('what is remembered is read again only when it changed, or the UTC day did'
   expect((await noted.during(() => session.context())).calls).toEqual(['session.changesSince', 'user.head'])
 })
 
-/** What a context reads of a user with so many facts, when nothing is in memory and after one more fact. */
+/**
+ * What a context reads of a user with so many facts, when nothing is in memory and after one more
+ * fact.
+ */
 async function readsAmong(count: number) {
   const map = mapStore()
   const facts = Array.from({ length: count }, (_, index) =>

@@ -446,7 +446,10 @@ describe('a context', () => {
 })
 
 describe('the provider’s cache', () => {
-  /** What a conversation of 60 rounds costs, with a fact remembered in every second of them or not, by what repeats at the front. */
+  /**
+   * What a conversation of 60 rounds costs, with a fact remembered in every second of them or not,
+   * by what repeats at the front.
+   */
   async function costWith(remembers: boolean): Promise<{ readonly cost: number; readonly epochs: number }> {
     const { session } = open({ budget: 8_000 })
     const epochs = new Set<string>()

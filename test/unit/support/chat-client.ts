@@ -1,4 +1,7 @@
-/** A door for OpenAI's clients as the edge has one, over one session in memory, and what stands for a model behind it. */
+/**
+ * A door for OpenAI's clients as the edge has one, over one session in memory, and what stands for
+ * a model behind it.
+ */
 
 import { Hono } from 'hono'
 import { expect, vi } from 'vitest'

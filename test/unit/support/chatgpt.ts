@@ -17,7 +17,9 @@ const says = (role: string, text: string, more: object = {}) => ({
 
 const thoughts = { content_type: 'thoughts', thoughts: [{ summary: 'Tea', content: 'Which tea?' }] }
 
-/** Hi, a call and its result, a thought, and the answer; and another answer, on a branch of its own. */
+/**
+ * Hi, a call and its result, a thought, and the answer; and another answer, on a branch of its own.
+ */
 export const chatGPT = {
   title: 'Tea',
   conversation_id: 'c-1',

@@ -3,7 +3,10 @@ import type { Io } from '../../../src/cli/io.ts'
 
 type Files = { readonly [path: string]: string }
 
-/** The command over files in memory, `-` being standard input. Files in the folder `sealed/` cannot be written. */
+/**
+ * The command over files in memory, `-` being standard input. Files in the folder `sealed/` cannot
+ * be written.
+ */
 export async function plimsoll(
   argv: readonly string[],
   files: Files = {},
@@ -15,7 +18,10 @@ export async function plimsoll(
   return { status, ...said() }
 }
 
-/** An outside of files in memory, on a terminal of that many columns or on none, and what was said to it. */
+/**
+ * An outside of files in memory, on a terminal of that many columns or on none, and what was said
+ * to it.
+ */
 export function filesIo(files: Files, columns?: number) {
   const written: { [path: string]: string[] } = {}
   let out = ''

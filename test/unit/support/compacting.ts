@@ -46,7 +46,10 @@ export const content = (text = 'They planned a trip.', id?: string): Summariser 
 
 export type Options = Omit<FullMemoryOptions, 'store'>
 
-/** A memory of 1 000 tokens of four characters. Nothing is written ahead of need unless a test asks for it. */
+/**
+ * A memory of 1 000 tokens of four characters. Nothing is written ahead of need unless a test asks
+ * for it.
+ */
 export function open(
   compaction: NonNullable<Options['compaction']>,
   options: Partial<Options> = {},
@@ -71,7 +74,9 @@ export const round = (index: number, said = ''): MessageInput[] => [
   { id: `a${index}`, role: 'assistant', content: `${filler.repeat(2)} Answer ${index}.` },
 ]
 
-/** Appends rounds, each followed by a context, until a context shows a further summary; at most 40. */
+/**
+ * Appends rounds, each followed by a context, until a context shows a further summary; at most 40.
+ */
 export async function untilSummary(
   session: FullSession,
   from = 0,

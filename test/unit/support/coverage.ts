@@ -3,8 +3,8 @@ import type { Context } from '../../../src/index.ts'
 import { shown as idsShown } from './messages.ts'
 
 /**
- * Law 4: of all messages of the log, given by id in its order, each is shown, or covered by the summary that is shown, or listed as
- * omitted, and never two of these.
+ * Law 4: of all messages of the log, given by id in its order, each is shown, or covered by the
+ * summary that is shown, or listed as omitted, and never two of these.
  */
 export function expectAllAccounted(context: Context, ids: readonly string[]): void {
   const { omitted, summary } = context.receipt

@@ -1,6 +1,8 @@
 import type { Store } from '../../../src/index.ts'
 
-/** When a store fails: at which of its calls, counted from 1, and whether that call was done before. */
+/**
+ * When a store fails: at which of its calls, counted from 1, and whether that call was done before.
+ */
 export interface Failure {
   readonly at: number
   readonly when: 'before' | 'after'

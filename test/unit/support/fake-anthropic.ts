@@ -1,4 +1,7 @@
-/** A server that speaks Anthropic's Messages API over real HTTP, streams, and refuses what Anthropic refuses. */
+/**
+ * A server that speaks Anthropic's Messages API over real HTTP, streams, and refuses what Anthropic
+ * refuses.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Anthropic from '@anthropic-ai/sdk'
 import { lintRequest } from '../../../src/index.ts'

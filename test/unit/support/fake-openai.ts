@@ -1,4 +1,7 @@
-/** A server that speaks OpenAI's Chat Completions over real HTTP, refuses what OpenAI refuses, and fails on demand. */
+/**
+ * A server that speaks OpenAI's Chat Completions over real HTTP, refuses what OpenAI refuses, and
+ * fails on demand.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type OpenAI from 'openai'

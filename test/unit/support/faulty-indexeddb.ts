@@ -3,7 +3,10 @@ import { IDBCursor, IDBDatabase, IDBFactory, IDBIndex, IDBKeyRange, IDBObjectSto
 export type Factory = InstanceType<typeof IDBFactory>
 type Methods = Record<string, (...args: unknown[]) => unknown>
 
-/** What the engine is asked for, in its own words: `log.getAll`, `log.[scope+entry].get`, `transaction`, `open`. */
+/**
+ * What the engine is asked for, in its own words: `log.getAll`, `log.[scope+entry].get`,
+ * `transaction`, `open`.
+ */
 export const requests: string[] = []
 
 /** Throws what a request fails with; does nothing for one that works. */

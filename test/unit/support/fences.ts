@@ -5,7 +5,8 @@ export interface Fence {
 }
 
 /**
- * The fences that a text is made of, one after the other with nothing around them. Read strictly: the tag stands nowhere else.
+ * The fences that a text is made of, one after the other with nothing around them. Read strictly:
+ * the tag stands nowhere else.
  *
  * @returns undefined: it is not made of them
  */

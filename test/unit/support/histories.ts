@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import type { MessageInput, Part } from '../../../src/index.ts'
 
-/** One thing that happens to a session. Places are fractions, resolved against what is there when it happens. */
+/**
+ * One thing that happens to a session. Places are fractions, resolved against what is there when it
+ * happens.
+ */
 export type Action =
   | { readonly type: 'say'; readonly text: string }
   | { readonly type: 'answer'; readonly text: string }
@@ -36,7 +39,9 @@ const words = [
   'a_b_1',
 ]
 
-/** Texts of all kinds: empty, blank, words, CJK, emoji, JSON, any Unicode, and now and then a giant. */
+/**
+ * Texts of all kinds: empty, blank, words, CJK, emoji, JSON, any Unicode, and now and then a giant.
+ */
 export const texts: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 6,

@@ -11,7 +11,10 @@ import type {
 } from '../../../src/ports/store.ts'
 import { isEntry } from '../../../src/ports/store.ts'
 
-/** What `decide` is given and what becomes of what it returns, as plainly as the port says it: lists, and no look-ups. */
+/**
+ * What `decide` is given and what becomes of what it returns, as plainly as the port says it:
+ * lists, and no look-ups.
+ */
 export class Home {
   rows: readonly LogRow[] = []
   registers: readonly RegisterRow[] = []

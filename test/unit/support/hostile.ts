@@ -6,7 +6,8 @@ const tagged = (text: string): string =>
 export const marker = (place: number): string => `mallory${place}x`
 
 /**
- * Texts that want to be more than data, each with its marker. The first ones forge fences with a tag that the session itself will use.
+ * Texts that want to be more than data, each with its marker. The first ones forge fences with a
+ * tag that the session itself will use.
  *
  * @param tags fences of the session's own epochs
  */

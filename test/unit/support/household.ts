@@ -20,7 +20,10 @@ import { rewindAt, undoIfAny } from './scene.ts'
 
 const DAY = 86_400_000
 
-/** One thing that happens to a user with two sessions, one of them open in two tabs. Places are fractions of what is there. */
+/**
+ * One thing that happens to a user with two sessions, one of them open in two tabs. Places are
+ * fractions of what is there.
+ */
 export type Happening =
   | { readonly type: 'say'; readonly tab: number; readonly size: number }
   | { readonly type: 'step'; readonly tab: number; readonly size: number }
@@ -124,7 +127,10 @@ export const happenings: fc.Arbitrary<readonly Happening[]> = fc.array(happening
 /** What may go wrong when a fact is changed that is not fit for it. */
 const REFUSALS = ['ERR_NOT_FOUND', 'ERR_INVALID_ARGUMENT', 'ERR_CONFLICT', 'ERR_LIMIT', 'ERR_DUPLICATE_ID']
 
-/** Two tabs on the session `trip`, and one on the session `home`, all of one user. Each text that is remembered has a word of its own. */
+/**
+ * Two tabs on the session `trip`, and one on the session `home`, all of one user. Each text that is
+ * remembered has a word of its own.
+ */
 export class Household {
   readonly store: Store = mapStore()
   readonly options: Omit<FullMemoryOptions, 'store'>

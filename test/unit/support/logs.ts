@@ -23,8 +23,9 @@ const WEIGHTS = { user: 3, assistant: 7, tool: 9, blank: 1, rewind: 1, undo: 1, 
 type Kind = keyof typeof WEIGHTS
 
 /**
- * Logs of any shape: rounds that interleave, parallel calls, call ids used again in one step or in several, late, missing,
- * double and orphan results, several results in a message, empty texts; and what hides: rewinds, undos, deletes.
+ * Logs of any shape: rounds that interleave, parallel calls, call ids used again in one step or in
+ * several, late, missing, double and orphan results, several results in a message, empty texts; and
+ * what hides: rewinds, undos, deletes.
  */
 export function logs(without: readonly Kind[] = []): fc.Arbitrary<readonly LogRow[]> {
   const kinds = (Object.keys(WEIGHTS) as Kind[]).filter((kind) => !without.includes(kind))

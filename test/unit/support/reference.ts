@@ -4,8 +4,8 @@ import type { IndexRow, LogRow, RegisterRow, Sum } from '../../../src/ports/stor
 import { isEntry } from '../../../src/ports/store.ts'
 
 /**
- * What a scope holds after some ops, worked out the long way, one op after the other: everything is found by reading the
- * whole log again. Shares no code with the core.
+ * What a scope holds after some ops, worked out the long way, one op after the other: everything is
+ * found by reading the whole log again. Shares no code with the core.
  */
 export class Reference {
   rows: LogRow[] = []

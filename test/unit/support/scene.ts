@@ -151,7 +151,10 @@ export class Scene {
   }
 }
 
-/** Rewinds from a message among the last that show, given as a fraction of them; from none if nothing shows. */
+/**
+ * Rewinds from a message among the last that show, given as a fraction of them; from none if
+ * nothing shows.
+ */
 export async function rewindAt(session: FullSession, place: number): Promise<void> {
   const shown = await session.history({ messages: 20 })
   const target = shown[Math.floor(place * shown.length)]

@@ -19,7 +19,10 @@ import { rewindAt, undoIfAny } from './scene.ts'
 /** What a tab does next; `crash` comes whatever it is doing, the rest when it is idle. */
 export type Task = 'say' | 'answer' | 'context' | 'wait' | 'rewind' | 'undo' | 'reload' | 'crash'
 
-/** Chooses one of so many ways to go on, the usual one first; `delay` puts the usual one off until nothing else can be done. */
+/**
+ * Chooses one of so many ways to go on, the usual one first; `delay` puts the usual one off until
+ * nothing else can be done.
+ */
 export type Choose = (options: number) => number | 'delay'
 
 /** A call that waits to be let through. */
@@ -48,8 +51,9 @@ export interface Given {
 }
 
 /**
- * Tabs of one session over one store. Each call of the store waits before it is made, each commit before its answer too, and the
- * model before and after it answers; the order in which they go on is chosen.
+ * Tabs of one session over one store. Each call of the store waits before it is made, each commit
+ * before its answer too, and the model before and after it answers; the order in which they go on
+ * is chosen.
  */
 export class Schedule {
   readonly inner = mapStore()
@@ -80,7 +84,10 @@ export class Schedule {
     ).session(scope)
   }
 
-  /** Plays a script a tab, in the order that is chosen, and then lets all that waits come to its end. */
+  /**
+   * Plays a script a tab, in the order that is chosen, and then lets all that waits come to its
+   * end.
+   */
   async play(before: number, scripts: readonly (readonly Task[])[]): Promise<void> {
     const session = this.plain()
     for (let index = 0; index < before; index++)

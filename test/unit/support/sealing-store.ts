@@ -3,8 +3,9 @@ import type { LogRow, RegisterRow, Store } from '../../../src/ports/store.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 /**
- * A store that seals the bodies of the ops that are committed, each for what it is, and opens those of the rows that are read: as one
- * that encrypts does. It throws where a row holds what was never sealed, or was sealed for something else.
+ * A store that seals the bodies of the ops that are committed, each for what it is, and opens those
+ * of the rows that are read: as one that encrypts does. It throws where a row holds what was never
+ * sealed, or was sealed for something else.
  */
 export function sealingStore(store: Store): Store {
   return changedStore(store, (inner) => ({

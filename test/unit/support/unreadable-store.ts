@@ -1,7 +1,10 @@
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
-/** A store that cannot read what has one of these ids or keys, as one that encrypts where a key is gone. */
+/**
+ * A store that cannot read what has one of these ids or keys, as one that encrypts where a key is
+ * gone.
+ */
 export function unreadableStore(store: Store, names: ReadonlySet<string>): Store {
   const opened = <Row extends { readonly body: string | null }>(row: Row, name: string): Row =>
     names.has(name) && row.body !== null ? { ...row, body: null, unreadable: true } : row

@@ -1,4 +1,7 @@
-/** Rows of random conversations, and what to cut them back to. They are the same for the same seed, for good. */
+/**
+ * Rows of random conversations, and what to cut them back to. They are the same for the same seed,
+ * for good.
+ */
 import type { CutTask } from '../../../src/kernel/context/cut.ts'
 import { sealMessage } from '../../../src/kernel/log/message.ts'
 import type { Policy } from '../../../src/kernel/policy.ts'

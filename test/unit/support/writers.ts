@@ -62,8 +62,8 @@ export interface Delivery {
 }
 
 /**
- * Some writers and their home. Each writer goes by what it last pulled and what it wrote since, and keeps an op until its
- * home has answered: an answer may be lost, and a batch may arrive again.
+ * Some writers and their home. Each writer goes by what it last pulled and what it wrote since, and
+ * keeps an op until its home has answered: an answer may be lost, and a batch may arrive again.
  */
 export class World {
   readonly home = new Home(decide)

@@ -10,7 +10,10 @@ const ATTRIBUTE = new RegExp(`(${NAME})="([^"]*)"`, 'g')
 /** What XML 1.0 calls a Char. */
 const ALLOWED = /^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u
 
-/** Parses the XML of pictures (elements, attributes in double quotes, text) and throws at all that XML does not allow. */
+/**
+ * Parses the XML of pictures (elements, attributes in double quotes, text) and throws at all that
+ * XML does not allow.
+ */
 export function parseXml(source: string): XmlElement {
   if (!ALLOWED.test(source)) throw new Error('a character that XML does not allow')
   const root = { name: '', attributes: {}, children: [] as (XmlElement | string)[] }

@@ -84,7 +84,8 @@ describe('a body that is too large or not what it says (T32)', () => {
         headers: { 'Content-Type': 'application/json', 'Content-Length': claim },
         body: new Response('{"messages":[{"role":"user","content":"Hi."}]}').body,
       })
-      // Of a real connection the runtime has read as many bytes as were claimed; what is left is no JSON, or a request of its own.
+      // Of a real connection the runtime has read as many bytes as were claimed; what is left is no
+      // JSON, or a request of its own.
       expect([claim, [200, 400, 413].includes(response.status)]).toEqual([claim, true])
       await response.body?.cancel()
     }

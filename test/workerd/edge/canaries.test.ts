@@ -61,7 +61,10 @@ async function send(
   return response.status
 }
 
-/** Texts of JSON that are like a value, each with one thing in it that is the stranger's. @param unknown a key that nothing has */
+/**
+ * Texts of JSON that are like a value, each with one thing in it that is the stranger's. @param
+ * unknown a key that nothing has
+ */
 function* poisoned(value: unknown, unknown: string): Generator<string> {
   const whole = JSON.stringify(value)
   yield whole.slice(0, -1)

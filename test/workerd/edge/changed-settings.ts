@@ -9,7 +9,10 @@ interface Configured<Settings> {
   settings(): Settings
 }
 
-/** Until the test ends, sessions that wake have other settings than the worker's. Those that are awake keep theirs. */
+/**
+ * Until the test ends, sessions that wake have other settings than the worker's. Those that are
+ * awake keep theirs.
+ */
 export async function changeSessions(change: (settings: SessionSettings) => SessionSettings): Promise<void> {
   await changed(env.SESSIONS.get(env.SESSIONS.newUniqueId()), change)
 }

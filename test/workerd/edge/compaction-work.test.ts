@@ -76,7 +76,10 @@ class Compacting {
     })
   }
 
-  /** A round, and a context after it. @returns how many summaries its window stands on, and whether one is being written */
+  /**
+   * A round, and a context after it. @returns how many summaries its window stands on, and whether
+   * one is being written
+   */
   turn(): Promise<{ readonly place: number; readonly isCompacting: boolean }> {
     return this.with(async ({ session, queue }) => {
       const index = this.#rounds++

@@ -131,7 +131,8 @@ describe('DELETE /v1/me', () => {
         ]
         // What an object has begun, its own alarm finishes.
         for (let tries = 0; tries < 4; tries++) for (const object of objects) await runWork(object)
-        // Where an end came before anything was noted, all of it is there, and nobody was told that it was gone.
+        // Where an end came before anything was noted, all of it is there, and nobody was told that
+        // it was gone.
         if (first.status !== 200 && byAlarm) await erase(world)
         expect(await allOf(world), `${at} ${byAlarm}`).not.toMatch(SECRET)
       }

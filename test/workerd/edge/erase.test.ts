@@ -23,13 +23,18 @@ async function made(): Promise<World> {
   return world
 }
 
-/** All that the session's object holds, as text: as it is stored, and what of it can be decrypted. */
+/**
+ * All that the session's object holds, as text: as it is stored, and what of it can be decrypted.
+ */
 async function allOf({ user }: World): Promise<string> {
   const stub = sessionObject(user, 'trip')
   return JSON.stringify([await rowsOf(stub), await openedIn(stub)])
 }
 
-/** Answers when it is let go, with pauses of the object's own, since promises of others do not wake it. */
+/**
+ * Answers when it is let go, with pauses of the object's own, since promises of others do not wake
+ * it.
+ */
 function slowModel(): { readonly model: Model; asked: boolean; isFree: boolean } {
   const state = {
     asked: false,

@@ -18,7 +18,10 @@ interface Act {
   readonly act: (world: World) => Promise<number>
   /** Statuses of an act that is done, or was done before. */
   readonly done: readonly number[]
-  /** What there is: where it is given, not all of it is written at once, and only this need be as it was or as it will be. */
+  /**
+   * What there is: where it is given, not all of it is written at once, and only this need be as it
+   * was or as it will be.
+   */
   readonly look?: (world: World) => Promise<unknown>
 }
 

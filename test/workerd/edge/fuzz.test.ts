@@ -8,7 +8,10 @@ import { encryption } from './opened.ts'
 import { document, nameOf, UNDESCRIBED } from './routes.ts'
 import { changedIn, stateOf } from './rows.ts'
 
-/** With those that are sent again. `npm run test:fuzz` sends as many as one likes. With encryption fewer: the doors are the same. */
+/**
+ * With those that are sent again. `npm run test:fuzz` sends as many as one likes. With encryption
+ * fewer: the doors are the same.
+ */
 const REQUESTS = size(encryption ? 2_000 : 10_000)
 /** Callers at once. */
 const LANES = 4
@@ -43,7 +46,10 @@ class Lane {
     }
   }
 
-  /** Where something was accepted, what was refused is sent again by itself: then nothing at all may change. */
+  /**
+   * Where something was accepted, what was refused is sent again by itself: then nothing at all may
+   * change.
+   */
   async #look(caller: Caller, session: string, attempts: readonly Attempt[]): Promise<void> {
     let rest = attempts
     for (let times = 0; rest.length > 0 && times < 8; times++) {

@@ -13,7 +13,9 @@ const DOORS = {
   'a completion': ['openai/chat/completions', { model: 'plimsoll', messages: [said] }],
 } as const
 
-/** The app over the sessions of the worker under test, of which the first answer does not arrive. */
+/**
+ * The app over the sessions of the worker under test, of which the first answer does not arrive.
+ */
 function losing(user: User) {
   const lost = Object.assign(new Error('Network connection lost.'), { retryable: true })
   let calls = 0

@@ -1,4 +1,6 @@
-/** What objects hold, read as they read it themselves: these suites run with encryption and without. */
+/**
+ * What objects hold, read as they read it themselves: these suites run with encryption and without.
+ */
 import { env, runInDurableObject } from 'cloudflare:test'
 import { encryptionOf, type ObjectStore, objectStore } from '../../../src/edge/objects/encryption.ts'
 import type { LogRow, RegisterRow, ScopeStore } from '../../../src/ports/store.ts'

@@ -28,7 +28,8 @@ class Meter {
       (exec) =>
         function (this: SqlStorage, query, ...bindings) {
           const cursor = exec.call(this, query, ...bindings)
-          // Here and no later, since a cursor can be asked in its own object alone; by then it was read.
+          // Here and no later, since a cursor can be asked in its own object alone; by then it was
+          // read.
           queueMicrotask(() => {
             meter.#read += cursor.rowsRead
             meter.#written += cursor.rowsWritten

@@ -30,7 +30,10 @@ export function rowsOf(stub: DurableObjectStub): Promise<Rows> {
   })
 }
 
-/** What is stored of a user, and of one of the user's sessions by itself: without its copy of what is the user's. */
+/**
+ * What is stored of a user, and of one of the user's sessions by itself: without its copy of what
+ * is the user's.
+ */
 export async function stateOf(user: User, session: string): Promise<Rows> {
   const [ofUser, ofSession] = await Promise.all([
     stateIn(userObject(user), [user.tenant ?? null, user.userId, null]),

@@ -11,7 +11,10 @@ const REASON = 'Instance dispose'
 
 type Method = (this: { readonly ctx: DurableObjectState }, ...args: unknown[]) => unknown
 
-/** Steps of some objects: the statements that they run, and each call's beginning and end, which is where others wait. */
+/**
+ * Steps of some objects: the statements that they run, and each call's beginning and end, which is
+ * where others wait.
+ */
 export interface Steps {
   readonly names: readonly string[]
 }
@@ -34,8 +37,8 @@ const plans = new Map<string, Plan>()
 const states = new WeakMap<object, DurableObjectState>()
 
 /**
- * Counts the steps of the objects of some scopes together from now on, and ends the one that takes step `at`, once. Of an object that
- * another step ended nothing more is counted until it wakes.
+ * Counts the steps of the objects of some scopes together from now on, and ends the one that takes
+ * step `at`, once. Of an object that another step ended nothing more is counted until it wakes.
  */
 export function watch(scopes: readonly Scope[], at = Number.POSITIVE_INFINITY): Steps {
   const plan = new Plan(at)
@@ -43,7 +46,10 @@ export function watch(scopes: readonly Scope[], at = Number.POSITIVE_INFINITY): 
   return plan
 }
 
-/** Which steps to try, from 1 on: calls' beginnings and ends above all, and of both these and the statements as many as there is time for. */
+/**
+ * Which steps to try, from 1 on: calls' beginnings and ends above all, and of both these and the
+ * statements as many as there is time for.
+ */
 export function chosen({ names }: Steps, most: number): readonly number[] {
   const all = names.map((name, index) => ({ place: index + 1, isBorder: / (begins|ends)$/.test(name) }))
   const borders = thinned(
@@ -73,7 +79,9 @@ function stubOf(scope: Scope): DurableObjectStub {
 
 let isBetween = false
 
-/** Puts itself between objects and their storage, once for all files of tests that run in one place. */
+/**
+ * Puts itself between objects and their storage, once for all files of tests that run in one place.
+ */
 export async function sabotage(): Promise<void> {
   if (isBetween) return
   isBetween = true
@@ -108,7 +116,10 @@ function watched(name: string, method: Method): Method {
   }
 }
 
-/** Rows of the objects of some scopes, without what differs from run to run: as one text, or a difference would fill the screen. */
+/**
+ * Rows of the objects of some scopes, without what differs from run to run: as one text, or a
+ * difference would fill the screen.
+ */
 export async function dump(scopes: readonly Scope[]): Promise<string> {
   const found = []
   for (const scope of scopes)

@@ -157,7 +157,9 @@ interface Act {
   readonly number: number
 }
 
-/** A clock by which a minute goes by between any two looks, so that no copy is ever young enough. */
+/**
+ * A clock by which a minute goes by between any two looks, so that no copy is ever young enough.
+ */
 function clock(): () => number {
   let at = Date.now()
   return () => {

@@ -1,7 +1,10 @@
 import type { Model, ModelEvent, ToolCallPart } from '../../../src/index.ts'
 import type { Caller } from './caller.ts'
 
-/** What a model does for one reply: text, other events, a wait, a failure. Without a `finish` of its own it ends with what it said. */
+/**
+ * What a model does for one reply: text, other events, a wait, a failure. Without a `finish` of its
+ * own it ends with what it said.
+ */
 export type Step = string | ModelEvent | Promise<unknown> | Error
 
 /** A model that plays replies in their order. */
@@ -76,7 +79,10 @@ export interface Coming {
   leave(): Promise<void>
 }
 
-/** Calls of one client and their answers, as text. Ids, and the hashes that are made of them, are numbered in the order in which they come. */
+/**
+ * Calls of one client and their answers, as text. Ids, and the hashes that are made of them, are
+ * numbered in the order in which they come.
+ */
 export class Transcript {
   readonly #caller: Caller
   readonly #ids = new Map<string, number>()

@@ -1,6 +1,7 @@
 /**
- * What chats send, byte for byte: the AI SDK's UI message stream, and OpenAI's Chat Completions. `recorded/` holds it, and what the session
- * holds then. A file there changes only where the wire is meant to change.
+ * What chats send, byte for byte: the AI SDK's UI message stream, and OpenAI's Chat Completions.
+ * `recorded/` holds it, and what the session holds then. A file there changes only where the wire
+ * is meant to change.
  */
 import { abortAllDurableObjects } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'

@@ -12,7 +12,9 @@ const HOUR = 3_600 * SECOND
 /** The test runner logs every abort but those with this reason. */
 const REASON = 'Instance dispose'
 
-/** An object with a work queue, which is made anew in its constructor, as the edge's objects do it. */
+/**
+ * An object with a work queue, which is made anew in its constructor, as the edge's objects do it.
+ */
 class Working {
   readonly #id = newObject().id
   readonly clock = new TestClock()
@@ -66,7 +68,10 @@ class Working {
     return this.with((_, storage) => storage.getAlarm())
   }
 
-  /** Moves the clock to the alarm, and runs it; undefined: none was set. @returns how far the clock moved */
+  /**
+   * Moves the clock to the alarm, and runs it; undefined: none was set. @returns how far the clock
+   * moved
+   */
   async ring(): Promise<number | undefined> {
     const at = await this.alarm()
     if (at === null) return undefined

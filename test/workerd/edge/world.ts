@@ -9,7 +9,10 @@ import { type Answered, Caller, fetchWorker, type User } from './caller.ts'
 
 export const said = (id: string, content: string, role = 'user') => ({ id, role, content, created_at: 0 })
 
-/** A caller and what is asked of their sessions; ids of ops are those of the messages, so that all of it can be repeated. */
+/**
+ * A caller and what is asked of their sessions; ids of ops are those of the messages, so that all
+ * of it can be repeated.
+ */
 export class World {
   readonly caller: Caller
 
@@ -88,7 +91,10 @@ export class World {
   }
 }
 
-/** Begins a write, and holds it where it asks for what the user's sessions share. @returns lets it go, and gives the status of its answer */
+/**
+ * Begins a write, and holds it where it asks for what the user's sessions share. @returns lets it
+ * go, and gives the status of its answer
+ */
 export async function held(world: World): Promise<() => Promise<number>> {
   const { refresh } = UserReplica.prototype
   let isFree = false

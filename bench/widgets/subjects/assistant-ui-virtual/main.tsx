@@ -1,4 +1,7 @@
-/** The thread as its guide on long threads has it: rows of @tanstack/react-virtual, a turn each, held at the end by the page. */
+/**
+ * The thread as its guide on long threads has it: rows of @tanstack/react-virtual, a turn each,
+ * held at the end by the page.
+ */
 import { ThreadPrimitive, unstable_useThreadMessageIds, useAuiState } from '@assistant-ui/react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'react'
@@ -28,7 +31,8 @@ function VirtualThread() {
     if (turns.length > 0) virtualizer.scrollToIndex(turns.length - 1, { align: 'end' })
   }, [turns.length, virtualizer])
 
-  // While the reader is at the end, rows that turn out higher than estimated must not push the end away.
+  // While the reader is at the end, rows that turn out higher than estimated must not push the end
+  // away.
   useEffect(() => {
     const { current: element } = scroller
     if (!element || !content.current) return

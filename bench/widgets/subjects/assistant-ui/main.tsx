@@ -1,4 +1,7 @@
-/** The thread as it comes: all messages are mounted. The styles of its kit let the browser skip painting what is off the screen. */
+/**
+ * The thread as it comes: all messages are mounted. The styles of its kit let the browser skip
+ * painting what is off the screen.
+ */
 import { ThreadPrimitive } from '@assistant-ui/react'
 import { Composer, MESSAGE_COMPONENTS, show } from '../assistant-ui-parts.tsx'
 import './off-screen.css'

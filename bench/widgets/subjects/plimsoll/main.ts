@@ -1,4 +1,7 @@
-/** The element by itself: the conversation is in the browser's database, and of it the newest page is read. */
+/**
+ * The element by itself: the conversation is in the browser's database, and of it the newest page
+ * is read.
+ */
 import '../../../../src/chat/define.ts'
 
 const chat = document.createElement('plimsoll-chat')

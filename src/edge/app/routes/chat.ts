@@ -30,7 +30,8 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       return new Response(stream, { headers: { ...UI_MESSAGE_STREAM_HEADERS, 'Plimsoll-Run': run } })
     },
   )
-  // The second spelling is that of the AI SDK's own transport, which names the chat and not the run.
+  // The second spelling is that of the AI SDK's own transport, which names the chat and not the
+  // run.
   for (const path of ['/v1/sessions/{session}/chat/{run}', '/v1/sessions/{session}/chat/{run}/stream'])
     endpoint(
       app,

@@ -5,7 +5,10 @@ import { endpoint, tagIn } from '../endpoint.ts'
 import { askSession, onSession, sessionScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
-/** What a model call is given, and what goes with it: compaction, rewinds and versions, the checkpoint, the start. */
+/**
+ * What a model call is given, and what goes with it: compaction, rewinds and versions, the
+ * checkpoint, the start.
+ */
 export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,

@@ -4,7 +4,10 @@ import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
 import type { AppEnv } from '../app-env.ts'
 import { onSession, sessionScope } from '../objects.ts'
 
-/** Hints over a WebSocket: that something has changed, never what. What is missed on the way, the next read shows. */
+/**
+ * Hints over a WebSocket: that something has changed, never what. What is missed on the way, the
+ * next read shows.
+ */
 export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
   app.get('/v1/sessions/:session/live', async ({ req, var: { settings, principal } }) => {
     const scope = sessionScope(principal, checkId('live', 'session', req.param('session')))

@@ -8,8 +8,9 @@ import { onSession, sessionScope } from '../objects.ts'
 const DEFAULT_SESSION = 'default'
 
 /**
- * Model Context Protocol, streamable HTTP: the memory tools, and the session's start as a resource. `/mcp` has a session of its own, which is
- * made if it is not there; `/v1/sessions/trip/mcp` is for one that is.
+ * Model Context Protocol, streamable HTTP: the memory tools, and the session's start as a resource.
+ * `/mcp` has a session of its own, which is made if it is not there; `/v1/sessions/trip/mcp` is for
+ * one that is.
  */
 export function mcpRoutes(app: OpenAPIHono<AppEnv>): void {
   for (const path of ['/mcp', '/v1/sessions/:session/mcp'])

@@ -12,8 +12,8 @@ import { onSession, sessionScope } from '../objects.ts'
 const DEFAULT_SESSION = 'default'
 
 /**
- * OpenAI's Chat Completions, for clients that know of a base URL alone: `/v1/openai`, whose session is made if it is not there, or
- * `/v1/sessions/trip/openai` for one that is.
+ * OpenAI's Chat Completions, for clients that know of a base URL alone: `/v1/openai`, whose session
+ * is made if it is not there, or `/v1/sessions/trip/openai` for one that is.
  */
 export function openaiRoutes(app: OpenAPIHono<AppEnv>): void {
   for (const path of ['/v1/openai/chat/completions', '/v1/sessions/:session/openai/chat/completions'])
@@ -37,7 +37,8 @@ async function complete(context: Context<AppEnv>, sessionId: string | undefined)
   const { value, bytes } = await readJson(req.raw)
   const key = req.header('Idempotency-Key')
   const isRetry = Number(req.header('X-Stainless-Retry-Count')) > 0
-  // An object whose answer is lost is asked again, and then must not answer anew; a client that repeats a request has no name for it.
+  // An object whose answer is lost is asked again, and then must not answer anew; a client that
+  // repeats a request has no name for it.
   const fresh = isRetry ? undefined : webHost.newId()
   const opId = key === undefined ? fresh : checkId('chat.completions', 'Idempotency-Key', key)
   const answered = await onSession(vars.settings, scope, (object) =>

@@ -8,7 +8,10 @@ import type { MediaPart, Message, MessageInput, Part } from '../../../ports/mess
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
 import { type Item, pictureId, type SentItem, type StoredItem, storedItems } from './items.ts'
 
-/** Messages in which an edit is looked for, where more of the log than was sent has to be read at all. */
+/**
+ * Messages in which an edit is looked for, where more of the log than was sent has to be read at
+ * all.
+ */
 const LOOK_BACK = 512
 
 export interface AdmitOptions {
@@ -27,13 +30,15 @@ export interface Admitted {
 }
 
 /**
- * Writes what is new of a client's messages, after it hid what the client has edited: see {@link align}. Reads no more of the log than was
- * sent, but for an edit. Hiding and writing are two commits: repeated after a failure between them, the second goes on.
+ * Writes what is new of a client's messages, after it hid what the client has edited: see
+ * {@link align}. Reads no more of the log than was sent, but for an edit. Hiding and writing are
+ * two commits: repeated after a failure between them, the second goes on.
  *
  * Contract: not called twice at once for one session.
  *
- * @throws ERR_INVALID_ARGUMENT (a result that answers no waiting call), ERR_TOOL_PENDING (results of some calls, not of all), ERR_CONFLICT
- *   (the key names a message that was hidden since, or answered long ago); nothing is written. What `session.append` throws.
+ * @throws ERR_INVALID_ARGUMENT (a result that answers no waiting call), ERR_TOOL_PENDING (results
+ * of some calls, not of all), ERR_CONFLICT (the key names a message that was hidden since, or
+ * answered long ago); nothing is written. What `session.append` throws.
  */
 export async function admit(
   session: SessionBase,
@@ -104,7 +109,10 @@ function replyTo(stored: readonly StoredItem[], id: string | undefined): Message
     : undefined
 }
 
-/** Only whole messages can be hidden: of one that holds several results, those that stay are written again. */
+/**
+ * Only whole messages can be hidden: of one that holds several results, those that stay are written
+ * again.
+ */
 function atMessages(
   { keep, added }: Alignment,
   sent: readonly SentItem[],
@@ -115,7 +123,10 @@ function atMessages(
   return atMessages({ keep: keep - 1, added: [(added[0] ?? sent.length) - 1, ...added] }, sent, stored)
 }
 
-/** Each new result answers a call of the newest reply before it, and where they are the end of it all, no call is left waiting. */
+/**
+ * Each new result answers a call of the newest reply before it, and where they are the end of it
+ * all, no call is left waiting.
+ */
 function checkResults(shown: readonly Item[], from: number): void {
   let calls: readonly string[] = []
   let waiting = new Set<string>()

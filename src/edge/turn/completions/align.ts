@@ -1,19 +1,25 @@
 /**
- * Which of the messages that a client sends are new. Chat Completions has no ids: some clients send only what is new, some their whole
- * history, some the end of it. So messages are known by content and place. The rules, the first that holds:
+ * Which of the messages that a client sends are new. Chat Completions has no ids: some clients send
+ * only what is new, some their whole history, some the end of it. So messages are known by content
+ * and place. The rules, the first that holds:
  *
- * 1. Nothing sent is a reply: all of it is new, but for what the log ends with unanswered already (a retry).
- * 2. What was sent up to its newest reply is the log up to its newest reply, or an end of that: what follows is new. Of what stands
- *    unanswered in the log, that which is not sent again is hidden: the client has taken it back.
- * 3. At least the newest replies are the same, with what comes before them as far as it goes (clients put summaries in place of what is
- *    older): as 2, unless 4 explains more of what was sent.
- * 4. The client's history begins like the log, or like a stretch of it with a reply in it, and goes on differently (an edit), or stops (a
- *    reply is to be made anew): what is left of the log is hidden, what is left of the history is new.
- * 5. Nothing is the same: into an empty log all is written; else what follows the newest reply sent, with that reply where results of its
- *    calls follow.
+ * 1. Nothing sent is a reply: all of it is new, but for what the log ends with unanswered already
+ *   (a retry).
+ * 2. What was sent up to its newest reply is the log up to its newest reply, or an end of that:
+ *   what follows is new. Of what stands unanswered in the log, that which is not sent again is
+ *   hidden: the client has taken it back.
+ * 3. At least the newest replies are the same, with what comes before them as far as it goes
+ *   (clients put summaries in place of what is older): as 2, unless 4 explains more of what was
+ *   sent.
+ * 4. The client's history begins like the log, or like a stretch of it with a reply in it, and goes
+ *   on differently (an edit), or stops (a reply is to be made anew): what is left of the log is
+ *   hidden, what is left of the history is new.
+ * 5. Nothing is the same: into an empty log all is written; else what follows the newest reply
+ *   sent, with that reply where results of its calls follow.
  *
- * Limit of the method: asked with one message that the log holds answered, it cannot tell "say that again" from a repeated request.
- * Callers that know of the repetition find out with {@link isAnswered}.
+ * Limit of the method: asked with one message that the log holds answered, it cannot tell "say that
+ * again" from a repeated request. Callers that know of the repetition find out with
+ * {@link isAnswered}.
  */
 import type { Item } from './items.ts'
 
@@ -43,7 +49,10 @@ export function align(sent: readonly Item[], stored: readonly Item[], isWhole: b
   return { keep: stored.length, added: placesFrom(sent, sent[reply]?.role === 'tool' ? reply - 1 : reply) }
 }
 
-/** By the first two rules, which need no more of the log than its end; undefined where neither holds. Pure. */
+/**
+ * By the first two rules, which need no more of the log than its end; undefined where neither
+ * holds. Pure.
+ */
 export function alignEnd(sent: readonly Item[], stored: readonly Item[]): Alignment | undefined {
   const reply = lastReply(sent)
   if (reply === 0) return unanswered(sent, stored)

@@ -18,8 +18,9 @@ export interface CompletionChatOptions extends AdmitOptions {
 }
 
 /**
- * A chat of OpenAI's Chat Completions: one call of the model, whose calls of the request's tools go to the client. Its reply is stored before
- * its end is sent; of one that breaks off nothing is stored, and the client may ask again.
+ * A chat of OpenAI's Chat Completions: one call of the model, whose calls of the request's tools go
+ * to the client. Its reply is stored before its end is sent; of one that breaks off nothing is
+ * stored, and the client may ask again.
  *
  * @throws ERR_INVALID_ARGUMENT (`argument`: path of the field)
  */

@@ -13,7 +13,9 @@ import {
 import { chatErrorOf } from './error.ts'
 import type { CompletionRequest } from './request.ts'
 
-/** Headers of a stream of chunks. `no-transform`: a proxy that compresses holds back what is short. */
+/**
+ * Headers of a stream of chunks. `no-transform`: a proxy that compresses holds back what is short.
+ */
 export const EVENT_STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-cache, no-transform',
@@ -36,9 +38,10 @@ interface Delta {
 }
 
 /**
- * Writes a turn as OpenAI's Chat Completions: one JSON text, or chunks as server-sent events, in the order in which clients expect them: the
- * role, what is said, the calls, the reason, the usage. A stream that fails ends with an event that holds an error in OpenAI's shape and
- * without `[DONE]`; the official clients throw it.
+ * Writes a turn as OpenAI's Chat Completions: one JSON text, or chunks as server-sent events, in
+ * the order in which clients expect them: the role, what is said, the calls, the reason, the usage.
+ * A stream that fails ends with an event that holds an error in OpenAI's shape and without
+ * `[DONE]`; the official clients throw it.
  */
 export class CompletionEncoder implements Encoder {
   readonly #head: { readonly id: string; readonly created: number; readonly model: string }

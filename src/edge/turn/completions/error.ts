@@ -14,7 +14,9 @@ export interface ChatErrorBody {
 
 export interface ChatError {
   readonly status: number
-  /** `Retry-After`, and `X-Should-Retry: false` where the official clients would try again in vain. */
+  /**
+   * `Retry-After`, and `X-Should-Retry: false` where the official clients would try again in vain.
+   */
   readonly headers: Readonly<Record<string, string>>
   readonly body: ChatErrorBody
 }
@@ -54,7 +56,10 @@ const KINDS: { readonly [Code in ErrorCode]?: Kind } = {
 
 const BUG: Kind = { status: 500, type: SERVER, isFinal: true }
 
-/** An error as the OpenAI door answers it. What is no `PlimsollError` is a bug: it is told as one, without its text. Pure. */
+/**
+ * An error as the OpenAI door answers it. What is no `PlimsollError` is a bug: it is told as one,
+ * without its text. Pure.
+ */
 export function chatErrorOf(error: unknown): ChatError {
   const known = isPlimsollError(error) ? error : undefined
   const kind = (known && KINDS[known.code]) ?? BUG

@@ -26,7 +26,10 @@ export interface StoredItem extends Item {
   readonly message: Message
 }
 
-/** What a client sent. Replies without text and calls are left out: they say nothing, and not every client keeps them. */
+/**
+ * What a client sent. Replies without text and calls are left out: they say nothing, and not every
+ * client keeps them.
+ */
 export function sentItems(
   messages: readonly { readonly message: ConversationMessage; readonly index: number }[],
 ): readonly SentItem[] {

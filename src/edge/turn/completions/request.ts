@@ -1,4 +1,7 @@
-/** What a client may ask of `POST /v1/openai/chat/completions`. What cannot be honoured is refused by name, never left out in silence. */
+/**
+ * What a client may ask of `POST /v1/openai/chat/completions`. What cannot be honoured is refused
+ * by name, never left out in silence.
+ */
 import { z } from '@hono/zod-openapi'
 import { checkTools } from '../../../kernel/context/head.ts'
 import { checkJson } from '../../../kernel/text/check-json.ts'
@@ -212,7 +215,10 @@ function toolChoiceOf({ tool_choice, tools }: ChatCompletionBody): ModelSettings
   return { name }
 }
 
-/** The first problem. Zod's messages name types and fields, and no values but those that are allowed. */
+/**
+ * The first problem. Zod's messages name types and fields, and no values but those that are
+ * allowed.
+ */
 function refused(error: z.ZodError): PlimsollError {
   const found = deepest(error.issues[0] as z.core.$ZodIssue)
   const [unknown] = found.code === 'unrecognized_keys' ? found.keys : []

@@ -9,7 +9,9 @@ import type { MessageInput } from '../../../ports/message.ts'
 import type { UIRequest } from './request.ts'
 import { ShownMessages, saysTheSame, underFreshId } from './shown-messages.ts'
 
-/** Messages that one request may add: a chat adds one or two, an import into an empty session more. */
+/**
+ * Messages that one request may add: a chat adds one or two, an import into an empty session more.
+ */
 const MOST_NEW = 100
 
 /** What is left to do once a request was applied. */
@@ -29,16 +31,18 @@ export type Applied =
 /**
  * Changes a session as a chat asks:
  *
- * - Messages of the user that are not known are new; the newest of them is left to the run to write. What stands before the newest known one is
- *   taken for known. Into an empty log all of them are written.
+ * - Messages of the user that are not known are new; the newest of them is left to the run to
+ *   write. What stands before the newest known one is taken for known. Into an empty log all of
+ *   them are written.
  * - Of an assistant's message nothing is taken but results of calls that wait.
  * - `regenerate-message` hides the reply that is named, or the newest one, and what follows it.
- * - An edit hides the message and what follows it; the new words are written under a fresh id, which shows as the chat's own. An edit that changes
- *   nothing hides what follows.
+ * - An edit hides the message and what follows it; the new words are written under a fresh id,
+ *   which shows as the chat's own. An edit that changes nothing hides what follows.
  *
  * Applying it again, also after it was cut short, leaves the session as applying it once.
  *
- * @throws ERR_NOT_FOUND (the reply to regenerate), ERR_CONFLICT (the message is an old one, and has no answer), as `session.append()`
+ * @throws ERR_NOT_FOUND (the reply to regenerate), ERR_CONFLICT (the message is an old one, and has
+ * no answer), as `session.append()`
  */
 export async function applyUIRequest(
   session: SessionBase,
@@ -61,7 +65,10 @@ export async function applyUIRequest(
   return { type: 'run', messageId: before.id, before }
 }
 
-/** Hides a reply: the one that is named, else that to the newest message of the chat, else the newest one. */
+/**
+ * Hides a reply: the one that is named, else that to the newest message of the chat, else the
+ * newest one.
+ */
 async function hideReply(
   session: SessionBase,
   messageId: string | undefined,
@@ -155,7 +162,10 @@ async function hideFrom(
   await rewind(session, first.id)
 }
 
-/** Hides a message that may stand further back than what was looked through. @returns whether it showed */
+/**
+ * Hides a message that may stand further back than what was looked through. @returns whether it
+ * showed
+ */
 async function hideIfShown(session: SessionBase, id: string, leavesSome = false): Promise<boolean> {
   try {
     if (leavesSome) await checkLeft(session, logId(id))
@@ -167,7 +177,9 @@ async function hideIfShown(session: SessionBase, id: string, leavesSome = false)
   }
 }
 
-/** @throws ERR_INVALID_ARGUMENT: no message shows before that one; ERR_NOT_FOUND: it does not show */
+/**
+ * @throws ERR_INVALID_ARGUMENT: no message shows before that one; ERR_NOT_FOUND: it does not show
+ */
 async function checkLeft(session: SessionBase, id: string): Promise<void> {
   if ((await session.history({ before: id, messages: 1 })).length > 0) return
   throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: no message would be left to answer', {

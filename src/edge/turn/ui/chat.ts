@@ -4,7 +4,10 @@ import { applyUIRequest } from './admit.ts'
 import { repeated, uiEncoder } from './encoder.ts'
 import { keyOf, readUIRequest, type UIRequestOptions } from './request.ts'
 
-/** A chat of the AI SDK: the edge's own agent answers, and what it says is a UI message stream. @throws ERR_INVALID_ARGUMENT */
+/**
+ * A chat of the AI SDK: the edge's own agent answers, and what it says is a UI message stream.
+ * @throws ERR_INVALID_ARGUMENT
+ */
 export function uiChat(body: unknown, options: UIRequestOptions): ChatRequest {
   const request = readUIRequest(body, options)
   return {

@@ -10,7 +10,10 @@ import { type Encoder, SSE_DONE, sse, type TurnEvent } from '../protocol.ts'
 import { codeOf, runErrorText } from '../run-error.ts'
 import { chunksOfMessage, chunksOfPart } from './part-chunks.ts'
 
-/** Headers by which clients know the AI SDK's UI message stream protocol, version 1, and proxies that they must not gather it. */
+/**
+ * Headers by which clients know the AI SDK's UI message stream protocol, version 1, and proxies
+ * that they must not gather it.
+ */
 export const UI_MESSAGE_STREAM_HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-cache',
@@ -45,11 +48,13 @@ function textOf(chunks: readonly UIMessageChunk[]): string {
 
 export interface UIMessageChunksOptions {
   /**
-   * Id of the UI message: that of the first message which the run records, or of `before`. So what a client puts together has the id
-   * that `toUIMessages` gives it after a reload.
+   * Id of the UI message: that of the first message which the run records, or of `before`. So what
+   * a client puts together has the id that `toUIMessages` gives it after a reload.
    */
   readonly messageId: string
-  /** A message of the assistant that the run goes on with; its parts come again right after `start`. */
+  /**
+   * A message of the assistant that the run goes on with; its parts come again right after `start`.
+   */
   readonly before?: UIMessage
 }
 
@@ -62,13 +67,15 @@ interface Piece {
 }
 
 /**
- * The events of one run as chunks of the AI SDK's UI message stream. Pure: the same events give the same chunks.
+ * The events of one run as chunks of the AI SDK's UI message stream. Pure: the same events give the
+ * same chunks.
  *
- * What a client puts together equals what `toUIMessages` gives of the log afterwards, but for three things: reasoning parts have the id
- * that names them in the stream; what a provider attached to reasoning that text followed comes with a reload only; and a reload shows
- * nothing of a reply that had nothing but reasoning. Where the recorded reply is
- * cut differently from what was streamed (two texts in a row, text that middleware changed), `reset-step` takes the step back and it
- * comes again: clients of `ai` 7 know that chunk.
+ * What a client puts together equals what `toUIMessages` gives of the log afterwards, but for three
+ * things: reasoning parts have the id that names them in the stream; what a provider attached to
+ * reasoning that text followed comes with a reload only; and a reload shows nothing of a reply that
+ * had nothing but reasoning. Where the recorded reply is cut differently from what was streamed
+ * (two texts in a row, text that middleware changed), `reset-step` takes the step back and it comes
+ * again: clients of `ai` 7 know that chunk.
  */
 export class UIMessageChunks {
   readonly #messageId: string
@@ -97,7 +104,8 @@ export class UIMessageChunks {
       case 'message':
         return event.message.role === 'assistant' ? this.#whole(event.message) : []
       case 'tool-result':
-        // What was settled before the first step belongs to a message of its own, unless the run goes on with that one.
+        // What was settled before the first step belongs to a message of its own, unless the run
+        // goes on with that one.
         return event.step === 0 && !this.#before ? [] : [resultChunk(event)]
       case 'finish':
         return event.result.reason === 'aborted'

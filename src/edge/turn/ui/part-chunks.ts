@@ -42,7 +42,10 @@ function chunksFrom(part: UIPart, id: string): readonly Chunk[] {
   }
 }
 
-/** A call in each of the states that it went through, as far as a client can tell them apart afterwards. */
+/**
+ * A call in each of the states that it went through, as far as a client can tell them apart
+ * afterwards.
+ */
 function toolChunks(part: UIPart): readonly Chunk[] {
   const { toolCallId, state, approval, input, rawInput, output, errorText, preliminary } = part
   const call = {

@@ -10,7 +10,10 @@ export interface UIRequest {
   readonly trigger: 'submit-message' | 'regenerate-message'
   /** All messages that the chat shows, or the last ones, oldest first. */
   readonly messages: readonly UIMessage[]
-  /** The message that is regenerated; that of the user which is edited; that of the assistant whose calls were answered. */
+  /**
+   * The message that is regenerated; that of the user which is edited; that of the assistant whose
+   * calls were answered.
+   */
   readonly messageId?: string
   /** Names the request: what is sent twice under one key is done once. */
   readonly idempotencyKey?: string
@@ -24,10 +27,12 @@ export interface UIRequestOptions {
 }
 
 /**
- * Reads the body of a request: what the AI SDK's `DefaultChatTransport` posts (`messages`, `trigger`, `messageId`; its `id` is the
- * chat's, which the address says), the same with one `message`, or `{ message: 'text' }`.
+ * Reads the body of a request: what the AI SDK's `DefaultChatTransport` posts (`messages`,
+ * `trigger`, `messageId`; its `id` is the chat's, which the address says), the same with one
+ * `message`, or `{ message: 'text' }`.
  *
- * A message of role `system` is refused: it would be read with the edge's own instructions, and anybody may post one.
+ * A message of role `system` is refused: it would be read with the edge's own instructions, and
+ * anybody may post one.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

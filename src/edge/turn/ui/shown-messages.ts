@@ -22,7 +22,9 @@ export class ShownMessages {
     return new ShownMessages(await session.history({ messages: LOOK_BACK }))
   }
 
-  /** Place of the message that begins a UI message; -1: it does not show, or stands further back. */
+  /**
+   * Place of the message that begins a UI message; -1: it does not show, or stands further back.
+   */
   placeOf(id: string): number {
     return this.messages.findIndex((message) => message.role !== 'tool' && uiId(message) === id)
   }
@@ -44,7 +46,10 @@ export function saysTheSame(message: Message, sent: UIMessage): boolean {
   return texts[0] === texts[1]
 }
 
-/** A message of the user under an id of its own in the log, since that of the chat names what was there before. */
+/**
+ * A message of the user under an id of its own in the log, since that of the chat names what was
+ * there before.
+ */
 export function underFreshId(sent: UIMessage, id: string): MessageInput {
   const [input] = fromUIMessages([{ ...sent, id }]) as [MessageInput]
   return withLayout(input, saidIn(input), { ...layoutOf(input), id: sent.id })

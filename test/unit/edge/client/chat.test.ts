@@ -66,7 +66,8 @@ describe('server-sent events', () => {
           let data: string[] = []
           let before = ''
           for (const [text, end] of lines) {
-            // An empty line that ends with \n after one that ended with \r is no line, but the end of that one.
+            // An empty line that ends with \n after one that ended with \r is no line, but the end
+            // of that one.
             const isHalf = text === '' && end === '\n' && before === '\r'
             before = end
             if (isHalf) continue

@@ -8,7 +8,10 @@ export interface SqliteStorage extends SqlStorageLike {
   failAt(beginning: string | undefined, times?: number): void
 }
 
-/** A Durable Object's storage over Node's SQLite, in memory: whoever makes another object over it knows what a restarted one would. */
+/**
+ * A Durable Object's storage over Node's SQLite, in memory: whoever makes another object over it
+ * knows what a restarted one would.
+ */
 export function sqliteStorage(): SqliteStorage {
   const database = new DatabaseSync(':memory:')
   const said: string[] = []

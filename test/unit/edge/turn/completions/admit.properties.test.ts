@@ -1,6 +1,7 @@
 /**
- * The law of the door: whatever part of the conversation a client sends, and however often it has to ask, the log shows the one true
- * conversation. The client here keeps that conversation; the server is a real session, and its model may fail and its answers get lost.
+ * The law of the door: whatever part of the conversation a client sends, and however often it has
+ * to ask, the log shows the one true conversation. The client here keeps that conversation; the
+ * server is a real session, and its model may fail and its answers get lost.
  */
 
 import fc from 'fast-check'
@@ -17,7 +18,9 @@ import { type FullSession, fullMemory } from '../../../../contract/full-memory.t
 import { logOf } from '../../../support/chat-client.ts'
 import { runs } from '../../../support/runs.ts'
 
-/** What goes wrong with an attempt: it does not arrive, the model fails, or the answer gets lost. */
+/**
+ * What goes wrong with an attempt: it does not arrive, the model fails, or the answer gets lost.
+ */
 type Fault = 'lost-before' | 'fails' | 'lost-after'
 
 interface Turn {
@@ -116,7 +119,10 @@ class Client {
     return calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: text }))
   }
 
-  /** To before a message of the user's, but not to before the first reply: there is nothing then by which to know the log. */
+  /**
+   * To before a message of the user's, but not to before the first reply: there is nothing then by
+   * which to know the log.
+   */
   #goBack(back: number): void {
     const places = this.conversation.flatMap(({ role }, place) => (role === 'user' && place > 1 ? place : []))
     const place = places.at(-1 - back)
@@ -137,7 +143,10 @@ function rewritten(reply: ConversationMessage): ConversationMessage {
   return { ...reply, content: reply.content.trim(), ...(calls && { tool_calls: calls }) }
 }
 
-/** As they are compared: clients may trim what a model said, and write its arguments in another order. */
+/**
+ * As they are compared: clients may trim what a model said, and write its arguments in another
+ * order.
+ */
 async function expectTrue({ session, conversation }: Client): Promise<void> {
   const truth = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
   const inputs = sentItems(conversation.map((message, index) => ({ message, index }))).map(
