@@ -11,10 +11,7 @@ const page = join(root, 'dist/web')
 
 /** Of which pages are made, and how. */
 const SOURCES = ['web', 'src', 'package-lock.json', 'vite.licenses.ts', 'worker/local/page.ts']
-/**
- * Of the reference at `/docs`: RapiDoc, copied here, since its package brings a hundred others that
- * its one file has inside.
- */
+/** Of the reference at `/docs`. */
 const REFERENCE = ['rapidoc-min.js', 'rapidoc-min.js.LICENSE.txt']
 
 /** Whether the page is as its sources are. */
@@ -47,7 +44,7 @@ export async function buildPage({ only = false } = {}): Promise<void> {
       logLevel: 'warn',
       build: { outDir: made, emptyOutDir: true },
     })
-    for (const file of REFERENCE) cpSync(join(root, 'web/reference', file), join(made, file))
+    for (const file of REFERENCE) cpSync(join(root, 'node_modules/rapidoc/dist', file), join(made, file))
     const files = filesIn(made)
     for (const file of files) {
       mkdirSync(dirname(join(page, file)), { recursive: true })
