@@ -36,9 +36,7 @@ describe('the memory panel', () => {
     await until(() => find('.fact').classList.contains('pinned'))
     button('Confirm as mine').click()
     await until(() => fake.facts.every(({ trust }) => trust === 'user'))
-    // When the page is idle, which may be now, it prepares a reply.
-    const asked = fake.calls.map(([name]) => name).filter((name) => name !== 'prepare')
-    expect(asked).toEqual(['create', 'pin', 'promote'])
+    expect(fake.calls.map(([name]) => name)).toEqual(['create', 'pin', 'promote'])
   })
 
   it('edits a fact in its place', async () => {

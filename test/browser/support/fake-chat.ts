@@ -113,7 +113,8 @@ export class FakeChat {
       conversation: {
         subscribe,
         getSnapshot: () => this.#state,
-        prepare: () => note('prepare'),
+        // Called when the page is idle, which may be between any two other calls.
+        prepare: () => {},
         open: async (sessionId, { home = 'local' } = {}) => {
           note('open', sessionId)
           shown(sessionId, home)
