@@ -1,5 +1,5 @@
+import { readSession, readSessions } from '../features/read-sessions.ts'
 import { changeRegister } from '../features/register.ts'
-import { readSession, readSessions } from '../features/session-list.ts'
 
 import type { KernelMemory } from '../kernel/feature.ts'
 import { addSession } from '../kernel/log/session-list.ts'

@@ -4,7 +4,7 @@ import { checkOptions, invalid } from '../ports/options.ts'
 import { isSince, needPeer } from '../ports/peer.ts'
 import type { Store } from '../ports/store.ts'
 import type { KeyValue, PageEvents } from './browser.ts'
-import { RecoveringStore } from './recovering-store.ts'
+import { RecoveringStore } from './dexie-store.ts'
 import type { StoreStatus } from './store-status.ts'
 import type { ChannelLike } from './tab-channel.ts'
 

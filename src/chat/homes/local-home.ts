@@ -1,4 +1,4 @@
-import { readSession, readSessions } from '../../features/session-list.ts'
+import { readSession, readSessions } from '../../features/read-sessions.ts'
 
 import type { Store } from '../../ports/store.ts'
 import type { StoreStatus } from '../../stores/dexie.ts'

@@ -1,5 +1,5 @@
 import { LIVE } from '../../features/facts/fact.ts'
-import { readSession } from '../../features/session-list.ts'
+import { readSession } from '../../features/read-sessions.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { branchesOf, readMarks } from '../../operations/marks.ts'

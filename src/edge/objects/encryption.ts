@@ -8,7 +8,7 @@ import { KEY_REGISTER } from '../../stores/encrypted/key-ring.ts'
 import { eachOf, type Keys } from '../../stores/encrypted/keys.ts'
 import { secretKeys } from '../../stores/encrypted/secret-keys.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
-import { laterScope } from './later-scope.ts'
+import { lazyScope } from './lazy-scope.ts'
 
 /** What an object encrypts by. All objects of a Worker need the same. */
 export interface EncryptionSettings {
@@ -112,7 +112,7 @@ function keylessStore(store: Store): ObjectStore {
     const inner = store.open(scope)
     const name = scopeName(scope)
     if (plain.has(name)) return inner
-    return laterScope(inner, async () => {
+    return lazyScope(inner, async () => {
       if (plain.has(name)) return inner
       if (await inner.register(KEY_REGISTER)) return sealed.open(scope)
       plain.add(name)

@@ -19,8 +19,8 @@ import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
+import { RecentPulls } from '../replica/recent-pulls.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
-import { Replicas } from '../replica/replicas.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { Claims } from '../rows/claims.ts'
 import type { SessionScope } from '../rows/session-record.ts'
@@ -81,7 +81,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   extends DurableObject<Env>
   implements UserHome
 {
-  readonly #replicas = new Replicas({ storage: this.ctx.storage, now: webHost.now })
+  readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
     alarms: objectAlarms(this.ctx.storage),

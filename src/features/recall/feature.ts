@@ -5,7 +5,7 @@ import { checkCount, checkId, checkOptions, checkText, invalid } from '../../ker
 import type { Fact } from '../../ports/fact.ts'
 import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
 import { PLACES } from '../places.ts'
-import { readSessions } from '../session-list.ts'
+import { readSessions } from '../read-sessions.ts'
 import { Findable, Searchable, UserFactLists } from '../slots.ts'
 import { find } from './find.ts'
 import { type LexicalRecallOptions, lexicalRecall, type Recall } from './lexical-recall.ts'

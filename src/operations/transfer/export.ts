@@ -1,5 +1,5 @@
 import { noteAudit } from '../../features/audit.ts'
-import { readSession, readSessions } from '../../features/session-list.ts'
+import { readSession, readSessions } from '../../features/read-sessions.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'

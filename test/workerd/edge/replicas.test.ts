@@ -1,15 +1,15 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { Replicas } from '../../../src/edge/replica/replicas.ts'
+import { RecentPulls } from '../../../src/edge/replica/recent-pulls.ts'
 
 const MINUTE = 60_000
 
 function inObject(
-  run: (replicas: Replicas, clock: { now: number }, state: DurableObjectState) => Promise<void>,
+  run: (replicas: RecentPulls, clock: { now: number }, state: DurableObjectState) => Promise<void>,
 ) {
   return runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, state) => {
     const clock = { now: 1_000 * MINUTE }
-    await run(new Replicas({ storage: state.storage, now: () => clock.now }), clock, state)
+    await run(new RecentPulls({ storage: state.storage, now: () => clock.now }), clock, state)
   })
 }
 
@@ -38,7 +38,7 @@ describe('the replicas of a user', () => {
       }
       const rows = storage.sql.exec('SELECT COUNT(*) AS count FROM plimsoll_edge_replica').one()
       expect(rows.count).toBe(64)
-      const again = new Replicas({ storage, now: () => clock.now })
+      const again = new RecentPulls({ storage, now: () => clock.now })
       expect(again.recent()).toHaveLength(32)
       expect(again.recent()[0]).toBe('s99')
     }))

@@ -1,8 +1,8 @@
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 
-/** Replicas that are remembered. */
+/** Copies that are remembered. */
 const MOST_KEPT = 64
-/** Replicas that one commit pokes. */
+/** Copies that one commit pokes. */
 const MOST_POKED = 32
 /**
  * A replica that pulled longer ago is told nothing: that would only wake it, and it pulls by itself
@@ -12,7 +12,7 @@ const LATELY_MS = 600_000
 /** How exact the times are: a replica that pulls often is not written down each time. */
 const EXACT_MS = 10_000
 
-export interface ReplicasParts {
+export interface RecentPullsParts {
   readonly storage: SqlStorageLike
   readonly now: () => number
 }
@@ -22,11 +22,11 @@ export interface ReplicasParts {
  * the database of the user's object, in the table `plimsoll_edge_replica`. At most 64; the longest
  * ago are forgotten first.
  */
-export class Replicas {
-  readonly #parts: ReplicasParts
+export class RecentPulls {
+  readonly #parts: RecentPullsParts
   #isReady = false
 
-  constructor(parts: ReplicasParts) {
+  constructor(parts: RecentPullsParts) {
     this.#parts = parts
   }
 

@@ -6,7 +6,7 @@ import type { ScopeStore } from '../../ports/store.ts'
  * @param watched whose hints of changes it gives on
  * @param open Contract: gives the scope as it is now
  */
-export function laterScope(watched: ScopeStore, open: () => Promise<ScopeStore>): ScopeStore {
+export function lazyScope(watched: ScopeStore, open: () => Promise<ScopeStore>): ScopeStore {
   return {
     commit: async (ops, decide) => (await open()).commit(ops, decide),
     entries: async (query) => (await open()).entries(query),
