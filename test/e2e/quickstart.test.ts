@@ -45,6 +45,8 @@ function patternOf(shown: string): RegExp {
 const steps = stepsOf(readFileSync(resolve(root, 'docs/quickstart.md'), 'utf8'))
 const data = mkdtempSync(join(tmpdir(), 'plimsoll-quickstart-'))
 let outputs: readonly string[] = []
+/** What the edge said: it tells why there is no output. */
+let log = ''
 
 beforeAll(async () => {
   const port = await freePort()
@@ -67,11 +69,13 @@ beforeAll(async () => {
   await once(bash, 'close')
   clearTimeout(timer)
   outputs = said.split(MARK)
+  log = readFileSync(join(data, 'edge.log'), 'utf8')
 }, TIMEOUT_MS + 10_000)
 
 afterAll(() => rmSync(data, { recursive: true, force: true }))
 
 describe('the quickstart prints what it says', () => {
   for (const [index, { commands, shown }] of steps.entries())
-    it(`for ${commands.trim().split('\n').at(-1)}`, () => expect(outputs[index]).toMatch(patternOf(shown)))
+    it(`for ${commands.trim().split('\n').at(-1)}`, () =>
+      expect(outputs[index], log).toMatch(patternOf(shown)))
 })
