@@ -11,12 +11,12 @@ export type Checked = { readonly value: unknown } | { readonly problems: readonl
 
 /** A schema that is ready for use. */
 export interface InputSchema {
-  /** What the model is told. */
+  /** What the model sees. */
   readonly json: JsonSchema
   check(input: Json): Checked | Promise<Checked>
 }
 
-/** Problems that the model is told of at once. */
+/** Problems that the model sees at once. */
 const MOST_PROBLEMS = 5
 
 /** @throws ERR_INVALID_ARGUMENT */

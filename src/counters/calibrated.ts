@@ -52,7 +52,7 @@ export interface CalibratedCounter extends Counter {
  * A counter that learns from the usage which a provider reports. Within an epoch nothing changes,
  * so that the prefix holds; when the next one begins, its counts are multiplied by the ratio of
  * reported to counted tokens of the last 8 reports together, which the epoch records, so that
- * whoever reads the log later counts the same. Where a report shows that the request would be over
+ * a later reader of the log counts the same. Where a report shows that the request would be over
  * the line, the next call begins that epoch at once, with cause `budget`. Where nothing could be
  * built under the new ratio, the epoch's own stays.
  *

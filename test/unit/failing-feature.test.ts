@@ -10,7 +10,7 @@ import {
 
 type Part = 'read' | 'holds' | 'head' | 'since' | 'tail'
 
-/** A feature that shows a note, and fails where it is told to. */
+/** A feature that shows a note, and fails on demand. */
 function notes() {
   const state = { note: 'one', fails: undefined as Part | undefined }
   const check = (part: Part): void => {

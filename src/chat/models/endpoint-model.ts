@@ -5,7 +5,7 @@ import { type OpenAIInputToolCall, parseOpenAIReply, toOpenAI } from '../../rend
 import { followed } from './followed-signal.ts'
 
 /**
- * A server that speaks OpenAI's Chat Completions. For developers: whoever may use the page can read
+ * A server that speaks OpenAI's Chat Completions. For developers: any user of the page can read
  * the key.
  */
 export interface Endpoint {

@@ -30,7 +30,7 @@ export interface GuestToken {
   readonly expiresAt: number
 }
 
-/** People who have not signed in. Whoever holds a token is that guest; nobody else can be. */
+/** People who have not signed in. The holder of a token is that guest; nobody else can be. */
 export interface GuestTokens {
   /** A new guest, of a tenant where one is given. @throws ERR_INVALID_ARGUMENT */
   issue(tenant?: string): Promise<GuestToken>

@@ -164,7 +164,7 @@ export class ScopeImport {
         base,
         ...(lane !== undefined && { lane }),
         ...(sources && { sources }),
-        // What a context froze is no more trusted than its file: contexts begin anew.
+        // What a context froze is no more trusted than its file: contexts start over.
         body:
           whole === undefined || (!isTrusted(most) && line.type !== 'rewind') ? null : JSON.stringify(whole),
       },

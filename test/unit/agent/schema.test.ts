@@ -78,7 +78,7 @@ describe('a JSON Schema', () => {
 })
 
 describe('a standard schema', () => {
-  it('is told to the model in the draft of ours, without naming it, as plain JSON', () => {
+  it('is given to the model in the draft of ours, without naming it, as plain JSON', () => {
     const targets: string[] = []
     const jsonSchema = {
       input: ({ target }: { target: string }) => {

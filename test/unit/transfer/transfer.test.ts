@@ -793,7 +793,7 @@ describe('trust', () => {
     )
     expect(trusts).toEqual(['user', 'user', 'assistant', 'web'])
     expect((await memoryOf(own).user(ADA).facts.list()).map(({ text }) => text)).toEqual(['Never fly.'])
-    // Whoever imports into what the file was made of lowers nothing.
+    // An import into the exported log itself lowers nothing.
     const before = await readAll(source.open(TRIP))
     const same = await load(source, ADA, lines, { trust: 'import' })
     expect([same.conflicts.count, same.parts.log.written]).toEqual([0, 0])
