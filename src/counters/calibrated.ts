@@ -83,9 +83,13 @@ export function calibrated(counter: Counter): CalibratedCounter {
       const reported = inputTokens(usage)
       if (reported === undefined) return
       if (!(reported > 0 && Number.isFinite(reported)))
-        throw new PlimsollError('ERR_INVALID_ARGUMENT', `report: usage has ${reported} input tokens`, {
-          argument: 'usage',
-        })
+        throw new PlimsollError(
+          'ERR_INVALID_ARGUMENT',
+          `report: usage must have more than 0 input tokens, not ${reported}`,
+          {
+            argument: 'usage',
+          },
+        )
       if (receipt.used < receipt.cap * LEAST_SHARE) return
       reports.push({ counted: receipt.used / (receipt.calibration ?? 1), reported })
       if (reports.length > REPORTS) reports.shift()

@@ -123,6 +123,6 @@ it('two features that stand for messages are refused when a session opens', () =
   const other = { ...compaction(), name: 'digest' } as Feature<'digest'>
   const memory = createMemory({ store: mapStore(), budget: 4_000, use: [compaction(), other] })
   expect(() => memory.session({ userId: 'ada' })).toThrow(
-    'session: use has compaction() and digest(), of which only one can stand for messages',
+    'session: use has compaction() and digest(): only one of them can stand for messages',
   )
 })

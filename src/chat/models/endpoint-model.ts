@@ -111,7 +111,7 @@ function chunkIn(data: string): Chunk {
   try {
     return JSON.parse(data)
   } catch {
-    throw failed('said what is no JSON')
+    throw failed('sent a piece that is not JSON')
   }
 }
 

@@ -48,7 +48,7 @@ export async function copyScope(
     await copy.registers()
     if ((await from.head()).seq === seq) return { seq }
   }
-  throw conflict('the source changed at every look')
+  throw conflict('the source changed during every attempt')
 }
 
 /** One pass of a copy. */

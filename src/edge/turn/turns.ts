@@ -106,9 +106,13 @@ export class Turns {
 
   async #startNext(request: ChatRequest, session: Open): Promise<RunStream> {
     if (this.#waiting >= MOST_WAITING)
-      throw new PlimsollError('ERR_OVERLOADED', 'chat.completions: too many wait in this session already', {
-        retryAfter: RETRY_AFTER,
-      })
+      throw new PlimsollError(
+        'ERR_OVERLOADED',
+        'chat.completions: too many requests wait in this session already',
+        {
+          retryAfter: RETRY_AFTER,
+        },
+      )
     this.#waiting++
     const next = this.#newest.then(async () => {
       this.#waiting--

@@ -262,7 +262,7 @@ export class EncryptedScope implements ScopeStore {
   /** @throws ERR_DECRYPT: the scope is in the clear, and must not be */
   #check({ isPlain }: KeyState): void {
     if (isPlain && !this.#parts.keepsPlain)
-      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: what is there was not encrypted')
+      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: the stored data is not encrypted')
   }
 
   /** Whether the newest key has encrypted enough. */

@@ -60,7 +60,7 @@ export async function keptKeys(options: KeptKeysOptions): Promise<Keys> {
       database.close()
     }
   } catch (cause) {
-    throw new PlimsollError('ERR_STORAGE', `keptKeys: this browser keeps no key in ${name}`, { cause })
+    throw new PlimsollError('ERR_STORAGE', `keptKeys: this browser cannot keep a key in ${name}`, { cause })
   }
 }
 

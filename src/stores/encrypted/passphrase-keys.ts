@@ -57,7 +57,7 @@ export function passphraseKeys(passphrase: string, options: PassphraseOptions = 
     },
     unwrap: async (_, { info, bytes }, place) => {
       if (!isOurs(info))
-        throw new PlimsollError('ERR_DECRYPT', 'passphraseKeys: it was not wrapped by a passphrase')
+        throw new PlimsollError('ERR_DECRYPT', 'passphraseKeys: the key was not wrapped by a passphrase')
       return decrypt(await keyOf(info), place, bytes)
     },
   }

@@ -325,7 +325,7 @@ describe('what a model remembers', () => {
     await session.append({ role: 'user', content: 'Go.' })
     await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }, 'a')
     expect(await ask(session, 'memory_finding', { text: 'The hotel is full.' }, 'b')).toMatch(
-      /^Error: nothing was done: the scope may have 1 live facts at most \(facts\)\. A limit is reached: go on without it/,
+      /^Error: nothing was done: the scope may have at most 1 live facts \(facts\)\. A limit is reached: go on without it/,
     )
   })
 

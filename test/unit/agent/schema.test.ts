@@ -39,7 +39,7 @@ describe('a schema', () => {
   it('that cannot be read is refused by its name', () => {
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
-    expect(() => create(cycle)).toThrow(refused(/is no JSON Schema/))
+    expect(() => create(cycle)).toThrow(refused(/is not a JSON Schema/))
   })
 })
 
@@ -101,7 +101,7 @@ describe('a standard schema', () => {
       throw new Error('a Date')
     }
     expect(() => create(standard({ jsonSchema: { input } }))).toThrow(
-      refused(/of mine cannot be told as JSON Schema: Error: a Date/),
+      refused(/of mine cannot be written as JSON Schema: Error: a Date/),
     )
   })
 

@@ -97,7 +97,7 @@ describe('a caller without credentials (T35)', () => {
     })
     expect(response.status).toBe(401)
     const { detail, code } = await problemOf(response)
-    expect([detail, code]).toEqual(['authenticate: the token does not hold', 'ERR_UNAUTHENTICATED'])
+    expect([detail, code]).toEqual(['authenticate: the token is not valid', 'ERR_UNAUTHENTICATED'])
   })
 
   it('is let in by a good one, so that the others are refused for what they are', async () => {
