@@ -31,7 +31,7 @@ export interface Samples {
 }
 
 /**
- * Exchanges that are appended before a short history is made anew; a long one may grow by a
+ * Exchanges that are appended before a short history is made again; a long one may grow by a
  * twentieth.
  */
 const LEAST_GROWTH = 40

@@ -41,7 +41,7 @@ export async function start(
 }
 
 /**
- * A port on which nobody listens now, below those that systems give to whoever asks for any: it
+ * A port on which nobody listens now, below those that systems give to those who ask for any: it
  * stays free for a while.
  */
 export async function freePort(): Promise<number> {

@@ -1,7 +1,7 @@
 const SESSION = 'session'
 
 /**
- * The session that the address names, as `#session=…`: in the fragment, which no server is told.
+ * The session that the address names, as `#session=…`: in the fragment, which goes to no server.
  */
 export function linkedSession(): string | undefined {
   return new URLSearchParams(location.hash.slice(1)).get(SESSION) ?? undefined

@@ -1,6 +1,6 @@
 /**
  * The service worker: keeps this version of the page, and opens it without a network. A newer one
- * waits until it is told to take over.
+ * waits for the signal to take over.
  */
 import { cleanupOutdatedCaches, createHandlerBoundToURL, precacheAndRoute } from 'workbox-precaching'
 import { NavigationRoute, registerRoute } from 'workbox-routing'

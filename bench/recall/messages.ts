@@ -14,7 +14,7 @@ const PER_DAY = 40
 const START = 1_700_000_000_000
 
 /**
- * Messages of sentences from the turns, drawn and put together anew; the same for equal data. Ids
+ * Messages of sentences from the turns, drawn and put together again; the same for equal data. Ids
  * are UUIDs.
  */
 export function messagesFrom({ turns }: Locomo, count: number): RecallDocument[] {

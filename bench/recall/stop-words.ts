@@ -1,5 +1,5 @@
 /**
- * What a peer is told to leave out: the closed classes of English, and what is left of
+ * What a peer leaves out: the closed classes of English, and what is left of
  * contractions.
  */
 export const stopWords: ReadonlySet<string> = new Set(

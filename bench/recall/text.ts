@@ -29,7 +29,7 @@ export function recallText(report: RecallReport): string {
           `Known items in recordings, percent: recall@1 / recall@10 / MRR; amid: in a long text's middle, which plimsoll does not index\n${knownItemTable(knownItems)}`,
         ]
       : []),
-    `${messages} messages of 250 characters, sentences of LoCoMo drawn anew; top 10\n${speedTable(speed)}`,
+    `${messages} messages of 250 characters, sentences of LoCoMo drawn at random; top 10\n${speedTable(speed)}`,
     `Appends with recall and without, in turns: medians of one append, of the ratios of pairs, and the ratio of sums\n${appendTable(stores.appends)}`,
     `First recall of a session that nothing was read of yet, over a new connection or a new store object\n${reopenTable(stores.reopens)}`,
     `esbuild --bundle --minify --format=esm --platform=browser, gzip -9\n${sizeTable(sizes)}`,

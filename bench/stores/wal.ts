@@ -4,9 +4,9 @@ import { join } from 'node:path'
 const HEADER = 32
 const FRAME_HEADER = 24
 
-/** Commits in a write-ahead log since it last began anew, from SQLite's file format. */
+/** Commits in a write-ahead log since it last started over, from SQLite's file format. */
 export interface WalCommits {
-  /** Another one means that the log began anew. */
+  /** Another one means that the log started over. */
   readonly salt: string
   readonly commits: number
 }
@@ -21,7 +21,7 @@ export function walCommits(folder: string): WalCommits {
   const salt = bytes.toString('hex', 16, 24)
   let commits = 0
   for (let at = HEADER; at + FRAME_HEADER + pageSize <= bytes.length; at += FRAME_HEADER + pageSize) {
-    // What follows was written before the log began anew.
+    // What follows was written before the log started over.
     if (bytes.toString('hex', at + 8, at + 16) !== salt) break
     // The last frame of a commit says how long the database is after it.
     if (bytes.readUInt32BE(at + 4) > 0) commits++
@@ -29,7 +29,7 @@ export function walCommits(folder: string): WalCommits {
   return { salt, commits }
 }
 
-/** Commits between two looks; of a log that began anew, those that are in it. */
+/** Commits between two looks; of a log that started over, those that are in it. */
 export function commitsBetween(before: WalCommits, after: WalCommits): number {
   return after.salt === before.salt ? after.commits - before.commits : after.commits
 }

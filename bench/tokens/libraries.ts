@@ -7,7 +7,7 @@ export interface Library {
   forget?(): void
 }
 
-/** How each is loaded; whoever measures one in a process of its own loads no other. */
+/** How each is loaded; a process that measures one loads no other. */
 const LOADERS = {
   'plimsoll o200k': async (): Promise<Library> => {
     const { loadO200k } = await import('../../src/counters/o200k.ts')

@@ -10,7 +10,7 @@ export interface BudgetOptions {
   readonly limit: number
 }
 
-/** Shares of the limit at which the model is told, the highest first. */
+/** Shares of the limit at which the model gets a warning, the highest first. */
 const NUDGES = [0.9, 0.75] as const
 
 /**

@@ -8,7 +8,7 @@ import { pendingCalls, type Written } from './transcript.ts'
 import { Aborted, within } from './within.ts'
 
 /**
- * How often a result is recorded anew because what was recorded before does not show, having been
+ * How often a result is recorded again because what was recorded before does not show, having been
  * rewound.
  */
 const TRIES = 8

@@ -21,7 +21,7 @@ const SECTION_NAME = /^[\w-]{1,64}$/
 
 /** Middleware in the order in which it runs. */
 export interface Composed {
-  /** Begins a run: every middleware starts anew. */
+  /** Begins a run: with every middleware at its start. */
   start(run: ComposedRun): ComposedHooks
 }
 
@@ -55,7 +55,7 @@ export interface ComposedHooks {
 
 /**
  * Makes one of several middlewares: by `order`, equal ones by their place in the list, after-hooks
- * in reverse. A hook that fails or hangs is told; that of an enricher is passed over, that of a
+ * in reverse. A hook that fails or hangs is reported; that of an enricher is passed over, that of a
  * guard stops the run.
  *
  * @throws ERR_INVALID_ARGUMENT

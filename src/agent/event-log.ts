@@ -3,7 +3,7 @@ import type { AgentResult, AgentRun } from './options.ts'
 import { isThenable } from './within.ts'
 
 /**
- * The events of one run: kept, handed to the listener as they come, and to whoever iterates, from
+ * The events of one run: kept, handed to the listener as they come, and to each iterator, from
  * the first one on.
  */
 export class EventLog {
@@ -64,7 +64,7 @@ export class EventLog {
 
 /** What a run is to its caller: its result to wait for, its events to read. */
 export function runOf(events: EventLog, result: Promise<AgentResult>): AgentRun {
-  // Whoever only reads the events learns of a failure there; whoever waits gets a rejection of
+  // A reader of the events alone learns of a failure there; one who waits gets a rejection of
   // their own.
   result.catch(() => {})
   return {

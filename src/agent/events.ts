@@ -56,7 +56,7 @@ export type AgentEvent =
   | { readonly type: 'tool-call'; readonly step: number; readonly call: AgentCall }
   /** Its tool begins: the arguments are valid and nothing denied it. */
   | { readonly type: 'tool-start'; readonly step: number; readonly call: AgentCall }
-  /** Its result is in the conversation. `output` is what was recorded, by whoever was first. */
+  /** Its result is in the conversation. `output` is what was recorded, by the first to do so. */
   | {
       readonly type: 'tool-result'
       readonly step: number

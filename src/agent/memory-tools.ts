@@ -17,7 +17,7 @@ export interface MemoryToolsOptions {
   readonly only?: readonly MemoryToolName[]
 }
 
-/** In the order in which a model is told of them. */
+/** In the order in which a model sees them. */
 const TOOLS: readonly MemoryTool[] = [
   finding,
   blocker,
@@ -56,7 +56,7 @@ export function memoryTools(session: AgentSession, options: MemoryToolsOptions =
 }
 
 /**
- * The same tools as a model is told of them, for `session.context({ tools })` in a loop of one's
+ * The same tools as a model sees them, for `session.context({ tools })` in a loop of one's
  * own.
  *
  * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in

@@ -10,7 +10,7 @@ import type { AgentCall, CallStatus } from './events.ts'
  * Something that watches a run or takes part in it. Hooks run by `order`, the lowest first, and
  * where it is equal by their place in the list; the two `after` hooks the other way round.
  *
- * An *enricher* fails open: what it throws, or that it does not end in time, is told by an event,
+ * An *enricher* fails open: what it throws, or that it does not end in time, becomes an event,
  * and the run goes on without it. A *guard* fails closed: the run stops, and the calls that wait
  * are answered by an error.
  */
@@ -123,8 +123,8 @@ export interface Stop {
 /** Tokens of one model call, or of all calls of a run. */
 export interface CallUsage {
   /**
-   * By the context's own count: all of the input, and what of it the provider's cache can hold from
-   * the run's last call.
+   * By the context's own count: all of the input, and the part that the provider may have cached
+   * from the run's last call.
    */
   readonly predicted: { readonly input: number; readonly cached: number }
   /** By the provider; absent where it said nothing, and a number that it did not say is 0. */

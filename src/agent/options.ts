@@ -19,7 +19,7 @@ export interface AgentTool<Input = unknown> {
    * fit are answered by an error that says where and why.
    */
   readonly inputSchema: JsonSchema | StandardSchema
-  /** What the model is told of a Standard Schema that cannot say it itself. */
+  /** What the model gets for a Standard Schema that cannot say it itself. */
   readonly jsonSchema?: JsonSchema
   /** Label of the results. Default `tool`. */
   readonly trust?: 'tool' | 'web'

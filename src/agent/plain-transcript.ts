@@ -39,7 +39,7 @@ export class PlainTranscript implements Transcript {
     const messages = inputs.map((input, index) => checkMessage('runAgent', name(index), input, this.#host))
     this.#messages.push(...messages)
     if (messages[0]?.role === 'tool') this.#sortResults()
-    // Who is told of them may change them.
+    // The receiver may change them.
     return { messages: copyOf(messages), repeated: false }
   }
 

@@ -14,14 +14,14 @@ export interface ProgressOptions {
    * stuck. Default 5.
    */
   readonly stale?: number
-  /** How often the model is told before the run is stopped; 0 or more. Default 2. */
+  /** How often the model gets a nudge before the run is stopped; 0 or more. Default 2. */
   readonly nudges?: number
 }
 
 /**
  * Notices a run that gets nowhere: tells the model in the tail, and stops the run if that does not
  * help, with a reason that begins with `stuck`. A step that is not stuck and brings a new name
- * starts the count of nudges anew. Order 50; fails open.
+ * resets the count of nudges. Order 50; fails open.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

@@ -43,7 +43,7 @@ async function begin(
   host: Host,
   emit: (event: AgentEvent) => void,
 ): Promise<AgentResult> {
-  // Whoever iterates or listens may do so before the first event.
+  // Readers and listeners may start before the first event.
   await undefined
   const controller = host.controller()
   const { signal, session } = options

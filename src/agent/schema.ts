@@ -11,12 +11,12 @@ export type Checked = { readonly value: unknown } | { readonly problems: readonl
 
 /** A schema that is ready for use. */
 export interface InputSchema {
-  /** What the model is told. */
+  /** What the model sees. */
   readonly json: JsonSchema
   check(input: Json): Checked | Promise<Checked>
 }
 
-/** Problems that the model is told of at once. */
+/** Problems that the model sees at once. */
 const MOST_PROBLEMS = 5
 
 /** @throws ERR_INVALID_ARGUMENT */
@@ -48,7 +48,7 @@ function describe(argument: string, schema: StandardSchema, explicit: JsonSchema
     const { $schema: _, ...described } = jsonSchema.input({ target: 'draft-2020-12' })
     return JSON.parse(JSON.stringify(described)) as JsonSchema
   } catch (error) {
-    throw invalid('runAgent', argument, `of ${vendor} cannot be told as JSON Schema: ${String(error)}`)
+    throw invalid('runAgent', argument, `of ${vendor} cannot be written as JSON Schema: ${String(error)}`)
   }
 }
 
@@ -70,7 +70,7 @@ function createValidator(argument: string, schema: JsonSchema): Validator {
     const own = JSON.parse(JSON.stringify(schema)) as Schema
     return new Validator(own, draftOf(schema), false)
   } catch (error) {
-    throw invalid('runAgent', argument, `is no JSON Schema: ${String(error)}`)
+    throw invalid('runAgent', argument, `is not a JSON Schema: ${String(error)}`)
   }
 }
 

@@ -64,7 +64,7 @@ export interface ScriptedModel extends Model {
 const SUMMARY_REQUEST = 'Summarize the following'
 
 /**
- * A model that says what it is told to, for tests and demos. A call for which a list has no reply
+ * A model that gives scripted replies, for tests and demos. A call for which a list has no reply
  * left fails.
  *
  * @throws ERR_INVALID_ARGUMENT

@@ -12,7 +12,7 @@ const LONGEST_ERROR = 2_000
 
 /** The tools of a run, ready for use. */
 export interface Toolbox {
-  /** As the model is told of them. */
+  /** As the model sees them. */
   readonly specs: readonly ToolSpec[]
   readonly tools: ReadonlyMap<string, { readonly tool: AgentTool; readonly schema: InputSchema }>
 }

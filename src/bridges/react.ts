@@ -25,7 +25,7 @@ export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
 export type ShownSession<F extends object = NoFeatures> = Snapshot & { readonly session: Session<F> }
 
 /**
- * One conversation and the messages of its window, whoever writes to it: this component, another
+ * One conversation and the messages of its window, no matter who writes: this component, another
  * one, another tab. It is the same session as long as memory and scope name the same; nothing is to
  * be closed.
  *

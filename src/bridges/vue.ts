@@ -40,7 +40,7 @@ export interface ShownSession<F extends object = NoFeatures> {
 }
 
 /**
- * One conversation and the messages of its window, whoever writes to it: this component, another
+ * One conversation and the messages of its window, no matter who writes: this component, another
  * one, another tab. With a ref or a getter for a scope it follows that; nothing is to be closed.
  *
  * @example

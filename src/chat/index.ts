@@ -112,7 +112,7 @@ export class PlimsollChat extends Base {
   declare model?: ChatModel | undefined
   /** Tools that run in this page, for conversations in this browser. */
   declare tools?: readonly AgentTool[] | undefined
-  /** Gives what the model is to know of the page, anew for each call. */
+  /** Gives what the model is to know of the page, asked for each call. */
   declare pageContext?: (() => string | Promise<string>) | undefined
   #strings: ChatStrings = {}
   #shell: HTMLElement | undefined

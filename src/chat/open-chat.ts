@@ -28,7 +28,7 @@ export interface Chat {
    */
   identify(user: { readonly userId: string } | { readonly token: string }): Promise<void>
   /**
-   * Ends what the user does here; whoever comes next is a new guest. With `erase`, nothing readable
+   * Ends what the user does here; the next user is a new guest. With `erase`, nothing readable
    * is left in this browser: local sessions, messages that wait to be sent, and who the guest was;
    * a guest's sessions at the edge are removed where it can be reached.
    */
@@ -169,7 +169,7 @@ class OpenedChat implements Chat {
       try {
         listener(event)
       } catch {
-        // What it is told of has happened.
+        // The event has already happened.
       }
     }
   }

@@ -9,7 +9,7 @@ const MISSING = 'gpt-tokenizer, which counts exactly, could not be loaded (npm i
 
 /**
  * The counter of that name, the exact one if none is named. Its tokenizer is an optional peer:
- * without it an unnamed counter becomes the estimate and `warn` is told, a named one throws
+ * without it an unnamed counter becomes the estimate and `warn` is called, a named one throws
  * {@link UsageError}.
  */
 export async function loadCounter(

@@ -50,7 +50,7 @@ export const nodeIo: Io = {
   input: () => linesOf(process.stdin.setEncoding('utf8')),
   create: async (path) => {
     const stream = createWriteStream(path)
-    // `close` hands a late failure to whoever waits; without this listener Node would end the
+    // `close` hands a late failure to the code that waits; without this listener Node would end the
     // process first.
     let failure: Error | undefined
     stream.on('error', (error) => {

@@ -14,7 +14,7 @@ export interface Recording {
   readonly conversation: Conversation
 }
 
-/** Contract: is told of each line that could not be read. */
+/** Contract: called for each line that could not be read. */
 export type Unreadable = (where: { readonly file: string; readonly line: number }, error: unknown) => void
 
 /** All conversations of the files, in order. */

@@ -13,7 +13,7 @@ import { type Finding, problemText } from './lint.ts'
 import { startProgress } from './progress.ts'
 import { Malformed, recordingsIn } from './recordings.ts'
 
-/** Contract: builds contexts on that host; a cold one opens its session anew before each call. */
+/** Contract: builds contexts on that host; a cold one reopens its session before each call. */
 export type Build = (
   conversation: Conversation,
   settings: Settings,

@@ -181,7 +181,7 @@ function take(reply: Reply, { type, id, delta, messageId, finishReason, errorTex
   reply.messageId ??= messageId
   reply.finishReason ??= finishReason
   if (type === 'text-start') reply.texts.push({ id, text: '' })
-  // Ids begin anew with each step.
+  // Ids start again with each step.
   const part = type === 'text-delta' && reply.texts.findLast((text) => text.id === id)
   if (part) part.text += delta
   if (type === 'error') reply.failure = failureOf(`${errorText}`)

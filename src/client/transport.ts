@@ -42,7 +42,7 @@ export interface Transport {
   /** The answer as it travelled. */
   raw<Value>(method: Method, path: string, call?: Call): Promise<Value>
   /**
-   * An answer whose body is still to come: whoever reads it listens to the call's signal from then
+   * An answer whose body is still to come: its reader listens to the call's signal from then
    * on.
    */
   stream(method: Method, path: string, call?: Call): Promise<Response>

@@ -52,7 +52,7 @@ export interface CalibratedCounter extends Counter {
  * A counter that learns from the usage which a provider reports. Within an epoch nothing changes,
  * so that the prefix holds; when the next one begins, its counts are multiplied by the ratio of
  * reported to counted tokens of the last 8 reports together, which the epoch records, so that
- * whoever reads the log later counts the same. Where a report shows that the request would be over
+ * a later reader of the log counts the same. Where a report shows that the request would be over
  * the line, the next call begins that epoch at once, with cause `budget`. Where nothing could be
  * built under the new ratio, the epoch's own stays.
  *
@@ -83,9 +83,13 @@ export function calibrated(counter: Counter): CalibratedCounter {
       const reported = inputTokens(usage)
       if (reported === undefined) return
       if (!(reported > 0 && Number.isFinite(reported)))
-        throw new PlimsollError('ERR_INVALID_ARGUMENT', `report: usage has ${reported} input tokens`, {
-          argument: 'usage',
-        })
+        throw new PlimsollError(
+          'ERR_INVALID_ARGUMENT',
+          `report: usage must have more than 0 input tokens, not ${reported}`,
+          {
+            argument: 'usage',
+          },
+        )
       if (receipt.used < receipt.cap * LEAST_SHARE) return
       reports.push({ counted: receipt.used / (receipt.calibration ?? 1), reported })
       if (reports.length > REPORTS) reports.shift()

@@ -104,7 +104,7 @@ export function openSession(given: SessionParts): SessionBase {
   const covers = parts.flatMap(({ name, part: { cover } }) => (cover ? [{ name, cover }] : []))
   if (covers.length > 1) {
     const names = covers.map(({ name }) => `${name}()`).join(' and ')
-    throw invalid('session', 'use', `has ${names}, of which only one can stand for messages`)
+    throw invalid('session', 'use', `has ${names}: only one of them can stand for messages`)
   }
   const laneBy = (policy: Policy): Lane => {
     const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])

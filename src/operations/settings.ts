@@ -79,8 +79,7 @@ export function checkSettings(operation: string, value: unknown): Settings {
   const { v: _, ...patch } = known(operation, value as unknown as Settings)
   const { budget_tokens = {} } = checkPatch(patch)
   for (const name of Object.keys(DEFAULTS.budget_tokens))
-    if (!Object.hasOwn(budget_tokens, name))
-      throw invalid(operation, `budget_tokens.${name}`, 'must be there')
+    if (!Object.hasOwn(budget_tokens, name)) throw invalid(operation, `budget_tokens.${name}`, 'is missing')
   return value as unknown as Settings
 }
 

@@ -3,7 +3,7 @@ export type AuditAction = 'promote' | 'forget' | 'erase' | 'export' | 'import' |
 /** That something was done, without any text of what it was done to. */
 export interface AuditRecord {
   readonly id: string
-  /** Unix milliseconds, by the clock of whoever did it. */
+  /** Unix milliseconds, by the clock of the caller. */
   readonly at: number
   readonly action: AuditAction
   /** Id of what it was done to. */

@@ -36,7 +36,7 @@ export interface Fact {
   readonly priority: number
   /** 0 to 1. Below 0.5 it is listed as doubtful. */
   readonly confidence: number
-  /** The lowest of whoever said it and of its sources. */
+  /** The lowest of its speaker and of its sources. */
   readonly trust: Trust
   /**
    * Ids of the messages that it was taken from, and keys (`fact/<id>`) of facts. What empties one
@@ -78,7 +78,7 @@ export interface FactInput {
   /** 0 to 1. Default: 1 from trust `user` up, else 0.7. */
   readonly confidence?: number
   /**
-   * Of whoever says it. The fact's own is the lowest of this and of its sources. Default `user`:
+   * Of its speaker. The fact's own is the lowest of this and of its sources. Default `user`:
    * the app speaks for its user.
    */
   readonly trust?: Trust

@@ -10,7 +10,7 @@ export interface Host {
    */
   timeout(ms: number): Timeout
   /**
-   * Contract: a signal that aborts when it is told to; one that the platform's own functions take,
+   * Contract: a signal that aborts on demand; one that the platform's own functions take,
    * for example `fetch`.
    */
   controller(): Controller

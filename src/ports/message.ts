@@ -106,7 +106,7 @@ export interface MessageInput {
   readonly metadata?: { readonly [key: string]: Json }
 }
 
-/** A tool as the model is told of it. */
+/** A tool as the model sees it. */
 export interface ToolSpec {
   readonly name: string
   readonly description?: string

@@ -1,4 +1,4 @@
-/** What the model is told of a skill before it loads it. */
+/** What the model sees of a skill before it loads it. */
 export interface SkillEntry {
   /** 1 to 64 lower-case letters, digits and single hyphens between them. */
   readonly name: string

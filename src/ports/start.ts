@@ -16,7 +16,7 @@ export interface StartOptions {
 }
 
 /**
- * What a model is told when a session starts: JSON with keys in this order, so that equal starts
+ * What a model gets when a session starts: JSON with keys in this order, so that equal starts
  * have equal bytes.
  */
 export interface SessionStart {

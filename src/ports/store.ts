@@ -28,8 +28,8 @@ export interface Store {
   /**
    * Scopes to which anything was ever written, of all users, those that were erased included (of
    * these the row of the erase is left): a page of at most {@link PAGE_ROWS}; only an empty page is
-   * the last one. Each store has an order of its own, in which no scope changes its place: whoever
-   * goes on `after` a scope, that need not be there, misses none that was there all along.
+   * the last one. Each store has an order of its own, in which no scope changes its place: to go
+   * on `after` a scope, which need not be there, misses none that was there all along.
    */
   scopes(after?: Scope): Promise<readonly Scope[]>
 }
@@ -86,7 +86,7 @@ export interface ScopeStore {
   /**
    * What {@link derive} kept under keys that begin with `prefix`, by key in code unit order, after
    * `after`: at most {@link PAGE_UNITS} bytes unless the first alone has more. All of it is gone as
-   * soon as an entry of the scope is emptied: it can be made anew from the log.
+   * soon as an entry of the scope is emptied: it can be rebuilt from the log.
    */
   derived(prefix: string, after?: string): Promise<readonly DerivedRow[]>
   close(): Promise<void>

@@ -18,7 +18,7 @@ const FORMAT = new Set([
 ])
 
 /**
- * Checks that a request fits, whoever built it: OpenAI chat completions or Anthropic messages.
+ * Checks that a request fits, with any builder: OpenAI chat completions or Anthropic messages.
  * Counts every text in it, tools as JSON, and 4 tokens a message.
  *
  * @param contextWindow tokens that the request may take.

@@ -9,7 +9,7 @@ export type LintRule =
   /** A request without messages. */
   | 'no-messages'
   | 'unknown-role'
-  /** Anthropic: instructions belong into the top-level `system`. */
+  /** Anthropic: instructions belong in the top-level `system`. */
   | 'system-role'
   /** Anthropic: the first message must be the user's. */
   | 'first-role'
@@ -315,7 +315,7 @@ function lintPlaces(blocks: readonly Located[], role: unknown, report: Report): 
   for (const [path, { type }] of blocks) {
     const place = PLACES.get(type)
     if (place !== undefined && place !== role) {
-      report('block-role', path, `a block of type "${type}" belongs into a message of role "${place}"`)
+      report('block-role', path, `a block of type "${type}" belongs in a message of role "${place}"`)
     }
   }
 }

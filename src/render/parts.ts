@@ -3,7 +3,7 @@ import type { Block } from '../ports/context.ts'
 import type { MediaPart, MessageInput, Part } from '../ports/message.ts'
 
 /**
- * Is told which block a piece of a request comes from; `piece` is an object of the request, made
+ * Gets the block that a piece of a request comes from; `piece` is an object of the request, made
  * for that block alone.
  */
 export type NoteOrigin = (piece: object, block: Block) => void

@@ -23,7 +23,7 @@ export interface ForeignMessage {
   readonly line: number
 }
 
-/** Contract: is told of each message that was left out. */
+/** Contract: called for each message that was left out. */
 export type LeftOut = (line: number, error: unknown) => void
 
 /** What other programs call a role. */

@@ -46,7 +46,7 @@ export function memoryOptions(
   }
 }
 
-/** A memory on that host; a `cold` one opens its session anew before each call. */
+/** A memory on that host; a `cold` one reopens its session before each call. */
 export function remember(
   conversation: Conversation,
   settings: Settings,
@@ -79,7 +79,7 @@ export function remember(
       if (cold) session = open()
       try {
         const context = await session.context({
-          // A call without a result did not stop whoever made the recording from going on.
+          // A call without a result did not stop the recorded agent from going on.
           onPending: 'abandon',
           ...(tail !== '' && { tail }),
           ...(tools && { tools }),

@@ -8,7 +8,7 @@ import type { Conversation } from './transcript.ts'
 export const POLICIES = ['plimsoll', 'full', 'rounds', 'messages', 'tokens'] as const
 export type PolicyName = (typeof POLICIES)[number]
 
-/** What one call was given, whoever chose it. */
+/** What one call was given, under any policy. */
 export interface Choice {
   readonly context: Context
   readonly tokens: number

@@ -22,7 +22,7 @@ export type LogItem =
     }
   | { readonly type: 'request'; readonly request: RequestLine; readonly line: number }
 
-/** Contract: is told of each line that could not be read, and why. */
+/** Contract: called for each line that could not be read, with the reason. */
 export type Unreadable = (line: number, reason: string) => void
 
 /** Longest line, in UTF-8 bytes: it is parsed at one go. */
@@ -41,7 +41,7 @@ const LOOK_UNITS = 2 ** 20
  * in memory; a document over several lines that is no list, all of it.
  *
  * @param name the id of a conversation that has none of its own
- * @throws what `chunks` throw; what cannot be read of them is told to `unreadable`
+ * @throws what `chunks` throw; what cannot be read of them goes to `unreadable`
  */
 export async function* readLog(
   chunks: AsyncIterable<string> | Iterable<string>,
@@ -214,7 +214,7 @@ async function* fromList(
   }
 }
 
-/** What was read before it broke is kept, and what broke is told. */
+/** What was read before it broke is kept, and what broke is reported. */
 function* attempt(read: () => Iterable<LogItem>, line: number, unreadable: Unreadable): Generator<LogItem> {
   try {
     yield* read()

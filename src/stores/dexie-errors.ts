@@ -12,7 +12,7 @@ export function storageError(operation: string, error: unknown): PlimsollError {
   if (isPlimsollError(error)) return error
   const name = nameOf(error)
   return hasName(error, 'QuotaExceededError')
-    ? new PlimsollError('ERR_STORAGE_FULL', `${operation}: the browser gives no more room`, { cause: error })
+    ? new PlimsollError('ERR_STORAGE_FULL', `${operation}: the browser has no room left`, { cause: error })
     : new PlimsollError('ERR_STORAGE', `${operation}: the database failed with ${name}`, { cause: error })
 }
 
@@ -25,7 +25,7 @@ export function mayPass(error: unknown): boolean {
 export function upgradeRequired(writer: number): PlimsollError {
   return new PlimsollError(
     'ERR_UPGRADE_REQUIRED',
-    `dexieStore: only version ${writer} of the tables may be written, this code has ${WRITER_VERSION}; reload the page`,
+    `dexieStore: the database needs writer version ${writer}, this code has ${WRITER_VERSION}; reload the page`,
   )
 }
 

@@ -797,8 +797,7 @@ function following(prefix: string): string | undefined {
  * write into.
  */
 export function checkWriter(meta: MetaRow | undefined): MetaRow {
-  if (!meta)
-    throw new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database no longer knows which one it is')
+  if (!meta) throw new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database has lost its id')
   if (meta.writer > WRITER_VERSION) throw upgradeRequired(meta.writer)
   return meta
 }

@@ -118,7 +118,7 @@ export class RecoveringStore implements DexieStore {
       }),
     )
     if ('result' in done) return done.result
-    // Whoever removes or copies all that there is must not take what is in memory for it.
+    // To remove or copy everything, what is in memory is not enough.
     throw new PlimsollError(
       'ERR_STORAGE',
       'dexieStore: the database failed, and its scopes cannot be listed',
@@ -291,7 +291,7 @@ export class RecoveringStore implements DexieStore {
       try {
         listener(status)
       } catch {
-        // An observer stops nothing: what it is told has happened.
+        // An observer stops nothing: the event has already happened.
       }
     }
   }

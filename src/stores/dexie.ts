@@ -25,7 +25,7 @@ export interface DexieStoreOptions {
    */
   readonly durability?: 'strict' | 'relaxed'
   /**
-   * Where the database's id is kept outside of it, so that a new database is told from one that was
+   * Where the database's id is kept outside of it, which tells a new database from one that was
    * lost.
    *
    * @default `localStorage`; `null`, or where there is none: a loss is noticed only while the store
@@ -62,7 +62,7 @@ export interface DexieStore extends Store {
   onStatus(listener: (status: StoreStatus) => void): () => void
   /**
    * Accepts that a database was lost, and goes on with the one that is there now, which may be
-   * empty. Sessions that were open before still show what they had read: open them anew.
+   * empty. Sessions that were open before still show what they had read: open them again.
    */
   acceptLoss(): Promise<void>
   /** Closes the database and the channel. The next call opens them again. */

@@ -213,7 +213,7 @@ class SqlScope implements ScopeStore {
       this.#known = follow(known, newest.n, undefined, decision)
       return decision.results
     } catch {
-      // Whatever it was: asked in the other way it succeeds, or fails again and is told.
+      // Whatever it was: asked in the other way it succeeds, or fails again and is reported.
       return undefined
     }
   }

@@ -341,7 +341,7 @@ function placeOf(
   return low
 }
 
-/** Whoever gave the bytes, or is given them, may go on to change them. */
+/** Callers may change the bytes that they gave, or were given. */
 function copyOf({ bytes, ...rest }: Attachment): Attachment {
   return { ...rest, bytes: bytes.slice() }
 }

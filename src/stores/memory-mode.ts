@@ -160,7 +160,7 @@ export class MemoryModeScope {
     if (seq >= this.#after) return
     throw new PlimsollError(
       'ERR_STORAGE',
-      'dexieStore: the database failed, and this needs rows that are not in memory',
+      'dexieStore: the database failed, and this call needs rows that are not in memory',
       { cause: this.#cause },
     )
   }

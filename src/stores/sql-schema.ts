@@ -15,7 +15,7 @@ export interface SqlRow {
   readonly [column: string]: unknown
 }
 
-/** Version of the tables. Whoever finds a newer one must not write. */
+/** Version of the tables. Code that finds a newer one must not write. */
 export const SCHEMA_VERSION = 1
 
 /**

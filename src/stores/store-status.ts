@@ -6,7 +6,7 @@ export interface StoreStatus {
    * - `ready`: all is well, as far as is known.
    * - `read-only`: a newer version of this library upgraded the database. Reads go on, commits
    *   reject with `ERR_UPGRADE_REQUIRED`: ask for a reload.
-   * - `memory`: the database failed, also after it was opened anew. What is written now is kept in
+   * - `memory`: the database failed, also after it was opened again. What is written now is kept in
    *   this process only.
    * - `lost`: the database is gone, or is another one. All calls reject with `ERR_STORAGE_LOST`
    *   until `acceptLoss()`.

@@ -9,7 +9,7 @@ const open = (): FullSession =>
   fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada', sessionId: 'trip' })
 
 describe('the memory tools in the loop of the SDK', () => {
-  it('remember on the session, and the budget counts them as the model is told of them', async () => {
+  it('remember on the session, and the budget counts them as the model sees them', async () => {
     const session = open()
     await session.append({ role: 'user', content: 'When does it leave?' })
     const tools = memoryToolSet(session)

@@ -6,7 +6,7 @@ import { searchTool } from '../render/samples.ts'
 import { called, said, scripted } from './scripted.ts'
 
 describe('tools', () => {
-  it('of ours run inside of the SDK, and the model is told their schemas as they are', async () => {
+  it('of ours run inside of the SDK, and the model sees their schemas as they are', async () => {
     const given: unknown[] = []
     const tools = toToolSet([
       {
@@ -24,7 +24,7 @@ describe('tools', () => {
     expect(await toToolSpecs(tools)).toEqual([searchTool])
   })
 
-  it('of the SDK count as the model is told of them, whatever their schemas are written in', async () => {
+  it('of the SDK count as the model sees them, whatever their schemas are written in', async () => {
     const tools = {
       zod: tool({ description: 'Finds.', inputSchema: z.object({ query: z.string() }) }),
       json: tool({ inputSchema: jsonSchema({ type: 'object', properties: {} }) }),

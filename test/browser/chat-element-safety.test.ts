@@ -62,7 +62,7 @@ const settled = async (): Promise<void> => {
   await new Promise((done) => setTimeout(done, 100))
 }
 
-describe('what is stored is text, whoever wrote it', () => {
+describe('what is stored is text, no matter who wrote it', () => {
   it('in messages, while they stream and after', async () => {
     const shown = await show()
     shown.fake.add(said('assistant', '**the parser is loaded**'))
@@ -148,7 +148,7 @@ describe('Markdown', () => {
     ])
   })
 
-  it('makes only what changed anew while a text grows', async () => {
+  it('rebuilds only what changed while a text grows', async () => {
     const shown = await show()
     shown.fake.stream({ text: '# One\n\nTwo *th' })
     await until(() => shown.root.querySelector('h1') !== null)

@@ -341,7 +341,7 @@ describe('100 000 messages', () => {
     await new Promise((done) => setTimeout(done, 400)) // it opens with a movement
     for (let step = 0; step < 60; step++) {
       scroller.scrollTop = 1
-      // As the reader sees it before anything is drawn anew.
+      // As the reader sees it before anything is redrawn.
       const { message } = find('[data-message]').dataset
       const before = topOf(message)
       await frame()

@@ -1,5 +1,5 @@
 /**
- * All that is in a database, past whoever owns it, as text in lower case: every row of every object
+ * All that is in a database, past its owner, as text in lower case: every row of every object
  * store, with its key.
  */
 export async function dumpDatabase(engine: IDBFactory, name: string): Promise<string> {

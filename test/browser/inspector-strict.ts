@@ -1,4 +1,4 @@
-/** What a page may be refused for, told to whoever frames it. */
+/** What a page may be refused for, sent to the page that frames it. */
 import '../../src/inspector/define.ts'
 import { sampleLog } from '../../src/inspector/model/sample.ts'
 

@@ -230,7 +230,7 @@ describe('a dropped log', () => {
     expect(root().querySelector('progress')).toBe(null)
   })
 
-  test('that is broken is told line by line', async () => {
+  test('that is broken is reported line by line', async () => {
     await drop(file('{"role":"user","content":"Hi"}\n{"role":\n{"role":"assistant","content":"Hello"}\n'))
     expect(text()).toContain('Call 1 of 1')
     expect(text()).toContain('1 could not be read')

@@ -138,7 +138,7 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
       expectSame(await scope.derived(''), [derived('c', 6)])
     })
 
-    it('is refused to whoever has not seen what another deleted', async () => {
+    it('is refused to a writer that has not seen what another deleted', async () => {
       const store = await open()
       const [scope, other] = [store.open(SCOPE), store.open(SCOPE)]
       await scope.commit([append('op-1', ['m1'])], decide)

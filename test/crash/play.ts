@@ -4,8 +4,8 @@ import type { StandardSchema } from '../../src/ports/standard-schema.ts'
 import type { Conversation } from '../../src/replay/transcript.ts'
 
 /**
- * A message of a recording with an id that is made from its place, so that whoever plays it again
- * gives it the same one.
+ * A message of a recording with an id that is made from its place, so that a process that plays it
+ * again gives it the same one.
  */
 export interface Placed extends MessageInput {
   readonly id: string

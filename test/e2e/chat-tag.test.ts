@@ -215,7 +215,7 @@ it('keeps to a Dexie of its own where the page has another', async () => {
   expect(theirs).toBe(1)
 })
 
-it('runs nothing and asks nobody for what is stored, whoever wrote it, now and after a reload', async () => {
+it('runs nothing and asks nobody for what is stored, no matter who wrote it, now and after a reload', async () => {
   const page = await visit(TAG, '; report-uri /report')
   // To the canary's host nothing gets, but that it was tried would be seen.
   page.on('request', (request) => {

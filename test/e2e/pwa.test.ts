@@ -168,7 +168,7 @@ describe('with an edge behind it', () => {
     await expect.poll(() => chat.texts()).toEqual(['Count.', 'One two three'])
   })
 
-  it('goes on with a reply when the page is loaded anew in the middle of it', async () => {
+  it('goes on with a reply when the page is reloaded in the middle of it', async () => {
     const chat = await tab(await profile(), edge.url)
     let finish = (): void => {}
     model.queue([{ text: 'One two three four', until: new Promise<void>((done) => (finish = done)) }])
@@ -180,7 +180,7 @@ describe('with an edge behind it', () => {
     await expect.poll(() => chat.texts()).toEqual(['Count.', 'One two three four'])
   })
 
-  it('edits a message, has it answered anew, and comes back to the version before', async () => {
+  it('edits a message, has it answered again, and comes back to the version before', async () => {
     const chat = await tab(await profile(), edge.url)
     model.queue([{ text: 'To Turin it is 9:40.' }, { text: 'To Genoa it is 10:10.' }])
     await chat.say('When to Turin?')
@@ -270,7 +270,7 @@ describe('from any host, with the memory of the browser alone', () => {
     await expect.poll(() => chat.texts()).toHaveLength(4)
   })
 
-  it('takes a new version over when it is told to, and not before', async () => {
+  it('takes a new version over when the user agrees, and not before', async () => {
     const chat = await tab(await profile(), staticUrl())
     await chat.page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
     // The first visit is served by no worker, so that a newer one would have nothing to wait for.

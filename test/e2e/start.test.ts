@@ -93,7 +93,7 @@ it('lets in the user and guests, answers by the demo, builds nothing, and leaves
   await expect(fetch(url)).rejects.toThrow()
 }, 90_000)
 
-describe('frees its port, and leaves nothing running, when one process of it is told to end', () => {
+describe('frees its port, and leaves nothing running, when one of its processes gets a signal to end', () => {
   it.each([
     ['npm', 'SIGTERM'],
     ['npm', 'SIGKILL'],

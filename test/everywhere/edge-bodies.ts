@@ -14,7 +14,7 @@ export interface Attempt {
   readonly body: string | Uint8Array<ArrayBuffer>
 }
 
-/** In an answer: a failure of the edge's that is told over MCP, or after the answer was begun. */
+/** In an answer: a failure of the edge's that is sent over MCP, or after the answer was begun. */
 export const FAILED = /ERR_INTERNAL|"code":-32603/
 
 /**

@@ -683,7 +683,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       expect(await scope.attach({ ...picture, id: 'p2' }, 1)).toBe('stored')
     })
 
-    it('goes on where it tells of a row and whoever is told throws', async () => {
+    it('goes on where it tells of a row and its listener throws', async () => {
       const store = await filled()
       const log = (row: LogRow): LogRow => ({ ...row, body: row.id === 'm1' ? 'p1.x' : row.body })
       const onUnreadable = (): never => {

@@ -1,6 +1,6 @@
 /**
  * What a Chromium does to the Dexie store that no test inside a page can show: it is killed in the
- * middle of writing, has no more room, or is told to clear the origin's data.
+ * middle of writing, has no more room, or has to clear the origin's data.
  * `KILLS=100 npm run test:browser-faults` kills as often; by default 20 times.
  */
 import assert from 'node:assert/strict'

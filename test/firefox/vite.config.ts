@@ -8,7 +8,7 @@ import { firefox } from './provider.ts'
 export default defineConfig({
   root: resolve(import.meta.dirname, '../..'),
   resolve: source,
-  // Found in the middle of a run, it would make Vite load the tests anew.
+  // Found in the middle of a run, it would make Vite reload the tests.
   optimizeDeps: { include: optimized },
   test: {
     name: 'firefox',

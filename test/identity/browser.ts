@@ -36,7 +36,7 @@ export class BrowserSide {
   }
 
   /**
-   * Appends message after message, and is loaded anew half-way, so that the rest is read from the
+   * Appends message after message, and is reloaded half-way, so that the rest is read from the
    * disk.
    */
   async contextsOf({ steps, ...rest }: Replay, budget: number): Promise<readonly string[]> {

@@ -43,7 +43,7 @@ export async function compare(
 }
 
 /**
- * The edge sends blocks last, since it keeps their text; whoever renders a context does not depend
+ * The edge sends blocks last, since it keeps their text; a renderer does not depend
  * on that.
  */
 function written(answer: string): string {

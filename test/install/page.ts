@@ -9,7 +9,7 @@ export interface Shown {
   /** Whether the reply is shown as Markdown, and its code in colours. */
   readonly markdown: boolean
   readonly code: boolean
-  /** What the page is told by errors that nobody caught, each once or more often. */
+  /** The errors of the page that nobody caught, each once or more often. */
   readonly refusals: readonly RegExp[]
 }
 

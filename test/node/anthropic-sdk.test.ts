@@ -124,7 +124,7 @@ describe('the official Anthropic SDK', () => {
     expect(Math.min(...marks)).toBeGreaterThan(0)
   })
 
-  it('is told of a refusal', async () => {
+  it('learns of a refusal', async () => {
     const { server, client } = await open()
     const asked = client.messages.create({
       model: 'claude-fake',

@@ -130,7 +130,7 @@ describe('toAnthropic', () => {
     expect(roles).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
   })
 
-  it('fences a system message of the log, whoever wrote it', () => {
+  it('fences a system message of the log, no matter who wrote it', () => {
     expect(rendered(block('system', 'Obey.', { trust: 'system' }), block('system', ' ')).messages).toEqual([
       { role: 'user', content: [text('<data-1a2b3c system>\nObey.\n</data-1a2b3c>')] },
     ])

@@ -116,7 +116,7 @@ function sourcesOf({ outputs }: Metafile): readonly string[] {
 }
 
 /**
- * Any name can be imported from a module of CommonJS, so that whoever needs what is left out is
+ * Any name can be imported from a module of CommonJS, so that code that needs what is left out is
  * bundled as it is.
  */
 function leavingOut(paths: readonly string[]): Plugin {

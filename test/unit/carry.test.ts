@@ -59,7 +59,7 @@ describe('a text', () => {
   const judge = (text: string, source: string, most = 40): readonly string[] =>
     refusalsOf({ text, source, sourceTokens: 1_000, most, count })
 
-  it('may have as many tokens as it may have, and not one more; then nothing else is told', () => {
+  it('may have as many tokens as it may have, and not one more; then nothing else is shown', () => {
     expect(judge('a'.repeat(40), '')).toEqual([])
     expect(judge(`{${'a'.repeat(39)}}`, '')).toEqual(['it has 41 tokens, more than 40'])
   })

@@ -400,7 +400,7 @@ describe('forgetting', () => {
     for (const one of [session, open({}, {}, store)]) {
       const context = await one.context()
       expect(cause(context)).toBe('forget')
-      // The rest is told anew, from the messages that are left.
+      // The rest is summarised again, from the messages that are left.
       expect(memoryOf(context)).toContain('Secret, part 3.')
       expect(memoryOf(context)).not.toMatch(/part [12]/)
       expectAllAccounted(context, await idsIn(store))
@@ -412,7 +412,7 @@ describe('forgetting', () => {
     expect(JSON.stringify((await store.open(scope).registers('')).map(({ body }) => body))).not.toMatch(
       /part [12]/,
     )
-    // It goes on, and begins anew.
+    // It goes on, and starts over.
     const third = await untilSummary(session, second.next)
     expect(memoryOf(third.context)).toContain('[summary #4 ')
   })
@@ -427,7 +427,7 @@ describe('forgetting', () => {
 })
 
 describe('a rewind into what a summary covers', () => {
-  it('drops it: what was taken back is told no more; an undo brings no message back twice', async () => {
+  it('drops it: what was taken back is not summarised; an undo brings no message back twice', async () => {
     const store = mapStore()
     const session = open({ model: content('Secret plans.') }, {}, store)
     const { next } = await untilSummary(session)

@@ -14,7 +14,7 @@ import {
 const AHEAD = 0.8
 
 /**
- * A model that answers when it is told to, as one that is asked by a process that may die before.
+ * A model that answers on demand, as one that is asked by a process that may die before.
  */
 function held(): Summariser & { readonly release: () => void } {
   const waiting: (() => void)[] = []

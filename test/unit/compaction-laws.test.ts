@@ -112,7 +112,7 @@ it('every name of what a summary was written from shows, or is counted as lost',
       const known = new Set<string>()
       return async (context) => {
         const { summary, omitted } = context.receipt
-        // What was cut further than it was planned for is told by `omitted`.
+        // What was cut further than it was planned for is in `omitted`.
         if (!summary || known.has(summary.id) || omitted.some(({ reason }) => reason === 'window')) return
         known.add(summary.id)
         const rows = await scene.rows()

@@ -126,7 +126,7 @@ describe('a summary that failed', () => {
 })
 
 describe('what must not be forgotten', () => {
-  it('is told after each compaction in its own words (anthropics/claude-code#6354, #19471, #13642)', async () => {
+  it('is repeated after each compaction in its own words (anthropics/claude-code#6354, #19471, #13642)', async () => {
     const rules = ['Never push to main.', 'The plan of Monday was cancelled; do not take it up again.']
     const session = open({
       model: content('They worked on it.'),

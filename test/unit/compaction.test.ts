@@ -61,7 +61,7 @@ describe('the request for a summary', () => {
     expect(model.requests[0]).toMatch(/^Summarize the following .* in one line, at most 33 tokens, /)
   })
 
-  it('lets the answer be half as long again as it should be, so that one that is too long is told', async () => {
+  it('lets the answer be half as long again as it should be, so that one that is too long is noticed', async () => {
     const asked: unknown[] = []
     const model: Model = {
       id: 'settings',
@@ -172,7 +172,7 @@ describe('a live summary', () => {
     expect(model.requests.length).toBe(5)
   })
 
-  it('keeps what it is told as it is, dollar signs too', async () => {
+  it('keeps the given text as it is, dollar signs too', async () => {
     const said = "Prices: $& and $` and $' and $1 and $$."
     const model = summariser((request) => (request.includes(said) ? said : 'It was not asked so.'))
     const { context, next } = await untilSummary(open({ model }), 0, () => said)
@@ -213,7 +213,7 @@ describe('a live summary', () => {
   it('is asked for with what the conversation says behind a fence that it cannot close', async () => {
     const model = content()
     const session = open({ model })
-    // The tag is no secret: whoever knows the lane and the place can make it.
+    // The tag is no secret: anyone who knows the lane and the place can make it.
     const probe = open({})
     const { next } = await untilSummary(probe)
     const { fence } = await probe.context()
@@ -509,7 +509,7 @@ describe('a model that fails', () => {
     expect(listeners).toBe(1)
   })
 
-  it('is told to stop when its time is over', async () => {
+  it('is stopped when its time is over', async () => {
     const signals: boolean[] = []
     const model: Model = {
       id: 'slow',

@@ -197,7 +197,7 @@ describe('the diff of two contexts', () => {
 })
 
 describe('the lint of a prefix', () => {
-  /** A context of the same log, built anew under another clock and other ids. */
+  /** A context of the same log, built again under another clock and other ids. */
   async function built(options: Partial<Options>, tail: string): Promise<Context> {
     const session = open(options)
     await session.append([

@@ -164,7 +164,7 @@ describe('an epoch', () => {
 })
 
 describe('onCut', () => {
-  it('is told once of each message that leaves the window, whole, and of none that stays', async () => {
+  it('learns once of each message that leaves the window, whole, and of none that stays', async () => {
     const cuts: Cut[] = []
     const session = open(mapStore(), { onCut: (cut) => void cuts.push(cut) })
     for (let index = 0; index < 12; index++) {

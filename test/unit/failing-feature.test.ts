@@ -10,7 +10,7 @@ import {
 
 type Part = 'read' | 'holds' | 'head' | 'since' | 'tail'
 
-/** A feature that shows a note, and fails where it is told to. */
+/** A feature that shows a note, and fails on demand. */
 function notes() {
   const state = { note: 'one', fails: undefined as Part | undefined }
   const check = (part: Part): void => {
@@ -123,6 +123,6 @@ it('two features that stand for messages are refused when a session opens', () =
   const other = { ...compaction(), name: 'digest' } as Feature<'digest'>
   const memory = createMemory({ store: mapStore(), budget: 4_000, use: [compaction(), other] })
   expect(() => memory.session({ userId: 'ada' })).toThrow(
-    'session: use has compaction() and digest(), of which only one can stand for messages',
+    'session: use has compaction() and digest(): only one of them can stand for messages',
   )
 })

@@ -20,7 +20,7 @@ describe('fold, over any log,', () => {
     )
   })
 
-  it('grown by rows that follow, is what all rows give, and has them at its end; or it is folded anew', () => {
+  it('grown by rows that follow, is what all rows give, and has them at its end; or it is folded again', () => {
     const content = ({ origin: _, end, ...rest }: Conversation) => ({
       ...rest,
       end: end && { id: end.id, roundPlace: end.roundPlace, opened: end.opened, rows: end.rows },
@@ -298,7 +298,7 @@ describe('addedLate', () => {
     )
   })
 
-  it('is told nothing by what a rewind hid, or by what was forgotten', () => {
+  it('learns nothing from what a rewind hid, or by what was forgotten', () => {
     fc.assert(
       fc.property(logs(), fc.nat(), (rows, at) => {
         const seq = at % (rows.length + 1)

@@ -348,7 +348,7 @@ describe('a context', () => {
     expect(JSON.stringify(said).split(fence).length - 1).toBe(2)
   })
 
-  it('is told apart by its head and by every block in its hash', async () => {
+  it('is known by its head and by every block in its hash', async () => {
     const hashes = new Set<string>()
     for (const system of ['Be kind.', 'Be brief.']) {
       const session = open(mapStore(), { system })

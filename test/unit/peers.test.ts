@@ -45,7 +45,7 @@ describe('a peer that is too old', () => {
     ['', false],
     ['unknown', false],
     [undefined, false],
-  ])('is told from a newer one by its numbers: %s since 3.4 is %s', (version, expected) => {
+  ])('is known from a newer one by its numbers: %s since 3.4 is %s', (version, expected) => {
     expect(isSince(version, 3, 4)).toBe(expected)
   })
 
@@ -151,7 +151,7 @@ describe('with an old peer', () => {
   })
 
   describe('plimsoll/chat', () => {
-    /** What Markdown is shown as, and what the page is told meanwhile. */
+    /** What Markdown is shown as, and what is reported to the page meanwhile. */
     async function shown(purifier: () => unknown): Promise<{ text: () => string; reported: unknown[] }> {
       const reported: unknown[] = []
       vi.stubGlobal('window', {})

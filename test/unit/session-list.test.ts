@@ -22,7 +22,7 @@ async function put(store: ScopeStore, value: object | null): Promise<void> {
   )
 }
 
-/** A list in which each write ends as it is told, the last way again and again. */
+/** A list in which each write ends as scripted, the last way again and again. */
 function ending(...ends: readonly OpResult[]): { readonly store: ScopeStore; readonly written: SealedOp[] } {
   const written: SealedOp[] = []
   const store = {

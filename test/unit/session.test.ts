@@ -473,7 +473,7 @@ describe('sessions', () => {
     expect(await failing(titleSession(memory, { userId: 'ada' }, 'a', 'x'))).toMatchObject({
       code: 'ERR_NOT_FOUND',
     })
-    await open({ sessionId: 'a' }).append({ role: 'user', content: 'Anew' })
+    await open({ sessionId: 'a' }).append({ role: 'user', content: 'Again' })
     expect((await listSessions(memory, { userId: 'ada' })).map(({ sessionId }) => sessionId)).toEqual([
       'a',
       'b',

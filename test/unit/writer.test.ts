@@ -138,7 +138,7 @@ describe('what cannot be written', () => {
   })
 })
 
-test('a write is named after its messages where all have names, and else anew each time', async () => {
+test('a write is named after its messages where all have names, and else gets a new name each time', async () => {
   const store = mapStore()
   const session = createMemory({ store, budget: 1_000 }).session({ userId: 'ada', sessionId: 'trip' })
   const named = [

@@ -239,7 +239,7 @@ describe('a failure of SQLite', () => {
     })
   })
 
-  it('in the middle of reading rows, or for want of room, is told from the others', async () => {
+  it('in the middle of reading rows, or for want of room, is known from the others', async () => {
     await inside(async (_, storage) => {
       let failing: { readonly query: RegExp; readonly message: string; readonly late?: boolean } | undefined
       const store = durableObjectStore({
@@ -283,7 +283,7 @@ describe('a failure of SQLite', () => {
     })
   })
 
-  it('that also fails the end of its transaction is the one that is told; what `decide` throws is its own', async () => {
+  it('that also fails the end of its transaction is the one that is reported; what `decide` throws is its own', async () => {
     await inside(async (_, storage) => {
       let full = true
       const scope = durableObjectStore({

@@ -4,7 +4,7 @@ import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'
 
 /**
- * A store whose every call runs inside one Durable Object, as it must; opened anew whenever that
+ * A store whose every call runs inside one Durable Object, as it must; opened again whenever that
  * one was.
  */
 export class ObjectStore implements Store {

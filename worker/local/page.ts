@@ -33,7 +33,7 @@ function newest(path: string): number {
 }
 
 export async function buildPage({ only = false } = {}): Promise<void> {
-  // Whoever only asks whether it is built need not wait for this.
+  // A check whether it is built need not wait for this.
   const { build } = await import('vite')
   mkdirSync(join(root, 'dist'), { recursive: true })
   // On the same disk, so that a file is there with one step.

@@ -68,7 +68,7 @@ export async function measureEnds(sizes: readonly number[], laps: number): Promi
     stores.map(({ size, store }) => ({ name: `${size}`, run: () => timed(() => run(store)) }))
   const ends: Record<string, Times> = {
     [`entries({ last: ${LAST} })`]: await takeTurns(
-      // Opened anew each time: what was read before is in memory.
+      // Opened again each time: what was read before is in memory.
       each((store) => store.open(SCOPE).entries({ last: LAST })),
       laps,
       5,

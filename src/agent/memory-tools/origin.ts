@@ -77,7 +77,7 @@ function callerIn(messages: readonly Message[], callId: string): Message | undef
   )
 }
 
-/** A message's label; of what was recalled the lowest one, whoever recorded it. */
+/** A message's label; of what was recalled the lowest one, no matter who recorded it. */
 function trustOf(message: Message): Trust {
   const isRecalled = partsOf(message).some((part) => {
     if (part.type !== 'tool-result') return false

@@ -11,7 +11,7 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
 }
 
 /**
- * What was refused, and so did nothing, is told to the model in plain words. Anything else that
+ * What was refused, and so did nothing, is explained to the model in plain words. All else that
  * fails is thrown as it is.
  */
 export async function telling<Value>(work: Promise<Value>): Promise<Value> {

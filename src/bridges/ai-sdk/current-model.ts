@@ -77,7 +77,7 @@ async function* complete(
     }
   } finally {
     release()
-    // Whoever stops reading wants no more of it.
+    // A reader that stops wants no more of it.
     abort.abort()
     reader?.cancel().catch(() => {})
   }

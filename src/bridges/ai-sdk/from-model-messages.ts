@@ -124,7 +124,7 @@ function fromUserPart(part: UserPart): Part[] {
 type FilePart = Extract<AssistantPart, { readonly type: 'file' }>
 
 /**
- * Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong into
+ * Bytes become a data URL: the entry limit of 8 MiB holds for the message. Larger ones belong in
  * `attach`.
  */
 function fromFile(part: FilePart): Part[] {

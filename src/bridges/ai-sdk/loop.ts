@@ -124,7 +124,7 @@ function prepareWith(session: Session, options: LoopOptions, written: Set<string
       throw invalid(
         'prepareStep',
         'instructions',
-        'must not be given here: they belong into createMemory({ system })',
+        'must not be given here: they belong in createMemory({ system })',
       )
     return request
   }

@@ -70,7 +70,7 @@ export function memoryMiddleware(
         throw invalid(
           'memoryMiddleware',
           'prompt',
-          'has system messages: they belong into createMemory({ system })',
+          'has system messages: they belong in createMemory({ system })',
         )
       return { ...params, prompt: promptOf(request) }
     },

@@ -2,7 +2,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js
 import { sessionStartGuide } from '../../agent/session-start-guide.ts'
 import { START_URI } from './start-resource.ts'
 
-/** What a client's model is told unless the app says something else. */
+/** Instructions for a client's model, unless the app gives its own. */
 export const instructions = `${sessionStartGuide}
 What is remembered already is in the resource ${START_URI}: read it first.`
 

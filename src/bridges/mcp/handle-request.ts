@@ -51,7 +51,7 @@ export async function handleMcpRequest(
   let server: MemoryMcpServer | undefined
   const connect = async (): Promise<typeof transport.onmessage> => {
     server = memoryMcpServer(typeof session === 'function' ? await session() : session, rest)
-    // It would be asked twice: the server calls whoever listened before.
+    // It would be asked twice: the server calls the earlier listener.
     delete transport.onmessage
     const connecting = server.connect(transport)
     const answer = transport.onmessage

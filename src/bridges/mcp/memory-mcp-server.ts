@@ -34,7 +34,7 @@ export interface MemoryMcpOptions {
   /** Names of the tools that there are. Default: all that the memory has. */
   readonly only?: readonly MemoryToolName[]
   /**
-   * What a client's model is told when it connects. Default: `sessionStartGuide`, and where the
+   * Instructions for a client's model when it connects. Default: `sessionStartGuide`, and where the
    * session's start is.
    */
   readonly instructions?: string

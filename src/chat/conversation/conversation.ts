@@ -54,7 +54,7 @@ interface Open {
 }
 
 /**
- * One conversation on the screen: follows a session, whoever writes to it, and has said what is
+ * One conversation on the screen: follows a session with all its writers, and sends what is
  * said here.
  */
 export class ChatConversation implements Conversation {
@@ -617,7 +617,7 @@ export class ChatConversation implements Conversation {
       try {
         listener()
       } catch {
-        // A listener stops nothing: what it is told of has happened.
+        // A listener stops nothing: the event has already happened.
       }
     }
   }

@@ -72,7 +72,7 @@ export class ChatSessionList implements SessionList {
     return certificate
   }
 
-  /** Forgets what was read, since it is somebody else's now; reads anew if anybody looks. */
+  /** Forgets what was read, since it is somebody else's now; reads again if anybody looks. */
   async reset(): Promise<void> {
     this.#entries.clear()
     this.#state = { loaded: false, sessions: [] }
@@ -80,7 +80,7 @@ export class ChatSessionList implements SessionList {
     if (this.#listeners.size > 0) await this.refresh()
   }
 
-  /** Reads the lists anew. Never rejects. */
+  /** Reads the lists again. Never rejects. */
   async refresh(): Promise<void> {
     await this.#each(async (home) => {
       const listed = await home.list()

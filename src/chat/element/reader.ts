@@ -3,7 +3,7 @@ import type { ShownMessage } from '../ports.ts'
 /** Most messages that are in the DOM at a time. */
 const WINDOW = 120
 /**
- * By how many the window moves: each is drawn anew in one frame, Markdown and all, and forty of
+ * By how many the window moves: each is redrawn in one frame, Markdown and all, and forty of
  * them take more than 50 ms.
  */
 const STEP = 10

@@ -72,7 +72,7 @@ export interface Actions {
   /** Begins to edit a message. */
   edit(messageId: string): void
   saveEdit(messageId: string): void
-  /** Is told of what was typed. */
+  /** Called when something was typed. */
   typed(): void
   search(query: string): void
 }

@@ -13,7 +13,9 @@ const BEGIN = '{"type":"export"'
 export function allPanels(panels: readonly MemoryPanelModel[]): MemoryPanelModel {
   const main = panels.at(-1)
   if (!main)
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'memory: there is no home', { argument: 'panels' })
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'memory: panels must not be empty', {
+      argument: 'panels',
+    })
   if (panels.length === 1) return main
   const ownerOf = async (factId: string): Promise<MemoryPanelModel> => {
     for (const panel of panels) if ((await panel.facts()).some(({ id }) => id === factId)) return panel

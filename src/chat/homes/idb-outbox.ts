@@ -17,7 +17,7 @@ export function idbOutbox(indexedDB: IDBFactory, name: string): OutboxStore {
           })
       request.onsuccess = () => {
         const database = request.result
-        // Whoever deletes it need not wait.
+        // Its deletion need not wait.
         database.onversionchange = () => {
           database.close()
           opened = undefined

@@ -10,7 +10,7 @@ import type { ReplyOptions } from './home.ts'
 import type { LocalMemorySession } from './local-memory.ts'
 import { pageContextMiddleware } from './page-context.ts'
 
-/** What is asked of the page anew for each reply. */
+/** What is asked of the page for each reply. */
 export interface ReplyParts {
   readonly model: Model
   readonly tools: readonly AgentTool[]

@@ -80,7 +80,7 @@ export function localSession(parts: LocalSessionParts): HomeSession {
       }),
     async join({ leave }) {
       const isFree = await locks.request(lockName, { ifAvailable: true }, async (lock) => lock !== null)
-      // A reply is told of in the tab that makes it; what it records shows here too.
+      // A reply shows as it grows in the tab that makes it; what it records shows here too.
       if (!isFree) await locks.request(lockName, { signal: leave }, async () => {})
       return !isFree
     },

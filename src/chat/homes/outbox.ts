@@ -157,7 +157,7 @@ export class Outbox {
     const { store, owner, send, onSent } = this.#parts
     const sent = new Set<string>()
     let isDone = true
-    // Read anew: another tab may have sent some of them.
+    // Read again: another tab may have sent some of them.
     for (const entry of await store.list(owner)) {
       if (entry.problem || this.#closed.signal.aborted) continue
       try {

@@ -11,7 +11,7 @@ export interface ProseOptions {
   readonly isGrowing: boolean
 }
 
-/** What one element shows; of a text that grows, only the blocks that changed are made anew. */
+/** What one element shows; of a text that grows, only the blocks that changed are rebuilt. */
 export class Blocks {
   readonly #element: Element
   readonly #shown: { readonly key: string; readonly nodes: readonly ChildNode[] }[] = []

@@ -56,7 +56,7 @@ class ProseDirective extends Directive {
       renderer ??= await import('./blocks.ts')
     } catch (error) {
       // Offline, or a deploy took the file away: the text stays as it is. It does with a peer that
-      // is too old, too; that the page is told.
+      // is too old, too; that is reported to the page.
       if (isPlimsollError(error)) reportError(error)
       return
     }

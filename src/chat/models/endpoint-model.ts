@@ -5,7 +5,7 @@ import { type OpenAIInputToolCall, parseOpenAIReply, toOpenAI } from '../../rend
 import { followed } from './followed-signal.ts'
 
 /**
- * A server that speaks OpenAI's Chat Completions. For developers: whoever may use the page can read
+ * A server that speaks OpenAI's Chat Completions. For developers: any user of the page can read
  * the key.
  */
 export interface Endpoint {
@@ -111,7 +111,7 @@ function chunkIn(data: string): Chunk {
   try {
     return JSON.parse(data)
   } catch {
-    throw failed('said what is no JSON')
+    throw failed('sent a piece that is not JSON')
   }
 }
 

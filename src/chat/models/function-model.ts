@@ -8,7 +8,7 @@ export function asModel(given: ChatModel): Model {
   return typeof given === 'function' ? functionModel('page', given) : given
 }
 
-/** A model over a function that answers with text. It is told of no tools. */
+/** A model over a function that answers with text. It gets no tools. */
 export function functionModel(id: string, answer: ReplyFunction): Model {
   return { id, complete: (request) => complete(request, answer) }
 }

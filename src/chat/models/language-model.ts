@@ -25,7 +25,7 @@ export function languageModel(given: LanguageModelClass): Model {
   })
 }
 
-/** Has it downloaded; `progress` is told from 0 to 1. Call it in a click. */
+/** Has it downloaded; `progress` gets shares from 0 to 1. Call it in a click. */
 export async function download(given: LanguageModelClass, progress: (share: number) => void): Promise<void> {
   const session = await given.create({
     monitor: (monitor) =>

@@ -77,7 +77,7 @@ export const en = {
   offline: 'You are offline. You can go on writing: messages are sent once there is a connection.',
   storageFull: 'This device has no room left. Nothing new can be kept until you delete conversations.',
   storageMemory: 'This browser keeps nothing: the conversation is gone when you close the page.',
-  storageLost: 'What this browser had kept is gone. You can begin anew.',
+  storageLost: 'What this browser had kept is gone. You can start again.',
   storageBlocked: 'A newer version of this page is open in another tab. Reload to go on.',
   manage: 'Show conversations',
 

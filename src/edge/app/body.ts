@@ -99,7 +99,7 @@ function parse(text: string): unknown {
 function checkEncoding(request: Request): void {
   const encoding = request.headers.get('Content-Encoding')
   if (encoding === null || encoding === 'identity') return
-  throw invalid('no encoding is read', 'Content-Encoding')
+  throw invalid('its encoding is not supported', 'Content-Encoding')
 }
 
 function decode(bytes: Uint8Array): string {
@@ -164,7 +164,7 @@ function invalid(reason: string, argument: string, cause?: unknown): PlimsollErr
 
 /** Its sender went away, or sent less than it said: no fault of the edge's. */
 function brokenOff(cause: unknown): never {
-  throw invalid('it broke off', 'body', cause)
+  throw invalid('it ended too early', 'body', cause)
 }
 
 function tooLarge(size: number, limit: number): PlimsollError {

@@ -54,7 +54,7 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     context.set('settings', settings)
     return crossOrigin(context, next)
   })
-  // Whoever has no name yet is counted by address.
+  // Callers without a name yet are counted by address.
   const shielded: MiddlewareHandler<AppEnv> = async (context, next) => {
     await guardsOf(context.env).shield?.(context.req.raw)
     await next()

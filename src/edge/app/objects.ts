@@ -67,8 +67,8 @@ export function askUser<Name extends UserCallName>(
 
 /**
  * The op's name, the same each time that a call is sent: an object may have done what it was asked
- * for, and its answer be lost. Messages that all have ids need none: whoever sends them again names
- * the op by these. Nor does a fact, which is known by what it says.
+ * for, and its answer be lost. Messages that all have ids need none: when sent again, their
+ * ids name the op. Nor does a fact, which is known by what it says.
  */
 function once(name: SessionCallName | UserCallName, input: unknown, meta: CallMeta): CallMeta {
   if (meta.opId !== undefined || name === 'remember') return meta

@@ -59,15 +59,15 @@ export function asPlimsollError(error: unknown): PlimsollError {
   if (isPlimsollError(error) && Object.hasOwn(PROBLEMS, error.code)) return error
   const { overloaded, retryable } = (typeof error === 'object' && error !== null ? error : {}) as StubError
   if (overloaded)
-    return new PlimsollError('ERR_OVERLOADED', 'the object has more to do than it can', {
+    return new PlimsollError('ERR_OVERLOADED', 'the object is overloaded; try again later', {
       retryAfter: RETRY_AFTER,
       cause: error,
     })
   if (retryable)
-    return new PlimsollError('ERR_STORAGE', 'the object was not reached: send the same again', {
+    return new PlimsollError('ERR_STORAGE', 'the object could not be reached; send the same request again', {
       cause: error,
     })
-  return new PlimsollError('ERR_INTERNAL', 'the edge: something failed; send the same again', {
+  return new PlimsollError('ERR_INTERNAL', 'the edge: internal error; send the same request again', {
     cause: error,
   })
 }

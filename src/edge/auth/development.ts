@@ -11,5 +11,5 @@ import { isLoopback } from './loopback.ts'
  */
 export const developmentAuthenticator: Authenticate = async (request) => {
   if (isLoopback(new URL(request.url))) return { userId: 'local' }
-  throw new PlimsollError('ERR_NOT_CONFIGURED', 'authenticate: development is for loopback hosts alone')
+  throw new PlimsollError('ERR_NOT_CONFIGURED', 'authenticate: development works on loopback hosts only')
 }

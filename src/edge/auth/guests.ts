@@ -30,7 +30,7 @@ export interface GuestToken {
   readonly expiresAt: number
 }
 
-/** People who have not signed in. Whoever holds a token is that guest; nobody else can be. */
+/** People who have not signed in. The holder of a token is that guest; nobody else can be. */
 export interface GuestTokens {
   /** A new guest, of a tenant where one is given. @throws ERR_INVALID_ARGUMENT */
   issue(tenant?: string): Promise<GuestToken>
@@ -65,7 +65,10 @@ export function guestTokens(options: GuestOptions): GuestTokens {
   const { secret, lifetimeMs = LIFETIME_MS, clock, newId } = options
   const bytes = secretBytes("the guests' secret", secret)
   if (!(lifetimeMs >= LEAST_LIFETIME_MS && lifetimeMs <= MOST_LIFETIME_MS))
-    throw new PlimsollError('ERR_NOT_CONFIGURED', 'authenticate: lifetimeMs must be a minute to 400 days')
+    throw new PlimsollError(
+      'ERR_NOT_CONFIGURED',
+      'authenticate: lifetimeMs must be between a minute and 400 days',
+    )
 
   // Kept once it is there; not its promise, which would belong to one request.
   let known: CryptoKey | undefined

@@ -22,7 +22,7 @@ export interface JwtOptions {
   readonly secret?: string | Uint8Array
   /**
    * Where the issuer publishes its keys (RFC 7517), by https, on a loopback host also by http. They
-   * are read at most every 30 s, used for 10 minutes, and asked for anew in the last of these;
+   * are read at most every 30 s, used for 10 minutes, and asked for again in the last of these;
    * where several fit a token that names none, it is refused.
    */
   readonly jwks?: string | URL

@@ -23,7 +23,7 @@ const COOLDOWN_MS = 30_000
 /** How long keys are used. */
 const KEEP_MS = 600_000
 /**
- * From this age on they are asked for anew, so that a provider may fail for a moment before they
+ * From this age on they are asked for again, so that a provider may fail for a moment before they
  * are too old.
  */
 const RENEW_MS = KEEP_MS - 2 * COOLDOWN_MS
@@ -82,13 +82,13 @@ class RemoteKeySet {
     if (attempt !== this.#attempt) {
       this.#attempt = attempt
       this.#triedAt = now
-      // Else whoever begins it and hangs up could shut the others out until the cooldown is over.
+      // Else a client that begins it and hangs up could shut others out until the cooldown ends.
       this.#options.waitUntil(attempt.catch(() => undefined))
     }
     try {
       return await inTime(attempt, this.#options.timeoutMs)
     } catch (cause) {
-      // Whoever comes next need not wait for as long.
+      // The next caller need not wait for as long.
       if (this.#attempt === attempt) this.#attempt = refused(cause)
       const retryAfter = Math.ceil((this.#triedAt + COOLDOWN_MS - now) / 1000)
       throw new PlimsollError('ERR_OVERLOADED', "authenticate: the identity provider's keys cannot be read", {

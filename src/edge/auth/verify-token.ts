@@ -53,7 +53,7 @@ export async function verifyToken(
 
 /** The one refusal of a token: it says the same whatever is wrong, and nothing of the token. */
 export function unauthenticated(cause: string): PlimsollError {
-  return new PlimsollError('ERR_UNAUTHENTICATED', 'authenticate: the token does not hold', { cause })
+  return new PlimsollError('ERR_UNAUTHENTICATED', 'authenticate: the token is not valid', { cause })
 }
 
 /**

@@ -8,7 +8,7 @@ const IDLE_MS = 60_000
 const RETRIES = 2
 /** The wait before a further try is drawn from up to half a second, then a second. */
 const BASE_MS = 500
-/** A server that asks for more is not waited for: the caller is told. */
+/** A server that asks for more is not waited for: the caller gets the error. */
 const MOST_WAIT_MS = 10_000
 
 export interface SteadyOptions {
@@ -67,7 +67,7 @@ async function* complete(
   }
 }
 
-/** One try, with a limit to each wait. Whoever reads slowly is not timed. */
+/** One try, with a limit to each wait. A slow reader is not timed. */
 async function* within(
   model: Model,
   { signal, ...request }: ModelRequest,

@@ -14,7 +14,7 @@ export const COMPACT = 'compact'
  * nothing, and where the work is noted already nothing is written.
  *
  * The summary itself goes on being written where it was begun. The alarm waits for it, which keeps
- * the object awake for as long; only where it died with an object, the alarm writes it anew.
+ * the object awake for as long; only where it died with an object, the alarm writes it again.
  */
 export async function scheduleCompaction(
   queue: Pick<WorkQueue, 'schedule'>,
@@ -32,7 +32,7 @@ export async function scheduleCompaction(
  * The handler of that work: writes the summary that is due, or finds that it was written or is not
  * due any more. Idempotent: a second summary of the same place in the log is not asked for, and one
  * that another writer was first with is inert. A compaction that is refused is done with, since the
- * next context asks anew; what fails is tried again by the queue.
+ * next context asks again; what fails is tried again by the queue.
  *
  * @param open Contract: the object's session; undefined: it is gone, or was never made
  */

@@ -29,7 +29,7 @@ export function inJurisdiction<Env extends EdgeBindings>(env: Env, jurisdiction:
   if (!KNOWN.includes(jurisdiction))
     throw new PlimsollError(
       'ERR_NOT_CONFIGURED',
-      `inJurisdiction: there is none of that name; known are ${KNOWN.join(', ')}`,
+      `inJurisdiction: the name is unknown; known are ${KNOWN.join(', ')}`,
     )
   const name = jurisdiction as DurableObjectJurisdiction
   return { ...env, SESSIONS: env.SESSIONS.jurisdiction(name), USERS: env.USERS.jurisdiction(name) }

@@ -1,6 +1,6 @@
 import { SOCKET_PROTOCOL } from '../auth/socket-token.ts'
 
-/** Most sockets of one session: each change is told to all of them. */
+/** Most sockets of one session: each change goes to all of them. */
 const MOST_SOCKETS = 64
 /** Codes of RFC 6455 for applications of their own. */
 const EXPIRED = 4401

@@ -21,7 +21,7 @@ export function objectName(scope: Scope): string {
 }
 
 /**
- * Names that were made lately: whoever called once mostly calls again, and a hash costs more than
+ * Names that were made lately: a caller mostly calls again, and a hash costs more than
  * all else of a call's routing.
  */
 const names = new Map<string, string>()

@@ -202,7 +202,7 @@ async function changeFact(session: EdgeSession, change: FactChange): Promise<unk
   const { fact, pinned, promote, resolve, review, supersede } = change
   const wanted = [pinned, promote, resolve, review, supersede].filter((one) => one !== undefined)
   if (wanted.length !== 1)
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'facts: one change at a time, and not none', {
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'facts: the body must hold exactly one change', {
       argument: 'body',
     })
   const { facts } = using(session, 'facts')

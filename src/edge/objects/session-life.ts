@@ -40,7 +40,7 @@ const PROJECT = 'project'
 
 /**
  * The one session that an object holds: made, opened, handed over to another user, erased. To
- * whoever is not its own it is not there.
+ * users who do not own it, it is not there.
  */
 export class SessionLife {
   readonly #parts: SessionLifeParts
@@ -137,7 +137,7 @@ export class SessionLife {
   }
 
   /**
-   * From now on the session is only read, by whoever takes it over. Idempotent.
+   * From now on the session is only read, by the object that takes it over. Idempotent.
    *
    * @param to name of the object of the user who gets it
    * @throws ERR_NOT_FOUND, ERR_CONFLICT: another user gets it; ERR_DECRYPT

@@ -382,7 +382,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * A socket that is told of changes. Its scope and its end are in headers, which the Worker alone
+   * A socket that gets changes. Its scope and its end are in headers, which the Worker alone
    * sets.
    */
   override async fetch({ headers }: Request): Promise<Response> {
@@ -442,7 +442,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return living && runDueWork(living.memory)
   }
 
-  /** Tells whoever listens that something changed. A hint: whatever becomes of it. */
+  /** Tells listeners that something changed. A hint, which may be lost. */
   #tell(): void {
     if (this.#sockets.isEmpty) return
     this.ctx.waitUntil(this.#sockets.tell(() => this.#life.seq()).catch(() => {}))

@@ -44,7 +44,7 @@ function isUploaded(message: GivenMessage): message is UploadedMessage {
 function assembled(parts: TextParts, { id, parts: count }: UploadedMessage, argument: string): MessageInput {
   const message = parsed(parts.take(id, count))
   if (!isPlainObject(message) || (message.id !== undefined && message.id !== id))
-    throw invalid('append', argument, `is no message of the id ${id} once its parts are put together`)
+    throw invalid('append', argument, `must be a message with id ${id} when its parts are joined`)
   // What it holds the core checks.
   return { ...(message as unknown as MessageInput), id }
 }

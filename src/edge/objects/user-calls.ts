@@ -116,6 +116,6 @@ function notFound(operation: string, id: string): PlimsollError {
 /** A skill may say its own name: it must be the one that it is put under. */
 function named(name: string, given: Partial<Skill> | string): Skill {
   const skill = typeof given === 'string' ? checkSkill('skills', given) : { name, ...given }
-  if (skill.name !== name) throw invalid('skills', 'name', 'must be the name that the skill is put under')
+  if (skill.name !== name) throw invalid('skills', 'name', 'must be the name in the path')
   return skill as Skill
 }

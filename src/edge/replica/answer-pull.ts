@@ -72,11 +72,11 @@ async function changesAfter(store: ScopeStore, sessionId: string, since: Place):
     // The op at the place itself comes first, unless that is the beginning.
     const [first] = page.rows
     if (pages === 0 && since.seq > 0 && (first?.seq !== since.seq || first.opId !== since.opId))
-      return anew(store, sessionId)
+      return fromStart(store, sessionId)
     if (pages === MOST_PAGES || (since.seq === 0 && page.more)) return snapshot(store, sessionId)
     const rows = page.rows.filter(({ seq }) => seq > since.seq)
     // Erased while this was read, by a store that lets others in between.
-    if (since.seq > 0 && rows.some(({ kind }) => kind === 'erase')) return anew(store, sessionId)
+    if (since.seq > 0 && rows.some(({ kind }) => kind === 'erase')) return fromStart(store, sessionId)
     log.push(...rows)
     more = page.more
     from = page.rows.at(-1)?.seq ?? from
@@ -85,7 +85,7 @@ async function changesAfter(store: ScopeStore, sessionId: string, since: Place):
 }
 
 /** All that there is: from the log, where that is short and so tells what was deleted too. */
-function anew(store: ScopeStore, sessionId: string): Promise<Part> {
+function fromStart(store: ScopeStore, sessionId: string): Promise<Part> {
   return changesAfter(store, sessionId, START)
 }
 

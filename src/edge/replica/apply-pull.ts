@@ -38,7 +38,7 @@ export async function applyPull(
   { isReset, isWhole, rows, place }: Collected,
 ): Promise<boolean> {
   const registers = [...rows.values()]
-  // Whether what is here now knows what was deleted before: another call may have begun it anew
+  // Whether what is here now knows what was deleted before: another call may have restarted it
   // since.
   let base = { seq: since.seq, isWhole: wasWhole }
   for (;;) {

@@ -10,7 +10,7 @@ export interface CallHost extends Pick<Host, 'timeout'> {
 const MOST_ATTEMPTS = 3
 /** Longest wait before the second attempt, in milliseconds; it doubles with each further one. */
 const FIRST_WAIT_MS = 100
-/** What a caller is told to wait for an object that is overloaded, in seconds. */
+/** How long a caller should wait for an overloaded object, in seconds. */
 const RETRY_AFTER = 5
 
 /** What Cloudflare says of a call that failed, by properties of the error. */

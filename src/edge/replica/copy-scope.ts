@@ -21,7 +21,7 @@ const DELETED_AT_ONCE = 64
  * ended, page by page of about 1 MiB. What the source writes meanwhile is copied too.
  *
  * Not copied, since the port does not tell: answers to ops that were refused, and attachments that
- * no message names. What was derived is made anew from the log. `indexed` of the head says whether
+ * no message names. What was derived is rebuilt from the log. `indexed` of the head says whether
  * anything stands in an index, rather than ever stood.
  *
  * @param from may be in another object
@@ -48,7 +48,7 @@ export async function copyScope(
     await copy.registers()
     if ((await from.head()).seq === seq) return { seq }
   }
-  throw conflict('the source changed at every look')
+  throw conflict('the source changed during every attempt')
 }
 
 /** One pass of a copy. */

@@ -34,5 +34,5 @@ export async function moveScope(
     const [result] = await from.commit([erase], onlyAt(seq))
     if (result?.status === 'accepted') return
   }
-  throw new PlimsollError('ERR_CONFLICT', 'moveScope: the source changed at every look')
+  throw new PlimsollError('ERR_CONFLICT', 'moveScope: the source changed during every attempt')
 }

@@ -5,7 +5,7 @@ const MOST_KEPT = 64
 /** Copies that one commit pokes. */
 const MOST_POKED = 32
 /**
- * A replica that pulled longer ago is told nothing: that would only wake it, and it pulls by itself
+ * A replica that pulled longer ago gets no hint: that would only wake it, and it pulls by itself
  * when it is used again.
  */
 const LATELY_MS = 600_000

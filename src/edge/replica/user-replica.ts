@@ -145,7 +145,7 @@ export class UserReplica implements ScopeStore {
     return (await this.#pull([], { ops, rule: ruleOf(decide) })) ?? []
   }
 
-  /** Empties the copy. The next pull begins anew. */
+  /** Empties the copy. The next pull starts over. */
   async clear(): Promise<void> {
     await this.#local.commit([sealOp({ kind: 'erase', opId: CLEARED })], decide)
     this.#absent.clear()
@@ -214,7 +214,7 @@ export class UserReplica implements ScopeStore {
         if (this.#pulling === pulling) this.#pulling = undefined
       }),
     }
-    // Whoever waited for it may have lost patience.
+    // Its caller may have stopped waiting.
     pulling.done.catch(() => {})
     this.#pulling = pulling
     return pulling.done

@@ -9,7 +9,7 @@ const NO_TABLE = 'no such table'
 
 /**
  * Tables of the edge beside those of the store, in the SQLite of one Durable Object. They are made
- * by the first insert, so that whoever asks an object for something that is not there leaves it
+ * by the first insert, so that asking an object for something that is not there leaves it
  * empty. Nothing is kept in memory of whether they are there: a transaction that was undone or
  * `deleteAll()` may have taken them away. All of it is synchronous, so that it is durable together
  * with what else its caller writes before the next `await`.

@@ -37,7 +37,7 @@ export const NO_SEAL: ObjectSeal = {
 }
 
 /**
- * A new key, wrapped for one scope: `openSeal` takes it. Whoever destroys it has destroyed what was
+ * A new key, wrapped for one scope: `openSeal` takes it. Destroying it destroys what was
  * sealed by it.
  *
  * @param secret 32 bytes or more; by HKDF-SHA-256 each scope has a key of its own that wraps

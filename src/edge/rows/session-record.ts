@@ -20,7 +20,7 @@ export interface SessionRecord {
   /**
    * `copying`: it is taken over from another object, and not there yet; `moving`: another object
    * takes it over, and nobody else may touch it; `erasing`: its rows are being removed, and to
-   * whoever asks it is not there.
+   * callers it is not there.
    */
   readonly state: 'live' | 'copying' | 'moving' | 'erasing'
   /** Name of the object of the user who takes it over. */

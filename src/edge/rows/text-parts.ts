@@ -76,7 +76,7 @@ export class TextParts {
     const now = this.#now()
     if (this.#bytesOf(entry, part) !== undefined) {
       if (this.#read(entry, part) !== text)
-        throw new PlimsollError('ERR_CONFLICT', `parts: part ${part} of ${entry} is another text already`)
+        throw new PlimsollError('ERR_CONFLICT', `parts: part ${part} of ${entry} has another text already`)
       this.#tables.run(
         'UPDATE plimsoll_edge_part SET at = ? WHERE entry = ? AND part = ? AND piece = 0',
         now,
@@ -93,9 +93,13 @@ export class TextParts {
     const total = bytes + Number(known?.bytes ?? 0)
     if (total > MAX_TEXT_BYTES) throw tooLarge(entry, total, MAX_TEXT_BYTES)
     if (!known?.has && Number(known?.waiting ?? 0) >= MAX_WAITING)
-      throw new PlimsollError('ERR_LIMIT', `parts: ${MAX_WAITING} texts wait to be named by a message`, {
-        limit: MAX_WAITING,
-      })
+      throw new PlimsollError(
+        'ERR_LIMIT',
+        `parts: ${MAX_WAITING} texts already wait for a message that names them`,
+        {
+          limit: MAX_WAITING,
+        },
+      )
     const kept = sealText(this.#seal(), text, placeOf(entry, part))
     this.#tables.transaction(() => {
       partsOf(kept).forEach((content, piece) => {

@@ -98,7 +98,7 @@ export class TokenBuckets {
       if (amount > capacity)
         throw new PlimsollError(
           'ERR_LIMIT',
-          `budget: ${name} of ${amount} at once, more than ${capacity} ever`,
+          `budget: ${name} cannot give ${amount} at once, its capacity is ${capacity}`,
           {
             limit: capacity,
           },
@@ -120,7 +120,7 @@ export class TokenBuckets {
       if (!refused) return undefined
       const { name, capacity, waitMs } = refused
       const retryAfter = Math.max(1, Math.ceil(waitMs / 1000))
-      return new PlimsollError('ERR_RATE_LIMIT', `budget: ${name} is used up for ${retryAfter} s`, {
+      return new PlimsollError('ERR_RATE_LIMIT', `budget: ${name} is used up; try again in ${retryAfter} s`, {
         retryAfter,
         limit: capacity,
       })

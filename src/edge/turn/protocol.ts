@@ -39,7 +39,7 @@ export interface RequestKey {
   readonly fingerprint: string
   /**
    * Which runs it can be the same as: any that is kept; the newest alone, since the same edit may
-   * be meant anew after another; only one that goes on, since a chat asks for another answer with
+   * be meant again after another; only one that goes on, since a chat asks for another answer with
    * the same words each time.
    */
   readonly among: 'all' | 'newest' | 'running'
@@ -88,7 +88,7 @@ export interface TurnWork {
 export interface RunWork extends TurnWork {
   readonly host: Host
   readonly signal: AbortSignalLike
-  /** To be called once errors are told in the stream, and no longer to whoever asked. */
+  /** To be called once errors go into the stream, and no longer to the caller. */
   readonly begin: () => void
 }
 

@@ -20,7 +20,7 @@ export interface TapeStreamOptions {
 
 /**
  * A byte stream of what is on a tape, and of what comes. It reads when it is asked and holds
- * nothing: whoever is slow reads later, from storage. To cancel it changes nothing for the run.
+ * nothing: a slow reader reads later, from storage. To cancel it changes nothing for the run.
  */
 export function tapeStream(
   source: TapeSource,

@@ -18,7 +18,7 @@ export interface TurnParts {
 
 /**
  * One turn while it goes on: what is new of a request is written, somebody answers, and what they
- * say is put on a tape as the request's protocol has it, whoever reads that.
+ * say is put on a tape as the request's protocol has it, with or without readers.
  */
 export class Turn {
   readonly id: string
@@ -41,7 +41,7 @@ export class Turn {
     this.#host = host
     this.#onEnd = onEnd
     this.#controller = host.controller()
-    // Whoever waits is told; nobody may.
+    // Callers that wait get the error; there may be none.
     this.#begun.promise.catch(() => {})
   }
 

@@ -27,7 +27,7 @@ const MOST_WAITING = 8
 const RETRY_AFTER = 5
 
 /**
- * The turns of one session's object; they outlive whoever asked for them. Of requests that have a
+ * The turns of one session's object; they outlive their callers. Of requests that have a
  * key there is one at a time, and another is refused meanwhile; what they stream is kept for an
  * hour after their end, so that it can be read again from its beginning, by as many as want to.
  * Requests without a key wait for one another, and nothing of them is kept.
@@ -69,7 +69,7 @@ export class Turns {
    * the turn.
    *
    * The same request again joins the run while it goes on, and reads it again once it has ended; a
-   * run that failed or was interrupted is begun anew, and goes on with what was recorded. Which
+   * run that failed or was interrupted is started again, and goes on with what was recorded. Which
    * requests are the same, an `Idempotency-Key` says, else their ids and what they hold.
    *
    * @param session asked once the turn begins. Default: that of the options
@@ -106,9 +106,13 @@ export class Turns {
 
   async #startNext(request: ChatRequest, session: Open): Promise<RunStream> {
     if (this.#waiting >= MOST_WAITING)
-      throw new PlimsollError('ERR_OVERLOADED', 'chat.completions: too many wait in this session already', {
-        retryAfter: RETRY_AFTER,
-      })
+      throw new PlimsollError(
+        'ERR_OVERLOADED',
+        'chat.completions: too many requests wait in this session already',
+        {
+          retryAfter: RETRY_AFTER,
+        },
+      )
     this.#waiting++
     const next = this.#newest.then(async () => {
       this.#waiting--
@@ -187,8 +191,8 @@ export class Turns {
   }
 
   /**
-   * Removes what is kept of all runs that have ended: their streams hold what was said. For whoever
-   * forgets messages of the session.
+   * Removes what is kept of all runs that have ended: their streams hold what was said. For calls
+   * that forget messages of the session.
    */
   clear(): void {
     // Of those that nobody works at any more nothing need be said: who could read it is gone with
@@ -259,7 +263,7 @@ export class Turns {
       const due = this.nextWorkAt()
       if (due !== undefined) this.#options.onWork?.(due)
     } catch {
-      // Storage failed, which whoever asks next is told.
+      // Storage failed; the next caller learns it.
       this.#mayBeLost = true
     }
   }

@@ -184,7 +184,7 @@ export class WorkQueue {
 }
 
 /**
- * What no attempt can help: a secret is missing or another one. The work waits for whoever sets it
+ * What no attempt can help: a secret is missing or another one. The work waits until that is set
  * right.
  */
 const LOCKED: ReadonlySet<ErrorCode> = new Set(['ERR_DECRYPT', 'ERR_NOT_CONFIGURED'])

@@ -4,7 +4,7 @@ import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import type { Alarms } from './alarms.ts'
 import type { WorkItem } from './work-table.ts'
 
-/** What a handler is told of its attempt. */
+/** What a handler knows of its attempt. */
 export interface WorkAttempt {
   readonly key: string
   /** Which attempt this is, from 1. */

@@ -192,7 +192,7 @@ function pathOf({ path = [] }: StandardIssue): string {
   }, CHECKPOINT)
 }
 
-/** Whoever is given a default may go on to change it. */
+/** A caller that gets a default may change it. */
 function copyOf<Value>(value: Value | undefined): Value | undefined {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Value)
 }

@@ -140,12 +140,12 @@ export function checkStoredFact(operation: string, id: string, value: unknown, i
   for (const name of Object.keys({ ...fact, ...settled }).filter((name) => !NOTED.includes(name))) {
     const [given, own] = [fact, settled].map((one) => one[name as keyof Fact])
     const isSame = typeof own === 'string' ? given === own : (given === undefined) === (own === undefined)
-    if (!isSame) throw invalid(operation, `value.${name}`, 'is not as a fact has it')
+    if (!isSame) throw invalid(operation, `value.${name}`, 'is not valid for a fact')
   }
   const { status, supersededBy, promotedFrom, review } = fact
   const isStatus =
     fact.kind === 'blocker' ? ['open', 'resolved'].includes(status ?? '') : status === undefined
-  if (!isStatus) throw invalid(operation, 'value.status', 'is none that a fact of that kind has')
+  if (!isStatus) throw invalid(operation, 'value.status', 'is not a status of that kind of fact')
   if (supersededBy !== undefined) checkFactId(operation, 'value.supersededBy', supersededBy)
   if (promotedFrom !== undefined) checkLabel(operation, 'value.promotedFrom', promotedFrom)
   if (review !== undefined) checkReview(operation, 'value.review', review)
@@ -180,7 +180,7 @@ export function pathOf(at: string, field: string): string {
 
 function checkVisible(operation: string, argument: string, value: unknown): string {
   const text = visible(checkText(operation, argument, value)).trim()
-  if (text === '') throw invalid(operation, argument, 'has nothing in it that can be seen')
+  if (text === '') throw invalid(operation, argument, 'has no visible character')
   return text
 }
 

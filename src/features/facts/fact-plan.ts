@@ -151,7 +151,7 @@ function trustedFirst(a: Fact, b: Fact): number {
 }
 
 function limit(operation: string, most: string, cap: keyof FactCaps, limit: number): PlimsollError {
-  return new PlimsollError('ERR_LIMIT', `${operation}: the scope may have ${most} at most (${cap})`, {
+  return new PlimsollError('ERR_LIMIT', `${operation}: the scope may have at most ${most} (${cap})`, {
     limit,
   })
 }

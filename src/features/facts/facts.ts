@@ -228,7 +228,7 @@ export class Facts {
   }
 
   /**
-   * Raises a fact to trust `user`, on the word of whoever calls this: it may be pinned then, and
+   * Raises a fact to trust `user`, on the word of the caller: it may be pinned then, and
    * says what its trust was before.
    *
    * @param options.pinned whether it is pinned from now on. Default: as it was

@@ -135,7 +135,7 @@ export class RecallIndex {
    * been added.
    *
    * @returns false, with nothing appended, where the block is of another format or stemmer: it has
-   * to be made anew
+   * to be rebuilt
    */
   load(block: Uint8Array): boolean {
     const numbers = varintsIn(block)

@@ -30,7 +30,7 @@ const NO_TERMS = '[0,0,0,""]'
 export interface SessionIndexParts {
   readonly store: ScopeStore
   readonly stemmer: Stemmer | undefined
-  /** Names how terms are made: what was kept under another name is made anew. */
+  /** Names how terms are made: what was kept under another name is rebuilt. */
   readonly id: string
   readonly termsOf: (message: Message) => string
 }

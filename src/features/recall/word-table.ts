@@ -80,7 +80,7 @@ export class WordTable {
 const NO_STEMMER = {}
 const tables = new WeakMap<object, WordTable>()
 
-/** Of the terms that a stemmer makes: one, whoever asks. */
+/** Of the terms that a stemmer makes: one for all callers. */
 export function tableOf(stemmer: Stemmer | undefined): WordTable {
   const key = stemmer ?? NO_STEMMER
   const table = tables.get(key) ?? new WordTable((word) => termsIn(word, stemmer)[0] ?? '')

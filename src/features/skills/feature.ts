@@ -167,7 +167,7 @@ const REGISTERS: readonly RegisterKind[] = [
       checkOptions(operation, 'value', value, ['name', 'description', 'textVersion'])
       const fields: { readonly [field in keyof StoredEntry]?: unknown } = value
       if (checkSkillName(operation, fields.name) !== name)
-        throw invalid(operation, 'value.name', 'is not that of its key')
+        throw invalid(operation, 'value.name', 'differs from the name in its key')
       const description = checkDescription(operation, fields.description)
       const textVersion = checkId(operation, 'value.textVersion', fields.textVersion)
       return { name, description, textVersion }

@@ -104,7 +104,7 @@ function parseSkill(operation: string, markdown: string): Skill {
       throw invalid(operation, 'markdown', 'has no line of --- after its front matter')
     const [isField, name = '', value = ''] = KEY.exec(line) ?? []
     if (isField !== undefined) {
-      if (found.has(name)) throw invalid(operation, name, 'is there twice')
+      if (found.has(name)) throw invalid(operation, name, 'occurs twice')
       found.set(name, readScalar(operation, name, value))
       key = name
     } else if (key !== undefined && INDENTED.test(line)) {

@@ -316,7 +316,7 @@ async function* textOf(
     }
     yield decoder.decode()
   } finally {
-    // Whoever stops early wants no more of it.
+    // A caller that stops early wants no more of it.
     await reader.cancel()
   }
 }

@@ -71,7 +71,7 @@ export interface SourceOptions {
  * A session of this page: every past call by the log, the newest 400 messages of it, checked
  * against the hash that its epoch recorded. Reads only: the next call's context is a preview.
  *
- * @param options.tools what the next call is told of tools
+ * @param options.tools the tools of the next call
  * @example
  * ```ts
  * const inspector = document.querySelector('plimsoll-inspector')

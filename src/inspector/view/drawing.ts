@@ -1,7 +1,7 @@
 import { nothing, type SVGTemplateResult, svg } from 'lit'
 import type { Section } from '../model/shown.ts'
 
-/** Fills by section: a colour and a pattern each, so that none is told by its colour alone. */
+/** Fills by section: a colour and a pattern each, so that none is known by its colour alone. */
 export function fills(): SVGTemplateResult {
   return svg`
     <defs>

@@ -53,7 +53,7 @@ export class Judge {
 
   /**
    * Rounds from before all that is in memory that were added to since the current epoch began. One
-   * that is newer than the first that shows belongs into the window; where nothing shows, any does.
+   * that is newer than the first that shows belongs in the window; where nothing shows, any does.
    */
   get joinedOutside(): Joined | undefined {
     const { epoch, rows, conversation, isOutgrown } = this.#lane.view

@@ -44,7 +44,7 @@ export function fold(
 
 /**
  * The conversation with the rows that follow: only these are folded. Nothing, where they may change
- * what showed before: then all rows are to be folded anew.
+ * what showed before: then all rows must be folded again.
  */
 export function grow(
   before: Conversation,

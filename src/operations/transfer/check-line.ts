@@ -91,7 +91,7 @@ const LINES: { readonly [type in TransferLine['type']]: Fields } = {
  */
 export function checkLine(operation: string, { value }: ReadLine): TransferLine {
   const { type } = value
-  if (!Object.hasOwn(LINES, type)) throw invalid(operation, 'type', 'is none of an export')
+  if (!Object.hasOwn(LINES, type)) throw invalid(operation, 'type', 'is not a line type of an export')
   const line: { [field: string]: unknown } = { type }
   for (const [name, check] of Object.entries(LINES[type as TransferLine['type']])) {
     check(operation, name, value[name])
@@ -109,7 +109,7 @@ export function messageOf({ operation, host }: LineChecks, line: MessageLine): M
   if (!isPlainObject(line.message)) throw invalid(operation, 'message', 'must be an object')
   const message = line.message as unknown as MessageInput
   for (const name of ['createdAt', 'trust'] as const)
-    if (message[name] === undefined) throw invalid(operation, `message.${name}`, 'must be there')
+    if (message[name] === undefined) throw invalid(operation, `message.${name}`, 'is missing')
   return checkMessage(operation, 'message', { ...message, id: line.id }, host)
 }
 
@@ -122,7 +122,7 @@ export function markOf({ operation }: LineChecks, line: MarkLine): Mark | undefi
   const mark: unknown = checkJson(operation, 'mark', line.mark)
   if (!isPlainObject(mark)) throw invalid(operation, 'mark', 'must be an object')
   for (const name of ['type', 'id', 'lane'] as const)
-    if (mark[name] !== line[name]) throw invalid(operation, `mark.${name}`, 'is not that of its line')
+    if (mark[name] !== line[name]) throw invalid(operation, `mark.${name}`, 'differs from that of its line')
   const prefix = line.type === 'epoch' ? EPOCH_ID : line.type === 'summary' ? SUMMARY_ID : ''
   if (!line.id.startsWith(prefix)) throw invalid(operation, 'id', `must begin with ${prefix}`)
   const fields = 'hides' in mark ? HIDING : FIELDS[line.type]

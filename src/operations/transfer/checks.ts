@@ -40,7 +40,7 @@ export const oneOf =
       throw invalid(operation, argument, `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`)
   }
 export const isTrue: Check = (operation, argument, value) => {
-  if (value !== true) throw invalid(operation, argument, 'must be true, or not there')
+  if (value !== true) throw invalid(operation, argument, 'must be true or left out')
 }
 export const positive: Check = (operation, argument, value) => {
   if (typeof value !== 'number' || !(value > 0)) throw invalid(operation, argument, 'must be above 0')

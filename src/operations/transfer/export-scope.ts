@@ -54,7 +54,7 @@ export async function* exportScope({
       const page = await store.registers('', after)
       for (const row of page) {
         keys.delete(row.key)
-        // What was put since is told with the rows that say so.
+        // What was put since is exported with the rows that say so.
         if (row.seq <= seq) yield* lineOf(row)
       }
       after = page.at(-1)?.key

@@ -139,7 +139,7 @@ export class ScopeImport {
     const last = this.#rows.at(-1)?.row
     const place = last?.seq === seq ? last.place + 1 : 0
     if (place > 0 && (line.type !== 'message' || last?.kind !== 'message' || last.round !== line.round))
-      throw invalid(operation, 'seq', `is that of the line before it`)
+      throw invalid(operation, 'seq', `repeats that of the line before it`)
     const row = { seq, place, kind: line.type, id, opId, ordinal: 0 }
     const { memory, most } = this.#parts
     const { host, policy, use } = memory
@@ -164,7 +164,7 @@ export class ScopeImport {
         base,
         ...(lane !== undefined && { lane }),
         ...(sources && { sources }),
-        // What a context froze is no more trusted than its file: contexts begin anew.
+        // What a context froze is no more trusted than its file: contexts start over.
         body:
           whole === undefined || (!isTrusted(most) && line.type !== 'rewind') ? null : JSON.stringify(whole),
       },
@@ -255,7 +255,7 @@ export class ScopeImport {
       return followed(given, read, { ...placed, emptied: [...(placed.emptied ?? []), ...this.#emptied] })
     })
     if (isMoved)
-      throw new PlimsollError('ERR_CONFLICT', 'import: others write to what is imported: import it again')
+      throw new PlimsollError('ERR_CONFLICT', 'import: others write to the same scope: import again')
     if (problem) throw invalid('import', `lines[${problem.line}]`, problem.reason)
     if (isWritten) this.#emptied = []
   }
@@ -380,7 +380,7 @@ export class ScopeImport {
       if (there.mediaType !== mediaType || !sameBytes(there.bytes, bytes))
         throw new PlimsollError(
           'ERR_DUPLICATE_ID',
-          `import: lines[${line}] has another attachment than is there under ${id}`,
+          `import: lines[${line}] has another attachment than the store under ${id}`,
           { id },
         )
       report.there('log')

@@ -215,8 +215,7 @@ class FileImport {
     const misplaced = (): PlimsollError => invalid(operation, 'type', `must not be ${line.type} here`)
     if (this.#hasEnded) throw misplaced()
     if (!this.#header) {
-      if (line.type !== 'export')
-        throw invalid(operation, 'type', 'must be export: the file begins with what it is')
+      if (line.type !== 'export') throw invalid(operation, 'type', 'must be export in the first line')
       if (line.of === 'user' && this.#target === 'session')
         throw invalid(operation, 'of', 'is user: import it without a sessionId')
       this.#header = line
@@ -236,7 +235,7 @@ class FileImport {
         return
       case 'end':
         if (line.lines !== before)
-          throw invalid(operation, 'lines', `is ${line.lines}, and there were ${before}`)
+          throw invalid(operation, 'lines', `is ${line.lines}, but ${before} lines came before`)
         await this.#close()
         this.#hasEnded = true
         return
@@ -249,7 +248,8 @@ class FileImport {
 
   /** @throws ERR_INVALID_ARGUMENT: the file is not whole */
   end(): void {
-    if (!this.#hasEnded) throw invalid('import', 'lines', 'end before the end of the file: it is not whole')
+    if (!this.#hasEnded)
+      throw invalid('import', 'lines', 'end without a line of type end: the file is not whole')
   }
 
   async #close(): Promise<void> {

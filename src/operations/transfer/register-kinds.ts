@@ -41,7 +41,7 @@ const OWN: readonly RegisterKind[] = [
     check: (operation, name, value) => {
       const json = checkJson(operation, 'value', value)
       checkHead(operation, value)
-      if (hashJson(json) !== name) throw invalid(operation, 'value', 'is not what its key is the hash of')
+      if (hashJson(json) !== name) throw invalid(operation, 'value', 'does not match the hash in its key')
       return json
     },
   },
@@ -53,7 +53,7 @@ const OWN: readonly RegisterKind[] = [
       checkOptions(operation, 'value', value, ['sessionId', 'title', 'createdAt'])
       const { sessionId, title, createdAt } = value as { readonly [field: string]: unknown }
       checkId(operation, 'value.sessionId', sessionId)
-      if (sessionId !== name) throw invalid(operation, 'value.sessionId', 'is not that of its key')
+      if (sessionId !== name) throw invalid(operation, 'value.sessionId', 'differs from that of its key')
       return {
         sessionId: name,
         title: checkTitle(operation, 'value.title', title),

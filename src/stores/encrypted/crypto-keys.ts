@@ -15,7 +15,7 @@ export function cryptoKeys(id: string, key: CryptoKey): Keys {
   if (key.algorithm.name !== 'AES-GCM' || !usages.every((usage) => key.usages.includes(usage)))
     throw new PlimsollError(
       'ERR_INVALID_ARGUMENT',
-      'cryptoKeys: key must be one of AES-GCM to encrypt and decrypt',
+      'cryptoKeys: key must be an AES-GCM key that can encrypt and decrypt',
       {
         argument: 'key',
       },

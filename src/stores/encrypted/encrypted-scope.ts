@@ -159,7 +159,7 @@ export class EncryptedScope implements ScopeStore {
     return this.#store.derive({ key: name, bytes: sealed }, seq)
   }
 
-  /** What cannot be read, and what comes after it, is left out: it is made anew from the log. */
+  /** What cannot be read, and what comes after it, is left out: it is rebuilt from the log. */
   async derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
     const rows = await this.#store.derived(prefix, after)
     if (rows.length === 0 || (await this.#readable()).isPlain) return rows
@@ -262,7 +262,7 @@ export class EncryptedScope implements ScopeStore {
   /** @throws ERR_DECRYPT: the scope is in the clear, and must not be */
   #check({ isPlain }: KeyState): void {
     if (isPlain && !this.#parts.keepsPlain)
-      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: what is there was not encrypted')
+      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: the stored data is not encrypted')
   }
 
   /** Whether the newest key has encrypted enough. */
@@ -276,7 +276,7 @@ export class EncryptedScope implements ScopeStore {
     return state
   }
 
-  /** What stands for names now, whoever made the keys. */
+  /** What stands for names now, no matter who made the keys. */
   async #hiding(): Promise<Hide> {
     const state = await this.#ring.current()
     this.#check(state)

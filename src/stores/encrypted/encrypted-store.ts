@@ -112,7 +112,7 @@ export function encryptedStore(
     try {
       onUnreadable({ scope, kind, id })
     } catch {
-      // One that throws is no reason to keep what can be read from whoever asked.
+      // One that throws is no reason to keep what can be read from the caller.
     }
   }
 

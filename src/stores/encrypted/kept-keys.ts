@@ -46,7 +46,7 @@ export async function keptKeys(options: KeptKeysOptions): Promise<Keys> {
         id: `kept.${base64url(randomBytes(ID_BYTES))}`,
         key: await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']),
       }
-      // Whoever comes first wins: several tabs may start at once.
+      // The first one wins: several tabs may start at once.
       await settled(database, (table) => {
         const found = table.get(SLOT)
         found.onsuccess = () => found.result ?? table.put(fresh, SLOT)
@@ -60,13 +60,13 @@ export async function keptKeys(options: KeptKeysOptions): Promise<Keys> {
       database.close()
     }
   } catch (cause) {
-    throw new PlimsollError('ERR_STORAGE', `keptKeys: this browser keeps no key in ${name}`, { cause })
+    throw new PlimsollError('ERR_STORAGE', `keptKeys: this browser cannot keep a key in ${name}`, { cause })
   }
 }
 
 /**
  * Removes the key: no page and no script reads what it encrypted from then on, here or from a copy
- * of the data. The browser's files hold its bytes until the browser writes them anew: from who has
+ * of the data. The browser's files hold its bytes until the browser rewrites them: from who has
  * these, only a passphrase protects. Idempotent.
  *
  * @throws ERR_STORAGE, ERR_INVALID_ARGUMENT

@@ -9,7 +9,7 @@ import { type Bytes, importKey, KEY_BYTES, newKey, prefixed, randomBytes } from 
 import { isNotTheKey, type KeyInfo, type KeyOwner, type Keys } from './keys.ts'
 import { type DataKey, FORMAT, keyOf } from './sealed.ts'
 
-/** The register that holds a scope's wrapped data keys. Hidden from whoever reads the scope. */
+/** The register that holds a scope's wrapped data keys. Hidden from readers of the scope. */
 export const KEY_REGISTER = 'encryption/keys'
 /** Bytes that name a data key, or a version of the register. */
 const ID_BYTES = 8

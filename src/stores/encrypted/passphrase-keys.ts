@@ -22,7 +22,7 @@ export interface PassphraseOptions {
  * A user's key from a passphrase, by PBKDF2-SHA-256 with a random salt. Salt and iterations are
  * stored with each wrapped key; the passphrase and what comes of it never are. One derivation takes
  * some tenths of a second, once for each passphrase and salt. How safe it is depends on the
- * passphrase alone: whoever has the data may try as many as they like.
+ * passphrase alone: an attacker with the data may try any number.
  *
  * @throws ERR_INVALID_ARGUMENT: it is empty, or the iterations are out of range
  */
@@ -57,7 +57,7 @@ export function passphraseKeys(passphrase: string, options: PassphraseOptions = 
     },
     unwrap: async (_, { info, bytes }, place) => {
       if (!isOurs(info))
-        throw new PlimsollError('ERR_DECRYPT', 'passphraseKeys: it was not wrapped by a passphrase')
+        throw new PlimsollError('ERR_DECRYPT', 'passphraseKeys: the key was not wrapped by a passphrase')
       return decrypt(await keyOf(info), place, bytes)
     },
   }

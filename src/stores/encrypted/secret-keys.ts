@@ -12,7 +12,7 @@ const encoder = new TextEncoder()
 
 /**
  * A key for each tenant and user, derived from one secret by HKDF-SHA-256 (RFC 5869): for servers,
- * which keep secrets. Whoever has the secret and the data reads all of it; destroying the secret
+ * which keep secrets. Secret and data together let one read all of it; destroying the secret
  * makes all of it unreadable.
  *
  * @param secret 32 bytes or more that nobody can guess, for example `openssl rand -base64 32`:
@@ -30,7 +30,7 @@ export function secretKeys(secret: Uint8Array | string): Keys {
       },
     )
   const master = crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits', 'deriveKey'])
-  // Told by whoever first uses it.
+  // The first use reports it.
   master.catch(() => {})
   let id: Promise<string> | undefined
   const known = new Map<string, Promise<CryptoKey>>()

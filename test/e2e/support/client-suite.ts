@@ -84,7 +84,7 @@ export function describeClient(
       )
     })
 
-    it('writes once what it is told twice', async () => {
+    it('writes once what is sent twice', async () => {
       const { session } = await open()
       const hello = { role: 'user', content: 'Hello' } as const
       const first = await session.append(hello, { opId: 'op-1' })
@@ -300,7 +300,7 @@ export function describeClient(
     })
 
     it.skipIf(without.guests)(
-      'gives guests a token, and their sessions to whoever they turn out to be',
+      'gives guests a token, and their sessions to the user who signs in',
       async () => {
         const connection = await connect()
         const { client } = await open()

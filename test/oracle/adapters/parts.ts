@@ -15,7 +15,7 @@ export function onCutOf(onCut: NonNullable<Configuration['onCut']>, { tell }: Wo
   }
 }
 
-/** What an app is told of a cut: of its messages the ids. */
+/** What an app learns of a cut: of its messages the ids. */
 function toldOf(event: object): { readonly [key: string]: Json } {
   const { messages, ...told } = event as { readonly messages: readonly { readonly id: string }[] }
   return { ...(plain(told) as object), messages: messages.map(({ id }) => id) }

@@ -281,7 +281,7 @@ describe('resume', () => {
     ])
   })
 
-  it('records a result anew where the one before was rewound', async () => {
+  it('records a result again where the one before was rewound', async () => {
     const store = await interrupted()
     const { run, session } = resume(store)
     await run

@@ -111,7 +111,7 @@ describe('a run whose memory compacts', () => {
     for (const { model } of [first, second]) expectWithin(model)
     await expectWhole(store)
     expect((await open(store).history({ messages: 1_000 })).slice(0, before.length)).toEqual(before)
-    // The question is told to every call, however often it was cut.
+    // The question is in every call, however often it was cut.
     for (const { blocks } of second.model.requests)
       expect(JSON.stringify(blocks)).toContain('Walk the track.')
   })

@@ -119,7 +119,7 @@ describe('a store that fails once', () => {
     expect(ran).toBe(2)
   })
 
-  it('ends the call of a model for whoever watches, though its reply could not be recorded', async () => {
+  it('ends the call of a model for its listeners, though its reply could not be recorded', async () => {
     const session = open()
     const append = session.append.bind(session)
     session.append = async (input, options) => {

@@ -31,7 +31,7 @@ const go = (options: Partial<RunAgentOptions>) =>
 const ofType = <Type extends AgentEvent['type']>(events: readonly AgentEvent[], type: Type) =>
   events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type)
 
-describe('what is told to stop', () => {
+describe('what has to stop', () => {
   it('stops though it was told by the very work that would hang, and hands the signal on', async () => {
     const controller = new AbortController()
     let reason: unknown
@@ -188,7 +188,7 @@ describe('what is found waiting', () => {
     })
   })
 
-  it('is told apart by its order, where calls have one id', async () => {
+  it('is known by its order, where calls have one id', async () => {
     const session = open(await waiting(['a', 'a'], ['a']))
     expect(await runAgent({ session, model: scriptedModel(['Done.']) })).toMatchObject({ answer: 'Done.' })
     expect(await resultsIn(session)).toHaveLength(2)

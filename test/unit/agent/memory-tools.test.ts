@@ -290,7 +290,7 @@ describe('what a model remembers', () => {
     expect(await session.facts.list()).toHaveLength(2)
   })
 
-  it('can be remembered anew after it was forgotten, though the call has the id of the one before', async () => {
+  it('can be remembered again after it was forgotten, though the call has the id of the one before', async () => {
     const { session } = home()
     const tools = memoryTools(session)
     for (let round = 0; round < 2; round++) {
@@ -325,7 +325,7 @@ describe('what a model remembers', () => {
     await session.append({ role: 'user', content: 'Go.' })
     await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }, 'a')
     expect(await ask(session, 'memory_finding', { text: 'The hotel is full.' }, 'b')).toMatch(
-      /^Error: nothing was done: the scope may have 1 live facts at most \(facts\)\. A limit is reached: go on without it/,
+      /^Error: nothing was done: the scope may have at most 1 live facts \(facts\)\. A limit is reached: go on without it/,
     )
   })
 
@@ -501,7 +501,7 @@ describe('memory_recall', () => {
     )
   })
 
-  it('makes what is remembered after it as little trusted as a page, whoever recorded the result', async () => {
+  it('makes what is remembered after it as little trusted as a page, no matter who recorded the result', async () => {
     const { session } = home()
     await session.append([
       { role: 'user', content: 'Go.' },

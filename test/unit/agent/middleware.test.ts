@@ -71,7 +71,7 @@ describe('middleware', () => {
     ])
   })
 
-  it('starts anew in each run', async () => {
+  it('starts over in each run', async () => {
     let most = 0
     const counting = middleware('counting', 1, () => {
       let calls = 0
@@ -427,7 +427,7 @@ describe('progress', () => {
     expect(result.detail).toBe('stuck: 7 steps brought nothing new')
   })
 
-  it('begins to count its nudges anew after a step that got on', async () => {
+  it('counts its nudges from the start after a step that got on', async () => {
     const inputs = [1, 1, 1, 'a_new', 1, 'b_new', 1, 'c_new', 'd_new'].map((value) => ({
       calls: [call('echo', { v: value })],
     }))

@@ -264,7 +264,7 @@ describe('a run with a session', () => {
     ])
   })
 
-  it('is told of compactions while it runs, and no longer', async () => {
+  it('learns of compactions while it runs, and no longer', async () => {
     const session = open(mapStore(), { compaction: {} })
     let tell: ((event: never) => void) | undefined
     let ended = 0
@@ -574,7 +574,7 @@ describe('what can go wrong', () => {
 })
 
 describe('events', () => {
-  it('are the same for whoever listens, iterates at once, or iterates later', async () => {
+  it('are the same for a listener, an early and a late iterator', async () => {
     const heard: AgentEvent[] = []
     const model = scriptedModel([
       { text: 'Let me see.', reasoning: 'Hm', calls: [call('add', { a: 1, b: 2 })] },
@@ -630,7 +630,7 @@ describe('events', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('stop nothing when the listener fails, which is told once', async () => {
+  it('stop nothing when the listener fails, which is reported once', async () => {
     for (const onEvent of [
       () => {
         throw new Error('no')

@@ -39,7 +39,7 @@ describe('a schema', () => {
   it('that cannot be read is refused by its name', () => {
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
-    expect(() => create(cycle)).toThrow(refused(/is no JSON Schema/))
+    expect(() => create(cycle)).toThrow(refused(/is not a JSON Schema/))
   })
 })
 
@@ -78,7 +78,7 @@ describe('a JSON Schema', () => {
 })
 
 describe('a standard schema', () => {
-  it('is told to the model in the draft of ours, without naming it, as plain JSON', () => {
+  it('is given to the model in the draft of ours, without naming it, as plain JSON', () => {
     const targets: string[] = []
     const jsonSchema = {
       input: ({ target }: { target: string }) => {
@@ -101,7 +101,7 @@ describe('a standard schema', () => {
       throw new Error('a Date')
     }
     expect(() => create(standard({ jsonSchema: { input } }))).toThrow(
-      refused(/of mine cannot be told as JSON Schema: Error: a Date/),
+      refused(/of mine cannot be written as JSON Schema: Error: a Date/),
     )
   })
 

@@ -95,7 +95,7 @@ describe('scriptedModel', () => {
     expect(model.requests).toHaveLength(3)
   })
 
-  it('stops when it is told to, at any point', async () => {
+  it('stops when it is aborted, at any point', async () => {
     const context = await contextOf('Hello')
     const reason = new Error('stop')
     await expect(eventsOf(scriptedModel(['x']), context, AbortSignal.abort(reason))).rejects.toBe(reason)
@@ -172,7 +172,7 @@ describe('a scripted reply', () => {
     expect(finish).toMatchObject({ message: { content: [{ type: 'tool-call', id: 'a' }] } })
   })
 
-  it('stops at each of its calls when it is told to', async () => {
+  it('stops at each of its calls when it is aborted', async () => {
     const controller = new AbortController()
     const calls = ['a', 'b'].map((id) => ({ name: 'find', input: {}, id }))
     const heard: ModelEvent[] = []

@@ -248,7 +248,7 @@ describe('observability', () => {
     ])
   })
 
-  it('watches nothing where nobody is told', () => {
+  it('watches nothing where nobody listens', () => {
     expect(start(observability())).toEqual({})
   })
 })

@@ -142,7 +142,7 @@ describe('a conversation without a question', () => {
       await session.append(
         pending
           ? { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'act', input: {} }] }
-          : { role: 'system', content: 'Greet whoever comes.' },
+          : { role: 'system', content: 'Greet all who come.' },
       )
       const run = runAgent({ session, model: scriptedModel(['Hello.']) })
       expect(await run).toMatchObject({ reason: 'answer', answer: 'Hello.' })
@@ -151,7 +151,7 @@ describe('a conversation without a question', () => {
 })
 
 describe('what a run ends with, and when', () => {
-  it('is told to no listener before the run is there to be spoken of', async () => {
+  it('reaches no listener before the run itself is there', async () => {
     let returned = false
     const early: boolean[] = []
     const run = go({ onEvent: () => void early.push(!returned) })

@@ -211,7 +211,7 @@ describe('a state', () => {
     await conversation.close()
   })
 
-  it('is told to all listeners, whatever one of them throws', async () => {
+  it('reaches all listeners, whatever one of them throws', async () => {
     const { conversation } = over(mapStore())
     let told = 0
     conversation.subscribe(() => {

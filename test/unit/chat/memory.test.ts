@@ -168,7 +168,7 @@ describe('the panel of a local memory', () => {
     expect((await other.panel.facts()).map(({ text }) => text)).toEqual(['The 9:40 is full.'])
     expect((await one.panel.eraseAll()).removed.messages.count).toBe(1)
     expect(await one.panel.facts()).toEqual([])
-    // A log that was erased takes nothing in; nobody is told that it did.
+    // A log that was erased takes nothing in; nobody hears that it did.
     await expect(one.panel.import(given(lines))).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
   })
 })

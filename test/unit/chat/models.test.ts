@@ -51,7 +51,7 @@ describe('a function as a model', () => {
     expect((await eventsOf(pieces)).length).toBe(3)
   })
 
-  it('is told when nobody waits any more', async () => {
+  it('learns when nobody waits any more', async () => {
     const controller = new AbortController()
     let aborted = false
     const model = asModel(async function* (_, { signal }) {
@@ -118,7 +118,7 @@ describe('the browser’s own model', () => {
   it.each([
     ['de-AT', 'de'],
     ['ar-EG', 'en'],
-  ])('is told which language it is to answer in: where the browser speaks %s, %s', async (spoken, asked) => {
+  ])('learns which language to answer in: where the browser speaks %s, %s', async (spoken, asked) => {
     const given: unknown[] = []
     vi.stubGlobal('navigator', { language: spoken })
     vi.stubGlobal('LanguageModel', {

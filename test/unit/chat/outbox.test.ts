@@ -83,7 +83,7 @@ describe.each([
     await outbox.close()
   })
 
-  it('marks what is refused, sends the rest, and sends or drops that one when it is told to', async () => {
+  it('marks what is refused, sends the rest, and sends or drops that one on demand', async () => {
     let refuses = true
     const sent: string[] = []
     const { outbox } = outboxOver(open(), {

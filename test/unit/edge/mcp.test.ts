@@ -10,7 +10,7 @@ import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, connect, home, idIn, readStart, rpc, SKILL, START } from './mcp-support.ts'
 
 describe('an MCP client of a session', () => {
-  it('is told who serves, what there is, and how to use it', async () => {
+  it('learns who serves, what there is, and how to use it', async () => {
     const client = await connect(home().session)
     expect(client.getServerVersion()).toEqual({
       name: packageJson.name,
@@ -24,7 +24,7 @@ describe('an MCP client of a session', () => {
     await client.close()
   })
 
-  it('is told what the app says instead', async () => {
+  it('gets what the app says instead', async () => {
     const info = { name: 'travel', version: '7' }
     const client = await connect(home().session, { info, instructions: 'Remember trips.' })
     expect(client.getServerVersion()).toEqual(info)
@@ -112,7 +112,7 @@ describe('an MCP client of a session', () => {
       ['memory_constraint', 'Ada never flies.'],
     ] as const) {
       const first = await call(client, name, { text })
-      // A client that connects anew begins to count its requests anew.
+      // A client that connects again counts its requests from the start.
       for (const again of [client, await connect(session)])
         expect((await call(again, name, { text })).text).toMatch(`Remembered before`)
       await call(client, 'memory_forget', { id: idIn(first.text) })
@@ -224,7 +224,7 @@ describe('an MCP client of a session', () => {
     expect(Object.prototype).not.toHaveProperty('trust')
   })
 
-  it('is told that a read failed, but nothing of what it was about', async () => {
+  it('learns that a read failed, but nothing of what it was about', async () => {
     let failure: Error = new PlimsollError('ERR_STORAGE', 'mapStore: disk of Ada broke')
     const store = changedStore(mapStore(), () => ({ sums: () => Promise.reject(failure) }))
     const { session } = home({ store })

@@ -74,7 +74,7 @@ describe('a scope in another object', () => {
     }
   })
 
-  it('commits at one seq alone where it is told to, and says so again when the ops come again', async () => {
+  it('commits at one seq alone on demand, and says so again when the ops come again', async () => {
     const { scope, home } = setUp()
     await home.commit([append('op-1', ['m1']), append('op-2', ['m2'])], decide)
     const conflict = [{ status: 'conflict', version: null }]

@@ -80,7 +80,7 @@ describe.each(CALLS)('%s %s, where the stub of its object throws (T19)', (method
     expect(seen).toEqual({ stubs: 3, calls: 3, onDead: 0 })
   })
 
-  it('is not asked for again at once, where the object is overloaded: the client is told when', async () => {
+  it('is not asked for again at once, where the object is overloaded: the client learns when', async () => {
     const { call, seen } = edge(busy)
     const { status, headers, body: problem } = await call(method, path, body)
     expect({ status, code: problem.code }).toEqual({ status: 503, code: 'ERR_OVERLOADED' })

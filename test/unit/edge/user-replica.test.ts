@@ -459,7 +459,7 @@ describe('a pull', () => {
     expect(answer.next).toEqual({ since: answer.place })
   })
 
-  it('begins anew where its home was erased while it answered', async () => {
+  it('starts over where its home was erased while it answered', async () => {
     const { home } = setUp()
     await fill(home, 600)
     let pages = 0
@@ -526,7 +526,7 @@ describe('a pull', () => {
     }
   })
 
-  it('begins anew after an erase, and empties all', async () => {
+  it('starts over after an erase, and empties all', async () => {
     const { replica, home, local } = setUp()
     await home.commit([put('op-1', 'fact/a', null), put('op-2', 'session/trip', null)], decide)
     await replica.refresh()
@@ -538,7 +538,7 @@ describe('a pull', () => {
     expect(await local.register('fact/a')).toBeUndefined()
   })
 
-  it('begins anew where its home was restored to an older state, whatever it wrote since', async () => {
+  it('starts over where its home was restored to an older state, whatever it wrote since', async () => {
     for (const writes of [0, 1, 3]) {
       const { replica, home, local, namespace, clock } = setUp()
       await home.commit(
@@ -559,7 +559,7 @@ describe('a pull', () => {
     }
   })
 
-  it('begins anew where its home is empty again', async () => {
+  it('starts over where its home is empty again', async () => {
     const { replica, home, local, namespace, clock } = setUp()
     await home.commit([put('op-1', 'fact/a', null)], decide)
     await replica.refresh()

@@ -66,7 +66,7 @@ describe('erasing a user', () => {
     await expect(readAttachment(session, 'picture')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
   })
 
-  it('lets a session begin anew, in an object that was open and in a new one', async () => {
+  it('lets a session start over, in an object that was open and in a new one', async () => {
     const store = mapStore()
     const memory = memoryOver(store)
     const session = memory.session({ ...ADA, sessionId: 'trip' })

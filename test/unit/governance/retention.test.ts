@@ -371,7 +371,7 @@ describe('retention of facts', () => {
 })
 
 describe('retention of checkpoints', () => {
-  it('takes one that was not written for so long, and each write begins anew', async () => {
+  it('takes one that was not written for so long, and each write starts the time again', async () => {
     const { memory, session, store, time } = open({ checkpoint: { days: 10 } })
     await session.checkpoint.set({ code: CANARY })
     time.now += 6 * DAY

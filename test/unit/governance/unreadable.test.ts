@@ -158,7 +158,7 @@ describe('what cannot be read', () => {
     expect(await bodyOf(below, 'new')).not.toBeNull()
   })
 
-  it('is told of once, though what follows it stays, and keeps no place of another session from being noted', async () => {
+  it('is reported once, though what follows it stays, and keeps no place of another session from being noted', async () => {
     const told: string[] = []
     const { memory, session, below, hide, time } = open(['lone'], {
       log: { days: 30 },
@@ -198,7 +198,7 @@ describe('what cannot be read', () => {
     expect((await below.open(TRIP).register('retention'))?.version).toBe(version)
   })
 
-  it('is told of to a listener that throws, and the pass goes on', async () => {
+  it('is reported to a listener that throws, and the pass goes on', async () => {
     const { memory, session, hide, time } = open(['checkpoint'], {
       facts: { days: 30 },
       checkpoint: { days: 30 },

@@ -221,7 +221,7 @@ describe('a session on the desk', () => {
     await own.append({ role: 'assistant', content: 'Which day?' })
     const desk = deskOf()
     await desk.watch(sessionSource(own), settings)
-    // So short a conversation is the same whoever keeps it.
+    // So short a conversation is the same in any home.
     const { plimsoll, full } = desk.inspection?.calls[0]?.outcomes ?? {}
     expect(plimsoll).toHaveProperty('tokens')
     expect(full).toHaveProperty('tokens', (plimsoll as { tokens: number }).tokens)

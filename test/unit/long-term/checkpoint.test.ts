@@ -75,7 +75,7 @@ describe('a checkpoint', () => {
     expect((await checkpoint.get()).version).toBe(null)
   })
 
-  it('hands out its default anew each time', async () => {
+  it('hands out a new copy of its default each time', async () => {
     const { checkpoint } = setUp<{ done: string[] }>({ initial: { done: [] } })
     const { value } = await checkpoint.get()
     value?.done.push('changed')

@@ -36,7 +36,7 @@ describe('changing a register', () => {
     expect(await seqOf(store)).toBe(seq)
   })
 
-  it('writes anew where only its places in the indexes change', async () => {
+  it('writes again where only its places in the indexes change', async () => {
     const store = open()
     const at = (weight: number) => ({
       change: () => 1,

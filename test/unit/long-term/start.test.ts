@@ -313,7 +313,7 @@ describe('the budget of a start', () => {
 })
 
 describe('the etag of a start', () => {
-  test('answers nothing to whoever holds this start already', async () => {
+  test('answers nothing to a caller that has this start already', async () => {
     const parts = await sessionHolding({ user: [fact({ id: 'a' })] }, COUNTED_BY_FOUR)
     const { etag } = await startSession(parts)
     expect(etag).toMatch(/^[0-9a-f]{64}$/)

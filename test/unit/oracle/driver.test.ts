@@ -130,7 +130,7 @@ describe('the driver', () => {
   })
 })
 
-test('what histories reached is counted, and what they did not is told', async () => {
+test('what histories reached is counted, and what they did not is reported', async () => {
   const coverage = new Coverage()
   coverage.add({
     name: 'build',

@@ -116,7 +116,7 @@ describe('blocks of words', () => {
     expect(await wordsFound(index, [0, 300, 777, 1_199])).toEqual([0, 300, 777, 1_199])
   })
 
-  it('are written with no more read than the last of them, by whoever searches nothing', async () => {
+  it('are written with no more read than the last of them, by one that searches nothing', async () => {
     const store = mapStore()
     const first = openSession(store)
     for (let at = 0; at < 4_000; at += 100) await first.append(numbered(at, at + 100))
@@ -149,7 +149,7 @@ describe('blocks of words', () => {
     expect(await wordsFound(index, some)).toEqual(some)
   })
 
-  it('are written anew from the first one where something was deleted meanwhile', async () => {
+  it('are written again from the first one where something was deleted meanwhile', async () => {
     const store = mapStore()
     const scope = store.open(SCOPE)
     const session = openSession(store)
@@ -212,7 +212,7 @@ describe('blocks of words', () => {
     expect(await wordsFound(index, [0, 256, 799])).toEqual([0, 256, 799])
   })
 
-  it('are made again after a delete by whoever recalls next, without the deleted words', async () => {
+  it('are made again after a delete by the next recall, without the deleted words', async () => {
     const store = mapStore()
     const session = openSession(store)
     for (let at = 0; at < 600; at += 100) await session.append(numbered(at, at + 100))
@@ -282,7 +282,7 @@ describe('blocks of words', () => {
     expect(await wordsFound(indexOf(store.open(SCOPE)), [6, 7, 8])).toEqual([6, 8])
   })
 
-  it('that were kept anew while they are loaded tell of what was deleted in between', async () => {
+  it('that were kept again while they are loaded tell of what was deleted in between', async () => {
     const store = mapStore()
     const session = openSession(store)
     for (let at = 0; at < 600; at += 100) await session.append(numbered(at, at + 100))
@@ -305,7 +305,7 @@ describe('blocks of words', () => {
 })
 
 describe('an index', () => {
-  it('begins anew where the log was erased and another one begun', async () => {
+  it('starts over where the log was erased and another one begun', async () => {
     const store = mapStore()
     const session = openSession(store)
     for (let at = 0; at < 300; at += 100) await session.append(numbered(at, at + 100))

@@ -48,7 +48,7 @@ describe('a log', () => {
     })
   })
 
-  it('of plain messages is one conversation, named by the file; a broken line is told by its number', async () => {
+  it('of plain messages is one conversation, named by the file; a broken line is reported by its number', async () => {
     const text = `${jsonl(user('One'), assistant('Two'))}{"role":"user"}\n\nnot json\n${jsonl({ role: 'user', text: 'Three' })}`
     const { conversations, unreadable } = await said(text)
     expect(conversations).toEqual([
@@ -124,7 +124,7 @@ describe('a log', () => {
     expect(unreadable).toEqual(['3: the file ends inside of its list'])
   })
 
-  it('that is an export of this library has its sessions, and what was not whole is told', async () => {
+  it('that is an export of this library has its sessions, and what was not whole is reported', async () => {
     const memory = fullMemory({ store: mapStore(), budget: 4_000 })
     for (const sessionId of ['one', 'two']) {
       const session = memory.session({ userId: 'ada', sessionId })
@@ -162,7 +162,7 @@ describe('a log', () => {
     })
   })
 
-  it('over several lines is read whole, and where it breaks is told', async () => {
+  it('over several lines is read whole, and where it breaks is reported', async () => {
     const file = { conversations: [{ id: 'x', title: 'X', messages: [user('One'), assistant('Two')] }] }
     const text = JSON.stringify(file, null, 2)
     expect((await said(text)).conversations).toMatchObject([{ id: 'x', title: 'X' }])

@@ -103,7 +103,7 @@ export function memoryOf({ blocks }: Pick<Context, 'blocks'>): string {
   return textOf({ blocks: blocks.filter(({ section }) => section === 'memory') })
 }
 
-/** What is told of compactions, from now on. */
+/** What events say of compactions, from now on. */
 export function eventsOf(session: FullSession): CompactEvent[] {
   const events: CompactEvent[] = []
   session.compaction.subscribe((event) => events.push(event))

@@ -105,7 +105,7 @@ describe('the audit of an export and an import', () => {
     expect(await actions(none, ADA)).toEqual([])
   })
 
-  it('comes after the last line: whoever has that has all of it', async () => {
+  it('comes after the last line: a reader of that line has all of it', async () => {
     const store = await lived()
     const failing = changedStore(store, () => ({
       commit: async () => {

@@ -291,7 +291,7 @@ describe('an import is refused, with the number of the line,', () => {
     [
       'for a head that is not what its name says',
       [register('head/0', HEAD)],
-      /lines\[3\]: value is not what/,
+      /lines\[3\]: value does not match/,
     ],
     [
       'for a head that is not as contexts read it',
@@ -311,7 +311,7 @@ describe('an import is refused, with the number of the line,', () => {
     ],
     ['for an epoch without a head', [epoch({ head: undefined })], /lines\[3\]: mark\.head/],
     ['for a line of no type', [{ seq: 1 }], /lines\[3\] must be an object with a type/],
-    ['for a line of an unknown type', [{ type: 'secret' }], /lines\[3\]: type is none/],
+    ['for a line of an unknown type', [{ type: 'secret' }], /lines\[3\]: type is not a line type/],
     [
       'for bytes that are no base64',
       [{ type: 'attachment', id: 'a', mediaType: 'image/png', base64: 'é' }],
@@ -355,7 +355,7 @@ describe('an import is refused, with the number of the line,', () => {
       })
     expect(await load(store, TRIP, lines)).toMatchObject({ parts: { log: { written: 2, there: 0 } } })
     await expect(load(mapStore(), TRIP, [...lines.slice(0, 2), ...lines.slice(3)])).rejects.toMatchObject({
-      message: expect.stringMatching(/lines is 4, and there were 3/),
+      message: expect.stringMatching(/lines is 4, but 3 lines came before/),
     })
   })
 
@@ -378,7 +378,7 @@ describe('an import is refused, with the number of the line,', () => {
     const newer = `${JSON.stringify({ ...header('session'), v: 2 })}\n`
     await expect(load(mapStore(), TRIP, [newer])).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
     for (const [line, message] of [
-      ['{"type":"user"}', /begins with what it is/],
+      ['{"type":"user"}', /must be export in the first line/],
       ['role,content', /is not JSON/],
       [JSON.stringify(header('user')), /without a sessionId/],
     ] as const)
@@ -793,7 +793,7 @@ describe('trust', () => {
     )
     expect(trusts).toEqual(['user', 'user', 'assistant', 'web'])
     expect((await memoryOf(own).user(ADA).facts.list()).map(({ text }) => text)).toEqual(['Never fly.'])
-    // Whoever imports into what the file was made of lowers nothing.
+    // An import into the exported log itself lowers nothing.
     const before = await readAll(source.open(TRIP))
     const same = await load(source, ADA, lines, { trust: 'import' })
     expect([same.conflicts.count, same.parts.log.written]).toEqual([0, 0])

@@ -8,7 +8,7 @@ import { sessionObject, userObject } from './rows.ts'
 
 /** In whatever is content: it is in no log and in no refusal. */
 const CANARY = 'canary'
-/** In what names something: a refusal may say it to whoever named it, and no log may. */
+/** In what names something: a refusal may say it to the client that named it, and no log may. */
 const MARK = 'idmark'
 /** Keys of bodies whose values name something. */
 const IDS = new Set([

@@ -22,7 +22,7 @@ interface Opened {
   readonly state: DurableObjectState
 }
 
-/** An object of one session that compacts, made anew in its constructor. */
+/** An object of one session that compacts, made again in its constructor. */
 class Compacting {
   readonly clock = new TestClock()
   readonly #id = newObject().id

@@ -32,7 +32,7 @@ async function made(): Promise<World> {
   return world
 }
 
-/** All that the user's objects hold, as text: as it is stored, and what of it can be decrypted. */
+/** All that the user's objects hold, as text: as it is stored, and decrypted where possible. */
 async function allOf({ user }: World): Promise<string> {
   const objects = [userObject(user), sessionObject(user, 'trip'), sessionObject(user, 'home')]
   return JSON.stringify(await Promise.all(objects.flatMap((object) => [rowsOf(object), openedIn(object)])))

@@ -24,7 +24,7 @@ async function made(): Promise<World> {
 }
 
 /**
- * All that the session's object holds, as text: as it is stored, and what of it can be decrypted.
+ * All that the session's object holds, as text: as it is stored, and decrypted where possible.
  */
 async function allOf({ user }: World): Promise<string> {
   const stub = sessionObject(user, 'trip')

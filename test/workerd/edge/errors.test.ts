@@ -130,7 +130,7 @@ describe('an error inside of an object', () => {
       type: 'urn:plimsoll:error:ERR_INTERNAL',
       title: PROBLEMS.ERR_INTERNAL.title,
       status: 500,
-      detail: 'the edge: something failed; send the same again',
+      detail: 'the edge: internal error; send the same request again',
       code: 'ERR_INTERNAL',
       requestId: response.headers.get('X-Request-Id'),
     })

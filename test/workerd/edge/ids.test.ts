@@ -25,7 +25,7 @@ const TWINS = [
   ['x'.repeat(256), 'x'.repeat(255)],
 ] as const
 
-/** As whoever has no URL library would write it: nothing is normalised on the way. */
+/** As a client without a URL library would write it: nothing is normalised on the way. */
 function encoded(id: string): string {
   return Array.from(new TextEncoder().encode(id), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 }

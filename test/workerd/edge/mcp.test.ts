@@ -71,7 +71,7 @@ describe('an MCP client of a session in a Durable Object', () => {
     expect(generated).toBe(0)
   })
 
-  it('is told what there is, and calls each of the ten tools', async () => {
+  it('learns what there is, and calls each of the ten tools', async () => {
     const { memory, session } = home()
     await memory.user({ userId: 'ada' }).skills.set({ name: 'booking', description: 'How.', text: 'Ask.' })
     await session.append({ role: 'user', content: 'The code of the depot is 4711.' })

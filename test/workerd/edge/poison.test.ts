@@ -15,7 +15,7 @@ beforeEach(() => {
   return () => void vi.restoreAllMocks()
 })
 
-/** Sessions that wake are summarised by a model that answers as it is told. */
+/** Sessions that wake are summarised by a model that answers on demand. */
 async function summarised(answer: (request: number) => Promise<string>): Promise<{ requests: number }> {
   const state = { requests: 0 }
   const model: Model = {

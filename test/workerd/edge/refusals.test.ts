@@ -57,7 +57,7 @@ function signed(claims: Record<string, unknown>, secret: string = edgeVariables.
 
 const base64url = (value: object): string => btoa(JSON.stringify(value)).replace(/=+$/, '')
 
-describe('whoever does not say who they are (T35)', () => {
+describe('a caller without credentials (T35)', () => {
   it.each(owned.map((route) => [nameOf(route), route] as const))(
     'is refused: %s',
     async (name, { method, path }) => {
@@ -97,7 +97,7 @@ describe('whoever does not say who they are (T35)', () => {
     })
     expect(response.status).toBe(401)
     const { detail, code } = await problemOf(response)
-    expect([detail, code]).toEqual(['authenticate: the token does not hold', 'ERR_UNAUTHENTICATED'])
+    expect([detail, code]).toEqual(['authenticate: the token is not valid', 'ERR_UNAUTHENTICATED'])
   })
 
   it('is let in by a good one, so that the others are refused for what they are', async () => {
@@ -116,7 +116,7 @@ describe('whoever does not say who they are (T35)', () => {
 })
 
 describe('what is not there', () => {
-  it('is told in the same way, whether a route or a verb is unknown', async () => {
+  it('is reported in the same way, whether a route or a verb is unknown', async () => {
     const caller = new Caller()
     const session = await caller.session()
     for (const [method, path] of [
@@ -194,7 +194,7 @@ describe('a page (T36)', () => {
     expect((await caller.call('GET', '/v1/me/profile')).body).toEqual({ documents: [] })
   })
 
-  it('asks before, and is told what it may by its origin alone', async () => {
+  it('asks before, and learns what it may by its origin alone', async () => {
     for (const origin of [LISTED, ORIGIN, ...UNLISTED]) {
       const response = await fetchWorker('/v1/sessions', {
         method: 'OPTIONS',

@@ -183,7 +183,7 @@ describe('what is refused', () => {
     const response = await app.fetch(request, env)
     expect([response.status, await response.json()]).toMatchObject([
       400,
-      { code: 'ERR_INVALID_ARGUMENT', argument: 'body', detail: 'the body: it broke off' },
+      { code: 'ERR_INVALID_ARGUMENT', argument: 'body', detail: 'the body: it ended too early' },
     ])
     expect(changedIn(before, await stateOf(caller.user, session))).toEqual([])
   })

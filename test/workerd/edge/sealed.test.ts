@@ -219,7 +219,7 @@ for (const [name, wrong] of [
       await change(guest, wrong)
       const { status } = await world.call('POST', '/v1/me/claim', { token: guest.token })
       expect(status).toBe(500)
-      // Else its list would look empty to whoever takes over what is on it.
+      // Else its list would look empty to the user who takes over what is on it.
       const listing = { method: 'registers', prefix: 'session/' } as const
       const answered = await runInDurableObject(userObject(guest.user), (object) =>
         (object as unknown as ScopeHost)

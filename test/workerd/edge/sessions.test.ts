@@ -192,7 +192,7 @@ describe('a session at the edge', () => {
     expect(await post('context', {})).toMatchObject(failed)
   })
 
-  it('is listed, titled, deleted, and made anew under the same name with nothing of what it was', async () => {
+  it('is listed, titled, deleted, and made again under the same name with nothing of what it was', async () => {
     const { caller, session, post } = await opened()
     await post('messages', { messages: [said('m1', 'Hi.')] })
     const titled = await caller.call('PATCH', `/v1/sessions/${session}`, { title: 'Turin' })

@@ -107,7 +107,7 @@ describe('what is somebody else’s (T34)', () => {
               const { text: _, ...shown } = foreign
               const { text: __, ...expected } = nowhere
               expect(shown).toEqual(expected)
-              // Whoever asks for what is nowhere leaves nothing there.
+              // A request for what is nowhere leaves nothing there.
               expect(Object.keys(await rowsOf(sessionObject(caller.user, owner.session)))).toEqual(['alarm'])
             }),
         )

@@ -250,7 +250,7 @@ describe('token buckets', () => {
                 expect(refused.retryAfter).toBeGreaterThanOrEqual(1)
                 expect(refused.retryAfter).toBeLessThanOrEqual((1.4 * MINUTE) / SECOND + 1)
                 expect(buckets.left('budget')).toBe(before)
-                // Whoever waits for so long is served, but not much sooner.
+                // A client that waits for so long is served, but not much sooner.
                 clock.move(((refused.retryAfter ?? 0) - 1) * SECOND)
                 const sooner = step.take - buckets.left('budget')
                 expect(sooner).toBeGreaterThan(-1e-6)

@@ -158,7 +158,7 @@ export class Transcript {
         })
         .replace(/"(created|created_at)":\d+/g, '"$1":0')
         // Of a minute, some seconds may have passed.
-        .replace(/(retry-after: |"retry_after":|used up for )(?:5\d|60)\b/g, '$160')
+        .replace(/(retry-after: |"retry_after":|used up; try again in )(?:5\d|60)\b/g, '$160')
     )
   }
 }

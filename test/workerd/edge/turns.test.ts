@@ -13,7 +13,7 @@ import { newObject } from './in-object.ts'
 const request = (text: string) =>
   parseChatRequest({ message: text }, { protocol: 'ui', newId: webHost.newId })
 
-/** The chats of an object, made anew as often as it is. */
+/** The chats of an object, made again as often as it is. */
 const made = new WeakMap<DurableObjectState, Turns>()
 
 function chatsUnder<Result>(

@@ -59,7 +59,7 @@ const user = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 
 const submit = (...messages: object[]) => ({ id: 'trip', trigger: 'submit-message', messages })
 
 describe('a UI message stream', () => {
-  it('of an answer, that is sent again, resumed, asked for anew and edited', async () => {
+  it('of an answer, that is sent again, resumed, asked for again and edited', async () => {
     const thought: Step = { type: 'reasoning', text: 'At nine?' }
     const wire = await opened([
       [thought, 'It leaves', ' at ', '9:40 ☃.'],

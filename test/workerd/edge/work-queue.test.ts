@@ -13,7 +13,7 @@ const HOUR = 3_600 * SECOND
 const REASON = 'Instance dispose'
 
 /**
- * An object with a work queue, which is made anew in its constructor, as the edge's objects do it.
+ * An object with a work queue, which is made again in its constructor, as the edge's objects do it.
  */
 class Working {
   readonly #id = newObject().id
@@ -189,7 +189,7 @@ describe('work', () => {
     }
   })
 
-  it('that is cancelled is not done, while it waits for its turn too; noted anew in its own run it is', async () => {
+  it('that is cancelled is not done, while it waits for its turn too; noted again in its own run it is', async () => {
     const done: string[] = []
     const object: Working = new Working({
       first: async () => {
@@ -323,7 +323,7 @@ describe('work that fails (T9)', () => {
     expect(work.done).toEqual(['done'])
   })
 
-  it('begins anew to be counted after a success', async () => {
+  it('is counted from the start after a success', async () => {
     let calls = 0
     const object = new Working({
       work: async () => {
@@ -344,7 +344,7 @@ describe('work that fails (T9)', () => {
     for (let index = 0; index < 5; index++) {
       await object.ring()
       await object.schedule('other', object.clock.at)
-      // Whoever asks for it at every call does not take away its backoff.
+      // Asking for it at every call does not take away its backoff.
       await object.schedule('work', object.clock.at, { payload: 7 })
     }
     await object.drain()
@@ -479,7 +479,7 @@ describe('the alarm', () => {
     expect(log).toEqual(['on disk', 2 * SECOND])
   })
 
-  it('that was lost with work pending is set when the object is made anew, and the work ends (T10)', async () => {
+  it('that was lost with work pending is set when the object is made again, and the work ends (T10)', async () => {
     const work = failing(0)
     const object = new Working({ work })
     await object.schedule('work', object.clock.at + HOUR)
@@ -491,7 +491,7 @@ describe('the alarm', () => {
     expect(work.done).toEqual(['done'])
   })
 
-  it('that is set for later than the work is set anew; an earlier one stays', async () => {
+  it('that is set for later than the work is set again; an earlier one stays', async () => {
     const object = new Working({ work: NOTHING })
     const { at } = object.clock
     await object.schedule('work', at + HOUR)

@@ -177,9 +177,13 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       // Whose token does not hold is not the caller, who is known.
       const guest = await guests?.verify(token).catch(() => undefined)
       if (!guest || principal.isGuest || (guest.tenant ?? principal.tenant) !== principal.tenant)
-        throw new PlimsollError('ERR_INVALID_ARGUMENT', 'claim: not a token of a guest, or not from a user', {
-          argument: 'token',
-        })
+        throw new PlimsollError(
+          'ERR_INVALID_ARGUMENT',
+          'claim: the token must be of a guest, and the caller signed in',
+          {
+            argument: 'token',
+          },
+        )
       const scope = userScope(principal)
       return onUser(context.var.settings, scope, (object) => object.claim(scope, userScope(guest)))
     },
@@ -200,7 +204,7 @@ export function guestRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     async ({ context }) => {
       const { guests } = context.var.settings
-      if (!guests) throw new PlimsollError('ERR_NOT_FOUND', 'guests: nobody is let in without signing in')
+      if (!guests) throw new PlimsollError('ERR_NOT_FOUND', 'guests: this edge lets no guests in')
       return answer(await guests.issue())
     },
   )

@@ -37,7 +37,7 @@ async function complete(context: Context<AppEnv>, sessionId: string | undefined)
   const { value, bytes } = await readJson(req.raw)
   const key = req.header('Idempotency-Key')
   const isRetry = Number(req.header('X-Stainless-Retry-Count')) > 0
-  // An object whose answer is lost is asked again, and then must not answer anew; a client that
+  // An object whose answer is lost is asked again, and then must not answer twice; a client that
   // repeats a request has no name for it.
   const fresh = isRetry ? undefined : webHost.newId()
   const opId = key === undefined ? fresh : checkId('chat.completions', 'Idempotency-Key', key)

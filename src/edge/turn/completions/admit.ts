@@ -81,7 +81,7 @@ export async function admit(
     if (reply) return { reply }
     throw new PlimsollError(
       'ERR_CONFLICT',
-      'chat.completions: the idempotency key names a message that shows no more, or was answered long ago',
+      'chat.completions: the idempotency key names a message that no longer shows, or was answered long ago',
     )
   }
   const opened = messages.findLast(({ role }) => role === 'user')?.id ?? round

@@ -12,7 +12,7 @@
  *   (clients put summaries in place of what is older): as 2, unless 4 explains more of what was
  *   sent.
  * 4. The client's history begins like the log, or like a stretch of it with a reply in it, and goes
- *   on differently (an edit), or stops (a reply is to be made anew): what is left of the log is
+ *   on differently (an edit), or stops (a reply is to be made again): what is left of the log is
  *   hidden, what is left of the history is new.
  * 5. Nothing is the same: into an empty log all is written; else what follows the newest reply
  *   sent, with that reply where results of its calls follow.

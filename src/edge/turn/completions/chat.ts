@@ -31,7 +31,7 @@ export function completionChat(body: unknown, options: CompletionChatOptions): C
   if ((settings.maxOutputTokens ?? 0) > most)
     throw invalid(OPERATION, 'max_completion_tokens', `must be at most ${most} here`)
   if (model !== MODEL_NAME && model !== modelId)
-    throw invalid(OPERATION, 'model', `does not exist here; there is ${MODEL_NAME}, ${modelId}`)
+    throw invalid(OPERATION, 'model', `is unknown here; known are ${MODEL_NAME}, ${modelId}`)
   return {
     isWhole: !isStream,
     ...(system !== undefined && { system }),

@@ -57,7 +57,7 @@ const KINDS: { readonly [Code in ErrorCode]?: Kind } = {
 const BUG: Kind = { status: 500, type: SERVER, isFinal: true }
 
 /**
- * An error as the OpenAI door answers it. What is no `PlimsollError` is a bug: it is told as one,
+ * An error as the OpenAI door sends it. What is no `PlimsollError` is a bug: it is reported as one,
  * without its text. Pure.
  */
 export function chatErrorOf(error: unknown): ChatError {

@@ -62,7 +62,7 @@ export function pictureId(url: string): string {
   return `openai/${hashText(url)}`
 }
 
-/** What a client is told of a call's input. */
+/** What a client gets to know of a call's input. */
 export function argumentsOf(input: Json): string {
   return typeof input === 'string' ? input : JSON.stringify(input)
 }
@@ -103,7 +103,7 @@ function userContent(parts: readonly Part[]): Json {
   return [textOf({ content: parts }), pictures.map(named)]
 }
 
-/** Clients parse arguments and write them anew. */
+/** Clients parse arguments and serialize them again. */
 function reparsed(text: string): Json {
   try {
     return JSON.parse(text) as Json

@@ -174,14 +174,14 @@ function toolsOf({ tools, parallel_tool_calls }: ChatCompletionBody): readonly T
   )
   specs.forEach(({ name }, index) => {
     if (specs.findIndex((spec) => spec.name === name) !== index)
-      throw invalid(OPERATION, `tools[${index}].function.name`, 'is the name of another tool too')
+      throw invalid(OPERATION, `tools[${index}].function.name`, 'repeats the name of another tool')
   })
   checkTools(OPERATION, specs)
   if (specs.length > 0 && parallel_tool_calls === false)
     throw invalid(
       OPERATION,
       'parallel_tool_calls',
-      'cannot be false: not every model can be held to one call',
+      'cannot be false: not every model can be limited to one call',
     )
   return specs
 }
@@ -189,7 +189,7 @@ function toolsOf({ tools, parallel_tool_calls }: ChatCompletionBody): readonly T
 function settingsOf(request: ChatCompletionBody): ModelSettings {
   const { temperature, top_p: topP, seed, stop, max_tokens, max_completion_tokens } = request
   if (max_tokens && max_completion_tokens && max_tokens !== max_completion_tokens)
-    throw invalid(OPERATION, 'max_tokens', 'is not what max_completion_tokens says')
+    throw invalid(OPERATION, 'max_tokens', 'differs from max_completion_tokens')
   const maxOutputTokens = max_completion_tokens ?? max_tokens
   const toolChoice = toolChoiceOf(request)
   return {

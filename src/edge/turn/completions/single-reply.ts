@@ -10,7 +10,7 @@ import type { ReplyHead } from './encoder.ts'
 import type { CompletionRequest } from './request.ts'
 
 /**
- * One call of the model. What comes is told as it comes; the reply is stored once it is whole, and
+ * One call of the model. What comes is passed on at once; the reply is stored once it is whole, and
  * what it calls is left to the client.
  *
  * @param round that of what is answered

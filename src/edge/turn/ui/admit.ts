@@ -146,7 +146,9 @@ async function answerTo(session: SessionBase, { id }: UIMessage): Promise<UIMess
   if (place === shown.newestOfUser) return undefined
   const next = toUIMessages(shown.messages.slice(place + 1))[0]
   if (next?.role === 'assistant') return next
-  throw new PlimsollError('ERR_CONFLICT', 'chat: others followed this message, and it has no answer', { id })
+  throw new PlimsollError('ERR_CONFLICT', 'chat: other messages follow this one, and it has no answer', {
+    id,
+  })
 }
 
 /** @throws ERR_INVALID_ARGUMENT: nothing would be left, and must be; nothing is hidden */

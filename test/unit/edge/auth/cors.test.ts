@@ -83,7 +83,7 @@ describe('a page of a listed origin, or of the edge itself', () => {
     expect(seen).toHaveLength(5)
   })
 
-  it.each(listed)('is told so before it calls: %s', async (origin) => {
+  it.each(listed)('learns so before it calls: %s', async (origin) => {
     const { send, seen } = edge()
     const { status, headers } = await send('OPTIONS', origin, preflight)
     expect(status).toBe(204)

@@ -9,7 +9,7 @@ import { PlimsollError } from '../../../../src/ports/errors.ts'
 import { runs } from '../../support/runs.ts'
 import { bytes, NOW, options, outcome, request, SECRET, signed } from './support.ts'
 
-const refused = { code: 'ERR_UNAUTHENTICATED', message: 'authenticate: the token does not hold' }
+const refused = { code: 'ERR_UNAUTHENTICATED', message: 'authenticate: the token is not valid' }
 const ISSUER = 'plimsoll-guest'
 const DAY_MS = 86_400_000
 

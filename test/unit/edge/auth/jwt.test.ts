@@ -19,7 +19,7 @@ import {
 } from './support.ts'
 
 const authenticate = jwtAuthenticator({ ...options, secret: SECRET })
-const refused = { code: 'ERR_UNAUTHENTICATED', message: 'authenticate: the token does not hold' }
+const refused = { code: 'ERR_UNAUTHENTICATED', message: 'authenticate: the token is not valid' }
 const payload = (changes: string): string =>
   `{"iss":"${ISSUER}","aud":"${AUDIENCE}","sub":"ada","exp":${SECONDS + 60}${changes}}`
 

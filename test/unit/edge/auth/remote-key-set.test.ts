@@ -26,7 +26,7 @@ const pss = await pair('PS256', 'pss')
 const token = ({ key, header }: Pair, changes: object = {}): Promise<string> =>
   signed({ exp: SECONDS + 86_400, ...changes }, key, header)
 
-/** An issuer whose answers are counted, and a clock that is told the time. */
+/** An issuer whose answers are counted, and a clock that is set by hand. */
 function issuer(keys: readonly JWK[] = [rsa.jwk, ec.jwk, ed.jwk]) {
   const state = { now: NOW, calls: 0, answer: (async () => Response.json({ keys })) as Fetch }
   const fetch: Fetch = (url, init) => {
@@ -229,7 +229,7 @@ describe('keys that cannot be read', () => {
     expect(signals.map((signal) => signal?.aborted)).toEqual([true])
   })
 
-  it('are asked for once in 30 s, and who comes meanwhile is told how long', async () => {
+  it('are asked for once in 30 s, and callers meanwhile learn how long to wait', async () => {
     const { state, authenticate } = issuer()
     state.answer = down
     const good = await token(rsa)

@@ -101,12 +101,12 @@ describe('a chat', () => {
     })
   })
 
-  it('gives its result to whoever reads no chunk', async () => {
+  it('gives its result to a caller that reads no chunk', async () => {
     const { run } = chat([events([...chunks(...reply), done], named)])
     expect(await run.result()).toEqual(whole)
   })
 
-  it('sends what the app adds, other messages, and asks for replies anew', async () => {
+  it('sends what the app adds, other messages, and asks for replies again', async () => {
     const { client, sent } = scene([() => events([done])])
     const session = client.session('trip')
     await session
@@ -126,7 +126,7 @@ describe('a chat', () => {
     ])
   })
 
-  it('tells texts of several steps apart, though their ids begin anew', async () => {
+  it('tells texts of several steps apart, though their ids start again', async () => {
     const step = (delta: string): object[] => [
       { type: 'text-start', id: '0' },
       { type: 'text-delta', id: '0', delta },
@@ -160,7 +160,7 @@ describe('a chat', () => {
     )
   })
 
-  it('is told its end even if the run tells less of itself than it did', async () => {
+  it('learns its end even if the run tells less of itself than it did', async () => {
     const lost = { type: 'error', errorText: 'ERR_INTERRUPTED: ask for it again' }
     const { run } = chat([
       events(chunks(...reply.slice(0, 4)), { cut: true, ...named }),

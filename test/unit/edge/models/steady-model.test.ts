@@ -51,14 +51,14 @@ async function read(model: Model, more: Partial<ModelRequest> = {}): Promise<Mod
 }
 
 describe('a steady model', () => {
-  it('does not begin a reply anew once a piece of it was handed on, whatever it failed with', async () => {
+  it('does not begin a reply again once a piece of it was handed on, whatever it failed with', async () => {
     const inner = modelOf(failing({ statusCode: 503 }, { type: 'text', text: 'H' }))
     const { host } = timers()
     await expect(read(steadyModel(inner, { host }))).rejects.toMatchObject({ code: 'ERR_MODEL' })
     expect(inner.calls).toBe(1)
   })
 
-  it('stops waiting to try again as soon as it is told to', async () => {
+  it('stops waiting to try again as soon as it is aborted', async () => {
     const inner = modelOf(failing({ statusCode: 503 }))
     const { host, open } = timers()
     const stop = new AbortController()

@@ -86,7 +86,7 @@ export interface Scene {
   readonly model: Model & { readonly calls: number }
   /** What a reload shows. */
   reload(): Promise<UIMessage[]>
-  /** The object anew, over the same storage, as after a crash. */
+  /** A new object over the same storage, as after a crash. */
   restart(replies?: readonly ChatReply[], options?: Partial<TurnsOptions>): Scene
 }
 

@@ -9,7 +9,7 @@ export interface SqliteStorage extends SqlStorageLike {
 }
 
 /**
- * A Durable Object's storage over Node's SQLite, in memory: whoever makes another object over it
+ * A Durable Object's storage over Node's SQLite, in memory: another object that is made over it
  * knows what a restarted one would.
  */
 export function sqliteStorage(): SqliteStorage {

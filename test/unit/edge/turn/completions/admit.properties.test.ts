@@ -133,7 +133,7 @@ class Client {
 const partsOf = (content: unknown) =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content
 
-/** As many clients keep a reply: trimmed, and its arguments parsed and written anew. */
+/** As many clients keep a reply: trimmed, and its arguments parsed and written again. */
 function rewritten(reply: ConversationMessage): ConversationMessage {
   if (reply.role !== 'assistant' || typeof reply.content !== 'string') return reply
   const calls = reply.tool_calls?.map((call) => ({
@@ -196,7 +196,7 @@ describe('the log of a session behind the door', () => {
     )
   })
 
-  it('is so too where the client edits its history and has replies made anew, as long as replies differ', async () => {
+  it('is so too where the client edits its history and has replies made again, as long as replies differ', async () => {
     let replies = 0
     const more = {
       back: fc.option(fc.nat(4), { nil: undefined }),

@@ -185,7 +185,7 @@ describe('results of calls', () => {
     expect(await logOf(session)).toHaveLength(3)
   })
 
-  it('may never come: whoever says something else gives the calls up', async () => {
+  it('may never come: saying something else gives the calls up', async () => {
     const session = await sessionOf(user('When?'), stored('a'))
     await send(session, [user('Never mind.')])
     expect((await logOf(session)).at(-1)).toBe('user: Never mind.')
@@ -260,7 +260,7 @@ describe('a picture', () => {
     expect(first).toEqual(again)
   })
 
-  it('is attached anew where it was forgotten', async () => {
+  it('is attached again where it was forgotten', async () => {
     const session = await sessionOf()
     const url = `data:image/png;base64,${btoa('one')}`
     await send(session, [picture(url)])

@@ -199,7 +199,7 @@ describe('the official OpenAI SDK', () => {
     ])
   })
 
-  it('makes a reply anew where its history ends before it', async () => {
+  it('makes a reply again where its history ends before it', async () => {
     const { door, client } = await open({ model: scripted('A1', 'A2', 'B2') })
     const { choices } = await client.chat.completions.create({ model, messages: [user('One?')] })
     const messages = [user('One?'), choices[0]?.message as OpenAI.Chat.ChatCompletionMessage, user('Two?')]
@@ -301,7 +301,7 @@ describe('the official OpenAI SDK', () => {
     expect(await logOf(other.session())).toHaveLength(2)
   })
 
-  it('is told of a reply that broke off, of which nothing is stored, and may ask again', async () => {
+  it('learns of a reply that broke off, of which nothing is stored, and may ask again', async () => {
     const { door, client } = await open({
       model: scripted({ text: 'One two', error: new Error('secret') }, 'A1'),
     })
@@ -352,7 +352,7 @@ describe('the official OpenAI SDK', () => {
     expect(upstream.left()).toBe(0)
   })
 
-  it('is told the reason why a reply is short, also when it is given again', async () => {
+  it('gets the reason why a reply is short, also when it is given again', async () => {
     const { client } = await open({ model: scripted({ text: 'It lea', reason: 'length' }) })
     const body = { model, messages: [user('When?')] }
     const headers = { 'Idempotency-Key': 'k1' }
@@ -420,7 +420,7 @@ describe('the official OpenAI SDK', () => {
     expect(JSON.stringify(tail)).toContain('zebra-4711')
   })
 
-  it('has its reply beside its question, whoever else spoke in between', async () => {
+  it('has its reply beside its question, no matter who spoke in between', async () => {
     const speaking: Model = {
       id: 'speaking',
       async *complete() {

@@ -256,7 +256,7 @@ describe('a chat request', () => {
     }
     const metadata = (await session.history())[0]?.metadata
     expect(JSON.stringify(metadata)).toContain('u1')
-    // Whoever still has the old words adds only what is new.
+    // A client that still has the old words adds only what is new.
     await answer(session, submit(user('u1', 'Hello'), said('a1', 'Hi'), user('u9', 'Well')), 'Fine')
     expect(await textsIn(session)).toEqual(['u1: Good night', '*: Yes', 'u9: Well', '*: Fine'])
   })
