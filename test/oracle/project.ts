@@ -26,9 +26,10 @@ export function project(result: Result, projection: Projection, isSameLane: bool
     const isStored = command.kind === 'rows' || (command.kind === 'export' && command.format !== 'markdown')
     if (projection === 'rows' && !isStored) return null
     if (projection === 'behaviour' && isStored) return countsOf(outcome)
+    const given = command.kind === 'export' ? joined(outcome) : outcome
     return walk(
       {
-        outcome: (isStored ? stored(outcome, projection === 'names') : outcome) as unknown as Json,
+        outcome: (isStored ? stored(outcome, projection === 'names') : given) as unknown as Json,
         events,
         raced: (raced ?? []).map(of),
       },
@@ -125,6 +126,11 @@ function stored(outcome: Outcome, withHeads: boolean): unknown {
   )
   const stores = listIn(outcome.ok).filter((one) => typeof one !== 'string')
   return { ok: [...lines.filter(isKept), ...stores.map((store) => listIn(store).map(scope))] }
+}
+
+/** Markdown as one text: into which pieces it falls is seen by nobody who reads it. */
+function joined(outcome: Outcome): unknown {
+  return 'ok' in outcome ? { ok: listIn(outcome.ok).join('') } : outcome
 }
 
 /** How much was exported, by type. */
