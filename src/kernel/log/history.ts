@@ -84,7 +84,7 @@ function start(
 }
 
 function charactersOf({ row, results }: Unit): number {
-  return results.reduce((sum, result) => sum + (result.row.body?.length ?? 0), row.body?.length ?? 0)
+  return [{ row }, ...results].reduce((sum, shown) => sum + (shown.row.body as string).length, 0)
 }
 
 export function notFound(operation: string, id: string): PlimsollError {
