@@ -71,6 +71,46 @@ describe('a log read from its end', () => {
     expect(shown(await session.context())).toEqual(['u', 'a'])
   })
 
+  it('is of one moment, where the store can show one', async () => {
+    const inner = mapStore()
+    await open(inner).append([user('u'), answer('a')])
+    const store = changedStore(inner, (home) => ({
+      snapshot: (read) => read(inner.open(scope)),
+      entries: async (query) => {
+        // Others write between two reads.
+        await forget(inner, 'a')
+        return home.entries(query)
+      },
+    }))
+    expect(shown(await open(store).context())).toEqual(['u', 'a'])
+  })
+
+  it('begins an epoch for what joins a round that shows though it opened out of sight', async () => {
+    const store = mapStore()
+    const session = open(store, { window: { keep: { messages: 4 } } })
+    await session.append([user('u0'), user('u1')])
+    await session.append(answers('a', 8), { round: 'u0' })
+    await rewind(session, 'u1')
+    expect(shown(await session.context({ newEpoch: true }))).toEqual(['u0', 'a4', 'a5', 'a6', 'a7'])
+    await session.append(answer('b'), { round: 'u1' })
+    const context = await session.context()
+    expect(context.receipt.epoch).toMatchObject({ cause: 'late' })
+    expect(shown(context)).toEqual(['u0', 'a4', 'a5', 'a6', 'a7', 'b'])
+  })
+
+  it('shows nothing of a round that nobody opened, and begins no epoch for it', async () => {
+    const store = mapStore()
+    const session = open(store)
+    await session.append(user('u'))
+    await rewind(session, 'u')
+    const { epoch } = await session.context()
+    const op = { kind: 'append', opId: 'ghost', round: 'nobody', messages: [answer('b') as Message] } as const
+    await store.open(scope).commit([sealOp(op)], decide)
+    const context = await session.context()
+    expect(shown(context)).toEqual([])
+    expect(context.epoch).toBe(epoch)
+  })
+
   it('rebuilds a past window from the first row that it needs, where a later round was written before', async () => {
     const store = mapStore()
     const session = open(store, { window: { keep: { messages: 4 } } })
@@ -314,6 +354,15 @@ describe('a message', () => {
     const session = open(mapStore())
     await session.append({ id: 'u', role: 'user', content: [] })
     await expect(session.append({ role: 'tool', content: [] })).rejects.toThrow('must hold a tool result')
+  })
+
+  it('is among the last 50 unless more are asked for, and counts with its results in characters', async () => {
+    const session = open(mapStore())
+    await session.append(answers('a', 60))
+    expect(await session.history()).toHaveLength(50)
+    await session.append([calls('c', 'x'), results('r', ['x', 'o'.repeat(1_000)]), answer('last')])
+    const history = await session.history({ characters: 900 })
+    expect(history.map(({ id }) => id)).toEqual(['last'])
   })
 
   it('before which history is asked for must show', async () => {

@@ -140,7 +140,13 @@ describe('what a feature shows', () => {
       await session.append({ role: 'user', content: 'Hello.' })
       const { receipt, blocks } = await session.context()
       expect(JSON.stringify(blocks)).not.toContain('obey me')
-      expect(receipt.failures).toMatchObject([{ part: 'quote', code: 'ERR_INVALID_ARGUMENT' }])
+      expect(receipt.failures).toMatchObject([
+        {
+          part: 'quote',
+          code: 'ERR_INVALID_ARGUMENT',
+          message: expect.stringContaining('feature quote: what it shows has a section'),
+        },
+      ])
     }
   })
 
@@ -185,6 +191,31 @@ describe('what a feature shows', () => {
       expect(JSON.stringify(blocks)).not.toContain('xxx')
       expect(receipt.remembered).toEqual(remembered)
     }
+  })
+
+  it('shows in the same call, where the epoch that begins in it makes room in the tail', async () => {
+    let known = 0
+    const fact = { at: 1, name: 'fact', trust: 'user' } as const
+    const quote = quoting({
+      read: async () => known,
+      head: (state) => ({
+        sections: [{ ...fact, in: 'memory', text: `${state} facts` }],
+        sources: [],
+        ids: state === 0 ? [] : ['fact'],
+      }),
+      tail: async ({ showing }) => ({
+        sections: [
+          { ...fact, in: 'tail', text: showing().ids.has('fact') ? 'see above' : 'long '.repeat(400) },
+        ],
+      }),
+    })
+    const session = open({ use: [quote] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    await session.context()
+    known = 1
+    const { blocks, receipt } = await session.context({ newEpoch: true })
+    expect(JSON.stringify(blocks)).toContain('see above')
+    expect(receipt.epoch).toMatchObject({ cause: 'manual', place: 2 })
   })
 
   it('is left out with a failure where it has no sections', async () => {
