@@ -127,7 +127,28 @@ export const equivalents: readonly Equivalent[] = [
     ['2', '(3)', CACHE],
   ]),
   ...of('context/call.ts', 'this.#counts.set(row, tokens)', [['this.#counts.set(row, tokens)', '', CACHE]]),
-  ...of('context/call.ts', 'readonly #closings = keeper<Block>(1)', [['1', '(2)', CACHE]]),
+  ...of('context/call.ts', 'readonly #closings = keeper<Block>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
+  ...of('context/call.ts', 'readonly #fences = keeper<string>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
+  ...of('context/call.ts', "const told = (covering && this.#cover?.text(covering, tag)) ?? ''", [
+    ['this.#cover?.text(covering, tag)', 'this.#cover.text(covering, tag)', TYPE],
+  ]),
+  ...of('context/shows.ts', 'const KEPT = 4', [
+    ['4', '(5)', CACHE],
+    ['4', '(3)', CACHE],
+  ]),
+  ...of('context/shows.ts', 'const count = KEPT * shows.length', [
+    ['KEPT * shows.length', '(KEPT) / (shows.length)', CACHE],
+  ]),
+  ...of('context/measure.ts', 'readonly #heads = keeper<Head>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
   ...of('context/epoch.ts', 'readonly #late = keeper<boolean>(1)', [
     ['1', '(2)', CACHE],
     ['1', '(0)', CACHE],
@@ -162,6 +183,17 @@ export const equivalents: readonly Equivalent[] = [
       'No two entries have one id.',
     ],
   ]),
+  ...of('context/epoch.ts', 'const after = rows.find(({ id }) => id === first?.round)?.ordinal ?? 0', [
+    ['0', '(-1)', 'Messages are numbered from 1 on.'],
+  ]),
+  ...of(
+    'context/view.ts',
+    'const ordinal = this.#opened.get(id) ?? (await readEntry(this.#store, id))?.ordinal ?? 0',
+    [
+      ['0', '(1)', TYPE],
+      ['0', '(-1)', TYPE],
+    ],
+  ),
   ...of('context/view.ts', 'this.#opened.set(id, ordinal)', [['this.#opened.set(id, ordinal)', '', CACHE]]),
   ...of('context/view.ts', 'const FIRST_PAGE = 64', [
     ['64', '(65)', PORTIONS],
@@ -190,6 +222,23 @@ export const equivalents: readonly Equivalent[] = [
     ['2', '(3)', PORTIONS],
     ['2', '(1)', PORTIONS],
     ['Math.min(PAGE_ROWS, this.#page * 2)', 'Math.max(PAGE_ROWS, this.#page * 2)', PORTIONS],
+  ]),
+  ...of('context/window.ts', 'this.#last = { cuts, end: this.units.length, window }', [
+    ['{ cuts, end: this.units.length, window }', '({})', CACHE],
+  ]),
+  ...of(
+    'context/view.ts',
+    'this.#conversation ??= fold([...this.rewinds, ...this.#entries], this.#message, this.opener)',
+    [
+      [
+        'this.#conversation ??= fold([...this.rewinds, ...this.#entries], this.#message, this.opener)',
+        'this.#conversation = fold([...this.rewinds, ...this.#entries], this.#message, this.opener)',
+        CACHE,
+      ],
+    ],
+  ),
+  ...of('log/fold.ts', "if (row.kind !== 'message' || row.round === undefined) continue", [
+    ['row.round === undefined', 'false', TYPE],
   ]),
   ...of('context/window.ts', 'if (this.units[0]?.row.id === id) return 0', [
     ['this.units[0]?.row.id === id', 'false', SHORT_CUT],

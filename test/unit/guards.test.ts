@@ -673,6 +673,46 @@ describe('append', () => {
     expect(await session.history()).toEqual([])
   })
 
+  it('says what is wrong with a message', async () => {
+    const session = open(mapStore())
+    const wrong: readonly (readonly [input: unknown, says: string])[] = [
+      ['Hello', 'message must be an object'],
+      [{ role: 'robot', content: '' }, 'message.role must be system, user, assistant or tool'],
+      [
+        { role: 'user', content: '', trust: 'system' },
+        'message.trust cannot be above user for a message of that role',
+      ],
+      [
+        { role: 'user', content: '', trust: 'nobody' },
+        'message.trust must be one of web, tool, import, assistant, user, system',
+      ],
+      [{ role: 'user', content: 7 }, 'message.content must be a string or a list of parts'],
+      [{ role: 'tool', content: 'found' }, 'message.content must be a list of tool results'],
+      [{ role: 'tool', content: [] }, 'message.content must hold a tool result'],
+      [{ role: 'user', content: ['Hello'] }, 'message.content[0] must be an object'],
+      [
+        { role: 'user', content: [{ type: 'reasoning', text: '' }] },
+        'message.content[0] of type reasoning cannot be in a message of role user',
+      ],
+      [
+        { role: 'tool', content: [{ type: 'tool-result', callId: pad(1_025), output: '' }] },
+        'message.content[0].callId must be at most 1024 bytes',
+      ],
+      [
+        { role: 'user', content: '', createdAt: 0.5 },
+        'message.createdAt must be whole Unix milliseconds',
+      ],
+      [{ id: 'epoch/1', role: 'user', content: '' }, 'message.id must not begin with epoch/'],
+      [{ id: 'summary/1', role: 'user', content: '' }, 'message.id must not begin with summary/'],
+      [{ role: 'user', content: '', metadata: [] }, 'message.metadata must be an object'],
+    ]
+    for (const [input, says] of wrong)
+      await expect(session.append(input as MessageInput)).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: `append: ${says}`,
+      })
+  })
+
   it('returns what is stored, not what it was given', async () => {
     const input = { query: 'Turin' }
     const content = [{ type: 'tool-call' as const, id: 'c', name: 'find', input }]

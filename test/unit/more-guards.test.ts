@@ -98,19 +98,6 @@ describe('a log read from its end', () => {
     expect(shown(context)).toEqual(['u0', 'a4', 'a5', 'a6', 'a7', 'b'])
   })
 
-  it('shows nothing of a round that nobody opened, and begins no epoch for it', async () => {
-    const store = mapStore()
-    const session = open(store)
-    await session.append(user('u'))
-    await rewind(session, 'u')
-    const { epoch } = await session.context()
-    const op = { kind: 'append', opId: 'ghost', round: 'nobody', messages: [answer('b') as Message] } as const
-    await store.open(scope).commit([sealOp(op)], decide)
-    const context = await session.context()
-    expect(shown(context)).toEqual([])
-    expect(context.epoch).toBe(epoch)
-  })
-
   it('rebuilds a past window from the first row that it needs, where a later round was written before', async () => {
     const store = mapStore()
     const session = open(store, { window: { keep: { messages: 4 } } })

@@ -218,6 +218,27 @@ describe('what a feature shows', () => {
     expect(receipt.epoch).toMatchObject({ cause: 'manual', place: 2 })
   })
 
+  it('shows on as its epoch froze it, unless the feature says that it no longer holds', async () => {
+    let known = 'first'
+    const head = (state: unknown) => ({
+      sections: [{ in: 'memory', at: 1, name: 'fact', trust: 'user', text: `${state} fact` } as const],
+      sources: [],
+    })
+    for (const [show, cause] of [
+      [{ read: async () => known, head }, 'start'],
+      [{ read: async () => known, head, holds: () => false }, 'head'],
+    ] as const) {
+      known = 'first'
+      const session = open({ use: [quoting(show)] })
+      await session.append({ role: 'user', content: 'Hello.' })
+      await session.context()
+      known = 'second'
+      const { blocks, receipt } = await session.context()
+      expect(JSON.stringify(blocks)).toContain(cause === 'start' ? 'first fact' : 'second fact')
+      expect(receipt.epoch).toMatchObject({ cause })
+    }
+  })
+
   it('is left out with a failure where it has no sections', async () => {
     for (const part of ['head', 'since', 'tail'] as const) {
       const session = open({ use: [quoting({ [part]: () => ({}) })] })

@@ -62,7 +62,8 @@ export class Judge {
     const seen = seenBy(epoch, rows)
     const late = loose.filter(({ seq }) => seq > seen)
     const rounds = new Set(late.map(({ round }) => round as string))
-    const after = rows.find(({ id }) => id === units[0]?.round)?.ordinal ?? 0
+    const [first] = units
+    const after = rows.find(({ id }) => id === first?.round)?.ordinal ?? 0
     return { rounds, after }
   }
 
