@@ -49,8 +49,8 @@ export const equivalents: readonly Equivalent[] = [
   ),
   ...of(
     'context/measure.ts',
-    'const layout = isGrown ? laid.layout.grown(units) : new Layout(units, this.shelf)',
-    [['isGrown', 'false', CACHE]],
+    'const layout = laid?.origin === origin ? laid.layout.grown(units) : new Layout(units, this.shelf)',
+    [['laid?.origin === origin', 'false', CACHE]],
   ),
   ...of(
     'context/window.ts',
@@ -63,6 +63,9 @@ export const equivalents: readonly Equivalent[] = [
   ]),
   ...of('log/decide.ts', "const { opId, key = '', base = null, sources, index } = envelope", [
     ["''", "'mutant'", TYPE],
+  ]),
+  ...of('log/decide.ts', 'write(column === undefined ? row : { ...row, derived: column })', [
+    ['column === undefined', 'false', 'A column without a value reads like none.'],
   ]),
   ...of('log/entries.ts', 'if (!page.more || !last) return rows', [['!last', 'false', TYPE]]),
   ...of('log/history.ts', 'const FIRST_ROWS = 32', [
@@ -237,9 +240,6 @@ export const equivalents: readonly Equivalent[] = [
       ],
     ],
   ),
-  ...of('log/fold.ts', "if (row.kind !== 'message' || row.round === undefined) continue", [
-    ['row.round === undefined', 'false', TYPE],
-  ]),
   ...of('context/window.ts', 'if (this.units[0]?.row.id === id) return 0', [
     ['this.units[0]?.row.id === id', 'false', SHORT_CUT],
   ]),

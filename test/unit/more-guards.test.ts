@@ -427,4 +427,12 @@ describe('a lane', () => {
     // So are the settings of features.
     expect(sized({ newsTokens: 7 }).lane).toBe(name(RENDER_VERSION, { use: { facts: { newsTokens: 7 } } }))
   })
+
+  it('names its epochs as every release does, for tabs of two releases may share a session', async () => {
+    const session = open(mapStore(), { system: 'Be kind.' })
+    await session.append(user('u'))
+    expect((await session.context()).epoch).toBe(
+      'epoch/55ca7e073ca0b3423a94c1a86d320518a4e325ad548165e4b835b5c4beb71f8f',
+    )
+  })
 })

@@ -239,6 +239,28 @@ describe('what a feature shows', () => {
     }
   })
 
+  it('shows on as its epoch froze it where the feature cannot be read, and nothing since', async () => {
+    let isIll = false
+    const section = { at: 1, name: 'fact', trust: 'user' } as const
+    const quote = quoting({
+      read: async () => {
+        if (isIll) throw new Error('ill')
+        return 'known'
+      },
+      head: (state) => ({ sections: [{ ...section, in: 'memory', text: `${state} fact` }], sources: [] }),
+      holds: (_, state) => state === 'known',
+      since: (_, state) => ({ sections: [{ ...section, in: 'tail', text: `${state} since` }] }),
+    })
+    const session = open({ use: [quote] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    const first = await session.context()
+    isIll = true
+    const { epoch, blocks } = await session.context()
+    expect(epoch).toBe(first.epoch)
+    expect(JSON.stringify(blocks)).toContain('known fact')
+    expect(JSON.stringify(blocks)).not.toContain('since')
+  })
+
   it('is left out with a failure where it has no sections', async () => {
     for (const part of ['head', 'since', 'tail'] as const) {
       const session = open({ use: [quoting({ [part]: () => ({}) })] })
