@@ -67,6 +67,13 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/decide.ts', 'write(column === undefined ? row : { ...row, derived: column })', [
     ['column === undefined', 'false', 'A column without a value reads like none.'],
   ]),
+  ...of('log/decide.ts', '...(lane !== undefined && { lane }),', [
+    ['lane !== undefined', 'true', 'A column without a value reads like none.'],
+  ]),
+  ...of('log/writer.ts', 'if (messages.length === 0) return []', [
+    ['0', '(-1)', SHORT_CUT],
+    ['messages.length === 0', 'false', SHORT_CUT],
+  ]),
   ...of('log/entries.ts', 'if (!page.more || !last) return rows', [['!last', 'false', TYPE]]),
   ...of('log/history.ts', 'const FIRST_ROWS = 32', [
     ['32', '(33)', PORTIONS],
@@ -197,6 +204,23 @@ export const equivalents: readonly Equivalent[] = [
       ['0', '(-1)', TYPE],
     ],
   ),
+  ...of(
+    'context/view.ts',
+    'while (!this.whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()',
+    [
+      ['0', '(1)', PORTIONS],
+      ['this.#entries[0]?.ordinal', 'this.#entries[0].ordinal', TYPE],
+      ['(this.#entries[0]?.ordinal ?? 0) > first', '((this.#entries[0]?.ordinal ?? 0)) >= (first)', PORTIONS],
+      ['(this.#entries[0]?.ordinal ?? 0) > first', 'true', PORTIONS],
+    ],
+  ),
+  ...of('context/blocks.ts', 'outputs[index] ??= isOnly', [
+    [
+      "outputs[index] ??= isOnly\n      ? this.#stored(row, message) - this.#count([{ ...part, output: '' }])\n      : counter.count(text)",
+      "outputs[index] = isOnly\n      ? this.#stored(row, message) - this.#count([{ ...part, output: '' }])\n      : counter.count(text)",
+      CACHE,
+    ],
+  ]),
   ...of('context/view.ts', 'this.#opened.set(id, ordinal)', [['this.#opened.set(id, ordinal)', '', CACHE]]),
   ...of('context/view.ts', 'const FIRST_PAGE = 64', [
     ['64', '(65)', PORTIONS],

@@ -52,6 +52,30 @@ describe('a log read from its end', () => {
     expect(history.map(({ id }) => id)).toEqual(['b257', 'b258', 'b259'])
   })
 
+  it('gives as many messages as are asked for, whatever was taken back between them', async () => {
+    const session = open(mapStore())
+    await session.append([user('u0'), ...answers('a', 60), user('u1'), ...answers('b', 200)])
+    await rewind(session, 'u1')
+    await session.append([user('u2'), ...answers('c', 9)])
+    const history = await session.history()
+    expect(history.map(({ id }) => id)).toEqual([
+      ...Array.from({ length: 40 }, (_, index) => `a${index + 20}`),
+      'u2',
+      ...Array.from({ length: 9 }, (_, index) => `c${index}`),
+    ])
+  })
+
+  it('gives the end of a round that is longer than a page, of any length', async () => {
+    const session = open(mapStore())
+    await session.append([user('u'), ...answers('a', 1_100)])
+    for (const messages of [511, 512, 513, 700, 1_100]) {
+      const history = await session.history({ messages })
+      expect(history.map(({ id }) => id)).toEqual(
+        Array.from({ length: messages }, (_, index) => `a${1_100 - messages + index}`),
+      )
+    }
+  })
+
   it('holds once what was written while it was first read', async () => {
     const inner = mapStore()
     await open(inner).append(user('u'))
@@ -109,6 +133,19 @@ describe('a log read from its end', () => {
     const rebuilt = await contextAt(session, 'a2')
     expect(rebuilt.verified).toBe(true)
     expect(shown(rebuilt.context)).toEqual(shown(context))
+  })
+})
+
+describe('an op', () => {
+  it('names each of its bodies, by which stores that encrypt bind them', () => {
+    for (const op of [
+      { kind: 'put', opId: 'o', key: 'k', base: null, value: 1 },
+      { kind: 'append', opId: 'o', round: 'm', messages: [answer('m'), answer('n')] as Message[] },
+      { kind: 'mark', opId: 'o', base: null, entry: { type: 'rewind', id: 'r', to: 'm', hides: [] } },
+    ] as const) {
+      const { envelope, bodies } = sealOp(op as never)
+      expect(envelope.ids).toHaveLength(bodies.length)
+    }
   })
 })
 
