@@ -70,6 +70,17 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/decide.ts', '...(lane !== undefined && { lane }),', [
     ['lane !== undefined', 'true', 'A column without a value reads like none.'],
   ]),
+  ...of(
+    'log/writer.ts',
+    "const checked = value === undefined ? value : await write.check?.('commit', value as never, options)",
+    [
+      [
+        "write.check?.('commit', value as never, options)",
+        "write.check('commit', value as never, options)",
+        TYPE,
+      ],
+    ],
+  ),
   ...of('log/writer.ts', 'if (messages.length === 0) return []', [
     ['0', '(-1)', SHORT_CUT],
     ['messages.length === 0', 'false', SHORT_CUT],

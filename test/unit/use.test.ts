@@ -261,6 +261,29 @@ describe('what a feature shows', () => {
     expect(JSON.stringify(blocks)).not.toContain('since')
   })
 
+  it('shows at the first rung at which it fits', async () => {
+    const texts = ['long '.repeat(400), 'at rung one', 'at rung two']
+    const quote = quoting({
+      head: (_, { rung }) => ({
+        sections: [{ in: 'memory', at: 1, name: 'fact', trust: 'user', text: texts[rung] ?? '' }],
+        sources: [],
+      }),
+    })
+    const session = open({ use: [quote] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    expect(JSON.stringify(await session.context())).toContain('at rung one')
+  })
+
+  it('says what was thrown, even where that is no error', async () => {
+    const tail = async () => {
+      throw 'no reason'
+    }
+    const session = open({ use: [quoting({ tail })] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    const { receipt } = await session.context()
+    expect(receipt.failures).toMatchObject([{ part: 'quote', message: 'no reason' }])
+  })
+
   it('is left out with a failure where it has no sections', async () => {
     for (const part of ['head', 'since', 'tail'] as const) {
       const session = open({ use: [quoting({ [part]: () => ({}) })] })
