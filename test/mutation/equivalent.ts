@@ -13,8 +13,10 @@ export interface Equivalent {
 
 const CACHE = 'What is kept is only made again.'
 const TYPE = 'The compiler asks for it; the value is always there.'
-const ONLY_TRUTH = 'It is only asked whether it is true.'
 const SHORT_CUT = 'A short cut: the way around it ends in the same.'
+const PORTIONS = 'It is only read in other portions.'
+const AGAIN = 'Features only read again what they know.'
+const SET = 'It is set before it is read.'
 const OTHER_WORD = 'It is compared with other values only.'
 
 export const equivalents: readonly Equivalent[] = [
@@ -31,7 +33,6 @@ export const equivalents: readonly Equivalent[] = [
     ['2', '(1)', CACHE],
     ['2', '(3)', CACHE],
   ]),
-  ...of('context/epoch.ts', 'if (!withheld) return false', [['false', 'undefined', ONLY_TRUTH]]),
   ...of('context/gaps.ts', 'const from = after?.rows[0]?.id ?? oldest', [
     ['after?.rows[0]?.id', 'after?.rows[0].id', TYPE],
   ]),
@@ -39,7 +40,8 @@ export const equivalents: readonly Equivalent[] = [
     ['0', '(-1)', 'Only their order counts.'],
     ['1', '(2)', 'Only their order counts.'],
   ]),
-  ...of('context/lane.ts', "const epoch = this.#draft(planned, cause ?? 'start')", [["'start'", "''", TYPE]]),
+  ...of('context/lane.ts', "cause: cause ?? 'start',", [["'start'", "''", TYPE]]),
+  ...of('context/lane.ts', "const next = this.#draft(planned, cause ?? 'start')", [["'start'", "''", TYPE]]),
   ...of(
     'context/lane.ts',
     'const from = epoch ? rows.findIndex(({ id }) => id === epoch.mark.windowFrom) : -1',
@@ -47,34 +49,9 @@ export const equivalents: readonly Equivalent[] = [
   ),
   ...of(
     'context/measure.ts',
-    'const layout = isGrown ? laid.layout.grown(units) : new Layout(units, this.shelf)',
-    [['isGrown', 'false', CACHE]],
+    'const layout = laid?.origin === origin ? laid.layout.grown(units) : new Layout(units, this.shelf)',
+    [['laid?.origin === origin', 'false', CACHE]],
   ),
-  ...of(
-    'context/plan.ts',
-    'const calibrations = reported > ask.calibration ? [reported, ask.calibration] : [reported]',
-    [
-      ['reported > ask.calibration', 'true', 'A further attempt at the same or less fails like the first.'],
-      ['reported > ask.calibration', '(reported) >= (ask.calibration)', 'The same attempt twice.'],
-    ],
-  ),
-  ...of(
-    'context/plan.ts',
-    'const rungs = Object.keys(partsAt(calibrations[0] as number, 0)).length > 0 ? RUNGS : ALL',
-    [
-      [
-        'Object.keys(partsAt(calibrations[0] as number, 0)).length > 0',
-        'true',
-        'The same attempt three times.',
-      ],
-    ],
-  ),
-  ...of('context/view.ts', 'readonly #rows = keeper<readonly LogRow[]>(1)', [['1', '(2)', CACHE]]),
-  ...of('context/view.ts', 'if (entries.length > 0) this.#entries = [...this.#entries, ...entries]', [
-    ['0', '(-1)', SHORT_CUT],
-    ['entries.length > 0', 'true', SHORT_CUT],
-    ['entries.length > 0', '(entries.length) >= (0)', SHORT_CUT],
-  ]),
   ...of(
     'context/window.ts',
     'const opener = goesOn ? last.window.opener : foldOpener ? undefined : this.openerOf(from)',
@@ -87,15 +64,36 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/decide.ts', "const { opId, key = '', base = null, sources, index } = envelope", [
     ["''", "'mutant'", TYPE],
   ]),
-  ...of('log/entries.ts', 'if (!page.more || !last) return rows', [['!last', 'false', TYPE]]),
+  ...of('log/decide.ts', 'write(column === undefined ? row : { ...row, derived: column })', [
+    ['column === undefined', 'false', 'A column without a value reads like none.'],
+  ]),
+  ...of('log/decide.ts', '...(lane !== undefined && { lane }),', [
+    ['lane !== undefined', 'true', 'A column without a value reads like none.'],
+  ]),
   ...of(
-    'log/history.ts',
-    'return results.reduce((sum, result) => sum + (result.row.body?.length ?? 0), row.body?.length ?? 0)',
+    'log/writer.ts',
+    "const checked = value === undefined ? value : await write.check?.('commit', value as never, options)",
     [
-      ['result.row.body?.length', 'result.row.body.length', TYPE],
-      ['row.body?.length', 'row.body.length', TYPE],
+      [
+        "write.check?.('commit', value as never, options)",
+        "write.check('commit', value as never, options)",
+        TYPE,
+      ],
     ],
   ),
+  ...of('log/writer.ts', 'if (messages.length === 0) return []', [
+    ['0', '(-1)', SHORT_CUT],
+    ['messages.length === 0', 'false', SHORT_CUT],
+  ]),
+  ...of('log/entries.ts', 'if (!page.more || !last) return rows', [['!last', 'false', TYPE]]),
+  ...of('log/history.ts', 'const FIRST_ROWS = 32', [
+    ['32', '(33)', PORTIONS],
+    ['32', '(31)', PORTIONS],
+  ]),
+  ...of('log/history.ts', 'const ROWS_A_ROUND = 4', [
+    ['4', '(5)', PORTIONS],
+    ['4', '(3)', PORTIONS],
+  ]),
   ...of('log/message.ts', 'return TRUST.indexOf(a) < TRUST.indexOf(b) ? a : b', [
     [
       'TRUST.indexOf(a) < TRUST.indexOf(b)',
@@ -111,18 +109,12 @@ export const equivalents: readonly Equivalent[] = [
     "some.flatMap((result) => ('seq' in result && (!repeated || result.repeated) ? result.seq : []))",
     [["'seq' in result", 'true', 'Where any was refused, this is not reached.']],
   ),
-  ...of('context/blocks.ts', 'this.#kept.set(row, kept)', [['this.#kept.set(row, kept)', '', CACHE]]),
-  ...of(
-    'context/epoch.ts',
-    'if (this.#unchanged?.id === id && this.#unchanged.origin === origin) return false',
-    [['this.#unchanged?.id === id && this.#unchanged.origin === origin', 'false', CACHE]],
-  ),
+  ...of('context/blocks.ts', 'if (ways !== kept?.ways) this.#kept.set(row, { by, ways })', [
+    ['this.#kept.set(row, { by, ways })', '', CACHE],
+  ]),
   ...of('context/gaps.ts', "const first = entries.find(({ kind }) => kind === 'message') ?? entries.at(-1)", [
     ['1', '(0)', 'Between entries without any message there is none either.'],
     ['1', '(2)', 'Between entries without any message there is none either.'],
-  ]),
-  ...of('context/plan.ts', "throw new Error('unreachable: the last attempt returns or throws')", [
-    ["'unreachable: the last attempt returns or throws'", "''", TYPE],
   ]),
   ...of(
     'context/receipt.ts',
@@ -133,8 +125,8 @@ export const equivalents: readonly Equivalent[] = [
     ],
   ),
   ...of('context/view.ts', '#seq = 0', [
-    ['0', '(1)', 'It is set before it is read.'],
-    ['0', '(-1)', 'It is set before it is read.'],
+    ['0', '(1)', SET],
+    ['0', '(-1)', SET],
   ]),
   ...of(
     'context/window.ts',
@@ -151,28 +143,137 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/writer.ts', "const opens = messages[0]?.role === 'user'", [
     ['messages[0]?.role', 'messages[0].role', TYPE],
   ]),
-  ...of(
-    'context/blocks.ts',
-    'const missing = calls.reduce((count, { answered }) => count + (answered ? 0 : 1), 0)',
-    [['1', '(2)', 'It only tells states apart, and still does.']],
-  ),
-  ...of('context/blocks.ts', 'const capped = outputs.some((part, at) => part !== joined[at]?.part)', [
-    ['joined[at]?.part', 'joined[at].part', TYPE],
+  ...of('context/call.ts', 'readonly #texts = keeper<HeadTexts>(2)', [
+    ['2', '(1)', CACHE],
+    ['2', '(3)', CACHE],
   ]),
   ...of('context/call.ts', 'this.#counts.set(row, tokens)', [['this.#counts.set(row, tokens)', '', CACHE]]),
-  ...of('context/call.ts', 'readonly #closings = keeper<Block>(1)', [['1', '(2)', CACHE]]),
-  ...of('context/epoch.ts', 'if (!epoch || isOutgrown || loose.length === 0) return undefined', [
-    ['loose.length === 0', 'false', SHORT_CUT],
+  ...of('context/call.ts', 'readonly #closings = keeper<Block>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
   ]),
-  ...of('context/epoch.ts', 'this.#unchanged = { id, origin }', [['{ id, origin }', '({})', CACHE]]),
-  ...of('context/view.ts', 'if (message) this.#messages.set(row.id, message)', [['message', 'false', CACHE]]),
-  ...of('context/view.ts', 'for (const row of this.#entries.slice(0, index)) this.#messages.delete(row.id)', [
-    ['this.#messages.delete(row.id)', '', CACHE],
+  ...of('context/call.ts', 'readonly #fences = keeper<string>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
+  ...of('context/call.ts', "const told = (covering && this.#cover?.text(covering, tag)) ?? ''", [
+    ['this.#cover?.text(covering, tag)', 'this.#cover.text(covering, tag)', TYPE],
+  ]),
+  ...of('context/shows.ts', 'const KEPT = 4', [
+    ['4', '(5)', CACHE],
+    ['4', '(3)', CACHE],
+  ]),
+  ...of('context/shows.ts', 'const count = KEPT * shows.length', [
+    ['KEPT * shows.length', '(KEPT) / (shows.length)', CACHE],
+  ]),
+  ...of('context/measure.ts', 'readonly #heads = keeper<Head>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
+  ...of('context/epoch.ts', 'readonly #late = keeper<boolean>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
+  ...of('context/epoch.ts', 'readonly #forgotten = keeper<boolean>(1)', [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
+  ...of('context/epoch.ts', "if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))", [
+    ["''", "'mutant'", 'No entry has that id.'],
+  ]),
+  ...of('context/lane.ts', "return result?.status === 'accepted' && result.applied", [
+    ['result?.status', 'result.status', TYPE],
+  ]),
+  ...of('context/view.ts', 'if (entries.length > 0) this.#show([...this.#entries, ...entries])', [
+    ['0', '(-1)', SHORT_CUT],
+    ['entries.length > 0', 'true', SHORT_CUT],
+    ['entries.length > 0', '(entries.length) >= (0)', SHORT_CUT],
   ]),
   ...of(
     'context/view.ts',
-    'if (!this.whole) await this.#readBack(Math.min(PAGE_ROWS, this.#page * 2), this.#entries)',
-    [['2', '(3)', 'It is only read in other portions.']],
+    'if (this.next.base !== (this.epoch?.mark.id ?? null)) await this.#readEpoch(store)',
+    [['this.next.base !== (this.epoch?.mark.id ?? null)', 'true', SHORT_CUT]],
+  ),
+  ...of('context/view.ts', 'if (this.#trimmed === id) return', [
+    ['this.#trimmed === id', 'false', SHORT_CUT],
+  ]),
+  ...of('context/view.ts', 'return this.#entries.findLast((row) => row.id === id) ?? readEntry(reads, id)', [
+    [
+      'this.#entries.findLast((row) => row.id === id)',
+      'this.#entries.find((row) => row.id === id)',
+      'No two entries have one id.',
+    ],
+  ]),
+  ...of('context/epoch.ts', 'const after = rows.find(({ id }) => id === first?.round)?.ordinal ?? 0', [
+    ['0', '(-1)', 'Messages are numbered from 1 on.'],
+  ]),
+  ...of(
+    'context/view.ts',
+    'const ordinal = this.#opened.get(id) ?? (await readEntry(this.#store, id))?.ordinal ?? 0',
+    [
+      ['0', '(1)', TYPE],
+      ['0', '(-1)', TYPE],
+    ],
+  ),
+  ...of(
+    'context/view.ts',
+    'while (!this.whole && (this.#entries[0]?.ordinal ?? 0) > first) await this.extend()',
+    [
+      ['0', '(1)', PORTIONS],
+      ['this.#entries[0]?.ordinal', 'this.#entries[0].ordinal', TYPE],
+      ['(this.#entries[0]?.ordinal ?? 0) > first', '((this.#entries[0]?.ordinal ?? 0)) >= (first)', PORTIONS],
+      ['(this.#entries[0]?.ordinal ?? 0) > first', 'true', PORTIONS],
+    ],
+  ),
+  ...of('context/blocks.ts', 'outputs[index] ??= isOnly', [
+    [
+      "outputs[index] ??= isOnly\n      ? this.#stored(row, message) - this.#count([{ ...part, output: '' }])\n      : counter.count(text)",
+      "outputs[index] = isOnly\n      ? this.#stored(row, message) - this.#count([{ ...part, output: '' }])\n      : counter.count(text)",
+      CACHE,
+    ],
+  ]),
+  ...of('context/view.ts', 'this.#opened.set(id, ordinal)', [['this.#opened.set(id, ordinal)', '', CACHE]]),
+  ...of('context/view.ts', 'const FIRST_PAGE = 64', [
+    ['64', '(65)', PORTIONS],
+    ['64', '(63)', PORTIONS],
+  ]),
+  ...of('context/view.ts', 'const known = this.isOutgrown ? undefined : mark', [
+    ['this.isOutgrown', 'false', PORTIONS],
+  ]),
+  ...of(
+    'context/view.ts',
+    "const changed = rows.findLast(({ kind, id }) => kind === 'put' && !id.startsWith(HEAD_KEY))",
+    [
+      ['!id.startsWith(HEAD_KEY)', 'true', AGAIN],
+      ['id.startsWith(HEAD_KEY)', 'id.endsWith(HEAD_KEY)', AGAIN],
+      ["kind === 'put'", 'true', AGAIN],
+      ["kind === 'put' && !id.startsWith(HEAD_KEY)", "(kind === 'put') || (!id.startsWith(HEAD_KEY))", AGAIN],
+    ],
+  ),
+  ...of('context/view.ts', 'isOutgrown = false', [['false', 'true', SET]]),
+  ...of('context/view.ts', 'whole = false', [['false', 'true', SET]]),
+  ...of('context/view.ts', 'if (message) this.#messages.set(row, message)', [
+    ['message', 'false', CACHE],
+    ['this.#messages.set(row, message)', '', CACHE],
+  ]),
+  ...of('context/view.ts', 'await this.#readBack(Math.min(PAGE_ROWS, this.#page * 2), this.#entries)', [
+    ['2', '(3)', PORTIONS],
+    ['2', '(1)', PORTIONS],
+    ['Math.min(PAGE_ROWS, this.#page * 2)', 'Math.max(PAGE_ROWS, this.#page * 2)', PORTIONS],
+  ]),
+  ...of('context/window.ts', 'this.#last = { cuts, end: this.units.length, window }', [
+    ['{ cuts, end: this.units.length, window }', '({})', CACHE],
+  ]),
+  ...of(
+    'context/view.ts',
+    'this.#conversation ??= fold([...this.rewinds, ...this.#entries], this.#message, this.opener)',
+    [
+      [
+        'this.#conversation ??= fold([...this.rewinds, ...this.#entries], this.#message, this.opener)',
+        'this.#conversation = fold([...this.rewinds, ...this.#entries], this.#message, this.opener)',
+        CACHE,
+      ],
+    ],
   ),
   ...of('context/window.ts', 'if (this.units[0]?.row.id === id) return 0', [
     ['this.units[0]?.row.id === id', 'false', SHORT_CUT],
@@ -183,14 +284,9 @@ export const equivalents: readonly Equivalent[] = [
     [['slot === undefined', 'false', 'No mark is kept under no slot.']],
   ),
   ...of('context/cut.ts', 'let best = { from: newest, tokens: 0 }', [
-    ['0', '(1)', 'It is set before it is read.'],
-    ['0', '(-1)', 'It is set before it is read.'],
+    ['0', '(1)', SET],
+    ['0', '(-1)', SET],
   ]),
-  ...of(
-    'context/plan.ts',
-    'const rungs = Object.keys(partsAt(calibrations[0] as number, 0)).length > 0 ? RUNGS : ALL',
-    [['0', '(-1)', 'The same attempt three times.']],
-  ),
   ...of(
     'context/window.ts',
     'return unit ? this.#shelf.unit(unit, shown, index === this.units.length - 1).tokens : 0',
@@ -198,29 +294,18 @@ export const equivalents: readonly Equivalent[] = [
   ),
   ...of('log/fold.ts', 'if (calls.length > 0) steps.push(unit)', [['calls.length > 0', 'true', SHORT_CUT]]),
   ...of('context/blocks.ts', 'ways.set(shown, made)', [['ways.set(shown, made)', '', CACHE]]),
-  ...of('context/blocks.ts', 'return callId(row.id, call?.index ?? 0)', [
+  ...of('context/blocks.ts', 'callId: callId(step.id, joined[at]?.call.index ?? 0),', [
     ['0', '(1)', TYPE],
     ['0', '(-1)', TYPE],
+    ['joined[at]?.call.index', 'joined[at].call.index', TYPE],
   ]),
   ...of('context/epoch.ts', 'if (emptied.length === 0) return false', [
     ['emptied.length === 0', 'false', SHORT_CUT],
   ]),
-  ...of('context/epoch.ts', 'if (this.#inOrder === origin) return false', [
-    ['false', 'undefined', ONLY_TRUTH],
-  ]),
-  ...of('context/lane.ts', "const entry = units.at(-1)?.row.id ?? ''", [["''", "'mutant'", TYPE]]),
   ...of('context/plan.ts', 'const within = covering && cover?.within(covering, view, layout)', [
     ['cover?.within(covering, view, layout)', 'cover.within(covering, view, layout)', TYPE],
   ]),
-  ...of('context/view.ts', 'if (message) this.#messages.set(row.id, message)', [
-    ['this.#messages.set(row.id, message)', '', CACHE],
-  ]),
   ...of('log/fold.ts', 'if (calls.length > 0) steps.push(unit)', [['0', '(-1)', SHORT_CUT]]),
-  ...of(
-    'log/history.ts',
-    'return results.reduce((sum, result) => sum + (result.row.body?.length ?? 0), row.body?.length ?? 0)',
-    [['0', '(1)', TYPE]],
-  ),
 ]
 
 function of(

@@ -52,6 +52,30 @@ describe('a log read from its end', () => {
     expect(history.map(({ id }) => id)).toEqual(['b257', 'b258', 'b259'])
   })
 
+  it('gives as many messages as are asked for, whatever was taken back between them', async () => {
+    const session = open(mapStore())
+    await session.append([user('u0'), ...answers('a', 60), user('u1'), ...answers('b', 200)])
+    await rewind(session, 'u1')
+    await session.append([user('u2'), ...answers('c', 9)])
+    const history = await session.history()
+    expect(history.map(({ id }) => id)).toEqual([
+      ...Array.from({ length: 40 }, (_, index) => `a${index + 20}`),
+      'u2',
+      ...Array.from({ length: 9 }, (_, index) => `c${index}`),
+    ])
+  })
+
+  it('gives the end of a round that is longer than a page, of any length', async () => {
+    const session = open(mapStore())
+    await session.append([user('u'), ...answers('a', 1_100)])
+    for (const messages of [511, 512, 513, 700, 1_100]) {
+      const history = await session.history({ messages })
+      expect(history.map(({ id }) => id)).toEqual(
+        Array.from({ length: messages }, (_, index) => `a${1_100 - messages + index}`),
+      )
+    }
+  })
+
   it('holds once what was written while it was first read', async () => {
     const inner = mapStore()
     await open(inner).append(user('u'))
@@ -71,6 +95,33 @@ describe('a log read from its end', () => {
     expect(shown(await session.context())).toEqual(['u', 'a'])
   })
 
+  it('is of one moment, where the store can show one', async () => {
+    const inner = mapStore()
+    await open(inner).append([user('u'), answer('a')])
+    const store = changedStore(inner, (home) => ({
+      snapshot: (read) => read(inner.open(scope)),
+      entries: async (query) => {
+        // Others write between two reads.
+        await forget(inner, 'a')
+        return home.entries(query)
+      },
+    }))
+    expect(shown(await open(store).context())).toEqual(['u', 'a'])
+  })
+
+  it('begins an epoch for what joins a round that shows though it opened out of sight', async () => {
+    const store = mapStore()
+    const session = open(store, { window: { keep: { messages: 4 } } })
+    await session.append([user('u0'), user('u1')])
+    await session.append(answers('a', 8), { round: 'u0' })
+    await rewind(session, 'u1')
+    expect(shown(await session.context({ newEpoch: true }))).toEqual(['u0', 'a4', 'a5', 'a6', 'a7'])
+    await session.append(answer('b'), { round: 'u1' })
+    const context = await session.context()
+    expect(context.receipt.epoch).toMatchObject({ cause: 'late' })
+    expect(shown(context)).toEqual(['u0', 'a4', 'a5', 'a6', 'a7', 'b'])
+  })
+
   it('rebuilds a past window from the first row that it needs, where a later round was written before', async () => {
     const store = mapStore()
     const session = open(store, { window: { keep: { messages: 4 } } })
@@ -82,6 +133,19 @@ describe('a log read from its end', () => {
     const rebuilt = await contextAt(session, 'a2')
     expect(rebuilt.verified).toBe(true)
     expect(shown(rebuilt.context)).toEqual(shown(context))
+  })
+})
+
+describe('an op', () => {
+  it('names each of its bodies, by which stores that encrypt bind them', () => {
+    for (const op of [
+      { kind: 'put', opId: 'o', key: 'k', base: null, value: 1 },
+      { kind: 'append', opId: 'o', round: 'm', messages: [answer('m'), answer('n')] as Message[] },
+      { kind: 'mark', opId: 'o', base: null, entry: { type: 'rewind', id: 'r', to: 'm', hides: [] } },
+    ] as const) {
+      const { envelope, bodies } = sealOp(op as never)
+      expect(envelope.ids).toHaveLength(bodies.length)
+    }
   })
 })
 
@@ -316,6 +380,15 @@ describe('a message', () => {
     await expect(session.append({ role: 'tool', content: [] })).rejects.toThrow('must hold a tool result')
   })
 
+  it('is among the last 50 unless more are asked for, and counts with its results in characters', async () => {
+    const session = open(mapStore())
+    await session.append(answers('a', 60))
+    expect(await session.history()).toHaveLength(50)
+    await session.append([calls('c', 'x'), results('r', ['x', 'o'.repeat(1_000)]), answer('last')])
+    const history = await session.history({ characters: 900 })
+    expect(history.map(({ id }) => id)).toEqual(['last'])
+  })
+
   it('before which history is asked for must show', async () => {
     await expect(open(mapStore()).history({ before: 7 as never })).rejects.toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
@@ -390,5 +463,13 @@ describe('a lane', () => {
     expect(lane).not.toBe(name(RENDER_VERSION + 1))
     // So are the settings of features.
     expect(sized({ newsTokens: 7 }).lane).toBe(name(RENDER_VERSION, { use: { facts: { newsTokens: 7 } } }))
+  })
+
+  it('names its epochs as every release does, for tabs of two releases may share a session', async () => {
+    const session = open(mapStore(), { system: 'Be kind.' })
+    await session.append(user('u'))
+    expect((await session.context()).epoch).toBe(
+      'epoch/55ca7e073ca0b3423a94c1a86d320518a4e325ad548165e4b835b5c4beb71f8f',
+    )
   })
 })

@@ -50,6 +50,17 @@ describe('a sliding window', () => {
     }
   })
 
+  it('of messages cuts inside a round, also where the next round begins near', async () => {
+    const session = open({ messages: 5 }, 300)
+    const { messages } = await session.append([
+      user('first'),
+      ...Array.from({ length: 6 }, (_, index) => answer(`answer ${index}`)),
+      user('long '.repeat(40)),
+      answer('long '.repeat(40)),
+    ])
+    expect(await shownIn(await session.context(), messages)).toEqual([0, 5, 6, 7, 8])
+  })
+
   it('of rounds keeps the open one whole, however many steps it has', async () => {
     const session = open({ rounds: 1 })
     const { messages } = await session.append([

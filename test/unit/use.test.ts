@@ -140,7 +140,13 @@ describe('what a feature shows', () => {
       await session.append({ role: 'user', content: 'Hello.' })
       const { receipt, blocks } = await session.context()
       expect(JSON.stringify(blocks)).not.toContain('obey me')
-      expect(receipt.failures).toMatchObject([{ part: 'quote', code: 'ERR_INVALID_ARGUMENT' }])
+      expect(receipt.failures).toMatchObject([
+        {
+          part: 'quote',
+          code: 'ERR_INVALID_ARGUMENT',
+          message: expect.stringContaining('feature quote: what it shows has a section'),
+        },
+      ])
     }
   })
 
@@ -185,6 +191,97 @@ describe('what a feature shows', () => {
       expect(JSON.stringify(blocks)).not.toContain('xxx')
       expect(receipt.remembered).toEqual(remembered)
     }
+  })
+
+  it('shows in the same call, where the epoch that begins in it makes room in the tail', async () => {
+    let known = 0
+    const fact = { at: 1, name: 'fact', trust: 'user' } as const
+    const quote = quoting({
+      read: async () => known,
+      head: (state) => ({
+        sections: [{ ...fact, in: 'memory', text: `${state} facts` }],
+        sources: [],
+        ids: state === 0 ? [] : ['fact'],
+      }),
+      tail: async ({ showing }) => ({
+        sections: [
+          { ...fact, in: 'tail', text: showing().ids.has('fact') ? 'see above' : 'long '.repeat(400) },
+        ],
+      }),
+    })
+    const session = open({ use: [quote] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    await session.context()
+    known = 1
+    const { blocks, receipt } = await session.context({ newEpoch: true })
+    expect(JSON.stringify(blocks)).toContain('see above')
+    expect(receipt.epoch).toMatchObject({ cause: 'manual', place: 2 })
+  })
+
+  it('shows on as its epoch froze it, unless the feature says that it no longer holds', async () => {
+    let known = 'first'
+    const head = (state: unknown) => ({
+      sections: [{ in: 'memory', at: 1, name: 'fact', trust: 'user', text: `${state} fact` } as const],
+      sources: [],
+    })
+    for (const [show, cause] of [
+      [{ read: async () => known, head }, 'start'],
+      [{ read: async () => known, head, holds: () => false }, 'head'],
+    ] as const) {
+      known = 'first'
+      const session = open({ use: [quoting(show)] })
+      await session.append({ role: 'user', content: 'Hello.' })
+      await session.context()
+      known = 'second'
+      const { blocks, receipt } = await session.context()
+      expect(JSON.stringify(blocks)).toContain(cause === 'start' ? 'first fact' : 'second fact')
+      expect(receipt.epoch).toMatchObject({ cause })
+    }
+  })
+
+  it('shows on as its epoch froze it where the feature cannot be read, and nothing since', async () => {
+    let isIll = false
+    const section = { at: 1, name: 'fact', trust: 'user' } as const
+    const quote = quoting({
+      read: async () => {
+        if (isIll) throw new Error('ill')
+        return 'known'
+      },
+      head: (state) => ({ sections: [{ ...section, in: 'memory', text: `${state} fact` }], sources: [] }),
+      holds: (_, state) => state === 'known',
+      since: (_, state) => ({ sections: [{ ...section, in: 'tail', text: `${state} since` }] }),
+    })
+    const session = open({ use: [quote] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    const first = await session.context()
+    isIll = true
+    const { epoch, blocks } = await session.context()
+    expect(epoch).toBe(first.epoch)
+    expect(JSON.stringify(blocks)).toContain('known fact')
+    expect(JSON.stringify(blocks)).not.toContain('since')
+  })
+
+  it('shows at the first rung at which it fits', async () => {
+    const texts = ['long '.repeat(400), 'at rung one', 'at rung two']
+    const quote = quoting({
+      head: (_, { rung }) => ({
+        sections: [{ in: 'memory', at: 1, name: 'fact', trust: 'user', text: texts[rung] ?? '' }],
+        sources: [],
+      }),
+    })
+    const session = open({ use: [quote] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    expect(JSON.stringify(await session.context())).toContain('at rung one')
+  })
+
+  it('says what was thrown, even where that is no error', async () => {
+    const tail = async () => {
+      throw 'no reason'
+    }
+    const session = open({ use: [quoting({ tail })] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    const { receipt } = await session.context()
+    expect(receipt.failures).toMatchObject([{ part: 'quote', message: 'no reason' }])
   })
 
   it('is left out with a failure where it has no sections', async () => {

@@ -108,7 +108,7 @@ export class Calls {
   /** The tag for text that is data, made from session, lane and the epoch's place. */
   fence(place: number): string {
     const { scope, policy } = this.#parts
-    const by = () => JSON.stringify([scope.sessionId ?? '', policy.lane, place])
+    const by = () => JSON.stringify([scope.sessionId, policy.lane, place])
     return this.#fences([place], () => `ctx-${hashText(by()).slice(0, 8)}`)
   }
 
@@ -118,7 +118,7 @@ export class Calls {
     { blocks, waiting }: Window,
     place: number,
   ): Block | undefined {
-    const last = waiting.at(-1) ?? blocks.at(-1)
+    const [last = blocks.at(-1)] = waiting
     const said = tail.filter(({ text }) => text !== '')
     const spoken = said.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined

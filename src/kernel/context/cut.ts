@@ -110,11 +110,10 @@ function band(
 ): CutBand {
   const { units } = layout
   const capOpener = !cuts.foldOpener && layout.openerOf(from) && !layout.isNewestRound(from)
-  const oldBefore = units[old]?.row.id
   return {
     windowFrom: units[from]?.row.id ?? null,
     cuts: {
-      ...(old > from && oldBefore !== undefined && { oldBefore }),
+      ...(old > from && { oldBefore: (units[old] as Unit).row.id }),
       ...(capOpener && { capOpener }),
       ...cuts,
     },
@@ -154,7 +153,7 @@ function longest(
     }
     best = { from: index, tokens: whole }
   }
-  if (best.from === newest || bySlidingMessages) return best
+  if (bySlidingMessages) return best
   return { ...best, from: roundBorder(layout, best.from, keep, old) ?? best.from }
 }
 

@@ -2,7 +2,7 @@ import type { EpochCause, EpochMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
 import { markIn } from '../log/bodies.ts'
-import { addedLate, fold } from '../log/fold.ts'
+import { addedLate, fold, hiddenBy } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
 import type { Calls } from './call.ts'
 import { exceededBy } from './cut.ts'
@@ -47,8 +47,8 @@ export class Judge {
 
   /** Whether a rewind was taken back since the current epoch began. */
   get isUndone(): boolean {
-    const { epoch, rows, isOutgrown } = this.#lane.view
-    return epoch !== undefined && !isOutgrown && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
+    const { epoch, rows } = this.#lane.view
+    return epoch !== undefined && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
   }
 
   /**
@@ -57,13 +57,14 @@ export class Judge {
    */
   get joinedOutside(): Joined | undefined {
     const { epoch, rows, conversation, isOutgrown } = this.#lane.view
-    const { loose, hidden, units } = conversation
-    if (!epoch || isOutgrown || loose.length === 0) return undefined
+    const { loose, units } = conversation
+    if (!epoch || isOutgrown) return undefined
     const seen = seenBy(epoch, rows)
-    const late = loose.filter(({ id, seq }) => seq > seen && !hidden.has(id))
-    const rounds = new Set(late.flatMap(({ round }) => round ?? []))
-    const after = rows.find(({ id }) => id === units[0]?.round)?.ordinal ?? 0
-    return rounds.size > 0 ? { rounds, after } : undefined
+    const late = loose.filter(({ seq }) => seq > seen)
+    const rounds = new Set(late.map(({ round }) => round as string))
+    const [first] = units
+    const after = rows.find(({ id }) => id === first?.round)?.ordinal ?? 0
+    return { rounds, after }
   }
 
   /** @param covering what the current epoch shows in the place of messages */
@@ -148,16 +149,9 @@ export function seenBy({ mark, seq }: CurrentEpoch, rows: readonly LogRow[]): nu
 
 /** Whether a rewind after `seq` hides any of the rows, or shows any entry again. */
 function rewoundSince(rows: readonly LogRow[], seq: number): 'rewind' | 'undo' | undefined {
-  let rewound: 'rewind' | undefined
-  for (let index = rows.length - 1; index >= 0; index--) {
-    const row = rows[index] as LogRow
-    if (row.seq <= seq) break
-    if (row.kind !== 'rewind') continue
-    const mark = markIn(row)
-    if (mark?.type !== 'rewind') continue
-    if ('undo' in mark) return 'undo'
-    const hides = new Set(mark.hides)
-    if (rows.some(({ id }) => hides.has(id))) rewound = 'rewind'
-  }
-  return rewound
+  const since = rows.slice(rows.findLastIndex((row) => row.seq <= seq) + 1)
+  const rewinds = since.flatMap((row) => (row.kind === 'rewind' ? (markIn(row) ?? []) : []))
+  if (rewinds.some((mark) => 'undo' in mark)) return 'undo'
+  const hidden = hiddenBy(since)
+  return rows.some(({ id }) => hidden.has(id)) ? 'rewind' : undefined
 }

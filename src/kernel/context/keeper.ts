@@ -5,15 +5,13 @@ export type Keeper<Result> = (by: readonly unknown[], make: () => Result) => Res
 export function keeper<Result>(count: number): Keeper<Result> {
   let kept: readonly { readonly by: readonly unknown[]; readonly result: Result }[] = []
   return (by, make) => {
-    const found = kept.find((one) => isSame(one.by, by))
-    const newest = found ?? { by, result: make() }
-    if (newest !== kept[0]) kept = [newest, ...kept.filter((one) => one !== found)].slice(0, count)
+    const newest = kept.find((one) => isSame(one.by, by)) ?? { by, result: make() }
+    kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)
     return newest.result
   }
 }
 
 export function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
-  if (one === other) return true
   if (one.length !== other.length) return false
   for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false
   return true

@@ -7,7 +7,7 @@ import type { Cover, Covering } from '../cover.ts'
 import type { CutPart, Showing, TailPart } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
-import { pendingCalls } from '../log/fold.ts'
+import { pendingCalls, type Unit } from '../log/fold.ts'
 import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
@@ -255,11 +255,11 @@ export class Lane {
     return this.#read.parts
   }
 
-  #refusePending({ onPending = 'reject' }: ContextOptions): void {
+  #refusePending({ onPending }: ContextOptions): void {
     const { units } = this.view.conversation
     const pending = pendingCalls(units)
     if (pending.length === 0 || onPending === 'abandon') return
-    const entry = units.at(-1)?.row.id ?? ''
+    const entry = (units.at(-1) as Unit).row.id
     const names = pending.map(({ part }) => part.name).join(', ')
     throw new PlimsollError(
       'ERR_TOOL_PENDING',

@@ -3,6 +3,7 @@ import type { EpochCause } from '../../ports/op.ts'
 import type { WindowLimits } from '../../ports/session.ts'
 import type { Covering, Planned } from '../cover.ts'
 import type { Rung } from '../feature.ts'
+import type { Unit } from '../log/fold.ts'
 import { cutBack, exceededBy } from './cut.ts'
 import type { EpochParts } from './epoch.ts'
 import type { HeadParts } from './head.ts'
@@ -121,19 +122,19 @@ async function planWindow(
 ): Promise<Plan> {
   const { measure } = call
   const { place } = view.next
-  const showing = ({ mark }: CurrentEpoch): Window => measure.layout(view.conversation).show(mark, view.rows)
+  const held = before && measure.layout(view.conversation).show(before.mark, view.rows)
   // Where nothing shows any more of an epoch, the next one begins as in a new lane, further back.
-  const prior = before && showing(before).units.length > 0 ? before : undefined
+  const shown = held?.units[0] && held
+  const prior = shown && before?.mark
   for (;;) {
     const { conversation, rows, whole, opener } = view
     const { units } = conversation
     const layout = measure.layout(conversation)
-    const shown = prior && showing(prior)
     const room = most - (calls.tail(call, layout.newest(), place)?.tokens ?? 0)
-    const goesOn = KEEPING.includes(cause) && prior?.mark.summary === covering?.mark.id
-    if (prior && shown && goesOn && shown.tokens <= room && !exceededBy(policy, units, shown)) {
-      const windowFrom = units[shown.from]?.row.id ?? prior.mark.windowFrom
-      return { call, covering, band: { windowFrom, cuts: prior.mark.cuts }, window: shown, from: shown.from }
+    const goesOn = KEEPING.includes(cause) && prior?.summary === covering?.mark.id
+    if (prior && goesOn && shown.tokens <= room && !exceededBy(policy, units, shown)) {
+      const { id: windowFrom } = (units[shown.from] as Unit).row
+      return { call, covering, band: { windowFrom, cuts: prior.cuts }, window: shown, from: shown.from }
     }
     const within = covering && cover?.within(covering, view, layout)
     const mayExtend = !prior && !whole
@@ -143,27 +144,29 @@ async function planWindow(
       await view.extend()
       continue
     }
-    const start = Math.max(shown?.from ?? 0, uncovered < 0 ? units.length : uncovered)
+    const start = Math.max(shown?.from ?? 0, uncovered)
     const opening = layout.openerOf(start)
     const cut =
-      uncovered < 0 && units.length > 0
+      uncovered < 0
         ? { windowFrom: null, cuts: {}, from: units.length }
         : cutBack(layout, policy, {
             start,
-            oldBefore: layout.indexOf(prior?.mark.cuts.oldBefore, rows),
+            oldBefore: layout.indexOf(prior?.cuts.oldBefore, rows),
             room,
             keep: Math.min(room, keep),
             limits,
-            mayFold: mayFold || (opening !== undefined && within?.folds(opening) === true),
+            mayFold: mayFold || Boolean(opening && within?.folds(opening)),
           })
     if (cut && cut.from <= (opener ? 1 : 0) && mayExtend && !within?.isRead) {
       await view.extend()
       continue
     }
-    // Where nothing shows, the window begins after the newest entry.
-    const band = cut && { windowFrom: cut.windowFrom ?? rows.at(-1)?.id ?? null, cuts: cut.cuts }
-    const window = band && layout.show(band, rows)
-    if (window && window.tokens <= room) return { call, covering, band, window, from: cut.from }
+    if (cut) {
+      // Where nothing shows, the window begins after the newest entry.
+      const band = { windowFrom: cut.windowFrom ?? rows.at(-1)?.id ?? null, cuts: cut.cuts }
+      const window = layout.show(band, rows)
+      if (window.tokens <= room) return { call, covering, band, window, from: cut.from }
+    }
     const breakdown = calls.floor(call, conversation, place)
     throw new PlimsollError(
       'ERR_BUDGET_TOO_SMALL',

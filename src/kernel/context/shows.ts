@@ -164,7 +164,6 @@ export function withheld({ sections }: TailPart, count: (text: string) => number
 /** Parts of a tail as one, in the order of their sections. */
 function joined(parts: readonly (TailPart | undefined)[]): TailPart {
   const made = parts.flatMap((part) => part ?? [])
-  if (made.length === 0) return NO_TAIL
   return {
     sections: made.flatMap(({ sections }) => sections).sort((one, other) => one.at - other.at),
     ids: made.flatMap(({ ids = [] }) => ids),

@@ -4,7 +4,7 @@ import type { Head, LogRow, Reads, ScopeStore } from '../../ports/store.ts'
 import { isEntry, PAGE_ROWS } from '../../ports/store.ts'
 import { markIn, messageIn } from '../log/bodies.ts'
 import { EMPTY_HEAD } from '../log/decide.ts'
-import { findOpener, readEntry, readRange } from '../log/entries.ts'
+import { findOpener, readAll, readEntry, readRange } from '../log/entries.ts'
 import { type Conversation, fold, grow } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
 import { type Gap, readGaps } from './gaps.ts'
@@ -180,8 +180,8 @@ export class View implements Slice {
     if (this.#trimmed === id) return
     const index = this.#entries.findIndex((row) => row.id === readFrom)
     // Another writer's epoch may begin before what is held here: it took a rewind back.
-    if (index < 0 && (readFrom !== undefined || !this.whole)) await this.#load()
-    else if (index >= 0) {
+    if (index < 0) await this.#load()
+    else {
       await this.#hold(this.#store, this.#entries.slice(index), this.whole && index === 0, windowFrom)
       this.#page = FIRST_PAGE
     }
@@ -276,11 +276,6 @@ export async function readApart(
 ): Promise<Apart> {
   const opener = await findOpener(store, entries, windowFrom)
   if (!opener) return NOTHING_APART
-  const rewinds: LogRow[] = []
-  for (let to = entries[0]?.id; to !== undefined; ) {
-    const page = await store.entries({ from: opener.id, to, last: PAGE_ROWS, kinds: ['rewind'] })
-    rewinds.unshift(...page.rows)
-    to = page.more ? page.rows[0]?.id : undefined
-  }
-  return { opener, rewinds }
+  const { id: to } = entries[0] as LogRow
+  return { opener, rewinds: await readAll(store, { from: opener.id, to, kinds: ['rewind'] }) }
 }

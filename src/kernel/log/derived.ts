@@ -15,8 +15,9 @@ export function derivedOf(
 ): string {
   const derived: { [field: string]: Json } = { [counter.id]: countMessage(counter, message) }
   for (const feature of use) {
-    const [field, value] = feature.derive?.(message) ?? []
-    if (field === undefined || value === undefined) continue
+    const made = feature.derive?.(message)
+    if (!made) continue
+    const [field, value] = made
     const reason = 'is given by the counter or by another feature'
     if (Object.hasOwn(derived, field)) throw invalid(`feature ${feature.name}`, `field ${field}`, reason)
     derived[field] = value

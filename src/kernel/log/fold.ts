@@ -30,7 +30,7 @@ export function fold(
   const rounds = new Map<string, OpenRound>()
   const loose: LogRow[] = []
   for (const row of opener ? [opener, ...rows] : rows) {
-    if (row.kind !== 'message' || row.round === undefined) continue
+    if (row.round === undefined) continue
     if (row.round === row.id) rounds.set(row.id, openRound(row, rounds.size, [], []))
     const round = rounds.get(row.round)
     if (round) foldRow(row, round, hidden, open, opener)
@@ -56,7 +56,7 @@ export function grow(
   let round: OpenRound | undefined = before.end && { ...before.end, steps: [], units, unshown }
   for (const row of rows) {
     if (row.kind === 'rewind') return undefined
-    if (row.kind !== 'message' || row.round === undefined) continue
+    if (row.round === undefined) continue
     if (row.round === row.id) round = openRound(row, (round?.roundPlace ?? -1) + 1, units, unshown)
     if (row.round !== round?.id || !foldRow(row, round, before.hidden, open)) return undefined
     // What joins any step but the newest unit does not show at the end.

@@ -47,10 +47,10 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
     const shown = units.slice(0, Math.max(0, end))
     const from = start(shown, { rounds, messages, characters })
     // Rounds that opened in what was read are whole. Of others, which are longer than most, more is
-    // read, and taken as it comes: the first unit may be an opener whose next steps are not read
+    // read, and taken as it comes. The first unit may be an opener whose next steps are not read
     // yet.
-    const isWhole = from > 0 && rows.some(({ id }) => id === shown[from]?.round)
-    if (isWhole || (from > 1 && last >= PAGE_ROWS) || !older.more) return messagesOf(shown.slice(from))
+    const isEnough = last >= PAGE_ROWS || rows.some(({ id }) => id === shown[from]?.round)
+    if ((from > 0 && isEnough) || !older.more) return messagesOf(shown.slice(from))
   }
 }
 
@@ -84,7 +84,7 @@ function start(
 }
 
 function charactersOf({ row, results }: Unit): number {
-  return results.reduce((sum, result) => sum + (result.row.body?.length ?? 0), row.body?.length ?? 0)
+  return [{ row }, ...results].reduce((sum, shown) => sum + (shown.row.body as string).length, 0)
 }
 
 export function notFound(operation: string, id: string): PlimsollError {
