@@ -41,7 +41,7 @@ export async function settleCalls(
 ): Promise<void> {
   const { parallel = true } = run.options
   const most = parallel === true ? calls.length : Math.max(1, Number(parallel))
-  /** Calls of one id are told apart by their order alone. */
+  /** Calls of one id differ by their order alone. */
   const recorded = new Map<string, Promise<void>>()
   const failures: unknown[] = []
   const waiting = [...calls]
@@ -140,7 +140,7 @@ function isError({ status }: Outcome): boolean {
 
 /**
  * Writes a result under an id that is made from its call, so that of several who record one the
- * first wins, and the others are told what that was.
+ * first wins, and the others get that one.
  */
 async function record(
   run: RunState,

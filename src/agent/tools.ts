@@ -67,6 +67,6 @@ function describe(error: unknown): string {
       return `${String(error.name ?? 'Error')}: ${String(error.message)}`
     return `Error: ${String(error)}`
   } catch {
-    return 'Error: it cannot be told'
+    return 'Error: it cannot be described'
   }
 }

@@ -67,7 +67,7 @@ export function answerTo(said: string | undefined, messages: readonly Message[])
   return finalAnswer(messages.slice(begin, end < 0 ? undefined : end))
 }
 
-/** The round that the newest message is in, where that can be told. */
+/** The round that the newest message is in, where that is known. */
 export function roundOf(messages: readonly Message[]): string | undefined {
   return messages.findLast(({ role }) => role === 'user')?.id
 }

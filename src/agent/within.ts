@@ -2,7 +2,7 @@ import { invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { type AbortSignalLike, type Host, MOST_MS, type Timeout } from '../ports/host.ts'
 
-/** What a run was told to stop by, as an error that nobody outside of the agent sees. */
+/** The reason to stop a run, as an error that nobody outside of the agent sees. */
 export class Aborted extends Error {
   override readonly name = 'Aborted'
 }

@@ -10,7 +10,7 @@ import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './prev
 export type { SnapshotSource } from '../ports/snapshot.ts'
 export type { Preview, PreviewOptions } from './preview.ts'
 
-/** Not imported by its name: versions before 3.3 lack it, and could not be told what they lack. */
+/** Not imported by its name: versions before 3.3 lack it, and would fail without a clear error. */
 const toValue = Vue.toValue
 
 /** What a source shows, kept up to date until the component, or effect scope, ends. */

@@ -36,7 +36,7 @@ export interface DexieStoreOptions {
    * Tells other tabs of commits.
    *
    * @default a `BroadcastChannel`; `null`, or where there are none: only this store's own listeners
-   * are told
+   * are called
    */
   readonly channel?: ((name: string) => ChannelLike | undefined) | null
   /**

@@ -16,7 +16,7 @@ export class TabChannel {
 
   /**
    * @param open gives a fresh channel; nothing, where there are none: then only this tab's
-   * listeners are told.
+   * listeners are called.
    */
   constructor(open: () => ChannelLike | undefined) {
     this.#open = open
@@ -32,7 +32,7 @@ export class TabChannel {
     }
   }
 
-  /** @param own listeners of the writer, which it does not need to be told. */
+  /** @param own listeners of the writer, which need not be called. */
   tell(scope: string, own: ReadonlySet<() => void>): void {
     this.#tellHere(scope, own)
     try {

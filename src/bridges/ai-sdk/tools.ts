@@ -46,7 +46,7 @@ function providerTool(name: string, id: string, args: unknown): ToolSpec {
 }
 
 /**
- * Tools as the SDK takes them. Their schemas are told to the model and not checked against:
+ * Tools as the SDK takes them. Their schemas are given to the model and not checked against:
  * `execute` is given what the model sent.
  *
  * @example

@@ -77,7 +77,7 @@ export class ChatConversation implements Conversation {
   #stop: AbortController | undefined
   #asked = false
   #answering: Promise<unknown> = Promise.resolve()
-  /** Id of the newest message that was told of. */
+  /** Id of the newest message that was reported. */
   #told: string | undefined
   #unkept: { readonly id: string; readonly text: string; readonly replaces: string | undefined } | undefined
 

@@ -18,7 +18,7 @@ export interface ReplyParts {
   readonly pageContext: (() => string | Promise<string>) | undefined
 }
 
-/** What replies in a session are told of tools. */
+/** The tools that replies in a session get. */
 export function toolSpecsOf(session: LocalMemorySession, parts: ReplyParts): readonly ToolSpec[] {
   return createToolbox(toolsOf(session, parts)).specs
 }

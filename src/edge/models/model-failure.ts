@@ -1,5 +1,5 @@
 /**
- * Failures of a provider, reduced to what may be told: a status, a short code and how long to wait.
+ * Failures of a provider, reduced to what may show: a status, a short code and how long to wait.
  * Never its texts, which echo content.
  */
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -28,7 +28,7 @@ export interface ModelFailure {
 }
 
 /**
- * What can be told of an error of the AI SDK's: it is known by its fields, since copies of the SDK
+ * What is known of an error of the AI SDK's: it is known by its fields, since copies of the SDK
  * do not share classes. Pure.
  */
 export function failureOf(error: unknown, now: number): ModelFailure {

@@ -5,7 +5,7 @@ import type { ScopeStore } from '../../ports/store.ts'
  * and writes nothing: so a call that was under way when its session was removed leaves nothing
  * behind. A commit that had to wait is checked once more when it is decided.
  *
- * @param check Contract: throws what a caller is to be told, when the scope is held no more
+ * @param check Contract: throws the caller's error once the scope is no longer held
  */
 export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
   const held = <Result>(call: () => Promise<Result>): Promise<Result> => {

@@ -20,7 +20,7 @@ type SocketContext = Pick<
 >
 
 /**
- * Sockets that are told that a session has changed: hints, never content. They hibernate with their
+ * Sockets that get a hint when a session has changed, never content. They hibernate with their
  * object; what a client sends is not read, but that `ping` is answered with `pong` without waking
  * it.
  */

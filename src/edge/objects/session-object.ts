@@ -354,7 +354,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       await home.refresh()
       return home.session(request.system)
     })
-    // What was asked; of the reply they are told at its end.
+    // Listeners get a hint for the question now, and for the reply at its end.
     if (!request.isWhole) this.#tell()
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.

@@ -48,7 +48,7 @@ export async function answerPull(store: ScopeStore, request: PullRequest): Promi
     store,
     wanted.filter((key) => isHeld(key, sessionId)),
   )
-  // Records that stand beside the log are told of where one stood in the way: a writer of the next
+  // Records that stand beside the log are sent where one stood in the way: a writer of the next
   // one needs them all.
   const records = wanted.some((key) => key.startsWith(AUDIT))
     ? (await store.indexed(AUDIT_GROUP)).filter(readable)

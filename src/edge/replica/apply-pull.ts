@@ -30,7 +30,7 @@ export async function placeOf(local: ScopeStore): Promise<Place & { readonly isW
 
 /**
  * Writes what was collected, in one transaction. False, where another call moved the replica in
- * between, so that it cannot be told what that adds: then nothing was written.
+ * between, so that what it adds is not known: then nothing was written.
  */
 export async function applyPull(
   local: ScopeStore,

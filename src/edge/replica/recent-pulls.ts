@@ -18,7 +18,7 @@ export interface RecentPullsParts {
 }
 
 /**
- * Which sessions' objects pulled lately, so that they can be told when something changes: kept in
+ * Which sessions' objects pulled lately, so that they get a hint when something changes: kept in
  * the database of the user's object, in the table `plimsoll_edge_replica`. At most 64; the longest
  * ago are forgotten first.
  */

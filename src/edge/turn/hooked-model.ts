@@ -25,7 +25,7 @@ export interface HookedModelOptions extends ModelHooks {
 }
 
 /**
- * A model whose calls are told, whose first reply has an id that is known before, and whose errors
+ * A model whose calls are reported, whose first reply has a known id, and whose errors
  * are errors of ours.
  */
 export function hookedModel(

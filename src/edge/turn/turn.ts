@@ -45,7 +45,7 @@ export class Turn {
     this.#begun.promise.catch(() => {})
   }
 
-  /** Resolves once errors are told on the tape; rejects with what prevented that. */
+  /** Resolves once errors go onto the tape; rejects with what prevented that. */
   get begun(): Promise<void> {
     return this.#begun.promise
   }

@@ -67,7 +67,7 @@ const LEAST_TEXT = 12
  * end.
  */
 const LONGEST = 64
-/** Characters of an error's message that are told on: providers quote whole requests in theirs. */
+/** Characters of an error's message that go on: providers quote whole requests in theirs. */
 const LONGEST_MESSAGE = 200
 const TIMEOUT = 60_000
 const PER_HOUR = 1_000_000

@@ -186,7 +186,7 @@ export class CompactionCover implements Cover {
     const { ahead = AHEAD } = this.#parts.options
     if (ahead === false || this.running) return
     const job = this.#ahead(call, window, ahead)
-    // It never rejects but for what no compaction can mend; then the next epoch writes what it
+    // It rejects only for what no compaction can repair; then the next epoch writes what it
     // needs.
     if (job) this.#compactor.run(job).catch(() => {})
   }

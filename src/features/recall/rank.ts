@@ -83,14 +83,14 @@ const VECTOR = 10
 
 /**
  * One ranking over the messages of several sessions, best first; of two with the same score, the
- * one whose index comes first, then the older one. Pure, and the same on every engine: it reckons
+ * one whose index comes first, then the older one. Pure, and the same on every engine: it computes
  * with +, -, × and ÷ alone.
  *
  * A message is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To
  * that come whether it holds all terms, who speaks, its day, facts that were taken from it, and its
  * vector; for a question, whether it answers one like it, or says when. A query that is no question
  * looks for a message by its own words, and its neighbours count little. How rare a term is, is
- * reckoned over all indexes together. A message is found by a term in it or near it, its speaker,
+ * computed over all indexes together. A message is found by a term in it or near it, its speaker,
  * its date, a fact or its vector; a query that has none of these finds nothing.
  */
 export function rank(
@@ -227,7 +227,7 @@ function score(
 }
 
 /**
- * A logarithm to base 2 that every engine reckons alike: straight between powers of two, at most
+ * A logarithm to base 2 that every engine computes alike: straight between powers of two, at most
  * 0.09 below the true one.
  *
  * @param value from 1 to 2^31

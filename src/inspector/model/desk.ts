@@ -300,7 +300,7 @@ export class Desk {
   }
 }
 
-/** A file's text, piece by piece, before each of which the bytes that were read are told. */
+/** A file's text, piece by piece; `read` gets the bytes of each before it. */
 async function* textOf(
   stream: ReadableStream<Uint8Array>,
   read: (bytes: number) => Promise<void>,

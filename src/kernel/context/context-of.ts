@@ -56,7 +56,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
     reserved,
     margin,
     used,
-    // A short user message can cost less than the opening that the floor reckons with.
+    // A short user message can cost less than the opening that the floor counts.
     floor: Math.min(floorOf(policy, head, tokens).floor, used + margin),
     sections,
     ...(uses.length > 0 && { remembered: uses }),

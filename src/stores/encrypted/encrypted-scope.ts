@@ -368,7 +368,7 @@ export class EncryptedScope implements ScopeStore {
     return { ...rest, body: text, ...(head !== null && { index: head as readonly IndexEntry[] }) }
   }
 
-  /** Undefined: it cannot be read, and was told of. */
+  /** Undefined: it cannot be read, and was reported. */
   async #open(
     place: Place,
     sealed: string,

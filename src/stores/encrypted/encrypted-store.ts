@@ -10,7 +10,7 @@ import type { Place } from './sealed.ts'
 const OPERATION = 'encryptedStore'
 /** Scopes whose keys are kept in memory. */
 const MOST_RINGS = 256
-/** Rows that are told of once. */
+/** Rows that are reported once. */
 const MOST_TOLD = 1_000
 /** NIST SP 800-38D allows 2^32 random nonces under one key: a thousand for each op. */
 const OPS_PER_KEY = 2 ** 22

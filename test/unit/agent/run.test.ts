@@ -369,7 +369,7 @@ describe('tools', () => {
       'RangeError: too far',
       'Error: a word',
       'Error: null',
-      'Error: it cannot be told',
+      'Error: it cannot be described',
       'Error: half \ufffd',
     ])
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['failed']))

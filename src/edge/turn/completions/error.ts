@@ -15,7 +15,7 @@ export interface ChatErrorBody {
 export interface ChatError {
   readonly status: number
   /**
-   * `Retry-After`, and `X-Should-Retry: false` where the official clients would try again in vain.
+   * `Retry-After`, and `X-Should-Retry: false` where the official clients would retry for nothing.
    */
   readonly headers: Readonly<Record<string, string>>
   readonly body: ChatErrorBody

@@ -58,7 +58,7 @@ export interface UIMessageChunksOptions {
   readonly before?: UIMessage
 }
 
-/** A piece of the reply that is coming, as it was told so far. */
+/** A piece of the reply that is coming, as far as it was sent. */
 interface Piece {
   readonly type: 'text' | 'reasoning'
   readonly id: string
