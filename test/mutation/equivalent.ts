@@ -71,6 +71,15 @@ export const equivalents: readonly Equivalent[] = [
     ['lane !== undefined', 'true', 'A column without a value reads like none.'],
   ]),
   ...of(
+    'log/seal.ts',
+    "return partsOf(message).flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))",
+    [["part.type === 'media'", 'true', 'No other part has that field.']],
+  ),
+  ...of('log/writer.ts', 'const [first = 0] = seqs', [
+    ['0', '(1)', 'Nothing was written by it.'],
+    ['0', '(-1)', 'Nothing was written by it.'],
+  ]),
+  ...of(
     'log/writer.ts',
     "const checked = value === undefined ? value : await write.check?.('commit', value as never, options)",
     [
@@ -86,6 +95,9 @@ export const equivalents: readonly Equivalent[] = [
     ['messages.length === 0', 'false', SHORT_CUT],
   ]),
   ...of('log/entries.ts', 'if (!page.more || !last) return rows', [['!last', 'false', TYPE]]),
+  ...of('log/entries.ts', 'if (row && row.seq > (opener?.seq ?? 0)) opener = row', [
+    ['0', '(-1)', 'Ops are numbered from 1 on.'],
+  ]),
   ...of('log/history.ts', 'const FIRST_ROWS = 32', [
     ['32', '(33)', PORTIONS],
     ['32', '(31)', PORTIONS],
@@ -283,6 +295,18 @@ export const equivalents: readonly Equivalent[] = [
     'const current = slot === undefined ? undefined : (marks.get(slot) ?? rows.head.marks.get(slot))',
     [['slot === undefined', 'false', 'No mark is kept under no slot.']],
   ),
+  ...of('context/cap.ts', 'if (room <= 0) return note', [
+    ['0', '(-1)', SHORT_CUT],
+    ['room <= 0', '(room) < (0)', SHORT_CUT],
+  ]),
+  ...of(
+    'context/epoch.ts',
+    "const rewinds = since.flatMap((row) => (row.kind === 'rewind' ? (markIn(row) ?? []) : []))",
+    [["row.kind === 'rewind'", 'true', 'No other body has a field of that name.']],
+  ),
+  ...of('context/keeper.ts', 'kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)', [
+    ['kept.filter((one) => one !== newest)', '(kept)', CACHE],
+  ]),
   ...of('context/cut.ts', 'let best = { from: newest, tokens: 0 }', [
     ['0', '(1)', SET],
     ['0', '(-1)', SET],

@@ -400,6 +400,26 @@ describe('a context', () => {
       'tail[0].name',
     ])
   })
+
+  it('says what is wrong with what it was asked', async () => {
+    const session = open(mapStore())
+    const wrong: readonly (readonly [options: object, says: string])[] = [
+      [{ onPending: 'wait' }, 'onPending must be reject or abandon'],
+      [
+        { tail: [{ name: 'a b', text: '' }] },
+        'tail[0].name must be 1 to 64 letters, digits, dashes or underscores',
+      ],
+      [{ tail: ['now'] }, 'tail[0] must be an object'],
+      [{ tail: [{ name: 'now', text: 9 }] }, 'tail[0].text must be'],
+      [{ tail: 9 }, 'tail must be'],
+      [{ tool: [] }, 'tool is no option'],
+    ]
+    for (const [options, says] of wrong)
+      await expect(session.context(options)).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: expect.stringContaining(`context: ${says}`),
+      })
+  })
 })
 
 describe('a receipt', () => {

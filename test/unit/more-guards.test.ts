@@ -282,6 +282,7 @@ describe('no context', () => {
     await expect(session.context()).rejects.toMatchObject({
       code: 'ERR_BUDGET_TOO_SMALL',
       message: 'context: the floor of 407 tokens is above the cap of 300',
+      breakdown: { cap: 300, floor: 407, user: 404, step: 0, tail: 0 },
     })
   })
 })

@@ -289,7 +289,8 @@ describe('what a feature shows', () => {
       const session = open({ use: [quoting({ [part]: () => ({}) })] })
       await session.append({ role: 'user', content: 'Hello.' })
       const { receipt } = await session.context()
-      expect(receipt.failures).toMatchObject([{ part: 'quote', code: 'ERR_INVALID_ARGUMENT' }])
+      const message = 'feature quote: what it shows must have a list of sections'
+      expect(receipt.failures).toMatchObject([{ part: 'quote', code: 'ERR_INVALID_ARGUMENT', message }])
     }
   })
 })

@@ -133,7 +133,7 @@ export class Lane {
     let written: unknown
     let isTold = false
     const failed: Failure[] = []
-    for (let tries = 0; ; tries++) {
+    for (let tries = 0; ; ) {
       const isLate = await this.#refresh(options)
       const { epoch: prior, head: own, registersAt } = view
       const calibration = prior?.mark.calibration ?? 1
@@ -189,20 +189,16 @@ export class Lane {
       if ('write' in planned) {
         hasWritten = true
         written = await planned.write()
-        tries--
         continue
       }
       if (!isTold && mayWrite) {
         isTold = true
         // Where nothing shows any more of the epoch before, that is what was read.
         const before = epoch ? window.units : view.conversation.units
-        if (await this.#cuts.before(cutFrom(before, planned.window), failed)) {
-          tries--
-          continue
-        }
+        if (await this.#cuts.before(cutFrom(before, planned.window), failed)) continue
       }
       const next = this.#draft(planned, cause ?? 'start')
-      if (!mayWrite || tries === TRIES)
+      if (!mayWrite || tries++ === TRIES)
         return this.#finish({ ...planned, epoch: next, failures: failures(), unwritten })
       try {
         if (await this.#save(planned.call.head, next)) {

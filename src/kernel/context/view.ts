@@ -232,7 +232,7 @@ export class View implements Slice {
     whole: boolean,
     windowFrom?: string | null,
   ): Promise<void> {
-    const { opener, rewinds } = whole ? NOTHING_APART : await readApart(reads, entries, windowFrom)
+    const { opener, rewinds } = await readApart(reads, entries, windowFrom)
     this.rewinds = rewinds
     this.opener = opener
     this.whole = whole
