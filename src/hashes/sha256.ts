@@ -1,6 +1,6 @@
 /** Of the Web's own classes, the one for UTF-8. */
 declare class TextEncoder {
-  encode(text: string): Uint8Array
+  encodeInto(text: string, bytes: Uint8Array): { readonly read: number; readonly written: number }
 }
 
 const BLOCK = 64
@@ -20,59 +20,64 @@ for (let number = 2, count = 0; count < BLOCK; number++) {
 
 const DIGITS = '0123456789abcdef'
 const encoder = new TextEncoder()
+// What one hash works on at a time: nothing is allocated for each.
 const schedule = new Int32Array(BLOCK)
+const bytes = new Uint8Array(64 * BLOCK)
+const view = new DataView(bytes.buffer)
 
 /**
  * SHA-256 (FIPS 180-4) over the UTF-8 bytes of well-formed texts, one after the other. It names
  * content; it is not for keys.
  */
 export class Sha256 {
-  #state = START
-  /** Bytes that do not fill a block yet. */
-  #rest: Uint8Array = new Uint8Array()
+  readonly #state = START.slice()
+  /** Its beginning has the bytes that do not fill a block yet. */
+  readonly #rest = new Uint8Array(BLOCK)
   #length = 0
 
   update(text: string): void {
-    const bytes = this.#with(text, 0)
-    this.#length += bytes.length - this.#rest.length
-    this.#state = compressed(this.#state, bytes)
-    this.#rest = bytes.slice(bytes.length - (bytes.length % BLOCK))
+    this.#length += this.#take(this.#state, text)
+    this.#rest.set(bytes.subarray(0, BLOCK))
   }
 
   /** The hash, in hex, of what came so far and of a last text, in whose place more may come. */
   hex(last: string): string {
-    const bytes = this.#with(last, 9)
-    const end = bytes.length - 9
-    const length = this.#length + end - this.#rest.length
-    const padded = new Uint8Array(Math.ceil(bytes.length / BLOCK) * BLOCK)
-    padded.set(bytes)
-    padded[end] = 0x80
-    const view = new DataView(padded.buffer)
+    const state = this.#state.slice()
+    const length = this.#length + this.#take(state, last)
+    const end = (length % BLOCK) + 9 > BLOCK ? 2 * BLOCK : BLOCK
+    bytes.fill(0, length % BLOCK, end)
+    bytes[length % BLOCK] = 0x80
     // In bits, as a number of 64 bits.
-    view.setUint32(padded.length - 8, length / 2 ** 29)
-    view.setUint32(padded.length - 4, length << 3)
+    view.setUint32(end - 8, length / 2 ** 29)
+    view.setUint32(end - 4, length << 3)
+    compress(state, end)
     let hex = ''
-    const state = compressed(this.#state, padded)
     for (let bit = 0; bit < 256; bit += 4)
       hex += DIGITS[((state[bit >> 5] as number) >>> (28 - (bit & 31))) & 15]
     return hex
   }
 
-  /** What does not fill a block yet, a text, and so many empty bytes. */
-  #with(text: string, further: number): Uint8Array {
-    const added = encoder.encode(text)
-    const bytes = new Uint8Array(this.#rest.length + added.length + further)
+  /** Compresses all whole blocks; the rest is then at the beginning of `bytes`. @returns bytes of the text */
+  #take(state: Int32Array, text: string): number {
+    let filled = this.#length % BLOCK
+    let length = 0
     bytes.set(this.#rest)
-    bytes.set(added, this.#rest.length)
-    return bytes
+    for (let at = 0; at < text.length; ) {
+      const { read, written } = encoder.encodeInto(at > 0 ? text.slice(at) : text, bytes.subarray(filled))
+      const end = filled + written
+      filled = end % BLOCK
+      compress(state, end - filled)
+      bytes.copyWithin(0, end - filled, end)
+      at += read
+      length += written
+    }
+    return length
   }
 }
 
-/** The state after all whole blocks of these bytes. */
-function compressed(before: Int32Array, bytes: Uint8Array): Int32Array<ArrayBuffer> {
-  const state = before.slice()
-  const view = new DataView(bytes.buffer)
-  for (let at = 0; at + BLOCK <= bytes.length; at += BLOCK) {
+/** Adds the first so many bytes, in whole blocks. */
+function compress(state: Int32Array, size: number): void {
+  for (let at = 0; at < size; at += BLOCK) {
     for (let index = 0; index < 16; index++) schedule[index] = view.getInt32(at + index * 4)
     for (let index = 16; index < BLOCK; index++) {
       const early = schedule[index - 15] as number
@@ -113,7 +118,6 @@ function compressed(before: Int32Array, bytes: Uint8Array): Int32Array<ArrayBuff
     state[6] = (state[6] as number) + g
     state[7] = (state[7] as number) + h
   }
-  return state
 }
 
 const turned = (word: number, by: number): number => (word >>> by) | (word << (32 - by))

@@ -25,3 +25,10 @@ test('texts that come in pieces have the hash of the whole, and asking for it ch
     }),
   )
 })
+
+test('a text that is longer than what is hashed at a time has the hash of the whole', () => {
+  for (let length = 4_000; length < 4_160; length++) {
+    const text = 'a'.repeat(length) + '😀é'.repeat(1_400)
+    expect(new Sha256().hex(text)).toBe(expected(text))
+  }
+})

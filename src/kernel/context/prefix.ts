@@ -20,12 +20,17 @@ export class Prefix {
       this.#head = head
       this.#blocks = []
     }
-    this.#hash.update(lines(blocks.slice(this.#blocks.length)))
+    this.#hash.update(lines(blocks, this.#blocks.length))
     this.#blocks = blocks
-    return this.#hash.hex(lines(further))
+    return this.#hash.hex(lines(further, 0))
   }
 }
 
-function lines(blocks: readonly Block[]): string {
-  return blocks.map(({ section, role, parts }) => `\n${JSON.stringify([section, role, parts])}`).join('')
+function lines(blocks: readonly Block[], from: number): string {
+  let text = ''
+  for (let index = from; index < blocks.length; index++) {
+    const { section, role, parts } = blocks[index] as Block
+    text += `\n${JSON.stringify([section, role, parts])}`
+  }
+  return text
 }

@@ -10,7 +10,6 @@ import { firstNeeded, type Window } from './window.ts'
 
 /** Entries that an overflow names; the rest is counted. */
 const NAMED = 5
-const SECTIONS = ['system', 'tools', 'memory', 'window', 'tail'] as const
 
 /** What the blocks of each section come to, and what capped ones lack. */
 export function sectionUses(
@@ -19,16 +18,15 @@ export function sectionUses(
   room: number,
   shelf: BlockShelf,
 ): readonly SectionUse[] {
-  const uses = SECTIONS.map((name) => ({
-    name,
-    ...(name === 'window' && { cap: room }),
-    tokens: name === 'tools' ? tokens.tools : 0,
-    items: name === 'tools' && tokens.tools > 0 ? 1 : 0,
-    overflow: { count: 0, tokens: 0, first: [] as string[] },
-  }))
+  const none = () => ({ tokens: 0, items: 0, overflow: { count: 0, tokens: 0, first: [] as string[] } })
+  const uses = {
+    system: { name: 'system', ...none() },
+    memory: { name: 'memory', ...none() },
+    window: { name: 'window', cap: room, ...none() },
+    tail: { name: 'tail', ...none() },
+  }
   for (const block of blocks) {
-    const use = uses.find(({ name }) => name === block.section)
-    if (!use) continue
+    const use = uses[block.section]
     use.items++
     use.tokens += block.tokens
     if (block.rule !== 'capped') continue
@@ -37,7 +35,9 @@ export function sectionUses(
     overflow.tokens += shelf.missing(block)
     if (overflow.first.length < NAMED) overflow.first.push(...block.from)
   }
-  return uses.filter(({ name, items }) => name !== 'tools' || items > 0)
+  const { system, ...others } = uses
+  const tools = tokens.tools > 0 ? [{ name: 'tools', ...none(), tokens: tokens.tools, items: 1 }] : []
+  return [system, ...tools, ...Object.values(others)]
 }
 
 /** The least that a call can be cut to, part by part. */
