@@ -247,7 +247,7 @@ export class View implements Slice {
   }
 
   async #readGaps(reads: Reads): Promise<readonly Gap[]> {
-    this.#gaps = this.whole ? [] : await readGaps(reads, this.head.first, this.#entries, this.opener)
+    this.#gaps = await readGaps(reads, this.head.first, this.#entries, this.opener)
     return this.#gaps
   }
 
