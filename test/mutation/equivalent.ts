@@ -17,6 +17,7 @@ const SHORT_CUT = 'A short cut: the way around it ends in the same.'
 const PORTIONS = 'It is only read in other portions.'
 const AGAIN = 'Features only read again what they know.'
 const SET = 'It is set before it is read.'
+const ONLY_TRUTH = 'It is only asked whether it is true.'
 const OTHER_WORD = 'It is compared with other values only.'
 
 export const equivalents: readonly Equivalent[] = [
@@ -303,6 +304,42 @@ export const equivalents: readonly Equivalent[] = [
     'context/epoch.ts',
     "const rewinds = since.flatMap((row) => (row.kind === 'rewind' ? (markIn(row) ?? []) : []))",
     [["row.kind === 'rewind'", 'true', 'No other body has a field of that name.']],
+  ),
+  ...of(
+    'context/keeper.ts',
+    'for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false',
+    [['false', 'undefined', ONLY_TRUTH]],
+  ),
+  ...of('context/plan.ts', 'const prior = shown && before?.mark', [['before?.mark', 'before.mark', TYPE]]),
+  ...of('context/plan.ts', 'if (cut && cut.from <= (opener ? 1 : 0) && mayExtend && !within?.isRead) {', [
+    ['1', '(2)', PORTIONS],
+  ]),
+  ...of(
+    'context/prefix.ts',
+    'if (this.#head !== head || !this.#blocks.every((block, index) => block === blocks[index])) {',
+    [
+      ['block === blocks[index]', 'undefined', CACHE],
+      [
+        'this.#head !== head || !this.#blocks.every((block, index) => block === blocks[index])',
+        'true',
+        CACHE,
+      ],
+    ],
+  ),
+  ...of('context/receipt.ts', 'if (!use) continue', [['!use', 'false', TYPE]]),
+  ...of(
+    'context/receipt.ts',
+    'if (from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0) {',
+    [['from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0', 'true', SHORT_CUT]],
+  ),
+  ...of('context/shows.ts', 'if (part === undefined) return part', [['part', 'undefined', TYPE]]),
+  ...of('context/cut.ts', 'let best = { from: newest, tokens: 0 }', [
+    ['{ from: newest, tokens: 0 }', '({})', SET],
+  ]),
+  ...of(
+    'log/writer.ts',
+    'if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()',
+    [['this.#seq !== undefined', 'true', 'No number is above one that is none.']],
   ),
   ...of('context/keeper.ts', 'kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)', [
     ['kept.filter((one) => one !== newest)', '(kept)', CACHE],

@@ -50,11 +50,13 @@ function told(seed: number): unknown {
       sectionUses({ tokens } as never, window.blocks, task.room, shelf),
     ]
   })
+  const openers = rows.filter(({ id, round }) => id === round).map(({ id }) => id)
+  const rowsOf = (id: string) => rows.filter(({ round }) => round === id)
   return [
     unshown.map(({ row, reason, opened }) => [row.id, reason, opened]),
     loose.map(({ id }) => id),
-    end && [end.id, end.roundPlace, end.opened, end.rows],
-    units.map(({ row, round, roundPlace, place }) => [row.id, round, roundPlace, place]),
+    end && [end.id, openers.indexOf(end.id), end.opened, rowsOf(end.id).length],
+    units.map(({ row, round }) => [row.id, round, openers.indexOf(round), rowsOf(round).indexOf(row)]),
     messagesOf(units).map(({ id }) => id),
     pendingCalls(units).map(({ part, index }) => [part.id, index]),
     rows.map(({ seq }) => addedLate(units, seq)),

@@ -179,11 +179,12 @@ export class View implements Slice {
   async #trim({ id, windowFrom, readFrom = windowFrom ?? undefined }: EpochMark): Promise<void> {
     if (this.#trimmed === id) return
     const index = this.#entries.findIndex((row) => row.id === readFrom)
-    // Another writer's epoch may begin before what is held here: it took a rewind back.
-    if (index < 0) await this.#load()
-    else {
+    if (index >= 0) {
       await this.#hold(this.#store, this.#entries.slice(index), this.whole && index === 0, windowFrom)
       this.#page = FIRST_PAGE
+    } else if (readFrom !== undefined) {
+      // Another writer's epoch may begin before what is held here: it took a rewind back.
+      await this.#load()
     }
     this.#trimmed = id
   }
@@ -247,7 +248,7 @@ export class View implements Slice {
   }
 
   async #readGaps(reads: Reads): Promise<readonly Gap[]> {
-    this.#gaps = this.whole ? [] : await readGaps(reads, this.head.first, this.#entries, this.opener)
+    this.#gaps = await readGaps(reads, this.head.first, this.#entries, this.opener)
     return this.#gaps
   }
 

@@ -31,7 +31,7 @@ export function fold(
   const loose: LogRow[] = []
   for (const row of opener ? [opener, ...rows] : rows) {
     if (row.round === undefined) continue
-    if (row.round === row.id) rounds.set(row.id, openRound(row, rounds.size, [], []))
+    if (row.round === row.id) rounds.set(row.id, openRound(row, [], []))
     const round = rounds.get(row.round)
     if (round) foldRow(row, round, hidden, open, opener)
     else loose.push(row)
@@ -57,7 +57,7 @@ export function grow(
   for (const row of rows) {
     if (row.kind === 'rewind') return undefined
     if (row.round === undefined) continue
-    if (row.round === row.id) round = openRound(row, (round?.roundPlace ?? -1) + 1, units, unshown)
+    if (row.round === row.id) round = openRound(row, units, unshown)
     if (row.round !== round?.id || !foldRow(row, round, before.hidden, open)) return undefined
     // What joins any step but the newest unit does not show at the end.
     round.steps = round.steps.filter((step) => step === units.at(-1))
@@ -82,11 +82,8 @@ export interface Conversation {
 /** A round whose rows are being folded. */
 interface OpenRound {
   readonly id: string
-  readonly roundPlace: number
   /** Ordinal of the message that opened it. */
   readonly opened: number
-  /** Rows so far. */
-  rows: number
   /** Steps so far, which results may join. */
   steps: OpenUnit[]
   readonly units: Unit[]
@@ -99,11 +96,8 @@ interface OpenRound {
 export interface Unit {
   readonly row: LogRow
   readonly message: Message
-  /** Id of the round, and its place among the rounds in these rows. */
+  /** Id of the round. */
   readonly round: string
-  readonly roundPlace: number
-  /** Place of `row` among the rows of its round. */
-  readonly place: number
   /** Rows that hold results of this step, in the log's order, each with the results that joined. */
   readonly results: readonly JoinedResults[]
   /** Calls of this step, and whether each was answered. */
@@ -134,13 +128,8 @@ interface OpenUnit extends Unit {
   readonly results: JoinedResults[]
 }
 
-function openRound(
-  { id, ordinal }: LogRow,
-  roundPlace: number,
-  units: Unit[],
-  unshown: Unshown[],
-): OpenRound {
-  return { id, roundPlace, opened: ordinal, rows: 0, steps: [], units, unshown }
+function openRound({ id, ordinal }: LogRow, units: Unit[], unshown: Unshown[]): OpenRound {
+  return { id, opened: ordinal, steps: [], units, unshown }
 }
 
 /** @returns false for results of which not all joined one of the steps */
@@ -151,8 +140,7 @@ function foldRow(
   open: (row: LogRow) => Message | undefined,
   opener?: LogRow,
 ): boolean {
-  const { id, roundPlace, opened, steps, units, unshown } = round
-  const place = round.rows++
+  const { id, opened, steps, units, unshown } = round
   const leaveOut = (reason: Unshown['reason']): boolean => {
     unshown.push({ row, reason, opened })
     return reason !== 'duplicate' && reason !== 'orphan'
@@ -167,7 +155,7 @@ function foldRow(
   }
   if (message.role !== 'user' && isBlank(message)) return leaveOut('empty')
   const calls = row === opener ? [] : callsOf(message)
-  const unit: OpenUnit = { row, message, round: id, roundPlace, place, results: [], calls }
+  const unit: OpenUnit = { row, message, round: id, results: [], calls }
   units.push(unit)
   if (calls.length > 0) steps.push(unit)
   return true
