@@ -118,7 +118,8 @@ export class Calls {
     { blocks, waiting }: Window,
     place: number,
   ): Block | undefined {
-    const [last = blocks.at(-1)] = waiting
+    const last = waiting.at(-1) ?? blocks.at(-1)
+    if (tail.length === 0 && last && last.role !== 'assistant') return undefined
     const said = tail.filter(({ text }) => text !== '')
     const spoken = said.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined

@@ -40,6 +40,7 @@ export class Judge {
   /** Of a conversation that grows at its end, asked once an epoch. */
   readonly #late = keeper<boolean>(1)
   readonly #forgotten = keeper<boolean>(1)
+  readonly #rewound = keeper<'rewind' | 'undo' | undefined>(1)
 
   constructor(lane: EpochParts) {
     this.#lane = lane
@@ -47,8 +48,12 @@ export class Judge {
 
   /** Whether a rewind was taken back since the current epoch began. */
   get isUndone(): boolean {
+    return this.#sinceEpoch() === 'undo'
+  }
+
+  #sinceEpoch(): 'rewind' | 'undo' | undefined {
     const { epoch, rows } = this.#lane.view
-    return epoch !== undefined && rewoundSince(rows, seenBy(epoch, rows)) === 'undo'
+    return epoch && this.#rewound([epoch, rows], () => rewoundSince(rows, seenBy(epoch, rows)))
   }
 
   /**
@@ -75,7 +80,7 @@ export class Judge {
     if (covering === 'gone') return { cause: 'forget', window: NOTHING }
     const { mark } = epoch
     const seen = seenBy(epoch, rows)
-    const rewound = rewoundSince(rows, seen)
+    const rewound = this.#sinceEpoch()
     // What is shown again may lie before the window, and what is hidden may be all of it.
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
       return { cause: 'rewind', window: NOTHING }
