@@ -310,6 +310,29 @@ export const equivalents: readonly Equivalent[] = [
     'for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false',
     [['false', 'undefined', ONLY_TRUTH]],
   ),
+  ...of(
+    'context/epoch.ts',
+    'if ((cap - margin - call.room + tokens) * reported <= cap * calibration) return false',
+    [['false', 'undefined', ONLY_TRUTH]],
+  ),
+  ...of(
+    'context/view.ts',
+    'const isLong = this.epoch ? this.#isOver && !this.isOutgrown : this.#entries.length > MOST_ROWS',
+    [['!this.isOutgrown', 'true', SHORT_CUT]],
+  ),
+  ...of(
+    'context/blocks.ts',
+    'const parts = errors.map((error, at) => ({ ...error, callId: callId(row.id, missing[at]?.index ?? 0) }))',
+    [
+      ['0', '(1)', TYPE],
+      ['0', '(-1)', TYPE],
+    ],
+  ),
+  ...of(
+    'log/fold.ts',
+    "outcomes.add(steps.some(({ calls }) => calls.some(isNamed)) ? 'duplicate' : 'orphan')",
+    [["'orphan'", "''", OTHER_WORD]],
+  ),
   ...of('context/plan.ts', 'const prior = shown && before?.mark', [['before?.mark', 'before.mark', TYPE]]),
   ...of('context/plan.ts', 'if (cut && cut.from <= (opener ? 1 : 0) && mayExtend && !within?.isRead) {', [
     ['1', '(2)', PORTIONS],

@@ -150,6 +150,19 @@ describe('an op', () => {
 })
 
 describe('a step', () => {
+  it('whose result came after a later one begins an epoch, also where all came at once', async () => {
+    const store = mapStore()
+    const session = open(store)
+    await session.append(user('u'))
+    await session.context()
+    await open(store).append([calls('c', 'x'), answer('a'), results('r', ['x', 'found'])])
+    const cold = await open(store).context({ preview: true })
+    const warm = await session.context({ preview: true })
+    expect(shown(warm)).toEqual(['u', 'c', 'r', 'a'])
+    expect(warm.hash).toBe(cold.hash)
+    expect(warm.receipt.epoch).toBe('preview')
+  })
+
   it('that opened its round shows its results, or that there are none, once they are read back', async () => {
     for (const result of [[], [results('r', ['a', 'found'])]]) {
       const store = mapStore()
