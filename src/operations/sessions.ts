@@ -2,7 +2,7 @@ import { readSession, readSessions } from '../features/read-sessions.ts'
 import { changeRegister } from '../features/register.ts'
 
 import type { KernelMemory } from '../kernel/feature.ts'
-import { addSession } from '../kernel/log/session-list.ts'
+import { addSession } from '../kernel/log/add-session.ts'
 import { checkUser } from '../kernel/memory.ts'
 import { checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'

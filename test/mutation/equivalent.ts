@@ -114,7 +114,7 @@ export const equivalents: readonly Equivalent[] = [
       'Then both are the same.',
     ],
   ]),
-  ...of('log/session-list.ts', "if (!result || result.status === 'accepted') return", [
+  ...of('log/add-session.ts', "if (!result || result.status === 'accepted') return", [
     ['!result', 'false', TYPE],
   ]),
   ...of(

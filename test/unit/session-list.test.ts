@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { PlimsollError, ScopeStore } from '../../src/index.ts'
 import { mapStore } from '../../src/index.ts'
+import { addSession } from '../../src/kernel/log/add-session.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { addSession } from '../../src/kernel/log/session-list.ts'
 import type { Host } from '../../src/ports/host.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 

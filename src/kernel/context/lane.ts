@@ -14,7 +14,7 @@ import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
 import { Calls } from './call.ts'
 import { contextOf, type Made } from './context-of.ts'
-import { Cuts, cutFrom } from './cuts.ts'
+import { CutListeners, cutFrom } from './cut-listeners.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
@@ -64,7 +64,7 @@ export class Lane {
   readonly #parts: LaneParts
   readonly #shows: Shows
   readonly #judge: Judge
-  readonly #cuts: Cuts
+  readonly #cuts: CutListeners
   readonly #laws: LawCheck | undefined
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
@@ -83,7 +83,7 @@ export class Lane {
     this.#judge = new Judge(this)
     this.#shows = new Shows(parts.shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
     this.#laws = parts.laws?.()
-    this.#cuts = new Cuts(parts.cuts, parts.scope)
+    this.#cuts = new CutListeners(parts.cuts, parts.scope)
   }
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */

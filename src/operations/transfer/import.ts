@@ -1,6 +1,6 @@
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
-import { addSession } from '../../kernel/log/session-list.ts'
+import { addSession } from '../../kernel/log/add-session.ts'
 import { checkScope } from '../../kernel/memory.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import { isPlimsollError, type PlimsollError } from '../../ports/errors.ts'

@@ -5,7 +5,7 @@ import { type Failure, failure } from './failure.ts'
 import type { Window } from './window.ts'
 
 /** Tells features, and the app, what leaves the window. What fails is noted, and stops nothing. */
-export class Cuts {
+export class CutListeners {
   readonly #parts: readonly CutPart[]
   readonly #scope: Scope
 
