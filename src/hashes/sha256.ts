@@ -57,7 +57,7 @@ export class Sha256 {
     return hex
   }
 
-  /** Compresses all whole blocks; the rest is then at the beginning of `bytes`. @returns bytes of the text */
+  /** Compresses all whole blocks; `bytes` begins with the rest then. @returns bytes of the text */
   #take(state: Int32Array, text: string): number {
     let filled = this.#length % BLOCK
     let length = 0
