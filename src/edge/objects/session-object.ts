@@ -14,6 +14,7 @@ import type { Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { using } from '../features.ts'
+import { answerRefusals } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
@@ -78,6 +79,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   extends DurableObject<Env>
   implements ScopeHost
 {
+  static {
+    answerRefusals(SessionObject)
+  }
+
   readonly #sockets = new LiveSockets(this.ctx, webHost.now)
   readonly #parts = new TextParts(this.ctx.storage, webHost.now, () => this.#life.seal)
   readonly #life = new SessionLife({

@@ -20,6 +20,7 @@ import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
 import { RecentPulls } from '../replica/recent-pulls.ts'
+import { answerRefusals } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { Claims } from '../rows/claims.ts'
@@ -81,6 +82,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   extends DurableObject<Env>
   implements UserHome
 {
+  static {
+    answerRefusals(UserObject)
+  }
+
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,

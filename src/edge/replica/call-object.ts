@@ -1,5 +1,6 @@
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
+import { accepted } from './refusal.ts'
 
 /** What waiting between two attempts takes. */
 export interface CallHost extends Pick<Host, 'timeout'> {
@@ -43,7 +44,7 @@ export async function callObject<Stub, Result>(
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await call(stub())
+      return accepted(await call(stub()))
     } catch (error) {
       if (isPlimsollError(error)) throw error
       const { retryable, overloaded, remote } = (error ?? {}) as CallFailure

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { authenticatorOf } from '../../../src/edge/auth/from-env.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import { accepted } from '../../../src/edge/replica/refusal.ts'
 import { isPlimsollError } from '../../../src/ports/errors.ts'
 import { edgeVariables } from '../../edge-variables.ts'
 import { SAMPLES } from '../../everywhere/edge-samples.ts'
@@ -237,10 +238,12 @@ describe('what is somebody else’s (T34)', () => {
       () => user().pull(other.caller.user, {} as never),
     ]
     for (const call of calls) {
-      const error: unknown = await call().then(
-        () => undefined,
-        (reason: unknown) => reason,
-      )
+      const error: unknown = await call()
+        .then(accepted)
+        .then(
+          () => undefined,
+          (reason: unknown) => reason,
+        )
       expect([`${call}`, isPlimsollError(error, 'ERR_NOT_FOUND')]).toEqual([`${call}`, true])
     }
     expect((await objectsOf(owner)).flatMap((rows, index) => changedIn(before[index] ?? {}, rows))).toEqual(

@@ -70,12 +70,10 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       path: '/v1/sessions/{session}',
       summary: 'Removes a session and all that is in it',
     },
-    ({ context, principal, param }) => {
+    async ({ context, principal, param }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, async (object) => {
-        await object.erase(scope)
-        return NOTHING
-      })
+      await onSession(context.var.settings, scope, (object) => object.erase(scope))
+      return NOTHING
     },
   )
   endpoint(
