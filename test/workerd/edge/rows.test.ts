@@ -64,8 +64,11 @@ class Meter {
     this.#written = 0
     this.#objects = 0
     await call()
-    // What goes on behind the answer belongs to the call too.
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    // What goes on behind the answer belongs to the call too, however long a loaded machine takes.
+    for (let before = -1; before !== this.#read + this.#written; ) {
+      before = this.#read + this.#written
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
     return { written: this.#written, read: this.#read, objects: this.#objects }
   }
 
