@@ -50,9 +50,12 @@ export const equivalents: readonly Equivalent[] = [
   ),
   ...of(
     'context/measure.ts',
-    'const layout = laid?.origin === origin ? laid.layout.grown(units) : new Layout(units, this.shelf)',
-    [['laid?.origin === origin', 'false', CACHE]],
+    'const layout = isGrown ? laid.layout.grown(units) : new Layout(units, this.shelf)',
+    [['isGrown', 'false', CACHE]],
   ),
+  ...of('context/measure.ts', 'if (laid?.conversation === conversation) return laid.layout', [
+    ['laid?.conversation === conversation', 'false', CACHE],
+  ]),
   ...of(
     'context/window.ts',
     'const opener = goesOn ? last.window.opener : foldOpener ? undefined : this.openerOf(from)',
@@ -349,7 +352,6 @@ export const equivalents: readonly Equivalent[] = [
       ],
     ],
   ),
-  ...of('context/receipt.ts', 'if (!use) continue', [['!use', 'false', TYPE]]),
   ...of(
     'context/receipt.ts',
     'if (from !== (window.opener ? 1 : 0) || unshown.length > 0 || loose.length > 0) {',
@@ -364,9 +366,14 @@ export const equivalents: readonly Equivalent[] = [
     'if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()',
     [['this.#seq !== undefined', 'true', 'No number is above one that is none.']],
   ),
-  ...of('context/keeper.ts', 'kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)', [
-    ['kept.filter((one) => one !== newest)', '(kept)', CACHE],
-  ]),
+  ...of(
+    'context/keeper.ts',
+    'if (newest !== kept[0]) kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)',
+    [
+      ['newest !== kept[0]', 'true', SHORT_CUT],
+      ['kept.filter((one) => one !== newest)', '(kept)', CACHE],
+    ],
+  ),
   ...of('context/cut.ts', 'let best = { from: newest, tokens: 0 }', [
     ['0', '(1)', SET],
     ['0', '(-1)', SET],

@@ -63,7 +63,7 @@ export class Judge {
   get joinedOutside(): Joined | undefined {
     const { epoch, rows, conversation, isOutgrown } = this.#lane.view
     const { loose, units } = conversation
-    if (!epoch || isOutgrown) return undefined
+    if (!epoch || isOutgrown || loose.length === 0) return undefined
     const seen = seenBy(epoch, rows)
     const late = loose.filter(({ seq }) => seq > seen)
     const rounds = new Set(late.map(({ round }) => round as string))

@@ -6,7 +6,7 @@ export function keeper<Result>(count: number): Keeper<Result> {
   let kept: readonly { readonly by: readonly unknown[]; readonly result: Result }[] = []
   return (by, make) => {
     const newest = kept.find((one) => isSame(one.by, by)) ?? { by, result: make() }
-    kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)
+    if (newest !== kept[0]) kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)
     return newest.result
   }
 }

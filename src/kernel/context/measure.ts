@@ -26,7 +26,7 @@ export class Measure {
   readonly policy: Policy
   readonly shelf: BlockShelf
   readonly #heads = keeper<Head>(1)
-  #laid: { readonly origin: object; readonly layout: Layout } | undefined
+  #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
 
   /** @param stored tokens of a whole message by the policy's counter. */
   constructor(policy: Policy, calibration: number, stored: (row: LogRow, message: Message) => number) {
@@ -44,10 +44,13 @@ export class Measure {
     return { measure: this, head, tail, room: cap - margin - sum(head.tokens) }
   }
 
-  layout({ origin, units }: Conversation): Layout {
+  layout(conversation: Conversation): Layout {
     const laid = this.#laid
-    const layout = laid?.origin === origin ? laid.layout.grown(units) : new Layout(units, this.shelf)
-    this.#laid = { origin, layout }
+    if (laid?.conversation === conversation) return laid.layout
+    const { origin, units } = conversation
+    const isGrown = laid?.conversation.origin === origin
+    const layout = isGrown ? laid.layout.grown(units) : new Layout(units, this.shelf)
+    this.#laid = { conversation, layout }
     return layout
   }
 }
