@@ -1,7 +1,7 @@
 import { type Counter, MEDIA_TOKENS, PER_MESSAGE } from '../ports/counter.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, Part } from '../ports/message.ts'
-import { utf8Length } from './utf8.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
 
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g
 

@@ -39,16 +39,3 @@ export function writeUtf8(text: string, bytes: Uint8Array, at: number): number {
   }
   return end
 }
-
-/** UTF-8 bytes of a well-formed text. */
-export function utf8Length(text: string): number {
-  let bytes = text.length
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    if (unit < 0x80) continue
-    // A surrogate pair is two units and four bytes, so each half adds one; anything else from 0x800
-    // on adds two.
-    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2
-  }
-  return bytes
-}

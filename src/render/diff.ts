@@ -1,7 +1,7 @@
-import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
 import type { Explanation, Provider, Span } from '../ports/explanation.ts'
 import type { EpochCause } from '../ports/op.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
 import { commonLength } from './common-length.ts'
 import { explain } from './explain.ts'
 import type { Problem } from './lint.ts'

@@ -1,4 +1,4 @@
-import { utf8Length } from '../kernel/text/utf8-length.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
 import { type DiffTokens, firstDifference } from '../render/diff.ts'
 import type { RequestCause } from './causes.ts'
 import { type Piece, piecesOf, type Request, sharedBytes, unmarked } from './request.ts'

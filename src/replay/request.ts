@@ -1,5 +1,5 @@
-import { utf8Length } from '../kernel/text/utf8-length.ts'
 import type { Context } from '../ports/context.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
 import { toAnthropic } from '../render/anthropic.ts'
 import { commonLength } from '../render/common-length.ts'
 import { lintRequest } from '../render/lint.ts'

@@ -29,7 +29,7 @@ export function answerRefusals({ prototype }: { readonly prototype: object }): v
 
 /** What an object answered. @throws what it refused */
 export function accepted<Result>(answer: Result): Result {
-  const { plimsollRefusal: refusal } = ((answer as Partial<Refusal> | undefined) ?? {}) as Partial<Refusal>
+  const { plimsollRefusal: refusal } = (answer ?? {}) as Partial<Refusal>
   if (refusal === undefined) return answer
   const { code, message, ...details } = refusal
   throw new PlimsollError(code, message, details)

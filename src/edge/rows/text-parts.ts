@@ -1,7 +1,7 @@
 import { MAX_ENTRY_BYTES } from '../../kernel/log/message.ts'
 import { checkCount, checkId, checkText, invalid } from '../../kernel/text/json.ts'
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 import { partsOf } from '../../stores/parts.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { EdgeTables } from './edge-tables.ts'

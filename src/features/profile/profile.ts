@@ -1,11 +1,11 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
 import { checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 import { limitReached } from '../failures.ts'
 import { changeRegister, checkWrite, readRegister, removeRegister, type WriteOptions } from '../register.ts'
 

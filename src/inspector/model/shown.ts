@@ -1,7 +1,7 @@
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Context, OmitReason, Receipt, Rule, SectionName } from '../../ports/context.ts'
 import type { Counter } from '../../ports/counter.ts'
 import type { Trust } from '../../ports/message.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 import { explain } from '../../render/explain.ts'
 import { layOut, type RequestPiece } from '../../replay/request-diff.ts'
 import type { RequestLine } from '../../replay/request-line.ts'

@@ -1,10 +1,10 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 import { checkJson } from '../text/check-json.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
-import { utf8Length } from '../text/utf8-length.ts'
 import {
   EPOCH_ID,
   lowerTrust,

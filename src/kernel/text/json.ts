@@ -1,7 +1,7 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import { invalid } from '../../ports/options.ts'
-import { utf8Length } from './utf8-length.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 
 export { checkOptions, invalid, isPlainObject } from '../../ports/options.ts'
 

@@ -1,9 +1,10 @@
 import { checkTools } from '../../kernel/context/head.ts'
 import { checkLabel } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
+import { type Check, optional } from '../../kernel/text/fields.ts'
 import { checkCount, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import type { ToolSpec } from '../../ports/message.ts'
-import { type Check, checkName, list, object, oneOf, optional, texts } from './checks.ts'
+import { checkName, list, object, oneOf, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })
 const use = object({

@@ -1,6 +1,7 @@
 import { checkLabel, checkMessage, checkSize, checkTime } from '../../kernel/log/check-message.ts'
 import { EPOCH_ID, lowerTrust, MAX_ENTRY_BYTES, SUMMARY_ID } from '../../kernel/log/message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
+import { type Check, type Fields, optional } from '../../kernel/text/fields.ts'
 import { checkCount, checkId, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
@@ -8,19 +9,7 @@ import type { Message, MessageInput, Trust } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
 import { TRANSFER_PARTS } from '../../ports/transfer.ts'
 import { checkTitle } from '../sessions.ts'
-import {
-  type Check,
-  checkName,
-  type Fields,
-  ids,
-  isTrue,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  positive,
-  texts,
-} from './checks.ts'
+import { checkName, ids, isTrue, object, oneOf, orNull, positive, texts } from './checks.ts'
 import { checkParts } from './export-options.ts'
 import { FORMAT, type MarkLine, type MessageLine, type TransferLine, VERSION } from './format.ts'
 import type { ReadLine } from './read-lines.ts'

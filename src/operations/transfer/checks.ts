@@ -1,5 +1,6 @@
+import type { Check, Fields } from '../../kernel/text/fields.ts'
 import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 
 /**
  * Longest id of a line, in UTF-8 bytes: the key of a session's register is longer than the
@@ -7,18 +8,10 @@ import { utf8Length } from '../../kernel/text/utf8-length.ts'
  */
 const MOST_NAME_BYTES = 512
 
-/** Contract: throws ERR_INVALID_ARGUMENT where a value is not as it must be. */
-export type Check = (operation: string, argument: string, value: unknown) => unknown
-export type Fields = { readonly [field: string]: Check }
-
 export const orNull =
   (check: Check): Check =>
   (operation, argument, value) =>
     value === null || check(operation, argument, value)
-export const optional =
-  (check: Check): Check =>
-  (operation, argument, value) =>
-    value === undefined || check(operation, argument, value)
 /** A list, each item of which is checked. */
 export const list =
   (check: Check): Check =>

@@ -1,8 +1,8 @@
 import { headOf } from '../../kernel/text/text.ts'
-import { utf8Length } from '../../kernel/text/utf8-length.ts'
 import type { Json } from '../../ports/message.ts'
 import type { EntryKind } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 
 export const FORMAT = 'plimsoll'
 /** Version of the format. */
