@@ -13,11 +13,13 @@ interface Cost {
   readonly objects: number
 }
 
-/** What was asked of all objects in this isolate, from now on. */
+/**
+ * What is asked of objects in this isolate from now on, each by its storage: those of other files
+ * share the isolate, and go on with the work they owe.
+ */
 class Meter {
   readonly #undo: (() => void)[] = []
-  #read = 0
-  #written = 0
+  readonly #rows = new Map<SqlStorage, { read: number; written: number }>()
   #objects = 0
 
   constructor(storage: DurableObjectStorage, namespace: DurableObjectNamespace) {
@@ -30,10 +32,7 @@ class Meter {
           const cursor = exec.call(this, query, ...bindings)
           // Here and no later, since a cursor can be asked in its own object alone; by then it was
           // read.
-          queueMicrotask(() => {
-            meter.#read += cursor.rowsRead
-            meter.#written += cursor.rowsWritten
-          })
+          queueMicrotask(() => meter.#count(this, cursor.rowsRead, cursor.rowsWritten))
           return cursor as never
         },
     )
@@ -43,7 +42,7 @@ class Meter {
       'setAlarm',
       (setAlarm) =>
         function (this: DurableObjectStorage, time, options) {
-          meter.#written++
+          meter.#count(this.sql, 0, 1)
           return setAlarm.call(this, time, options)
         },
     )
@@ -59,17 +58,31 @@ class Meter {
     )
   }
 
-  async of(call: () => Promise<unknown>): Promise<Cost> {
-    this.#read = 0
-    this.#written = 0
+  /** @param objects those whose rows count: the caller's own. */
+  async of(objects: readonly DurableObjectStub[], call: () => Promise<unknown>): Promise<Cost> {
+    this.#rows.clear()
     this.#objects = 0
     await call()
+    const requests = this.#objects
+    const stores = new Set<SqlStorage>()
+    for (const object of objects) {
+      await runInDurableObject(object, (_, { storage }) => {
+        stores.add(storage.sql)
+      })
+    }
+    const sum = (field: 'read' | 'written'): number =>
+      [...stores].reduce((total, store) => total + (this.#rows.get(store)?.[field] ?? 0), 0)
     // What goes on behind the answer belongs to the call too, however long a loaded machine takes.
-    for (let before = -1; before !== this.#read + this.#written; ) {
-      before = this.#read + this.#written
+    for (let before = -1; before !== sum('read') + sum('written'); ) {
+      before = sum('read') + sum('written')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    return { written: this.#written, read: this.#read, objects: this.#objects }
+    return { written: sum('written'), read: sum('read'), objects: requests }
+  }
+
+  #count(store: SqlStorage, read: number, written: number): void {
+    const rows = this.#rows.get(store) ?? { read: 0, written: 0 }
+    this.#rows.set(store, { read: rows.read + read, written: rows.written + written })
   }
 
   end(): void {
@@ -104,10 +117,14 @@ const median = (costs: readonly Cost[], field: keyof Cost): number =>
   costs.map((cost) => cost[field]).toSorted((one, other) => one - other)[costs.length >> 1] ?? 0
 
 /** The median of what `CALLS` calls cost, in a session that has had as many. */
-async function costOf(run: (caller: Caller, path: string, index: number) => Promise<{ status: number }>) {
+async function costOf(
+  run: (caller: Caller, path: string, index: number) => Promise<{ status: number }>,
+  sessionAt: (index: number) => string = () => 'trip',
+) {
   const caller = new Caller()
   const session = 'trip'
-  const stub = env.SESSIONS.getByName(objectName({ ...caller.user, sessionId: session }))
+  const sessionObject = (sessionId: string) => env.SESSIONS.getByName(objectName({ ...caller.user, sessionId }))
+  const stub = sessionObject(session)
   // The demo model, as in development; before the first call, which reads the settings.
   await runInDurableObject(stub, (object) => {
     Object.assign(object as object, { env: { ...env, AUTH: 'development' } })
@@ -116,7 +133,8 @@ async function costOf(run: (caller: Caller, path: string, index: number) => Prom
   const path = `/v1/sessions/${session}`
   const costs: Cost[] = []
   for (let index = 0; index < 2 * CALLS; index++) {
-    const cost = await meter.of(async () => {
+    const objects = [sessionObject(sessionAt(index)), env.USERS.getByName(objectName(caller.user))]
+    const cost = await meter.of(objects, async () => {
       const { status } = await run(caller, path, index)
       expect(status).toBeLessThan(300)
     })
@@ -134,8 +152,9 @@ const round = (index: number) => [
 describe('a call through the whole edge, in rows written and read and in requests to objects', () => {
   it('costs the figures of docs/deploy.md at the median', async () => {
     const figures = {
-      'create a session': await costOf(async (caller, _, index) =>
-        caller.call('POST', '/v1/sessions', { session_id: `new-${index}` }),
+      'create a session': await costOf(
+        (caller, _, index) => caller.call('POST', '/v1/sessions', { session_id: `new-${index}` }),
+        (index) => `new-${index}`,
       ),
       'append one message': await costOf((caller, path, index) =>
         caller.call('POST', `${path}/messages`, { messages: round(index).slice(0, 1) }),
