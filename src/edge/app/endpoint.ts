@@ -1,13 +1,17 @@
-import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
-import type { Context, Handler } from 'hono'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context, Handler, HonoRequest } from 'hono'
 import { checkId, invalid } from '../../kernel/text/json.ts'
-import { etagOf, versionIn } from '../../ports/etag.ts'
+import { etagOf, versionsIn } from '../../ports/etag.ts'
 import type { Answer } from '../objects/answer.ts'
+import type { Condition } from '../objects/condition.ts'
+import type { CallMeta } from '../objects/session-rpc.ts'
 import type { Principal } from '../principal.ts'
+import { limitHeaders } from '../wait-headers.ts'
 import { fromWire } from '../wire.ts'
 import type { AppEnv } from './app-env.ts'
 import { type Body, readJson } from './body.ts'
-import { schemas } from './schemas.ts'
+import { keyedOf, keyIn } from './keyed.ts'
+import { STEP, schemas } from './schemas.ts'
 
 /** What a handler is given: a request that was read and checked. */
 export interface Call<Query, Input> {
@@ -15,12 +19,12 @@ export interface Call<Query, Input> {
   readonly principal: Principal
   readonly query: Query
   readonly body: Input
-  /** Of the body, as it came. */
-  readonly bytes: number
+  /** What goes with a call of an object. */
+  readonly meta: CallMeta
   /** The header `Idempotency-Key`. */
-  readonly opId: string | undefined
-  /** The version in `If-Match`; `null`: there must be none (`If-None-Match: *`). */
-  readonly ifVersion: string | null | undefined
+  readonly key: string | undefined
+  /** What `If-Match` and `If-None-Match` ask for. */
+  readonly condition: Condition
   /** A parameter of the path: an id of 1 to 256 bytes. */
   param(name: string): string
 }
@@ -50,6 +54,8 @@ const PROBLEM = {
   description: 'A refusal',
   content: { 'application/problem+json': { schema: schemas.problem } },
 }
+const NO_BODY: Body<undefined> = { value: undefined, bytes: 0, raw: new Uint8Array() }
+const NO_QUERY = z.strictObject({})
 const PARAMETER = /\{(\w+)\}/g
 
 /** One route: described for OpenAPI, and answered. */
@@ -62,22 +68,26 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
   describe(app, spec)
   const handler: Handler<AppEnv> = async (context) => {
     const { req, var: vars } = context
-    const given: Body<unknown> = body ? await readJson(req.raw) : { value: undefined, bytes: 0 }
+    const given = body ? await readJson(req.raw) : NO_BODY
+    const key = keyIn(req)
+    const keyed = method === 'get' ? undefined : await keyedOf(req, given.raw)
+    const condition = conditionIn(req)
     const answered = await handle({
       context,
       principal: vars.principal,
-      query: (query && fromWire(checked(query, req.query(), 'query'))) as never,
+      query: queryIn(req, query) as never,
       body: (isVerbatim ? given.value : body && fromWire(checked(body, given.value, 'body'))) as never,
-      bytes: given.bytes,
-      opId: idIn(req.header('Idempotency-Key'), 'Idempotency-Key'),
-      ifVersion: expectedIn(req.header('If-Match'), req.header('If-None-Match')),
+      meta: { bytes: given.bytes, ...(keyed && { keyed }) },
+      key,
+      condition,
       param: (name) => checkId('the path', name, req.param(name)),
     })
     if (answered instanceof Response) return answered
     const { etag } = answered
-    const held = req.header('If-None-Match')
+    const { noneMatch } = condition
+    const isHeld = noneMatch === '*' || (etag !== undefined && noneMatch?.includes(etag))
     // RFC 9110, section 13.1.2: what the caller holds is what is there.
-    if (method === 'get' && etag !== undefined && held !== undefined && versionIn(held) === etag)
+    if (method === 'get' && etag !== undefined && isHeld)
       return new Response(null, { status: 304, headers: { ETag: etagOf(etag) } })
     return responseOf(answered, status)
   }
@@ -104,10 +114,13 @@ type CamelKey<Key> = Key extends `${infer Head}_${infer Tail}`
   : Key
 type Opaque = 'input' | 'output' | 'metadata' | 'value' | 'input_schema' | 'review'
 
-function responseOf({ json, etag }: Answer, status: number): Response {
-  const headers = { ...(etag !== undefined && { ETag: etagOf(etag) }) }
+export function responseOf({ json, etag, status: own, limits }: Answer, status: number): Response {
+  const headers = { ...(etag !== undefined && { ETag: etagOf(etag) }), ...limitHeaders(limits) }
   if (json === '') return new Response(null, { status: 204, headers })
-  return new Response(json, { status, headers: { 'Content-Type': 'application/json', ...headers } })
+  return new Response(json, {
+    status: own ?? status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+  })
 }
 
 /** @throws ERR_INVALID_ARGUMENT, with the path of the first thing that is wrong */
@@ -127,20 +140,34 @@ export function checked<Schema extends z.ZodType>(
   throw invalid('the request', `${place}${path ?? ''}`, `is not valid (${issue?.code ?? 'unknown'})`)
 }
 
-function idIn(value: string | undefined, name: string): string | undefined {
-  return value === undefined ? undefined : checkId('the request', name, value)
+/** An id that a URL can hold: it takes `.` and `..` for steps of a path, escaped or not. */
+export function checkName(argument: string, value: string): string {
+  if (STEP.test(value)) throw invalid('the request', argument, 'cannot stand in a URL')
+  return checkId('the request', argument, value)
 }
 
-/** The version that a tag names. @throws ERR_INVALID_ARGUMENT: no tag, or several */
-export function tagIn(header: string, name: string): string {
-  const version = versionIn(header)
-  if (version === undefined) throw invalid('the request', name, 'must be one entity tag')
-  return checkId('the request', name, version)
+/** What a query says. @throws ERR_INVALID_ARGUMENT: a name is unknown here, or there twice */
+export function queryIn(req: HonoRequest, schema: z.ZodType = NO_QUERY): unknown {
+  const given = Object.entries(req.queries())
+  const twice = given.find(([, values]) => values.length !== 1)
+  if (twice) throw invalid('the request', 'query', 'must not name anything twice')
+  return fromWire(checked(schema, Object.fromEntries(given.map(([name, [value]]) => [name, value])), 'query'))
 }
 
-function expectedIn(match: string | undefined, noneMatch: string | undefined): string | null | undefined {
-  if (match !== undefined) return tagIn(match, 'If-Match')
-  return noneMatch === '*' ? null : undefined
+/** @throws ERR_INVALID_ARGUMENT: a header is no list of entity tags */
+function conditionIn(req: HonoRequest): Condition {
+  const match = tagsIn(req, 'If-Match')
+  const noneMatch = tagsIn(req, 'If-None-Match')
+  return { ...(match && { match }), ...(noneMatch && { noneMatch }) }
+}
+
+function tagsIn(req: HonoRequest, name: string): readonly string[] | '*' | undefined {
+  const header = req.header(name)
+  if (header === undefined) return undefined
+  const versions = versionsIn(header)
+  if (!versions) throw invalid('the request', name, 'must be * or entity tags with commas between them')
+  if (versions !== '*') for (const version of versions) checkId('the request', name, version)
+  return versions
 }
 
 function describe(

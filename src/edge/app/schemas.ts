@@ -6,16 +6,24 @@ import { z } from '@hono/zod-openapi'
 import { checkId, checkText } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
 import { needPeer } from '../../ports/peer.ts'
+import { MEDIA_URL } from '../media-url.ts'
 
 // Here, since the schemas below are made at once, and with zod 3 the first of them fails without
 // saying why.
 needPeer('plimsoll/hono', '`zod` 4', z.looseObject)
 
-/** 1 to 256 bytes of well-formed UTF-16. */
-const id = z.string().min(1).max(256).refine(passes(checkId))
+/** What URLs take for a step of a path, escaped or not. */
+export const STEP = /^\.{1,2}$/
+/** 1 to 256 bytes of well-formed UTF-16, which a URL can hold. */
+const id = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine(passes(checkId))
+  .refine((value) => !STEP.test(value))
 /** Of a session. */
 const title = z.string().max(200).refine(passes(checkText))
-const time = z.number().describe('Unix milliseconds (UTC).')
+const time = z.int().min(-8.64e15).max(8.64e15).describe('Unix milliseconds (UTC) that `Date` can hold.')
 const json = z
   .unknown()
   .openapi({ description: 'Any JSON value, of at most 32 levels.' }) as unknown as z.ZodType<Json>
@@ -43,7 +51,7 @@ const part = z
       type: z.literal('media'),
       media_type: z.string(),
       ref: z.string().optional(),
-      url: z.string().optional(),
+      url: z.string().regex(MEDIA_URL).optional(),
       tokens: z.number().optional(),
     }),
     z.strictObject({
@@ -130,7 +138,7 @@ const factInput = z
     review_at: time.optional(),
     expires_at: time.optional(),
     created_at: time.optional(),
-    id: z.string().optional(),
+    id: id.optional(),
   })
   .openapi('FactInput', { example: { kind: 'preference', text: 'Window seats.' } })
 const fact = z
@@ -222,7 +230,7 @@ export const schemas = {
   id,
   certificate,
   auditRecord,
-  auditQuery: z.object({ after: z.string().optional(), first: count.optional() }),
+  auditQuery: z.strictObject({ after: z.string().optional(), first: count.optional() }),
   count,
   message,
   messageInputs,
@@ -237,7 +245,7 @@ export const schemas = {
   append: z
     .strictObject({ messages: messageInputs, round: id.optional(), replaces: id.optional() })
     .openapi('Append', { example: { messages: [{ role: 'user', content: 'Two seats to Turin.' }] } }),
-  history: z.object({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
+  history: z.strictObject({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
   contextCall: z
     .strictObject({
       messages: messageInputs.optional(),
@@ -270,7 +278,7 @@ export const schemas = {
     branches: z.array(z.object({ after: id.nullable(), versions: z.array(id) })),
   }),
   switchTo: z.strictObject({ show: id }).openapi('SwitchTo', { example: { show: 'message-7' } }),
-  factQuery: z.object({
+  factQuery: z.strictObject({
     kinds: list.pipe(z.array(factKind)).optional(),
     project: z.string().optional(),
     all: flag.optional(),
@@ -293,7 +301,7 @@ export const schemas = {
     .strictObject({ session_id: id.optional(), title: title.optional(), project: id.optional() })
     .openapi('CreateSession'),
   changeSession: z.strictObject({ title }),
-  start: z.object({
+  start: z.strictObject({
     query: z.string().optional(),
     project: z.string().optional(),
     budget: count.optional(),
@@ -301,8 +309,8 @@ export const schemas = {
     skills: count.optional(),
     recall: count.optional(),
   }),
-  explain: z.object({ provider: z.enum(['openai', 'anthropic']).optional() }),
-  after: z.object({ after: id.optional() }),
+  explain: z.strictObject({ provider: z.enum(['openai', 'anthropic']).optional() }),
+  after: z.strictObject({ after: id.optional() }),
   document: z.strictObject({ text: z.string() }),
   skill: z.strictObject({
     name: z.string().optional(),
@@ -310,13 +318,13 @@ export const schemas = {
     text: z.string(),
     front_matter: z.string().optional(),
   }),
-  skillQuery: z.object({ after: z.string().optional(), first: count.optional() }),
+  skillQuery: z.strictObject({ after: z.string().optional(), first: count.optional() }),
   recall: z.strictObject({
     query: z.string(),
     sessions: z.union([z.literal('all'), z.array(id)]).optional(),
     first: z.number().optional(),
   }),
-  exportQuery: z.object({
+  exportQuery: z.strictObject({
     parts: list.pipe(z.array(z.enum(['log', 'facts', 'profile', 'checkpoint']))).optional(),
   }),
   claim: z.strictObject({ token: z.string().max(8192) }),

@@ -101,7 +101,8 @@ describe('an answer', () => {
         /\{(\w+)\}/g,
         (_, name: string) => ({ session, fact, message, run: 'current' })[name] ?? 'about',
       )
-      const answered = await caller.call<{ fact?: { id: string } }>(method, url, said)
+      const lines = path.endsWith('/import') ? { 'Content-Type': 'application/jsonl' } : {}
+      const answered = await caller.call<{ fact?: { id: string } }>(method, url, said, lines)
       const route = { method, path }
       if (answered.status >= 300)
         problems.push(`${nameOf(route)} ${answered.status} ${JSON.stringify(answered.body)}`)

@@ -16,6 +16,9 @@ export const UNDESCRIBED: readonly Route[] = [
   { method: 'GET', path: '/v1/sessions/{session}/live' },
   // OpenAI's own, and that of the Model Context Protocol.
   { method: 'POST', path: '/v1/openai/chat/completions' },
+  ...['/v1/openai', '/v1/sessions/{session}/openai'].flatMap((door) =>
+    ['models', 'models/{model}'].map((path) => ({ method: 'GET', path: `${door}/${path}` })),
+  ),
   { method: 'POST', path: '/v1/sessions/{session}/openai/chat/completions' },
   { method: 'ALL', path: '/mcp' },
   { method: 'ALL', path: '/v1/sessions/{session}/mcp' },
@@ -31,9 +34,9 @@ export const described: readonly Route[] = Object.entries(document.paths ?? {}).
   Object.keys(item as object).map((method) => ({ method: method.toUpperCase(), path })),
 )
 
-/** What the router answers, without its middleware. */
+/** What the router answers, without its middleware and what refuses other methods. */
 export const routed: readonly Route[] = app.routes
-  .filter(({ method, path }) => !(method === 'ALL' && (path.endsWith('*') || path === '/v1/guests')))
+  .filter(({ method, path, handler }) => method !== 'ALL' || (path.endsWith('/mcp') && handler.length === 1))
   .map(({ method, path }) => ({ method, path: path.replace(/:(\w+)/g, '{$1}') }))
 
 export const nameOf = ({ method, path }: Route): string => `${method} ${path}`

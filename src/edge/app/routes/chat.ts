@@ -21,9 +21,9 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       isVerbatim: true,
       media: STREAM,
     },
-    async ({ context, principal, param, body, opId, bytes }) => {
+    async ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      const call = { ...(opId !== undefined && { opId }), bytes, messageId: webHost.newId() }
+      const call = { ...meta, messageId: webHost.newId() }
       const { run, stream } = await onSession(context.var.settings, scope, (object) =>
         object.chat(scope, body, call),
       )
@@ -62,10 +62,10 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       summary: 'Stops a run (`current`: the one that goes on now); what was recorded before stays',
       answer: z.object({ stopped: z.boolean() }),
     },
-    ({ context, principal, param }) => {
+    ({ context, principal, param, meta }) => {
       const scope = sessionScope(principal, param('session'))
       const run = param('run')
-      return onSession(context.var.settings, scope, (object) => object.stopChat(scope, run))
+      return onSession(context.var.settings, scope, (object) => object.stopChat(scope, run, meta))
     },
   )
 }

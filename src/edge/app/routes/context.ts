@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import type { AppEnv } from '../app-env.ts'
-import { endpoint, tagIn } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
 import { askSession, onSession, sessionScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
@@ -19,11 +19,8 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.contextCall,
       answer: schemas.context,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'context', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'context', body, meta),
   )
   endpoint(
     app,
@@ -48,9 +45,9 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.compact,
       answer: schemas.any,
     },
-    ({ context, principal, param, body }) => {
+    ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.compact(scope, body))
+      return onSession(context.var.settings, scope, (object) => object.compact(scope, body, meta))
     },
   )
   endpoint(
@@ -62,11 +59,8 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.rewind,
       answer: z.object({ rewind: z.string() }),
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, meta),
   )
   endpoint(
     app,
@@ -88,11 +82,8 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.switchTo,
       answer: schemas.branches,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'switchTo', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'switchTo', body, meta),
   )
   endpoint(
     app,
@@ -114,13 +105,13 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.setCheckpoint,
       answer: schemas.version,
     },
-    ({ context, principal, param, body, ifVersion, opId, bytes }) =>
+    ({ context, principal, param, body, condition, meta }) =>
       askSession(
         context.var.settings,
         sessionScope(principal, param('session')),
         'setCheckpoint',
-        { ...body, ...(ifVersion !== undefined && { ifVersion }) },
-        { ...(opId !== undefined && { opId }), bytes },
+        { ...body, condition },
+        meta,
       ),
   )
   endpoint(
@@ -132,24 +123,12 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.start,
       answer: schemas.any,
     },
-    async ({ context, principal, param, query: { query, project, budget, ...shares } }) => {
-      const header = context.req.header('If-None-Match')
-      const ifNoneMatch = header === undefined || header === '*' ? undefined : tagIn(header, 'If-None-Match')
-      const answered = await askSession(
-        context.var.settings,
-        sessionScope(principal, param('session')),
-        'start',
-        {
-          ...(query !== undefined && { query }),
-          ...(project !== undefined && { project }),
-          budgetTokens: { ...shares, ...(budget !== undefined && { total: budget }) },
-          ...(ifNoneMatch !== undefined && { ifNoneMatch }),
-        },
-      )
-      return answered.json === ''
-        ? new Response(null, { status: 304, headers: { ETag: header ?? '' } })
-        : answered
-    },
+    ({ context, principal, param, query: { query, project, budget, ...shares } }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'start', {
+        ...(query !== undefined && { query }),
+        ...(project !== undefined && { project }),
+        budgetTokens: { ...shares, ...(budget !== undefined && { total: budget }) },
+      }),
   )
   endpoint(
     app,

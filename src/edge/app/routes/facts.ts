@@ -30,11 +30,8 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.factInput,
       answer: schemas.remembered,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'remember', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'remember', body, meta),
   )
   endpoint(
     app,
@@ -45,13 +42,13 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.factChange,
       answer: z.object({ fact: schemas.fact }),
     },
-    ({ context, principal, param, body, bytes }) =>
+    ({ context, principal, param, body, meta }) =>
       askSession(
         context.var.settings,
         sessionScope(principal, param('session')),
         'changeFact',
         { ...body, fact: param('fact') },
-        { bytes },
+        meta,
       ),
   )
   endpoint(
@@ -61,10 +58,14 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       path: '/v1/sessions/{session}/facts/{fact}',
       summary: 'Empties a fact, and what was derived from it, for ever',
     },
-    ({ context, principal, param }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'forget', {
-        fact: param('fact'),
-      }),
+    ({ context, principal, param, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'forget',
+        { fact: param('fact') },
+        meta,
+      ),
   )
   endpoint(
     app,
@@ -86,10 +87,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.factInput,
       answer: schemas.remembered,
     },
-    ({ context, principal, body, opId, bytes }) =>
-      askUser(context.var.settings, userScope(principal), 'remember', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, body, meta }) =>
+      askUser(context.var.settings, userScope(principal), 'remember', body, meta),
   )
 }

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { checkId, invalid } from '../../../kernel/text/json.ts'
 import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
 import type { AppEnv } from '../app-env.ts'
+import { queryIn } from '../endpoint.ts'
 import { onSession, sessionScope } from '../objects.ts'
 
 /**
@@ -10,6 +11,7 @@ import { onSession, sessionScope } from '../objects.ts'
  */
 export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
   app.get('/v1/sessions/:session/live', async ({ req, var: { settings, principal } }) => {
+    queryIn(req)
     const scope = sessionScope(principal, checkId('live', 'session', req.param('session')))
     if (!isUpgrade(req.raw)) throw invalid('live', 'Upgrade', 'must be websocket')
     return onSession(settings, scope, (object) =>

@@ -4,12 +4,13 @@ import { PlimsollError } from '../../../ports/errors.ts'
 import { answer } from '../../objects/answer.ts'
 import { fromWire } from '../../wire.ts'
 import type { AppEnv } from '../app-env.ts'
-import { readJson, readText } from '../body.ts'
+import { checkType, JSON_TYPE, readJson, readText, typeOf } from '../body.ts'
 import { checked, endpoint } from '../endpoint.ts'
+import { keyedOf } from '../keyed.ts'
 import { askUser, onUser, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
-const JSON_TYPE = { 'Content-Type': 'application/json' }
+const MARKDOWN = 'text/markdown'
 
 const document = z.object({ name: z.string(), text: z.string(), version: z.string() }).openapi('Document')
 const skill = z
@@ -38,13 +39,15 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
         'Removes all of the caller: every session, and what they share. 202: there is more than one call removes, and the rest follows',
       answer: schemas.certificate,
     },
-    async ({ context, principal }) => {
+    async ({ context, principal, meta }) => {
       const scope = userScope(principal)
       const { isDone, certificate } = await onUser(context.var.settings, scope, (object) =>
-        object.erase(scope),
+        object.erase(scope, meta),
       )
       const answered = answer(certificate)
-      return isDone ? answered : new Response(answered.json, { status: 202, headers: JSON_TYPE })
+      return isDone
+        ? answered
+        : new Response(answered.json, { status: 202, headers: { 'Content-Type': JSON_TYPE } })
     },
   )
   endpoint(
@@ -73,25 +76,25 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.document,
       answer: written,
     },
-    ({ context, principal, param, body: { text }, ifVersion, opId, bytes }) =>
+    ({ context, principal, param, body: { text }, condition, meta }) =>
       askUser(
         context.var.settings,
         userScope(principal),
         'setDocument',
-        { name: param('name'), text, ...(ifVersion !== undefined && { ifVersion }) },
-        { ...(opId !== undefined && { opId }), bytes },
+        { name: param('name'), text, condition },
+        meta,
       ),
   )
   endpoint(
     app,
     { method: 'delete', path: '/v1/me/profile/{name}', summary: 'Removes a document' },
-    ({ context, principal, param, ifVersion, opId }) =>
+    ({ context, principal, param, condition, meta }) =>
       askUser(
         context.var.settings,
         userScope(principal),
         'deleteDocument',
-        { name: param('name'), ...(ifVersion !== undefined && { ifVersion }) },
-        opId === undefined ? {} : { opId },
+        { name: param('name'), condition },
+        meta,
       ),
   )
   endpoint(
@@ -117,13 +120,15 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       method: 'put',
       path: '/v1/me/skills/{name}',
       summary: 'Writes a skill of at most 64 KiB: a SKILL.md as text/markdown, or its parts as JSON',
-      media: { body: 'text/markdown' },
+      media: { body: MARKDOWN },
       answer: written,
     },
-    async ({ context, principal, param, ifVersion, opId }) => {
-      const { raw } = context.req
-      const isMarkdown = raw.headers.get('Content-Type')?.startsWith('text/markdown')
-      const { value, bytes } = await (isMarkdown ? readText(raw) : readJson(raw))
+    async ({ context, principal, param, condition }) => {
+      const { req } = context
+      checkType(req.raw, MARKDOWN, JSON_TYPE)
+      const isMarkdown = typeOf(req.raw) === MARKDOWN
+      const { value, bytes, raw } = await (isMarkdown ? readText(req.raw) : readJson(req.raw))
+      const keyed = await keyedOf(req, raw)
       return askUser(
         context.var.settings,
         userScope(principal),
@@ -131,22 +136,22 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
         {
           name: param('name'),
           skill: isMarkdown ? value : fromWire(checked(schemas.skill, value, 'body')),
-          ...(ifVersion !== undefined && { ifVersion }),
+          condition,
         } as never,
-        { ...(opId !== undefined && { opId }), bytes },
+        { bytes, ...(keyed && { keyed }) },
       )
     },
   )
   endpoint(
     app,
     { method: 'delete', path: '/v1/me/skills/{name}', summary: 'Removes a skill' },
-    ({ context, principal, param, ifVersion, opId }) =>
+    ({ context, principal, param, condition, meta }) =>
       askUser(
         context.var.settings,
         userScope(principal),
         'deleteSkill',
-        { name: param('name'), ...(ifVersion !== undefined && { ifVersion }) },
-        opId === undefined ? {} : { opId },
+        { name: param('name'), condition },
+        meta,
       ),
   )
   endpoint(

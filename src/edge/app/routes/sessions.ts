@@ -3,8 +3,8 @@ import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
 import { NOTHING } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
-import { readText } from '../body.ts'
-import { endpoint } from '../endpoint.ts'
+import { checkType, readText } from '../body.ts'
+import { checkName, endpoint, responseOf } from '../endpoint.ts'
 import { askSession, askUser, onSession, sessionScope, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
@@ -26,14 +26,20 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     {
       method: 'post',
       path: '/v1/sessions',
-      summary: 'Creates a session; one that is there already stays as it is',
+      summary: 'Creates a session (201); one that is there already stays as it is (200)',
       body: schemas.createSession,
       answer: schemas.session,
       status: 201,
     },
-    ({ context, principal, opId = webHost.newId(), body: { sessionId = opId, ...options } }) => {
-      const scope = sessionScope(principal, sessionId)
-      return onSession(context.var.settings, scope, (object) => object.create(scope, options))
+    async ({ context, principal, key = webHost.newId(), meta, body: { sessionId = key, ...options } }) => {
+      const scope = sessionScope(principal, checkName('session_id', sessionId))
+      const answered = await onSession(context.var.settings, scope, (object) =>
+        object.create(scope, options, meta),
+      )
+      const response = responseOf(answered, 201)
+      if (response.status === 201)
+        response.headers.set('Location', `${context.req.path}/${encodeURIComponent(sessionId)}`)
+      return response
     },
   )
   endpoint(
@@ -58,9 +64,9 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.changeSession,
       answer: schemas.session,
     },
-    ({ context, principal, param, body }) => {
+    ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.title(scope, body))
+      return onSession(context.var.settings, scope, (object) => object.title(scope, body, meta))
     },
   )
   endpoint(
@@ -70,9 +76,9 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       path: '/v1/sessions/{session}',
       summary: 'Removes a session and all that is in it',
     },
-    async ({ context, principal, param }) => {
+    async ({ context, principal, param, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      await onSession(context.var.settings, scope, (object) => object.erase(scope))
+      await onSession(context.var.settings, scope, (object) => object.erase(scope, undefined, meta))
       return NOTHING
     },
   )
@@ -85,11 +91,8 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.append,
       answer: schemas.appended,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'append', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'append', body, meta),
   )
   endpoint(
     app,
@@ -112,10 +115,14 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       summary: 'Empties a message, and what was derived from it, for ever; repeating it changes nothing',
       answer: schemas.certificate,
     },
-    ({ context, principal, param }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'forgetMessage', {
-        message: param('message'),
-      }),
+    ({ context, principal, param, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'forgetMessage',
+        { message: param('message') },
+        meta,
+      ),
   )
   endpoint(
     app,
@@ -128,7 +135,9 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     async ({ context, principal, param }) => {
       const scope = sessionScope(principal, param('session'))
       const n = schemas.count.parse(/^\d{1,2}$/.test(param('n')) ? param('n') : '99')
-      const [entry, { value, bytes }] = [param('entry'), await readText(context.req.raw)]
+      const entry = param('entry')
+      checkType(context.req.raw, 'text/plain')
+      const { value, bytes } = await readText(context.req.raw)
       return onSession(context.var.settings, scope, (object) =>
         object.putPart(scope, { entry, n, text: value }, { bytes }),
       )

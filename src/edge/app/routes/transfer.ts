@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { checkParts } from '../../../operations/transfer/export-options.ts'
 import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
-import { readChunks } from '../body.ts'
+import { checkType, readChunks } from '../body.ts'
 import { endpoint } from '../endpoint.ts'
 import { userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
@@ -64,7 +64,11 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
       media: { body: LINES },
       answer: imported,
     },
-    async ({ context, principal }) =>
-      answer(await importChunks(context.var.settings, userScope(principal), readChunks(context.req.raw))),
+    async ({ context, principal }) => {
+      checkType(context.req.raw, LINES, 'application/x-ndjson')
+      return answer(
+        await importChunks(context.var.settings, userScope(principal), readChunks(context.req.raw)),
+      )
+    },
   )
 }
