@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context, Handler, HonoRequest } from 'hono'
 import { checkId, invalid } from '../../kernel/text/json.ts'
 import { etagOf, versionsIn } from '../../ports/etag.ts'
@@ -10,8 +10,9 @@ import { limitHeaders } from '../wait-headers.ts'
 import { fromWire } from '../wire.ts'
 import type { AppEnv } from './app-env.ts'
 import { type Body, readJson } from './body.ts'
+import { type Description, describe, PARAMETER } from './describe.ts'
 import { keyedOf, keyIn } from './keyed.ts'
-import { STEP, schemas } from './schemas.ts'
+import { STEP } from './schemas.ts'
 
 /** What a handler is given: a request that was read and checked. */
 export interface Call<Query, Input> {
@@ -29,34 +30,18 @@ export interface Call<Query, Input> {
   param(name: string): string
 }
 
-export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** As OpenAPI writes it: `/v1/sessions/{session}`. */
-  readonly path: string
-  readonly summary: string
+export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> extends Description {
   readonly query?: Query
-  /** Of JSON. A body of another kind the handler reads itself: see {@link Endpoint.media}. */
+  /** A body of another kind the handler reads itself: see {@link Description.media}. */
   readonly body?: Input
   /**
    * Whether the body's keys stay as they are: it is not of this library's shapes. Default false.
    */
   readonly isVerbatim?: boolean
-  /** Media type of a body, or of an answer, that is not JSON. */
-  readonly media?: { readonly body?: string; readonly answer?: string }
-  /** What it answers with; none: 204. */
-  readonly answer?: z.ZodType
-  readonly status?: 201
-  /** Whether anybody may ask, without a token. Default: only outside of `/v1`. */
-  readonly isOpen?: true
 }
 
-const PROBLEM = {
-  description: 'A refusal',
-  content: { 'application/problem+json': { schema: schemas.problem } },
-}
 const NO_BODY: Body<undefined> = { value: undefined, bytes: 0, raw: new Uint8Array() }
 const NO_QUERY = z.strictObject({})
-const PARAMETER = /\{(\w+)\}/g
 
 /** One route: described for OpenAPI, and answered. */
 export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
@@ -64,7 +49,9 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
   spec: Endpoint<Query, Input>,
   handle: (call: Call<Camel<z.output<Query>>, Camel<z.output<Input>>>) => Promise<Answer | Response>,
 ): void {
-  const { method, path, query, body, isVerbatim, status = 200 } = spec
+  const { method, path, query, isVerbatim, status = 200 } = spec
+  // Of several kinds its handler reads it.
+  const body = spec.media?.body === undefined ? spec.body : undefined
   describe(app, spec)
   const handler: Handler<AppEnv> = async (context) => {
     const { req, var: vars } = context
@@ -168,48 +155,4 @@ function tagsIn(req: HonoRequest, name: string): readonly string[] | '*' | undef
   if (!versions) throw invalid('the request', name, 'must be * or entity tags with commas between them')
   if (versions !== '*') for (const version of versions) checkId('the request', name, version)
   return versions
-}
-
-function describe(
-  app: OpenAPIHono<AppEnv>,
-  { method, path, summary, query, body, media = {}, answer, status, isOpen }: Endpoint<z.ZodType, z.ZodType>,
-): void {
-  const parameters = [...path.matchAll(PARAMETER)].map(([, name = '']) => ({
-    name,
-    in: 'path' as const,
-    required: true,
-    schema: { type: 'string' as const },
-  }))
-  const content =
-    body !== undefined
-      ? { 'application/json': { schema: body } }
-      : media.body !== undefined && { [media.body]: { schema: { type: 'string' as const } } }
-  app.openAPIRegistry.registerPath(
-    createRoute({
-      method,
-      path,
-      summary,
-      tags: [path.split('/')[2] ?? 'edge'],
-      parameters,
-      security: path.startsWith('/v1') && !isOpen ? [{ bearer: [] }] : [],
-      request: {
-        ...(query && { query: query as never }),
-        ...(content && { body: { content, required: true } }),
-      },
-      responses: {
-        ...(answer || media.answer !== undefined
-          ? {
-              [status ?? 200]: {
-                description: 'Done',
-                content: {
-                  [media.answer ?? 'application/json']: { schema: answer ?? { type: 'string' as const } },
-                },
-              },
-            }
-          : { 204: { description: 'Done' } }),
-        '4XX': PROBLEM,
-        '5XX': PROBLEM,
-      } as never,
-    }),
-  )
 }

@@ -29,7 +29,7 @@ const json = z
   .openapi({ description: 'Any JSON value, of at most 32 levels.' }) as unknown as z.ZodType<Json>
 const record = z.unknown().openapi({
   type: 'object',
-  additionalProperties: true,
+  additionalProperties: {},
   description: 'An object of the app’s own.',
 }) as unknown as z.ZodType<{ readonly [key: string]: Json }>
 const trust = z
@@ -212,19 +212,18 @@ const auditRecord = z
     description: 'That something was done, without any text of what it was done to.',
   })
 
-/** What one model call is given. */
-const context = z
-  .object({
-    lane: z.string(),
-    epoch: z.string(),
-    head: z.string(),
-    fence: z.string(),
-    blocks: z.array(z.looseObject({})),
-    tools: z.array(toolSpec).optional(),
-    receipt: z.looseObject({}),
-    hash: z.string(),
-  })
-  .openapi('Context', { description: 'What one model call is given. docs/context.md has its fields.' })
+/** Parts of other shapes. */
+export const shapes = {
+  json,
+  record,
+  trust,
+  part,
+  role,
+  factKind,
+  toolSpec,
+  time,
+  count: z.int().min(0),
+} as const
 
 export const schemas = {
   id,
@@ -258,19 +257,8 @@ export const schemas = {
       new_epoch: z.boolean().optional(),
     })
     .openapi('ContextCall', { example: { tail: 'It is Monday.' } }),
-  chat: z.looseObject({}).openapi('ChatRequest', {
-    description:
-      'A `message` in words, or what the AI SDK’s `useChat` sends: `messages` with the newest one, `trigger`, `messageId`.',
-    example: { message: 'Two seats to Turin.' },
-  }),
-  context,
-  contextAt: z
-    .object({
-      context,
-      verified: z.boolean(),
-      reason: z.enum(['forgotten', 'unreadable', 'mismatch']).optional(),
-    })
-    .openapi('ContextAt', { description: 'A past context, rebuilt, and whether it is what was sent.' }),
+  /** Read by the object, which has the words for what is wrong. */
+  verbatim: z.looseObject({}),
   rewind: z
     .strictObject({ message: id.optional(), undo: z.union([id, z.literal(true)]).optional() })
     .openapi('Rewind'),
@@ -339,7 +327,6 @@ export const schemas = {
       retry_after: z.number().int().optional(),
     })
     .openapi('Problem', { description: 'RFC 9457 problem details.' }),
-  any: z.looseObject({}),
 } as const
 
 /** Whether a check of the core's lets a value pass. */

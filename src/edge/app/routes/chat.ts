@@ -2,10 +2,10 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
 import { UI_MESSAGE_STREAM_HEADERS } from '../../turn/ui/encoder.ts'
+import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
 import { onSession, sessionScope } from '../objects.ts'
-import { schemas } from '../schemas.ts'
 
 const STREAM = { answer: 'text/event-stream' }
 
@@ -14,10 +14,12 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'chat',
       method: 'post',
       path: '/v1/sessions/{session}/chat',
+      headers: ['Plimsoll-Run'],
       summary: 'Says something, and streams the reply; the run goes on if the client leaves',
-      body: schemas.chat,
+      body: answers.chat,
       isVerbatim: true,
       media: STREAM,
     },
@@ -36,8 +38,11 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
     endpoint(
       app,
       {
+        id: path.endsWith('stream') ? 'joinChat' : 'resumeChat',
         method: 'get',
         path,
+        also: [204],
+        headers: ['Plimsoll-Run'],
         summary: path.endsWith('stream')
           ? 'The run that goes on now; 204: none does'
           : 'A run from its beginning on (`current`: the one that goes on now); 204: there is nothing to resume',
@@ -57,6 +62,7 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'stopChat',
       method: 'delete',
       path: '/v1/sessions/{session}/chat/{run}',
       summary: 'Stops a run (`current`: the one that goes on now); what was recorded before stays',

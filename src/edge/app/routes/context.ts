@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
+import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
 import { askSession, onSession, sessionScope } from '../objects.ts'
@@ -13,11 +14,12 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'buildContext',
       method: 'post',
       path: '/v1/sessions/{session}/context',
       summary: 'What the next model call is given; messages in it are appended first',
       body: schemas.contextCall,
-      answer: schemas.context,
+      answer: answers.context,
     },
     ({ context, principal, param, body, meta }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'context', body, meta),
@@ -25,11 +27,12 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'getContextAt',
       method: 'get',
       path: '/v1/sessions/{session}/context/{message}',
       summary:
         'What the call was given that was made when this message was the newest, without its tail; writes nothing',
-      answer: schemas.contextAt,
+      answer: answers.contextAt,
     },
     ({ context, principal, param }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'contextAt', {
@@ -39,11 +42,12 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'compact',
       method: 'post',
       path: '/v1/sessions/{session}/compact',
       summary: 'Writes the summary that will be needed next; with new_epoch, cuts the window back now',
       body: schemas.compact,
-      answer: schemas.any,
+      answer: answers.compacted,
     },
     ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
@@ -53,6 +57,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'rewind',
       method: 'post',
       path: '/v1/sessions/{session}/rewind',
       summary: 'Hides a message and all that shows after it, or takes that back',
@@ -65,6 +70,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listBranches',
       method: 'get',
       path: '/v1/sessions/{session}/branches',
       summary: 'Places at which a message was edited or a reply made again, with their versions',
@@ -76,6 +82,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'switchBranch',
       method: 'post',
       path: '/v1/sessions/{session}/branches',
       summary: 'Shows a version in the place of the one that shows; answers as GET',
@@ -88,8 +95,10 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'getCheckpoint',
       method: 'get',
       path: '/v1/sessions/{session}/checkpoint',
+      isVersioned: true,
       summary: 'State of the task; its version is the ETag',
       answer: schemas.checkpoint,
     },
@@ -99,8 +108,10 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'setCheckpoint',
       method: 'put',
       path: '/v1/sessions/{session}/checkpoint',
+      isVersioned: true,
       summary: 'Keeps a state of at most 32 KiB, over the version in If-Match if there is one',
       body: schemas.setCheckpoint,
       answer: schemas.version,
@@ -117,11 +128,13 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'getStart',
       method: 'get',
       path: '/v1/sessions/{session}/start',
+      isVersioned: true,
       summary: 'What a model should know when the session starts; 304 where the ETag still holds',
       query: schemas.start,
-      answer: schemas.any,
+      answer: answers.start,
     },
     ({ context, principal, param, query: { query, project, budget, ...shares } }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'start', {
@@ -133,11 +146,12 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'explain',
       method: 'get',
       path: '/v1/sessions/{session}/explain',
       summary: 'Where every character and token of the current request comes from; writes nothing',
       query: schemas.explain,
-      answer: schemas.any,
+      answer: answers.explanation,
     },
     ({ context, principal, param, query }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'explain', query),

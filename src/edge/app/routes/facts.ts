@@ -12,6 +12,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listSessionFacts',
       method: 'get',
       path: '/v1/sessions/{session}/facts',
       summary: 'Facts of the session and of its user, in the order in which they show; at most 512',
@@ -24,6 +25,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'rememberInSession',
       method: 'post',
       path: '/v1/sessions/{session}/facts',
       summary: 'Remembers a fact on the caller’s word; preferences and constraints are kept with the user',
@@ -36,6 +38,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'updateFact',
       method: 'patch',
       path: '/v1/sessions/{session}/facts/{fact}',
       summary: 'Pins, promotes, resolves, reviews or supersedes a fact',
@@ -54,6 +57,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'forgetFact',
       method: 'delete',
       path: '/v1/sessions/{session}/facts/{fact}',
       summary: 'Empties a fact, and what was derived from it, for ever',
@@ -70,6 +74,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listFacts',
       method: 'get',
       path: '/v1/me/facts',
       summary: 'Facts that all of the caller’s sessions share',
@@ -81,6 +86,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'remember',
       method: 'post',
       path: '/v1/me/facts',
       summary: 'Remembers a fact for all of the caller’s sessions',

@@ -6,8 +6,11 @@ import { PlimsollError } from '../../../ports/errors.ts'
 import { MODEL_NAME } from '../../turn/completions/chat.ts'
 import { EVENT_STREAM_HEADERS } from '../../turn/completions/encoder.ts'
 import { chatErrorOf } from '../../turn/completions/error.ts'
+import { ChatCompletionRequest } from '../../turn/completions/request.ts'
+import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readJson } from '../body.ts'
+import { describe } from '../describe.ts'
 import { queryIn } from '../endpoint.ts'
 import { keyedOf } from '../keyed.ts'
 import { onSession, sessionScope } from '../objects.ts'
@@ -21,10 +24,42 @@ const DEFAULT_SESSION = 'default'
  */
 export function openaiRoutes(app: OpenAPIHono<AppEnv>): void {
   for (const door of ['/v1/openai', '/v1/sessions/:session/openai']) {
+    describeDoor(app, door.replace(':session', '{session}'))
     app.post(`${door}/chat/completions`, answered(complete))
     app.get(`${door}/models`, answered(models))
     app.get(`${door}/models/:model`, answered(models))
   }
+}
+
+function describeDoor(app: OpenAPIHono<AppEnv>, door: string): void {
+  const isOfSession = door.includes('{')
+  const id = (name: string): string =>
+    isOfSession ? `session${name}` : name.replace(/^./, (letter) => letter.toLowerCase())
+  const one = { method: 'get', refusal: answers.completionError } as const
+  describe(app, {
+    id: id('ChatCompletion'),
+    method: 'post',
+    path: `${door}/chat/completions`,
+    summary: 'OpenAI’s Chat Completions over a session; with `stream`, server-sent events',
+    body: ChatCompletionRequest,
+    answer: answers.completion,
+    media: { answer: 'text/event-stream' },
+    refusal: answers.completionError,
+  })
+  describe(app, {
+    ...one,
+    id: id('Models'),
+    path: `${door}/models`,
+    summary: 'The one name that a model has here',
+    answer: answers.models,
+  })
+  describe(app, {
+    ...one,
+    id: id('Model'),
+    path: `${door}/models/{model}`,
+    summary: 'The model of that name',
+    answer: answers.model,
+  })
 }
 
 /** Answers, and refuses as OpenAI does. */

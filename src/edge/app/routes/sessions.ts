@@ -13,6 +13,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listSessions',
       method: 'get',
       path: '/v1/sessions',
       summary: 'The caller’s sessions, by id; at most 512 after the one that is named',
@@ -24,8 +25,11 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'createSession',
       method: 'post',
       path: '/v1/sessions',
+      also: [200],
+      headers: ['Location'],
       summary: 'Creates a session (201); one that is there already stays as it is (200)',
       body: schemas.createSession,
       answer: schemas.session,
@@ -45,6 +49,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'getSession',
       method: 'get',
       path: '/v1/sessions/{session}',
       summary: 'One session',
@@ -58,6 +63,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'updateSession',
       method: 'patch',
       path: '/v1/sessions/{session}',
       summary: 'Sets the title, at most 200 characters',
@@ -72,6 +78,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'deleteSession',
       method: 'delete',
       path: '/v1/sessions/{session}',
       summary: 'Removes a session and all that is in it',
@@ -85,6 +92,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'appendMessages',
       method: 'post',
       path: '/v1/sessions/{session}/messages',
       summary: 'Appends messages, all or none; durable when it answers. Idempotency-Key is the op’s id',
@@ -97,6 +105,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listMessages',
       method: 'get',
       path: '/v1/sessions/{session}/messages',
       summary:
@@ -110,6 +119,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'forgetMessage',
       method: 'delete',
       path: '/v1/sessions/{session}/messages/{message}',
       summary: 'Empties a message, and what was derived from it, for ever; repeating it changes nothing',
@@ -127,8 +137,10 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'putPart',
       method: 'put',
       path: '/v1/sessions/{session}/parts/{entry}/{n}',
+      isKeyed: false,
       summary: 'A slice of the JSON of a message that is longer than a body may be: number n, from 0',
       media: { body: 'text/plain' },
     },

@@ -32,6 +32,7 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'exportMe',
       method: 'get',
       path: '/v1/me/export',
       summary:
@@ -57,8 +58,10 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'importMe',
       method: 'post',
       path: '/v1/me/import',
+      isKeyed: false,
       summary:
         'Imports what an export gave, line by line of at most 1 MiB; repeating it goes on where it ended',
       media: { body: LINES },
