@@ -21,8 +21,8 @@ export interface Description {
   /** Further statuses: with the same body, but for 101, 204 and 304. */
   readonly also?: readonly (101 | 200 | 202 | 204)[]
   /**
-   * Whether what is read or written has a version: then the answer has an `ETag`, a read may be 304,
-   * and a write may be bound to it.
+   * Whether what is read or written has a version: then the answer has an `ETag`, a read may be
+   * 304, and a write may be bound to it.
    */
   readonly isVersioned?: true
   /** Headers of an answer beside those that every answer has. */

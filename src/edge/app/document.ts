@@ -7,14 +7,20 @@ const INFO = {
   description: 'Agent memory that never loads past the line: sessions, contexts, facts and chat over HTTP.',
 }
 
-/** Any JSON value. By its name, so that a generated client says what it is. */
-const JSON_SCHEMA = {
-  description: 'Any JSON value, of at most 32 levels.',
-  anyOf: [
-    { type: ['null', 'boolean', 'number', 'string'] },
-    { type: 'array', items: { $ref: '#/components/schemas/Json' } },
-    { type: 'object', additionalProperties: { $ref: '#/components/schemas/Json' } },
-  ],
+/**
+ * Any JSON value, by its name. Objects refer to it, and items of lists do not: TypeScript resolves
+ * an array at once, and would find the type in its own annotation.
+ */
+const JSON_SCHEMAS = {
+  Json: {
+    description: 'Any JSON value, of at most 32 levels.',
+    anyOf: [
+      { type: ['null', 'boolean', 'number', 'string'] },
+      { type: 'array', items: {} },
+      { $ref: '#/components/schemas/JsonObject' },
+    ],
+  },
+  JsonObject: { type: 'object', additionalProperties: { $ref: '#/components/schemas/Json' } },
 }
 const ANY = { $ref: '#/components/schemas/Json' }
 /** What says what a value is; a schema without any of it is for anything. */
@@ -41,7 +47,7 @@ export function documentOf(app: OpenAPIHono<AppEnv>, url: string): OpenApiDocume
   const schemas = Object.entries(components.schemas).map(([name, schema]) => [name, named(schema)])
   return {
     ...(said(rest) as Omit<OpenApiDocument, 'components'>),
-    components: { ...components, schemas: { ...Object.fromEntries(schemas), Json: JSON_SCHEMA } },
+    components: { ...components, schemas: { ...Object.fromEntries(schemas), ...JSON_SCHEMAS } },
   }
 }
 

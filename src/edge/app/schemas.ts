@@ -24,10 +24,12 @@ const id = z
 /** Of a session. */
 const title = z.string().max(200).refine(passes(checkText))
 const time = z.int().min(-8.64e15).max(8.64e15).describe('Unix milliseconds (UTC) that `Date` can hold.')
-const json = z
-  .unknown()
-  .openapi({ description: 'Any JSON value, of at most 32 levels.' }) as unknown as z.ZodType<Json>
-const record = z.unknown().openapi({
+/** What is not there is no JSON: so it is required. */
+const present = z.unknown().refine((value) => value !== undefined)
+const json = present.openapi({
+  description: 'Any JSON value, of at most 32 levels.',
+}) as unknown as z.ZodType<Json>
+const record = present.openapi({
   type: 'object',
   additionalProperties: {},
   description: 'An object of the app’s own.',

@@ -26,7 +26,7 @@ export interface Bound<Result> {
   readonly write: (bound: { readonly ifVersion?: string | null }) => Promise<Result>
 }
 
-/** Writes where a condition holds. @throws ERR_CONFLICT (`version`): it does not; nothing is written */
+/** Writes where a condition holds. @throws ERR_CONFLICT (`version`): it does not */
 export async function whereTrue<Result>({
   operation,
   key,

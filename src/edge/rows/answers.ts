@@ -45,7 +45,7 @@ export interface Claim {
 }
 
 export interface OnceOptions {
-  /** Whether its answer stays when others are forgotten meanwhile: it holds nothing that was said. */
+  /** Whether it stays when others are forgotten meanwhile: it holds nothing that was said. */
   readonly isLasting?: boolean
   /** Contract: whether something is written though it was refused. Default: nothing is. */
   readonly isWritten?: () => boolean

@@ -34,7 +34,7 @@ async function opened() {
 
 const CONFLICT = { status: 409, body: { code: 'ERR_CONFLICT' } }
 
-/** Each route that takes a key: a body, another one, and what there is once the first was written. */
+/** Routes that take a key, with a body and another one. */
 const WRITES: readonly (readonly [
   name: string,
   method: string,

@@ -28,7 +28,8 @@ describe('the description of the API', () => {
         visit(item, `${path}.${key}`)
       }
     }
-    visit(document, '')
+    const { Json: _, ...schemas } = document.components.schemas
+    visit({ ...document, components: { schemas } }, '')
     expect(open).toEqual([])
     expect(JSON.stringify(document)).toContain('"$ref":"#/components/schemas/Json"')
   })
