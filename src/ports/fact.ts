@@ -5,9 +5,9 @@ import type { Sum } from './store.ts'
  * - `finding`: something that was found out. `blocker`: something that is in the way, open or
  *   resolved. `correction`: what is right where something else was believed. These three belong to
  *   one session.
- * - `preference`, `constraint`: what a user likes, and what must or must not be done. Said by the
- *   user, these two are shared by all of the user's sessions; from any other source they stay in
- *   their session until they are promoted.
+ * - `preference`, `constraint`: what a user likes, and what must or must not be done. Remembered on
+ *   the user's word, these two are shared by all of the user's sessions; from any other source, and
+ *   where they were extracted, they stay in their session until they are promoted.
  */
 export type FactKind = 'finding' | 'blocker' | 'correction' | 'preference' | 'constraint'
 
@@ -49,6 +49,11 @@ export interface Fact {
   readonly supersededBy?: string
   /** Whose word raised it to trust `user`: what it was before. */
   readonly promotedFrom?: Trust
+  /**
+   * It was taken from what was said, and nobody asked for it: it stays in its session until it is
+   * promoted, which takes the mark off.
+   */
+  readonly extracted?: true
   /** Unix milliseconds. */
   readonly createdAt: number
   readonly reviewAt: number

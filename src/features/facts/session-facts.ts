@@ -87,14 +87,17 @@ export class SessionFacts {
     return `session/${hashText(JSON.stringify([this.#session.sessionId, checkId('remember', 'opId', opId)]))}`
   }
 
-  /** Remembers what was extracted, whatever becomes of some of it. */
+  /**
+   * Remembers what was extracted, whatever becomes of some of it. All of it stays in this session,
+   * for a text that was pasted may pass for the user's word.
+   */
   async keep(inputs: readonly FactInput[]): Promise<Kept> {
     let fresh = 0
     const left: FactInput[] = []
     const errors: unknown[] = []
     for (const input of inputs) {
       try {
-        if ((await this.remember(input)).status !== 'known') fresh++
+        if (await this.#keep(input)) fresh++
       } catch (error) {
         // What was forgotten stays forgotten, and what has no room is no failure.
         if (isOneOf(error, PASSABLE)) continue
@@ -103,6 +106,16 @@ export class SessionFacts {
       }
     }
     return { fresh, left, errors }
+  }
+
+  /** @returns whether it says something new */
+  async #keep(input: FactInput): Promise<boolean> {
+    checkFields('remember', '', input)
+    const placed = this.#placed(input)
+    await this.#refuseTaken(placed, this.#shared)
+    if (await this.#shared.says(placed)) return false
+    await this.#session.register()
+    return (await this.#own.keep(placed)).status !== 'known'
   }
 
   /**
@@ -178,7 +191,7 @@ export class SessionFacts {
     const { facts, fact: before } = await this.#get('promote', id)
     const { user, memory } = this.#session
     const fact = await facts.promote(id, options)
-    if (fact.trust !== before.trust)
+    if (fact.trust !== before.trust || fact.extracted !== before.extracted)
       await writeAudit(user.store, memory.host, { action: 'promote', target: id })
     await this.share()
     return fact
