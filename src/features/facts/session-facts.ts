@@ -7,11 +7,11 @@ import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactQuery, Remembered } from '../../ports/fact.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
-import { PAGE_ROWS } from '../../ports/store.ts'
+import { type EntriesQuery, PAGE_ROWS } from '../../ports/store.ts'
 import { writeAudit } from '../audit.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFields } from './check-fact.ts'
-import type { Kept } from './extraction.ts'
+import type { Around, Kept } from './extraction.ts'
 import { FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
@@ -32,6 +32,9 @@ const PASSABLE: readonly ErrorCode[] = ['ERR_NOT_FOUND', 'ERR_LIMIT', 'ERR_DUPLI
 const UNFIT: readonly ErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_ENTRY_TOO_LARGE']
 /** Facts that recall looks through: so many pinned ones, and so many others. */
 const RECALLED_FACTS = 512
+
+/** Messages on each side of those that are cut, which say what was pasted among these. */
+const AROUND = 16
 
 const byId = comparing(() => '')
 
@@ -106,6 +109,22 @@ export class SessionFacts {
       }
     }
     return { fresh, left, errors }
+  }
+
+  /** Messages of the log beside some of it. */
+  async around(messages: readonly Message[]): Promise<Around> {
+    const { store } = this.#session
+    const read = async (query: EntriesQuery): Promise<readonly Message[]> => {
+      const { rows } = await store.entries({ ...query, kinds: ['message'] })
+      return rows.flatMap((row) => (row.unreadable ? [] : (messageIn(row) ?? [])))
+    }
+    const [first, last] = [messages[0]?.id, messages.at(-1)?.id]
+    if (first === undefined || last === undefined) return { before: [], after: [] }
+    const [before, after] = await Promise.all([
+      read({ to: first, last: AROUND }),
+      read({ after: last, first: AROUND }),
+    ])
+    return { before, after }
   }
 
   /** @returns whether it says something new */
