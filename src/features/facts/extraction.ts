@@ -20,10 +20,10 @@ const MOST_LEFT = 64
  * list for none. A fact is remembered once by its `id`, so give the same id for the same thing. It
  * stays in its session, unpinned whatever it says, until it is promoted.
  *
- * Its trust is at most that of its `sources`; what names none may be taken from any of the messages,
- * and is as trusted as the least trusted of them. A user's message counts as `import`, since it may
- * have been pasted, unless `typed` names it. It has ten seconds. What it throws stops nothing: it is
- * reported in the receipt.
+ * Its trust is at most that of its `sources`; what names none may be taken from any of the
+ * messages, and is as trusted as the least trusted of them. A user's message counts as `import`,
+ * since it may have been pasted, unless `typed` names it. It has ten seconds. What it throws stops
+ * nothing: it is reported in the receipt.
  */
 export interface Extract {
   (rounds: readonly (readonly Message[])[]): readonly FactInput[] | Promise<readonly FactInput[]>

@@ -16,7 +16,7 @@ const MOST_SENTENCES = 3
  */
 const PLAIN =
   /^(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Emoji_Modifier} .,!?¡¿'’()%&/+:;…€$£¥°@#_。、！？，：・ー〜،؛؟٪\u3000\u00A0\u202F-]|\uFE0F|\p{Extended_Pictographic}\u200D)*$/u
-/** Quotation by single marks, clauses after dashes, lists, comments, headings, addresses of pages. */
+/** Quotation by single marks, clauses after dashes, lists, comments, headings, pages' addresses. */
 const SHAPED = /(?:^|\s)['‘]|\s-+\s|--|^\s*[-•+#・]|^\s*\d+[.)]\s|\/\/|(?:^|\s)#\s|\p{Ll}[.!?:;]\p{Lu}|;\s*$/u
 /** What may stand before a colon in a statement; times of day have no space after theirs. */
 const COLON = /[:：](?!\d)/u

@@ -170,7 +170,7 @@ describe('a text that the user pasted', () => {
   })
 
   it.each([...Object.entries(PASTES), ['all, alone', BARE] as const])(
-    'reaches no system section and no other session, in %s',
+    'reaches no system section and no other session: %s',
     async (_, all) => {
       const masked = all.map(
         (said) => said.map((text) => text.replace(/[\p{L}\p{N}]/gu, 'x')) as unknown as Said,

@@ -21,8 +21,8 @@ export interface Rules {
 const MARKS = /[\u0300-\u036f\u064b-\u0655\u0670]/gu
 
 /**
- * A text in small letters without accents and with one kind of apostrophe, so that rules are written
- * once, and need no flag `i`: with it, each class of letters takes milliseconds to compile.
+ * A text in small letters without accents and with one kind of apostrophe, so that rules are
+ * written once, and need no flag `i`: with it, each class of letters takes milliseconds to compile.
  */
 export function folded(text: string): string {
   return plain(text).toLowerCase()
