@@ -36,7 +36,7 @@ export interface Fact {
   readonly priority: number
   /** 0 to 1. Below 0.5 it is listed as doubtful. */
   readonly confidence: number
-  /** The lowest of its speaker and of its sources. */
+  /** The lowest of its speaker and of its sources: `user` at most. */
   readonly trust: Trust
   /**
    * Ids of the messages that it was taken from, and keys (`fact/<id>`) of facts. What empties one
@@ -84,7 +84,7 @@ export interface FactInput {
   readonly confidence?: number
   /**
    * Of its speaker. The fact's own is the lowest of this and of its sources. Default `user`:
-   * the app speaks for its user.
+   * the app speaks for its user. Never `system`.
    */
   readonly trust?: Trust
   /**

@@ -38,7 +38,7 @@ const CHECKS: {
   pinned: checkPinned,
   priority: checkPriority,
   confidence: checkConfidence,
-  trust: checkLabel,
+  trust: checkTrust,
   sources: checkSources,
   supersedes: checkFactId,
   reviewAt: checkTime,
@@ -156,7 +156,7 @@ export function checkStoredFact(operation: string, id: string, value: unknown, i
     fact.kind === 'blocker' ? ['open', 'resolved'].includes(status ?? '') : status === undefined
   if (!isStatus) throw invalid(operation, 'value.status', 'is not a status of that kind of fact')
   if (supersededBy !== undefined) checkFactId(operation, 'value.supersededBy', supersededBy)
-  if (promotedFrom !== undefined) checkLabel(operation, 'value.promotedFrom', promotedFrom)
+  if (promotedFrom !== undefined) checkTrust(operation, 'value.promotedFrom', promotedFrom)
   if (extracted !== undefined && (extracted !== true || isShared))
     throw invalid(operation, 'value.extracted', 'is true for facts of a session alone, or left out')
   if (review !== undefined) checkReview(operation, 'value.review', review)
@@ -225,6 +225,12 @@ function checkConfidence(operation: string, argument: string, value: unknown): n
   if (typeof value !== 'number' || !(value >= 0 && value <= 1))
     throw invalid(operation, argument, 'must be a number from 0 to 1')
   return value
+}
+
+/** Above the user's own word is only what the app is made with. */
+function checkTrust(operation: string, argument: string, value: unknown): Trust {
+  if (value === 'system') throw invalid(operation, argument, 'must not be system: a fact has user at most')
+  return checkLabel(operation, argument, value)
 }
 
 function checkSources(operation: string, argument: string, value: unknown): readonly string[] {
