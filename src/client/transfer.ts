@@ -10,6 +10,15 @@ export interface ExportOptions {
   readonly parts?: readonly TransferPart[]
 }
 
+export interface ImportOptions {
+  /**
+   * How far labels of the file are believed, at most: `user` for a backup of the caller's own, which
+   * its documents, settings and shared facts are part of; `import` for any other file, which these
+   * are left out of. Default `import`.
+   */
+  readonly trust?: 'user' | 'import'
+}
+
 /** How the last line of an export begins. */
 const END = '{"type":"end"'
 
@@ -41,9 +50,14 @@ export async function* exportLines(
 }
 
 /** Imports what an export gave. */
-export function importText(transport: Transport, text: string, options: CallOptions = {}): Promise<Imported> {
-  return transport.json('POST', pathOf('me', 'import'), {
-    ...options,
+export function importText(
+  transport: Transport,
+  text: string,
+  { signal, timeoutMs, ...query }: ImportOptions & CallOptions = {},
+): Promise<Imported> {
+  return transport.json('POST', pathOf('me', 'import') + queryOf(query), {
+    signal,
+    timeoutMs,
     raw: { type: 'application/jsonl; charset=utf-8', text },
   })
 }

@@ -322,6 +322,11 @@ export const schemas = {
   exportQuery: z.object({
     parts: list.pipe(z.array(z.enum(['log', 'facts', 'profile', 'checkpoint']))).optional(),
   }),
+  importQuery: z.object({
+    trust: z.enum(['user', 'import']).optional().openapi({
+      description: 'How far labels of the file are believed, at most: `import` by default; `user` for one’s own.',
+    }),
+  }),
   claim: z.strictObject({ token: z.string().max(8192) }),
   problem: z
     .looseObject({

@@ -280,7 +280,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * @throws ERR_RATE_LIMIT, as `importInto`
    */
   async importLines(scope: SessionScope, call: ImportCall): Promise<ImportAnswer> {
-    const { lines, isOther, ...given } = call
+    const { lines, isOther, trust, ...given } = call
     const isNew = this.#life.record === undefined
     const home = await this.#life.ensure(scope)
     this.#budgets.take('bytes', lines.length)
@@ -288,7 +288,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const list = (): Promise<void> => listSession(memory, scope, given)
     let answered: ImportAnswer
     try {
-      answered = await importLines(memory, scope, { lines, isOther }, list)
+      answered = await importLines(memory, scope, { lines, isOther, trust }, list)
     } catch (error) {
       // One of that name was removed, and its log is not to come back.
       if (isNew && isPlimsollError(error, 'ERR_CONFLICT')) await this.erase(scope)

@@ -120,6 +120,14 @@ export function markOf({ operation }: LineChecks, line: MarkLine): Mark | undefi
   return mark as unknown as Mark
 }
 
+/**
+ * The most that a message of that role may have: what instructs a model is the app's own, so of a
+ * file that is not, a message of the system is data.
+ */
+export function mostOf({ role }: Message, most: Trust): Trust {
+  return role === 'system' && most !== 'system' ? lowerTrust(most, 'import') : most
+}
+
 /** A message or a summary that is no more trusted than that. */
 export function lowered<Value extends { readonly trust: Trust }>(value: Value, most: Trust): Value {
   const trust = lowerTrust(value.trust, most)
