@@ -12,9 +12,9 @@ export interface ExportOptions {
 
 export interface ImportOptions {
   /**
-   * How far labels of the file are believed, at most: `user` for a backup of the caller's own, which
-   * its documents, settings and shared facts are part of; `import` for any other file, which these
-   * are left out of. Default `import`.
+   * How far labels of the file are believed, at most: `user` for a backup of the caller's own, with
+   * its documents, settings and shared facts; `import` for any other file, without these. Default
+   * `import`.
    */
   readonly trust?: 'user' | 'import'
 }
@@ -53,11 +53,10 @@ export async function* exportLines(
 export function importText(
   transport: Transport,
   text: string,
-  { signal, timeoutMs, ...query }: ImportOptions & CallOptions = {},
+  { trust, ...options }: ImportOptions & CallOptions = {},
 ): Promise<Imported> {
-  return transport.json('POST', pathOf('me', 'import') + queryOf(query), {
-    signal,
-    timeoutMs,
+  return transport.json('POST', pathOf('me', 'import') + queryOf({ trust }), {
+    ...options,
     raw: { type: 'application/jsonl; charset=utf-8', text },
   })
 }

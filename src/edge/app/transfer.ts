@@ -137,7 +137,7 @@ function sectionOf(
   report: ImportReport,
   send: (call: Omit<ImportCall, 'trust'>) => Promise<ImportAnswer>,
 ): ImportSection {
-  const { title, createdAt } = session ?? {}
+  const { title, createdAt, project } = session ?? {}
   let isOther = false
   let texts: string[] = []
   let units = 0
@@ -151,6 +151,7 @@ function sectionOf(
       isOther,
       ...(title !== undefined && { title }),
       ...(createdAt !== undefined && { createdAt }),
+      ...(project !== undefined && { project }),
     })
     isOther = answered.isOther
     report.add(reportIn(answered))

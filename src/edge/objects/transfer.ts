@@ -23,6 +23,7 @@ export interface ImportCall {
   /** What the file says of the session. */
   readonly title?: string
   readonly createdAt?: number
+  readonly project?: string
 }
 
 export interface ImportAnswer {
@@ -35,7 +36,7 @@ export interface ImportAnswer {
 export async function importLines(
   memory: EdgeMemory,
   scope: Scope,
-  { lines, isOther, trust }: Omit<ImportCall, 'title' | 'createdAt'>,
+  { lines, isOther, trust }: Omit<ImportCall, 'title' | 'createdAt' | 'project'>,
   onWrite: () => Promise<void>,
 ): Promise<ImportAnswer> {
   const numbered = JSON.parse(lines) as readonly (readonly [number, ScopeLine])[]

@@ -53,7 +53,12 @@ const LINES: { readonly [type in TransferLine['type']]: Fields } = {
     parts: (operation, _, value) => checkParts(operation, value ?? null),
   },
   user: {},
-  session: { sessionId: checkId, title: optional(checkTitle), createdAt: optional(checkTime) },
+  session: {
+    sessionId: checkId,
+    title: optional(checkTitle),
+    createdAt: optional(checkTime),
+    project: optional(checkId),
+  },
   message: { ...OP, round: checkName, message: anything },
   epoch: MARK,
   summary: MARK,

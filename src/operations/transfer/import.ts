@@ -27,9 +27,9 @@ export interface ImportOptions {
    * - `keep`: as it is, for a backup that the app made and held itself.
    * - `user`: for a file from the user's own hands. Messages of the system are data then, of trust
    *   `import`, and heads whose system text is not this memory's are left out.
-   * - `import`: for a file that nobody vouches for. What has no label and would show as the app's or
-   *   the user's word is left out too (profile, skills, settings, checkpoint, what contexts froze),
-   *   and so are the facts that all sessions share.
+   * - `import`: for a file that nobody vouches for. What has no label and would show as the app's
+   *   or the user's word is left out too (profile, skills, settings, checkpoint, what contexts
+   *   froze), and so are the facts that all sessions share.
    */
   readonly trust?: ImportTrust
 }

@@ -15,7 +15,7 @@ import { contextAt } from '../../../src/operations/context-at.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { rewind } from '../../../src/operations/rewind.ts'
-import { listSessions, titleSession } from '../../../src/operations/sessions.ts'
+import { findSession, listSessions, titleSession } from '../../../src/operations/sessions.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
@@ -451,6 +451,48 @@ describe('an import is refused, with the number of the line,', () => {
   })
 })
 
+describe('the project of a session', () => {
+  it('is exported and listed with it, so that a copy that is opened in it shows the same', async () => {
+    const source = mapStore()
+    const memory = memoryOf(source, { system: 'You are an agent.' })
+    const session = memory.session(TRIP, { project: 'turin' })
+    await session.append({ id: 'q', role: 'user', content: 'Where to?' })
+    await session.facts.remember({ kind: 'finding', text: 'The ferry is booked.' })
+    await session.facts.remember({ kind: 'constraint', text: 'Never fly to Turin.' })
+    await memory.session({ ...ADA, sessionId: 'home' }).append({ role: 'user', content: 'Hi.' })
+    const own = await session.context()
+    for (const trust of ['keep', 'user'] as const)
+      for (const scope of [ADA, TRIP]) {
+        const target = mapStore()
+        const copied = memoryOf(target, { system: 'You are an agent.' })
+        const lines = await linesOf(source, scope)
+        const report = await importInto(copied, scope, lines, { trust })
+        expect([report.skipped.count, report.lowered.count]).toEqual([0, 0])
+        const info = await findSession(copied, ADA, 'trip')
+        expect(info).toMatchObject({ sessionId: 'trip', project: 'turin' })
+        if (scope === TRIP) continue
+        expect(await findSession(copied, ADA, 'home')).not.toHaveProperty('project')
+        const copy = copied.session(TRIP, { project: info?.project ?? '' })
+        expect((await copy.context()).hash).toBe(own.hash)
+        expect((await copied.session(TRIP).context()).hash).not.toBe(own.hash)
+      }
+  })
+
+  it('is refused where it is none', async () => {
+    for (const project of ['', 7, null]) {
+      const session = { type: 'session', sessionId: 'trip', project }
+      const lines = [header('session'), session, { type: 'end', lines: 2 }]
+      await expect(
+        load(
+          mapStore(),
+          TRIP,
+          lines.map((line) => `${JSON.stringify(line)}\n`),
+        ),
+      ).rejects.toMatchObject({ argument: 'lines[2].project' })
+    }
+  })
+})
+
 describe('an import into what is there', () => {
   it('leaves a session alone that has another log', async () => {
     const lines = file(said(1, 'a'), said(2, 'b'), fact('f'))
@@ -877,9 +919,17 @@ describe('trust', () => {
 
   it('of a fact is never system in a file either', async () => {
     const store = mapStore()
-    const lines = [header('session'), { type: 'session', sessionId: 'trip' }, fact('f', {}, { trust: 'system' })]
+    const lines = [
+      header('session'),
+      { type: 'session', sessionId: 'trip' },
+      fact('f', {}, { trust: 'system' }),
+    ]
     await expect(
-      load(store, TRIP, [...lines, { type: 'end', lines: 3 }].map((line) => `${JSON.stringify(line)}\n`)),
+      load(
+        store,
+        TRIP,
+        [...lines, { type: 'end', lines: 3 }].map((line) => `${JSON.stringify(line)}\n`),
+      ),
     ).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT', argument: 'lines[3].value.trust' })
   })
 
