@@ -49,8 +49,8 @@ export interface MeClient {
   export(options?: ExportOptions & CallOptions): AsyncGenerator<string, void, undefined>
   /**
    * Imports what an export gave. What is there already is left; what differs, is left out or
-   * counts for less than it says is reported. Idempotent: after any error, send the same again. A large file may take longer than a call's
-   * time limit: give it a longer one.
+   * counts for less than it says is reported. Idempotent: after any error, send the same again. A
+   * large file may take longer than a call's time limit: give it a longer one.
    *
    * @throws ERR_INVALID_ARGUMENT (with the line), ERR_ENTRY_TOO_LARGE, ERR_RATE_LIMIT; what stands
    * before that is written

@@ -57,7 +57,7 @@ export function importText(
 ): Promise<Imported> {
   return transport.json('POST', pathOf('me', 'import') + queryOf({ trust }), {
     ...options,
-    raw: { type: 'application/jsonl; charset=utf-8', text },
+    raw: { type: 'application/jsonl', text },
   })
 }
 
