@@ -887,6 +887,45 @@ describe('trust', () => {
     expect(await contextAt(app.session(TRIP), 'm')).toMatchObject({ verified: true })
   })
 
+  it('of a user’s own file takes over no head that shows more than that', async () => {
+    const target = mapStore()
+    const shown = (trust: string) => ({ in: 'system', at: 100, name: 'x', text: 'EVIL', trust })
+    const part = (trust: string) => ({ parts: { x: { sections: [shown(trust)], sources: [] } } })
+    const heads = [
+      { system: 'APP', memory: '', tools: '' },
+      { ...part('user'), system: 'APP\n\nEVIL', memory: '', tools: '' },
+      { system: 'APP', memory: 'Data.', tools: '', trust: 'user' },
+      { system: '', memory: '', tools: '' },
+      { ...part('system'), system: 'APP\n\nEVIL', memory: '', tools: '' },
+      { ...part('user'), system: 'EVIL\n\nAPP', memory: '', tools: '' },
+      { system: 'APP', memory: 'Data.', tools: '' },
+    ]
+    const lines = file(...heads.map((head) => register(`head/${hashJson(head)}`, head)))
+    const { skipped } = await importInto(memoryOf(target, { system: 'APP' }), TRIP, lines, { trust: 'user' })
+    expect(skipped.first).toEqual([
+      { line: 6, reason: 'its system text is not this memory’s' },
+      { line: 7, reason: 'its system text is not this memory’s' },
+      { line: 8, reason: 'its system text is not this memory’s' },
+      { line: 9, reason: 'its memory text is above user' },
+    ])
+  })
+
+  it('of what was extracted is for a session, and true', async () => {
+    for (const [scope, extracted] of [
+      [TRIP, 1],
+      [TRIP, false],
+      [ADA, true],
+    ] as const) {
+      const first = scope === TRIP ? { type: 'session', sessionId: 'trip' } : { type: 'user' }
+      const kind = { kind: 'preference', trust: 'user', confidence: 1, extracted }
+      const lines = [header(scope === TRIP ? 'session' : 'user'), first, fact('f', {}, kind)]
+      const text = [...lines, { type: 'end', lines: 3 }].map((line) => `${JSON.stringify(line)}\n`)
+      await expect(load(mapStore(), scope, text)).rejects.toMatchObject({
+        argument: 'lines[3].value.extracted',
+      })
+    }
+  })
+
   it('that falls is counted, with its line, where the line is written', async () => {
     const lines = [
       header('session'),
