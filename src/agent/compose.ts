@@ -42,6 +42,8 @@ export interface Proposed {
   readonly tail: readonly TailSection[]
   readonly nudges: readonly { readonly by: string; readonly text: string }[]
   readonly limits?: Limits
+  /** Why no tool may be called any more. */
+  readonly last?: Stop
   readonly stop?: Stop
 }
 
@@ -106,6 +108,7 @@ class Running implements ComposedHooks {
     const tail: TailSection[] = []
     const nudges: { by: string; text: string }[] = []
     let limits: Limits | undefined
+    let last: Stop | undefined
     let stop = this.#broken
     for (const { middleware, hooks } of this.#started) {
       if (stop) break
@@ -124,9 +127,10 @@ class Running implements ComposedHooks {
         tail.push({ name, text: proposal.nudge })
         nudges.push({ by: name, text: proposal.nudge })
       }
+      if (proposal.last) last ??= { by: name, reason: proposal.last.reason }
       if (proposal.limits) limits = { ...limits, ...proposal.limits }
     }
-    return { tail, nudges, ...(limits && { limits }), ...(stop && { stop }) }
+    return { tail, nudges, ...(limits && { limits }), ...(last && { last }), ...(stop && { stop }) }
   }
 
   async afterModelCall(end: ModelCallEnd): Promise<Stop | undefined> {
@@ -198,7 +202,7 @@ function checkProposal(proposal: Proposal | undefined): Proposal | undefined {
   if (!proposal) return undefined
   if (!isPlainObject(proposal as unknown))
     throw invalid('beforeModelCall', 'the proposal', 'must be an object')
-  const { tail = [], nudge, limits, stop } = proposal
+  const { tail = [], nudge, limits, last, stop } = proposal
   for (const section of tail) {
     if (!SECTION_NAME.test(section.name))
       throw invalid('beforeModelCall', 'tail.name', 'must be 1 to 64 letters, digits, dashes or underscores')
@@ -207,6 +211,7 @@ function checkProposal(proposal: Proposal | undefined): Proposal | undefined {
   if (nudge !== undefined) checkText('beforeModelCall', 'nudge', nudge)
   if (limits !== undefined && !isPlainObject(limits))
     throw invalid('beforeModelCall', 'limits', 'must be an object')
+  if (last !== undefined) checkText('beforeModelCall', 'last.reason', last.reason)
   if (stop !== undefined) checkText('beforeModelCall', 'stop.reason', stop.reason)
   return proposal
 }

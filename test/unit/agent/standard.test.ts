@@ -6,8 +6,6 @@ import { factSheet } from '../../../src/agent/fact-sheet.ts'
 import { memoryTools } from '../../../src/agent/memory-tools.ts'
 import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
-import { type ProgressOptions, progress } from '../../../src/agent/progress.ts'
-import type { Json } from '../../../src/index.ts'
 import type { FullSession } from '../../contract/full-memory.ts'
 import { open } from './support.ts'
 
@@ -37,85 +35,6 @@ describe('budget', () => {
   it('never says that more is used than is', async () => {
     const hooks = start(budget({ limit: 1_000, getTokensUsed: () => 899 }))
     expect((await ask(hooks))?.nudge).toMatch(/^89 % of the token budget is used \(899 of 1000\)/)
-  })
-})
-
-describe('progress', () => {
-  /** One step for each list of calls; what is said before the step after it. */
-  const walk = async (
-    options: ProgressOptions,
-    steps: readonly (readonly { name?: string; input?: Json; output?: Json; isError?: boolean }[])[],
-  ): Promise<readonly string[]> => {
-    const hooks = start(progress(options))
-    const said: string[] = []
-    for (const [at, calls] of steps.entries()) {
-      await ask(hooks, at + 1)
-      for (const { name = 'act', input = {}, output = 'fine', isError = false } of calls) {
-        const call: AgentCall = { entry: `${at}`, index: 0, callId: 'a', name, input }
-        await hooks.afterTool?.({ step: at + 1, call, status: 'ok', output, isError, signal })
-      }
-    }
-    const last = await ask(hooks, steps.length + 1)
-    said.push(last?.nudge ?? last?.stop?.reason ?? '')
-    return said
-  }
-  const patient = { sameCall: 99, sameError: 99, stale: 99 }
-
-  it('takes the same error for one of the same tool, and an output that reads alike for none', async () => {
-    const failed = (name: string, isError = true) => [{ name, output: 'Error: no', isError }]
-    const options = { ...patient, sameError: 2 }
-    expect(await walk(options, [failed('one'), failed('one')])).toEqual([
-      expect.stringContaining('the same error of one 2 times or more'),
-    ])
-    expect(await walk(options, [failed('one'), failed('two')])).toEqual([''])
-    expect(await walk(options, [failed('one', false), failed('one', false)])).toEqual([''])
-  })
-
-  it('takes the same call for one of the same tool', async () => {
-    const options = { ...patient, sameCall: 2 }
-    const named = (name: string) => [{ name, input: { a: 1 } }]
-    expect(await walk(options, [named('one'), named('two')])).toEqual([''])
-    expect(await walk(options, [named('one'), named('one')])).toEqual([
-      expect.stringContaining('the same call 2 times or more: one'),
-    ])
-  })
-
-  it('tells what it saw first of several', async () => {
-    const both = { name: 'one', output: 'Error: no', isError: true }
-    const [said] = await walk({ ...patient, sameCall: 2, sameError: 2 }, [
-      [both],
-      [both, { ...both, name: 'two' }],
-    ])
-    expect(said).toContain('the same call 2 times or more: one')
-    const calls = [{ name: 'one' }, { name: 'two' }]
-    expect((await walk({ ...patient, sameCall: 2 }, [calls, calls]))[0]).toContain('2 times or more: one')
-    const [other] = await walk({ ...patient, sameError: 1 }, [[both, { ...both, name: 'two' }]])
-    expect(other).toContain('the same error of one')
-  })
-
-  it('finds new names in arguments as well as in results', async () => {
-    for (const one of ['input', 'output'] as const) {
-      const steps = ['/a/first.txt', '/a/second.txt', '/a/third.txt'].map((path) => [{ [one]: { path } }])
-      expect(await walk({ ...patient, stale: 1 }, steps)).toEqual([''])
-    }
-  })
-
-  it('does not take a step for one that got on because it was not stuck', async () => {
-    const hooks = start(progress({ ...patient, sameCall: 2, nudges: 1 }))
-    const said: unknown[] = []
-    for (const [at, input] of [1, 1, 2, 2].entries()) {
-      said.push(await ask(hooks, at + 1))
-      const call: AgentCall = { entry: `${at}`, index: 0, callId: 'a', name: 'act', input }
-      await hooks.afterTool?.({ step: at + 1, call, status: 'ok', output: null, isError: false, signal })
-    }
-    said.push(await ask(hooks, 5))
-    expect(said.map((one) => Object.keys(one ?? {}).join())).toEqual(['', '', 'nudge', '', 'stop'])
-  })
-
-  it('refuses thresholds that are none', () => {
-    for (const name of ['sameCall', 'sameError', 'stale', 'nudges'])
-      for (const value of name === 'nudges' ? [-1, 0.5] : [0, -1, 0.5])
-        expect(() => progress({ [name]: value })).toThrow(invalid(name))
   })
 })
 
