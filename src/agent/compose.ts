@@ -1,4 +1,4 @@
-import { checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
+import { checkOptions, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Limits, TailSection } from '../ports/session.ts'
 import type {
@@ -18,6 +18,8 @@ import { Aborted, type Bounds, within } from './within.ts'
 const HOOK_TIMEOUT_MS = 5_000
 /** What a section of the tail may be called. */
 const SECTION_NAME = /^[\w-]{1,64}$/
+
+const PROPOSAL = ['tail', 'nudge', 'limits', 'last', 'stop']
 
 /** Middleware in the order in which it runs. */
 export interface Composed {
@@ -202,6 +204,7 @@ function checkProposal(proposal: Proposal | undefined): Proposal | undefined {
   if (!proposal) return undefined
   if (!isPlainObject(proposal as unknown))
     throw invalid('beforeModelCall', 'the proposal', 'must be an object')
+  checkOptions('beforeModelCall', 'the proposal', proposal, PROPOSAL)
   const { tail = [], nudge, limits, last, stop } = proposal
   for (const section of tail) {
     if (!SECTION_NAME.test(section.name))

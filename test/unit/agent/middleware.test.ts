@@ -9,6 +9,7 @@ import {
   type Hooks,
   type Middleware,
   mapStore,
+  type Proposal,
   type RunAgentOptions,
   runAgent,
   type Script,
@@ -279,6 +280,22 @@ describe('standardMiddleware', () => {
       expectLints(context)
     }
     expect((await eventsOf(running)).filter(({ type }) => type === 'nudge')).toHaveLength(2)
+  })
+})
+
+describe('a proposal', () => {
+  it('that is unknown is the failure of its middleware, and nothing of it holds', async () => {
+    const model = scriptedModel(['Done.'])
+    const propose = (proposal: object): Middleware => ({
+      name: 'own',
+      order: 1,
+      kind: 'enricher',
+      start: () => ({ beforeModelCall: () => proposal as Proposal }),
+    })
+    const running = run({ model, middleware: [propose({ nudge: 'Go on.', messages: [] })] })
+    await running
+    expect(tails(model)).toEqual([''])
+    expect(failuresIn(await eventsOf(running))).toEqual(['own beforeModelCall'])
   })
 })
 

@@ -32,6 +32,20 @@ describe('budget', () => {
     }
   })
 
+  it('counts the run’s own calls where it is not told how: what was reported, or else predicted', async () => {
+    const hooks = start(budget({ limit: 100 }))
+    const askWith = (input: number, cached: number, uncached: number, output: number) =>
+      hooks.beforeModelCall?.({
+        step: 1,
+        usage: { predicted: { input, cached: 0 }, reported: { cached, uncached, output } },
+        signal,
+      })
+    expect(await askWith(99, 0, 0, 0)).toMatchObject({ nudge: expect.stringContaining('(99 of 100)') })
+    expect(await askWith(50, 40, 30, 29)).toBeUndefined()
+    expect(await askWith(50, 40, 30, 30)).toEqual({ stop: { reason: 'budget' } })
+    expect(await askWith(100, 0, 0, 0)).toEqual({ stop: { reason: 'budget' } })
+  })
+
   it('never says that more is used than is', async () => {
     const hooks = start(budget({ limit: 1_000, getTokensUsed: () => 899 }))
     expect((await ask(hooks))?.nudge).toMatch(/^89 % of the token budget is used \(899 of 1000\)/)
@@ -104,6 +118,10 @@ describe('context filter', () => {
     expect(await ask(hooks, 2)).toEqual({ limits: { window: { max: { rounds: 0 } } } })
     expect(await ask(hooks, 3)).toEqual({ limits: { window: { max: { rounds: 3 } }, toolOutput } })
     expect(await ask(start(contextFilter()))).toBeUndefined()
+    expect(await ask(start(contextFilter({ rounds: 4, keep: 4 })))).toEqual({
+      limits: { window: { max: { rounds: 4 }, keep: { rounds: 4 } } },
+    })
+    expect(() => contextFilter({ keep: 4 })).toThrow(invalid('keep'))
   })
 })
 
