@@ -96,7 +96,11 @@ class Running implements ComposedHooks {
     const { session } = run
     this.#started = ordered.flatMap((middleware): Started[] => {
       try {
-        const hooks = middleware.start({ ...(session && { session }), now: () => run.now() })
+        const hooks = middleware.start({
+          ...(session && { session }),
+          now: () => run.now(),
+          newId: () => run.newId(),
+        })
         return [{ middleware, hooks }]
       } catch (error) {
         this.#broken ??= this.#failed(middleware, 'start', error)

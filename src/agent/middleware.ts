@@ -51,6 +51,8 @@ export interface RunInfo {
   readonly session?: AgentSession
   /** Unix milliseconds. */
   now(): number
+  /** A fresh id, unique for ever. */
+  newId(): string
 }
 
 export interface Signalled {

@@ -252,6 +252,7 @@ function createState(
     hooks: composed.start({
       ...(session && { session }),
       now: () => host.now(),
+      newId: () => host.newId(),
       host,
       signal,
       hookTimeoutMs: timeouts.hook,

@@ -314,7 +314,7 @@ describe('observability', () => {
         middleware: standardMiddleware({ observability: { sink: (record) => void records.push(record) } }),
       }),
     ).rejects.toThrow('down')
-    expect(records.map(({ type, count, ms, status }) => [type, count, ms, status])).toEqual([
+    expect(records.map(({ type, count, start, end, status }) => [type, count, end - start, status])).toEqual([
       ['model', 1, 0, 'ok'],
       ['tool', 1, 5, 'ok'],
       ['model', 2, 0, 'ok'],

@@ -11,7 +11,7 @@ import { open } from './support.ts'
 
 const signal = new AbortController().signal
 const usage = { predicted: { input: 0, cached: 0 }, reported: { cached: 0, uncached: 0, output: 0 } }
-const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now })
+const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now, newId: () => 'run-1' })
 const ask = async (
   { beforeModelCall }: Hooks,
   step = 1,
@@ -145,7 +145,12 @@ describe('observability', () => {
     }
     for (const one of calls)
       await hooks.afterTool?.({ step: 1, call: one, status: 'ok', output: 1, isError: false, signal })
-    expect(records.map(({ ms }) => ms)).toEqual([30, 20, 10])
+    expect(records.map(({ start, end }) => [start, end])).toEqual([
+      [100, 130],
+      [110, 130],
+      [120, 130],
+    ])
+    expect(new Set(records.map(({ spanId }) => spanId)).size).toBe(3)
   })
 
   it('takes no time for a call that nobody saw begin, or not again', async () => {
@@ -163,7 +168,7 @@ describe('observability', () => {
         isError: false,
         signal,
       })
-    expect(records.map(({ ms }) => ms)).toEqual([10, 0])
+    expect(records.map(({ start, end }) => end - start)).toEqual([10, 0])
   })
 
   it('tells what a call took, and is awaited', async () => {
@@ -179,10 +184,45 @@ describe('observability', () => {
     await hooks.afterModelCall?.({ step: 1, usage, signal, status: 'ok', call: spent } as never)
     expect(ended).toBe(true)
     await hooks.afterModelCall?.({ step: 2, usage, signal, status: 'failed', error: 1 })
-    expect(records).toEqual([
-      { type: 'model', step: 1, count: 1, ms: 0, status: 'ok', usage: spent },
-      { type: 'model', step: 2, count: 2, ms: 0, status: 'failed' },
+    expect(records).toMatchObject([
+      { type: 'model', step: 1, count: 1, status: 'ok', usage: spent },
+      { type: 'model', step: 2, count: 2, status: 'failed' },
     ])
+  })
+
+  it('gives spans of one trace: a tool call is a child of the model call that asked for it', async () => {
+    const recordsOf = async (id: string): Promise<readonly CallRecord[]> => {
+      const records: CallRecord[] = []
+      const { start } = observability({ sink: (record) => void records.push(record) })
+      const hooks = start({ now: () => 5, newId: () => id })
+      for (const step of [1, 2]) {
+        const end = { step, usage, signal, status: 'failed', error: 1 } as const
+        await hooks.afterModelCall?.(end)
+        const ended = {
+          step,
+          call: call(`${step}`, 0),
+          status: 'ok',
+          output: 1,
+          isError: false,
+          signal,
+        } as const
+        await hooks.afterTool?.(ended)
+      }
+      return records
+    }
+    const records = await recordsOf('one')
+    const [first, tool, second] = records
+    expect(records.every(({ traceId }) => traceId === first?.traceId)).toBe(true)
+    expect(first).toMatchObject({
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      spanId: expect.stringMatching(/^[0-9a-f]{16}$/),
+      parentId: second?.parentId,
+      start: 5,
+      end: 5,
+    })
+    expect(tool?.parentId).toBe(first?.spanId)
+    expect(new Set(records.map(({ spanId }) => spanId)).size).toBe(4)
+    expect((await recordsOf('two'))[0]?.traceId).not.toBe(first?.traceId)
   })
 
   it('watches nothing where nobody listens', () => {
