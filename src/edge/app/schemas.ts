@@ -37,6 +37,8 @@ const record = present.openapi({
 const trust = z
   .enum(['system', 'user', 'assistant', 'import', 'tool', 'web'])
   .openapi('Trust', { description: 'Where a text came from, from most to least trusted.' })
+/** Of a fact: nothing is above its user's own word. */
+const factTrust = trust.exclude(['system']).openapi('FactTrust')
 const text = z.strictObject({ type: z.literal('text'), text: z.string() })
 const part = z
   .discriminatedUnion('type', [
@@ -134,7 +136,7 @@ const factInput = z
     pinned: z.boolean().optional(),
     priority: z.number().optional(),
     confidence: z.number().optional(),
-    trust: trust.optional(),
+    trust: factTrust.optional(),
     sources: z.array(z.string()).optional(),
     supersedes: z.string().optional(),
     review_at: time.optional(),
@@ -154,11 +156,12 @@ const fact = z
     pinned: z.boolean(),
     priority: z.number(),
     confidence: z.number(),
-    trust,
+    trust: factTrust,
     sources: z.array(z.string()),
     supersedes: z.string().optional(),
     superseded_by: z.string().optional(),
-    promoted_from: trust.optional(),
+    promoted_from: factTrust.optional(),
+    extracted: z.literal(true).optional(),
     created_at: time,
     review_at: time,
     expires_at: time.optional(),
@@ -316,6 +319,12 @@ export const schemas = {
   }),
   exportQuery: z.strictObject({
     parts: list.pipe(z.array(z.enum(['log', 'facts', 'profile', 'checkpoint']))).optional(),
+  }),
+  importQuery: z.strictObject({
+    trust: z.enum(['user', 'import']).optional().openapi({
+      description:
+        'How far labels of the file are believed, at most: `import` by default; `user` for one’s own.',
+    }),
   }),
   claim: z.strictObject({ token: z.string().max(8192) }),
   problem: z
