@@ -275,6 +275,22 @@ describe('an Idempotency-Key', () => {
     }
   })
 
+  it('is answered from nothing in a session that learns of what another one forgot', async () => {
+    const { caller, session, at, keyed } = await opened()
+    const other = `/v1/sessions/${await caller.session()}`
+    const fact = { kind: 'preference', text: 'Forget me.', id: 'f1' }
+    await keyed('POST', `${at}/facts`, fact, 'k')
+    await caller.call('GET', `${other}/facts`)
+    expect((await caller.call('DELETE', `${other}/facts/f1`)).status).toBeLessThan(300)
+    await vi.waitFor(async () => {
+      expect((await caller.call('GET', `${at}/facts`)).body).toEqual({ facts: [] })
+    })
+    const left = await runInDurableObject(sessionObject(caller.user, session), (_, { storage: { sql } }) =>
+      sql.exec('SELECT * FROM plimsoll_edge_answer').toArray(),
+    )
+    expect(left).toEqual([])
+  })
+
   it('of a chat gives its stream again by the run, and another message is a conflict', async () => {
     await useDemoModel()
     const { caller, session, at, text, keyed, messages } = await opened()
