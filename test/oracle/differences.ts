@@ -27,6 +27,27 @@ export interface WantedDifference {
 
 export const wanted: readonly WantedDifference[] = [
   {
+    changelog: 'keyed by a random secret of the session',
+    holds: isSecretCounted,
+  },
+  {
+    changelog: 'begins an epoch in the session, whatever showed',
+    isLasting: true,
+    holds: isBegunByForgetting,
+  },
+  {
+    changelog: 'Ids of extracted facts say where a sentence stood',
+    isLasting: true,
+    holds: isOtherOrder,
+  },
+  {
+    changelog: '`contextAt` of a time before it says `forgotten`',
+    holds: ({ command, path, is }) =>
+      command.kind === 'contextAt' &&
+      ['verified', 'reason'].includes(String(path.at(-1))) &&
+      textIn(at(is, ['outcome', 'ok']), 'reason') === 'forgotten',
+  },
+  {
     changelog: '`receipt.exceeded` where the newest step needs more than a limit',
     holds: ({ path, old }) => path.at(-1) === 'exceeded' && path.at(-2) === 'receipt' && old === undefined,
   },
@@ -112,6 +133,46 @@ export const wanted: readonly WantedDifference[] = [
       String(old) === String(now).replace('editMessage/', 'append/'),
   },
 ]
+
+/** Where lines are counted: in records of the audit, and in what an import did. */
+const COUNTS = /^(?:counts\.(?:lines|log)|log\.(?:written|there))$/
+/** Sessions of one history, each of which has a secret at most. */
+const MOST_SESSIONS = 8
+
+/** Whether a session's secret is counted too, among lines or among what was imported. */
+function isSecretCounted({ path, old, new: now }: Difference): boolean {
+  const more = Number(now) - Number(old ?? 0)
+  return COUNTS.test(path.slice(-2).join('.')) && more > 0 && more <= MOST_SESSIONS
+}
+
+/**
+ * Whether an epoch ends since something was forgotten that did not show in it, or that showed in
+ * its head: to the older build these were none, or another cause.
+ */
+function isBegunByForgetting({ step, path }: Difference, { first, second }: Played): boolean {
+  const [raced, place] = path
+  const of = ({ steps }: Result): Step | undefined =>
+    raced === 'raced' ? steps[step]?.raced?.[Number(place)] : steps[step]
+  const [old, now] = [first, second].map((result) => field(receiptOf(of(result)), 'epoch'))
+  if (isObject(now)) return textIn(now, 'cause') === 'forget' && JSON.stringify(old) !== JSON.stringify(now)
+  // What is not saved has no cause.
+  const asked = of(second)
+  const tab = asked && tabOf(second, step, asked)
+  if (now === undefined || !tab) return false
+  for (const { step: before, tab: own } of stepsBefore(second, step)) {
+    if (FORGETTING.includes(before.command.kind) && own.store === tab.store) return true
+    if (isObject(field(receiptOf(before), 'epoch')) && isSameSession(own, tab)) return false
+  }
+  return false
+}
+
+/** Whether extracted facts of one rank stand in another order: that of their ids, which are hashes. */
+function isOtherOrder({ old, new: now }: Difference): boolean {
+  const sorted = (value: Json | undefined): string => String(value).split('\n').sort().join('\n')
+  return typeof old === 'string' && typeof now === 'string' && sorted(old) === sorted(now)
+}
+
+const FORGETTING: readonly string[] = ['forget', 'userForget', 'runDueWork', 'import']
 
 /** What a receipt calls what features show in the tail. */
 const TAILS = ['news', 'recall', 'checkpoint']

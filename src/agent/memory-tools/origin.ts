@@ -1,8 +1,10 @@
 import { areNear } from '../../features/facts/near-duplicates.ts'
 import { RECALLED } from '../../features/recall/lexical-recall.ts'
+import { storedKey } from '../../kernel/context/secret.ts'
 import { asText } from '../../kernel/count.ts'
 import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
+import { kernelOf } from '../../operations/kernel-of.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import type { ToolSession } from '../agent-session.ts'
@@ -46,7 +48,9 @@ export async function originOf(
   const { round, entry } = await roundOf(session, callId)
   // Models and recordings use ids of calls again, so the entry and what was asked are part of the
   // name.
-  const hash = hashText(JSON.stringify([session.sessionId, entry ?? round[0]?.id ?? '', callId, name, input]))
+  const key = await storedKey(kernelOf('memory', session))
+  const asked = [session.sessionId, entry ?? round[0]?.id ?? '', callId, name, input]
+  const hash = hashText(JSON.stringify(asked), key)
   const said = round.map(trustOf).reduce<Trust>(lowerTrust, 'assistant')
   return {
     id: `m-${hash.slice(0, ID_DIGITS)}`,

@@ -1,3 +1,4 @@
+import { hashText } from '../../kernel/text/hash.ts'
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
 import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
@@ -44,6 +45,7 @@ const SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_run (place INTEGER PRIMARY KEY, id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
     status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER)`,
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_chunk (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS plimsoll_edge_run_secret (secret TEXT NOT NULL)`,
 ]
 /**
  * Most bytes of one run's stream; with the number of runs that leaves, all numbers are exact in
@@ -94,6 +96,24 @@ export class RunTables {
       endedAt,
       place,
     )
+  }
+
+  /**
+   * What stands for a name that is only compared. It may be a hash of what was said: so it is keyed
+   * by a secret of this object.
+   *
+   * @param newSecret where there is none yet
+   */
+  hide(name: string, newSecret: () => string): string {
+    const [row] = this.#all('SELECT secret FROM plimsoll_edge_run_secret')
+    const secret = (row?.secret as string | undefined) ?? newSecret()
+    if (!row) this.#all('INSERT INTO plimsoll_edge_run_secret VALUES (?)', secret)
+    return this.#seal().hide(hashText(name, secret))
+  }
+
+  /** From now on other names stand for the same: nobody can try what was hidden. */
+  forgetSecret(): void {
+    this.#all('DELETE FROM plimsoll_edge_run_secret')
   }
 
   newest(): RunRow | undefined {

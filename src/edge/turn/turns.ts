@@ -2,7 +2,6 @@ import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { EdgeSession } from '../features.ts'
-import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
 import { hookedModel } from './hooked-model.ts'
 import type { ChatRequest, RequestKey, TurnOutcome, TurnWork } from './protocol.ts'
 import { type RunRow, RunTables } from './run-tables.ts'
@@ -43,7 +42,6 @@ export class Turns {
   readonly #options: TurnsOptions
   readonly #host: Host
   readonly #tables: RunTables
-  readonly #seal: () => ObjectSeal
   #live: Turn | undefined
   /** Whether there may be rows of runs that go on no more; never while a run goes on. */
   #mayBeLost = true
@@ -59,8 +57,7 @@ export class Turns {
   constructor(options: TurnsOptions) {
     this.#options = options
     this.#host = options.host ?? webHost
-    this.#seal = options.seal ?? (() => NO_SEAL)
-    this.#tables = new RunTables(options.storage, this.#seal)
+    this.#tables = new RunTables(options.storage, options.seal)
   }
 
   /**
@@ -79,7 +76,7 @@ export class Turns {
    */
   async start(request: ChatRequest, session = this.#options.session): Promise<RunStream> {
     return request.key
-      ? this.#startKept(request, hidden(request.key, this.#seal()), session)
+      ? this.#startKept(request, request.key, session)
       : this.#startNext(request, session)
   }
 
@@ -88,9 +85,12 @@ export class Turns {
     const live = this.#live
     if (live && live.key?.key !== known.key)
       throw new PlimsollError('ERR_CONFLICT', 'chat: another run goes on in this session', { id: live.id })
-    const kept = live ? undefined : this.#keptOf(known)
-    const same = live?.key ?? kept
-    if (same && same.fingerprint !== known.fingerprint)
+    const hidden = this.#hidden(known)
+    const kept = live ? undefined : this.#keptOf(hidden)
+    const isOther = live?.key
+      ? live.key.fingerprint !== known.fingerprint
+      : kept && kept.fingerprint !== hidden.fingerprint
+    if (isOther)
       throw new PlimsollError('ERR_CONFLICT', 'chat: the Idempotency-Key was used for another request')
     // Who sent the message that a run goes on with has its parts already.
     const { hasParts } = request
@@ -200,6 +200,13 @@ export class Turns {
     const lost = this.#live ? [] : this.#tables.running()
     for (const { place } of [...lost, ...this.#tables.endedUntil(Number.MAX_SAFE_INTEGER)])
       this.#tables.remove(place)
+    this.#tables.forgetSecret()
+  }
+
+  /** The same, as it is stored: its hashes of what was said cannot be tried. */
+  #hidden({ key, fingerprint, among }: RequestKey): RequestKey {
+    const hide = (name: string): string => this.#tables.hide(name, () => this.#host.newSecret())
+    return { key: hide(key), fingerprint: hide(fingerprint), among }
   }
 
   /**
@@ -224,7 +231,7 @@ export class Turns {
     const host = this.#host
     const tables = this.#tables
     const id = host.newId()
-    const place = key && tables.insert({ id, ...key })
+    const place = key && tables.insert({ id, ...this.#hidden(key) })
     const onFailure = (error: unknown): void => turn.fail(error)
     const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
     const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)
@@ -302,8 +309,3 @@ export class Turns {
 
 /** Opens the session of a turn. */
 type Open = () => EdgeSession | Promise<EdgeSession>
-
-/** The same, without the hashes of what was said. */
-function hidden({ key, fingerprint, among }: RequestKey, { hide }: ObjectSeal): RequestKey {
-  return { key: hide(key), fingerprint: hide(fingerprint), among }
-}

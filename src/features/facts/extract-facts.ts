@@ -4,14 +4,13 @@ import type { FactInput, FactKind } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
 import { codePoints } from '../text/code-points.ts'
 import { sentences } from '../text/sentences.ts'
+import { EXTRACT_ID } from './fact.ts'
 
 /** Facts that one message yields at most. */
 const MOST = 3
 /** A longer sentence is left out rather than cut: its end may turn what it says. */
 const LONGEST = 240
 const CONFIDENCE = 0.8
-/** What ids of extracted facts begin with. */
-const EXTRACT_ID = 'extract/'
 
 const FENCE = /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|(?![\s\S]))/gmu
 const QUOTED_LINE = /^[ \t]*>.*$/gmu
@@ -100,8 +99,8 @@ export function extractFacts(rounds: readonly (readonly Message[])[]): readonly 
     const said = textOf(message).replaceAll('\r\n', '\n').replace(FENCE, '').replace(QUOTED_LINE, '')
     const found = new Map<string, FactKind>()
     for (const [kind, text] of factsIn(joined(sentences(said)))) if (!found.has(text)) found.set(text, kind)
-    return [...found].slice(0, MOST).map(([text, kind]) => ({
-      id: `${EXTRACT_ID}${hashText(JSON.stringify([message.id, text]))}`,
+    return [...found].slice(0, MOST).map(([text, kind], place) => ({
+      id: `${EXTRACT_ID}${hashText(JSON.stringify([message.id, place]))}`,
       kind,
       text,
       pinned: false,

@@ -12,7 +12,7 @@ import { writeAudit } from '../audit.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFields } from './check-fact.ts'
 import type { Kept } from './extraction.ts'
-import { FACT } from './fact.ts'
+import { EXTRACT_ID, FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { topOf } from './fact-scopes.ts'
@@ -94,7 +94,7 @@ export class SessionFacts {
     const errors: unknown[] = []
     for (const input of inputs) {
       try {
-        if ((await this.remember(input)).status !== 'known') fresh++
+        if ((await this.remember(this.#named(input))).status !== 'known') fresh++
       } catch (error) {
         // What was forgotten stays forgotten, and what has no room is no failure.
         if (isOneOf(error, PASSABLE)) continue
@@ -103,6 +103,13 @@ export class SessionFacts {
       }
     }
     return { fresh, left, errors }
+  }
+
+  /** Messages of two sessions may have one id, and what is extracted from them is not the same. */
+  #named(input: FactInput): FactInput {
+    const { id } = isPlainObject(input) ? input : { id: undefined }
+    if (typeof id !== 'string' || !id.startsWith(EXTRACT_ID)) return input
+    return { ...input, id: `${EXTRACT_ID}${hashText(JSON.stringify([this.#session.sessionId, id]))}` }
   }
 
   /**

@@ -187,10 +187,10 @@ describe('facts in what the user said', () => {
 
   it('are found again under the same ids, and remembered once', async () => {
     const { facts, messages, store } = bench()
-    messages.set('m1', 'user')
+    for (const id of ['m1', 'm2']) messages.set(id, 'user')
     const rounds = [
       [message('Never deploy on Fridays. I prefer tea.')],
-      [message('I like trains.', { id: 'm1' })],
+      [message('I like trains.', { id: 'm2' })],
     ]
     const found = extractFacts(rounds)
     expect(extractFacts(rounds)).toEqual(found)
