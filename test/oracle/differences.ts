@@ -36,6 +36,14 @@ export const wanted: readonly WantedDifference[] = [
     holds: isBegunByForgetting,
   },
   {
+    changelog: 'Where two tabs begin the first epoch of a session',
+    isLasting: true,
+    holds: ({ step, path, old, new: now }, { first }) =>
+      path.at(-1) === 'seq' &&
+      Number(old) > Number(now) &&
+      first.steps.slice(0, step).some(({ command }) => command.kind === 'race' && command.at === 'epoch'),
+  },
+  {
     changelog: 'Ids of extracted facts say where a sentence stood',
     isLasting: true,
     holds: isOtherOrder,
@@ -135,7 +143,7 @@ export const wanted: readonly WantedDifference[] = [
 ]
 
 /** Where lines are counted: in records of the audit, and in what an import did. */
-const COUNTS = /^(?:counts\.(?:lines|log)|log\.(?:written|there))$/
+const COUNTS = /^(?:counts\.(?:lines|log)|log\.(?:written|there)|skipped\.count|first\.length)$/
 /** Sessions of one history, each of which has a secret at most. */
 const MOST_SESSIONS = 8
 
@@ -166,11 +174,20 @@ function isBegunByForgetting({ step, path }: Difference, { first, second }: Play
   return false
 }
 
-/** Whether extracted facts of one rank stand in another order: that of their ids, which are hashes. */
-function isOtherOrder({ old, new: now }: Difference): boolean {
-  const sorted = (value: Json | undefined): string => String(value).split('\n').sort().join('\n')
-  return typeof old === 'string' && typeof now === 'string' && sorted(old) === sorted(now)
+/**
+ * Whether extracted facts of one rank stand in another order: that of their ids, which are hashes.
+ * So others of them fit, or are named; and counters take other digits for other tokens.
+ */
+function isOtherOrder({ path, old, new: now }: Difference, { first }: Played): boolean {
+  const lines = (value: Json | undefined): readonly string[] => String(value).split('\n')
+  const isList = [old, now].every((one) => lines(one).some((line) => FACT_LINE.test(line)))
+  const extracts = first.configurations.some(({ extract }) => extract !== undefined)
+  const isId = typeof old === 'string' && /(?:^|\/)extract\//.test(old)
+  return extracts && (isList || isId || path.at(-1) === 'weight')
 }
+
+/** A fact as a context shows it. */
+const FACT_LINE = /^- \w+ \[/
 
 const FORGETTING: readonly string[] = ['forget', 'userForget', 'runDueWork', 'import']
 
