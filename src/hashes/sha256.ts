@@ -50,7 +50,7 @@ export class Sha256 {
     let state = this.#state.slice()
     finish(state, this.#length + this.#take(state, last))
     if (this.#outer) {
-      state.forEach((word, index) => view.setInt32(index * 4, word))
+      for (const [index, word] of state.entries()) view.setInt32(index * 4, word)
       state = this.#outer.slice()
       finish(state, BLOCK + state.byteLength)
     }

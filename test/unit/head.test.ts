@@ -27,7 +27,13 @@ const part = (sections: readonly Section[], sources: readonly string[]): HeadPar
 
 describe('what a request begins with', () => {
   it('is one block of system text and one of memory text, with the tools beside them', () => {
-    const texts = { system: 'Be brief.', memory: 'Ada likes tea.', tools, trust: 'tool', summary: 's1' } as const
+    const texts = {
+      system: 'Be brief.',
+      memory: 'Ada likes tea.',
+      tools,
+      trust: 'tool',
+      summary: 's1',
+    } as const
     const head = createHead(policy, texts, KEY)
     expect(head.blocks).toEqual([
       {
@@ -95,8 +101,10 @@ describe('what a request begins with', () => {
 
   it('is counted as the policy counts, times what a provider reported', () => {
     const head = (calibration: number) =>
-      new Measure(policy, SECRET, calibration, () => 0).call({ system: 'a'.repeat(100), memory: '', tools: '' }, [])
-        .head
+      new Measure(policy, SECRET, calibration, () => 0).call(
+        { system: 'a'.repeat(100), memory: '', tools: '' },
+        [],
+      ).head
     expect(head(1.5).tokens.system).toBe(Math.ceil(head(1).tokens.system * 1.5))
     const measure = new Measure({ ...policy, cap: 1_000, margin: 10 }, SECRET, 1, () => 0)
     const { room, head: all } = measure.call({ system: 'a'.repeat(100), memory: 'b', tools }, [])

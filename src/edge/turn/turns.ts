@@ -75,9 +75,7 @@ export class Turns {
    * `session.context()`
    */
   async start(request: ChatRequest, session = this.#options.session): Promise<RunStream> {
-    return request.key
-      ? this.#startKept(request, request.key, session)
-      : this.#startNext(request, session)
+    return request.key ? this.#startKept(request, request.key, session) : this.#startNext(request, session)
   }
 
   async #startKept(request: ChatRequest, known: RequestKey, session: Open): Promise<RunStream> {

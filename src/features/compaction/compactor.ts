@@ -1,5 +1,5 @@
-import { countMessage } from '../../kernel/count.ts'
 import type { Secret } from '../../kernel/context/secret.ts'
+import { countMessage } from '../../kernel/count.ts'
 import type { Covering } from '../../kernel/cover.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'

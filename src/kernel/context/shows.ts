@@ -38,11 +38,7 @@ export class Shows {
   readonly #since: Keeper<TailPart | undefined>
   readonly #parts = keeper<HeadParts>(KEPT)
 
-  constructor(
-    shows: readonly NamedShow[],
-    secret: Secret,
-    counterAt: (calibration: number) => Counter,
-  ) {
+  constructor(shows: readonly NamedShow[], secret: Secret, counterAt: (calibration: number) => Counter) {
     this.#shows = shows
     this.#secret = secret
     this.#counterAt = counterAt

@@ -34,12 +34,7 @@ interface Shown {
  *
  * @param key of the etag
  */
-export function fill(
-  material: Material,
-  budget: BudgetTokens,
-  counter: Counter,
-  key: string,
-): SessionStart {
+export function fill(material: Material, budget: BudgetTokens, counter: Counter, key: string): SessionStart {
   const tokensOf = (body: Body): number =>
     checkCount(`counter ${counter.id}`, 'its count', counter.count(JSON.stringify(body)))
   const cap = budget.total
