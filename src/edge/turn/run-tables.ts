@@ -98,22 +98,24 @@ export class RunTables {
     )
   }
 
-  /**
-   * What stands for a name that is only compared. It may be a hash of what was said: so it is keyed
-   * by a secret of this object.
-   *
-   * @param newSecret where there is none yet
-   */
-  hide(name: string, newSecret: () => string): string {
+  /** What names of runs are hidden by: theirs may be hashes of what was said. None: there are no runs. */
+  secret(): string | undefined {
     const [row] = this.#all('SELECT secret FROM plimsoll_edge_run_secret')
-    const secret = (row?.secret as string | undefined) ?? newSecret()
-    if (!row) this.#all('INSERT INTO plimsoll_edge_run_secret VALUES (?)', secret)
-    return this.#seal().hide(hashText(name, secret))
+    return row?.secret as string | undefined
+  }
+
+  keepSecret(secret: string): void {
+    this.#all('INSERT INTO plimsoll_edge_run_secret VALUES (?)', secret)
   }
 
   /** From now on other names stand for the same: nobody can try what was hidden. */
   forgetSecret(): void {
     this.#all('DELETE FROM plimsoll_edge_run_secret')
+  }
+
+  /** What stands for a name that is only compared. */
+  hide(name: string, secret: string): string {
+    return this.#seal().hide(hashText(name, secret))
   }
 
   newest(): RunRow | undefined {
@@ -147,6 +149,7 @@ export class RunTables {
       const [from, to] = range(place)
       this.#all('DELETE FROM plimsoll_edge_chunk WHERE n >= ? AND n < ?', from, to)
       this.#all('DELETE FROM plimsoll_edge_run WHERE place = ?', place)
+      if (!this.newest()) this.forgetSecret()
     })
   }
 

@@ -83,12 +83,11 @@ export class Turns {
     const live = this.#live
     if (live && live.key?.key !== known.key)
       throw new PlimsollError('ERR_CONFLICT', 'chat: another run goes on in this session', { id: live.id })
-    const hidden = this.#hidden(known)
-    const kept = live ? undefined : this.#keptOf(hidden)
-    const isOther = live?.key
-      ? live.key.fingerprint !== known.fingerprint
-      : kept && kept.fingerprint !== hidden.fingerprint
-    if (isOther)
+    const secret = live ? undefined : this.#tables.secret()
+    const hidden = secret === undefined ? known : this.#hidden(known, secret)
+    const kept = secret === undefined ? undefined : this.#keptOf(hidden)
+    const same = live?.key ?? kept
+    if (same && same.fingerprint !== hidden.fingerprint)
       throw new PlimsollError('ERR_CONFLICT', 'chat: the Idempotency-Key was used for another request')
     // Who sent the message that a run goes on with has its parts already.
     const { hasParts } = request
@@ -202,9 +201,17 @@ export class Turns {
   }
 
   /** The same, as it is stored: its hashes of what was said cannot be tried. */
-  #hidden({ key, fingerprint, among }: RequestKey): RequestKey {
-    const hide = (name: string): string => this.#tables.hide(name, () => this.#host.newSecret())
+  #hidden({ key, fingerprint, among }: RequestKey, secret = this.#secret()): RequestKey {
+    const hide = (name: string): string => this.#tables.hide(name, secret)
     return { key: hide(key), fingerprint: hide(fingerprint), among }
+  }
+
+  #secret(): string {
+    const kept = this.#tables.secret()
+    if (kept !== undefined) return kept
+    const secret = this.#host.newSecret()
+    this.#tables.keepSecret(secret)
+    return secret
   }
 
   /**
