@@ -27,11 +27,11 @@ export interface WantedDifference {
 
 export const wanted: readonly WantedDifference[] = [
   {
-    changelog: 'keyed by a random secret of the session',
+    changelog: 'knows requests by are keyed by a random secret of the session',
     holds: isSecretCounted,
   },
   {
-    changelog: 'begins an epoch in the session, whatever showed',
+    changelog: 'To forget anything in a session begins an epoch in the session, whatever showed',
     isLasting: true,
     holds: isBegunByForgetting,
   },

@@ -98,7 +98,10 @@ export class RunTables {
     )
   }
 
-  /** What names of runs are hidden by: theirs may be hashes of what was said. None: there are no runs. */
+  /**
+   * What names of runs are hidden by, which may be hashes of what was said. None: there are no
+   * runs.
+   */
   secret(): string | undefined {
     const [row] = this.#all('SELECT secret FROM plimsoll_edge_run_secret')
     return row?.secret as string | undefined

@@ -113,7 +113,7 @@ function putOf(opId: string, value: string): SealedOp {
   return sealOp({ kind: 'put', opId, key: SECRET, base: null, value })
 }
 
-/** As `decide`; the last op, which puts the secret, is no op of its own but of the one before it. */
+/** As `decide`, but the last op, which puts the secret, is none of its own: it has no row. */
 const withSecret: Decide = (ops, rows) => {
   const { envelope, bodies } = ops.at(-1) as SealedOp
   const { opId } = envelope
