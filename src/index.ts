@@ -11,7 +11,6 @@ export type { AgentCall, AgentEvent, CallStatus } from './agent/events.ts'
 export { type FactSheetOptions, factSheet, type SheetFact } from './agent/fact-sheet.ts'
 export {
   type MemoryToolName,
-  type MemoryToolsOptions,
   memoryToolSpecs,
   memoryTools,
   runMemoryTool,

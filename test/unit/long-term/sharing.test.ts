@@ -3,13 +3,13 @@ import { lawChecker } from '../../../src/assert-laws.ts'
 import { charsPerToken, type FactInput, mapStore } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
+import { type FullMemory, memoryWith } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
 
 const open = (store = mapStore()): FullMemory =>
-  fullMemory({ store, budget: 16_000, counter: charsPerToken(4), laws: lawChecker })
+  memoryWith(['facts'], { store, budget: 16_000, counter: charsPerToken(4), laws: lawChecker })
 const trip = (memory: FullMemory) => memory.session({ ...ADA, sessionId: 'trip' })
 const home = (memory: FullMemory) => memory.session({ ...ADA, sessionId: 'home' })
 const textsOf = async (facts: Promise<readonly { readonly text: string }[]>): Promise<readonly string[]> =>
