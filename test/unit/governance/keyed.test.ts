@@ -72,7 +72,7 @@ async function play(pin: string) {
   await session.append({ id: 'm0', role: 'user', content: `Never use another door code than ${pin}.` })
   await session.facts.remember({ id: 'own', kind: 'finding', text: `The safe opens with ${pin}.` })
   await session.facts.remember({ id: 'shared', kind: 'constraint', text: `The gate opens with ${pin}.` })
-  const [tool] = memoryTools(session, { only: ['memory_finding'] })
+  const [tool] = memoryTools(session, ['finding'])
   await tool?.execute?.({ text: `The bike opens with ${pin}.` }, { callId: 'c1' } as never)
   const first = await session.context()
   const { rows: before } = await scope.changesSince(0)
