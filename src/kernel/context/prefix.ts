@@ -16,7 +16,6 @@ export function hashPrefix(secret: Keyed, head: string, blocks: readonly Block[]
 /** A prefix that grows: blocks that were hashed before are not hashed again. */
 export class Prefix {
   readonly #secret: Keyed
-  #key: string | undefined
   #head: string | undefined
   #blocks: readonly Block[] = []
   #hash = new Sha256()
@@ -27,12 +26,10 @@ export class Prefix {
 
   /** The hash of a head, blocks, and further blocks after them that are not part of what grows. */
   hash(head: string, blocks: readonly Block[], further: readonly Block[]): string {
-    const { key } = this.#secret
-    const isSame = this.#key === key && this.#head === head
-    if (!isSame || !this.#blocks.every((block, index) => block === blocks[index])) {
-      this.#hash = new Sha256(key)
+    // Under another secret the head has another hash.
+    if (this.#head !== head || !this.#blocks.every((block, index) => block === blocks[index])) {
+      this.#hash = new Sha256(this.#secret.key)
       this.#hash.update(head)
-      this.#key = key
       this.#head = head
       this.#blocks = []
     }

@@ -27,6 +27,7 @@ import { startSession } from '../../../src/operations/start/start.ts'
 import { runDueWork } from '../../../src/operations/upkeep.ts'
 import type { Context } from '../../../src/ports/context.ts'
 import type { Json } from '../../../src/ports/message.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
 const TRIP = { ...ADA, sessionId: 'trip' }
@@ -353,6 +354,83 @@ describe('the secret of a session', () => {
       ...lines.map((line) => line.replace(/("key":"secret".*"value":)"[^"]*"/, '$1"guess me"')),
     ])
     await expect(report).rejects.toThrow('value must be 64 hexadecimal digits')
+  })
+
+  it('is exported too where it is stored while the export is read', async () => {
+    const store = mapStore()
+    const memory = memoryOver(store)
+    const session = memory.session(TRIP)
+    await session.append({ role: 'user', content: 'Hello.' })
+    const lines: string[] = []
+    for await (const line of exportFrom(memory, TRIP)) {
+      lines.push(line)
+      if (line.startsWith('{"type":"message"')) await session.context()
+    }
+    expect(lines.filter((line) => line.includes('"key":"secret"'))).toHaveLength(1)
+  })
+
+  it('shows whether a head is what its epoch began with', async () => {
+    const store = mapStore()
+    const session = memoryOver(store).session(TRIP)
+    await session.append({ id: 'said', role: 'user', content: 'Hello.' })
+    await session.context()
+    const { lines } = await left(store)
+    const copy = mapStore()
+    const changed = lines.map((line) => line.replace('"system":"Be brief."', '"system":"Be rude."'))
+    await importInto(memoryOver(copy), ADA, changed)
+    const past = await contextAt(memoryOver(copy).session(TRIP), 'said')
+    expect(past).toMatchObject({ verified: false, reason: 'mismatch' })
+  })
+
+  it('of who was first is everybody’s: what a head keeps to see a change is hashed again', async () => {
+    const store = mapStore()
+    const secret = secrets()
+    await memoryOver(store).user(ADA).profile.set('SOUL.md', 'Be kind.')
+    let other: Promise<Context> | undefined
+    const raced = changedStore(store, (inner) => ({
+      commit: async (ops, decide) => {
+        if (!other && ops.some(({ envelope }) => envelope.mark === 'epoch')) {
+          other = memoryOver(store, secret).session(TRIP).context()
+          await other
+        }
+        return inner.commit(ops, decide)
+      },
+    }))
+    const session = memoryOver(raced, () => 'f'.repeat(64)).session(TRIP)
+    const tools = [{ name: 'find', inputSchema: { type: 'object' } }]
+    const { epoch, receipt } = await session.context({ tools })
+    expect(receipt.epoch).toMatchObject({ cause: 'head', place: 2 })
+    expect((await memoryOver(store).session(TRIP).context({ tools })).epoch).toBe(epoch)
+  })
+
+  it('is stored by a memory tool before any context, so that a call that is made again is the same', async () => {
+    const store = mapStore()
+    const ids: unknown[] = []
+    for (const digit of ['a', 'b']) {
+      const session = memoryOver(store, () => digit.repeat(64)).session(TRIP)
+      const [tool] = memoryTools(session, ['finding'])
+      await tool?.execute?.({ text: 'It rains.' }, { callId: 'c1' } as never)
+      ids.push((await session.facts.list()).map(({ id }) => id))
+    }
+    expect(ids[0]).toHaveLength(1)
+    expect(ids[1]).toEqual(ids[0])
+    expect((await left(store)).lines.filter((line) => line.includes('"sessionId":"trip"'))).not.toEqual([])
+  })
+
+  it('keys the etag of a start, which other processes know until something is forgotten', async () => {
+    const store = mapStore()
+    const start = async (digit: string) =>
+      (await startSession(memoryOver(store, () => digit.repeat(64)).session(TRIP))).etag
+    const session = memoryOver(store).session(TRIP)
+    await session.append({ id: 'said', role: 'user', content: 'Hello.' })
+    expect(await start('a')).not.toBe(await start('b'))
+    await session.context()
+    const etag = await start('a')
+    expect(await start('b')).toBe(etag)
+    expect((await startSession(session)).etag).toBe(etag)
+    await forget(memoryOver(store, () => 'c'.repeat(64)).session(TRIP), 'said')
+    expect((await startSession(session)).etag).toBe(await start('b'))
+    expect((await startSession(session)).etag).not.toBe(etag)
   })
 
   it('makes what was hashed before a delete unverifiable, and contextAt says so', async () => {
