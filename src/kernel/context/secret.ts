@@ -71,10 +71,9 @@ export class Secret {
 }
 
 /** The key of a session's hashes that are to be the same in every process: it is stored by then. */
-export async function storedKey({ store, memory, secret, register }: Keeper): Promise<string> {
+export async function storedKey({ store, memory, secret }: Keeper): Promise<string> {
   await secret.refresh(store, true)
   if (secret.since === Infinity) {
-    await register()
     await store.commit([putOf(memory.host.newId(), secret.key)], decide)
     // Another writer may have been first.
     await secret.refresh(store, true)
@@ -100,7 +99,7 @@ export function isKey(value: unknown): value is string {
 }
 
 /** As much of a session as storing its secret needs. */
-type Keeper = Pick<KernelSession, 'store' | 'memory' | 'secret' | 'register'>
+type Keeper = Pick<KernelSession, 'store' | 'memory' | 'secret'>
 
 /** @throws ERR_INVALID_ARGUMENT */
 function newKey(host: Pick<Host, 'newSecret'>): string {
