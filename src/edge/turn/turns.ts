@@ -236,7 +236,8 @@ export class Turns {
     const host = this.#host
     const tables = this.#tables
     const id = host.newId()
-    const place = key && tables.insert({ id, ...this.#hidden(key), keep: key.isNamed ? KEEP_NAMED_MS : KEEP_MS })
+    const place =
+      key && tables.insert({ id, ...this.#hidden(key), keep: key.isNamed ? KEEP_NAMED_MS : KEEP_MS })
     const onFailure = (error: unknown): void => turn.fail(error)
     const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
     const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)

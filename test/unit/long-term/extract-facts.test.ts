@@ -225,6 +225,7 @@ describe('facts in what the user said', () => {
         await session.append({ id: `m${index + 2}`, role: 'user', content: 'It rains. '.repeat(40) })
         await session.context()
       }
+      for (const { id } of await session.facts.list()) await session.facts.promote(id)
     }
     const texts = (await memory.user({ userId: 'ada' }).facts.list()).map(({ text }) => text)
     expect(texts.toSorted()).toEqual(['I like trains.', 'I prefer tea.'])

@@ -857,11 +857,11 @@ describe('trust', () => {
     for (const trust of ['user', 'import'] as const) {
       const target = mapStore()
       const report = await load(target, ADA, lines, { trust })
-      expect(report.skipped.first.map(({ reason }) => reason)).toEqual([
-        trust === 'user'
-          ? 'its system text is not this memory’s'
-          : 'has no label, and shows as more than import',
-      ])
+      const strange = 'has no label, and shows as more than import'
+      // The head; of strangers the secret of hashes too.
+      expect(report.skipped.first.map(({ reason }) => reason)).toEqual(
+        trust === 'user' ? ['its system text is not this memory’s'] : [strange, strange],
+      )
       const copy = memoryOf(target, { system: 'APP RULES' }).session(TRIP)
       await copy.append({ id: 'n', role: 'user', content: 'And now?' })
       const other = memoryOf(target, { system: 'APP RULES' }).session({ ...ADA, sessionId: 'other' })
