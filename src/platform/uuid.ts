@@ -8,9 +8,6 @@ declare const crypto: { getRandomValues(words: Uint32Array<ArrayBuffer>): Uint32
 const ID_WORDS = 3
 const IDS_AT_ONCE = 64
 
-/** Words of a secret. */
-const SECRET_WORDS = 8
-
 let random = new Uint32Array()
 let taken = 0
 
@@ -23,7 +20,8 @@ export function uuidv7(): string {
     taken = 0
   }
   const time = Date.now().toString(16).padStart(12, '0')
-  const hex = hexOf(random.subarray(taken, taken + ID_WORDS))
+  let hex = ''
+  for (const word of random.subarray(taken, taken + ID_WORDS)) hex += word.toString(16).padStart(8, '0')
   taken += ID_WORDS
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(3), 16) & 0x3)
   // Joined, since a concatenation is kept as the tree of its pieces: a dozen times the text, for as
@@ -35,15 +33,4 @@ export function uuidv7(): string {
     variant + hex.slice(4, 7),
     hex.slice(7, 19),
   ].join('-')
-}
-
-/** 256 random bits, in hex. */
-export function newSecret(): string {
-  return hexOf(crypto.getRandomValues(new Uint32Array(SECRET_WORDS)))
-}
-
-function hexOf(words: Uint32Array): string {
-  let hex = ''
-  for (const word of words) hex += word.toString(16).padStart(8, '0')
-  return hex
 }

@@ -1,6 +1,7 @@
 import type { AbortSignalLike, Controller, Host, Timeout } from '../ports/host.ts'
 import { base64, fromBase64 } from './base64.ts'
-import { newSecret, uuidv7 } from './uuid.ts'
+import { newSecret } from './secret.ts'
+import { uuidv7 } from './uuid.ts'
 
 /** Of the Web's own functions, those for time. */
 declare function setTimeout(run: () => void, ms: number): unknown
