@@ -17,6 +17,10 @@ export interface AuthSettings {
   readonly JWT_ISSUER?: string | undefined
   readonly JWT_AUDIENCE?: string | undefined
   readonly JWT_TENANT_CLAIM?: string | undefined
+  /** The `typ` that tokens must have. Default: none, `JWT` or `at+jwt`. */
+  readonly JWT_TYP?: string | undefined
+  /** Seconds after its `iat` for which a token holds at most. Default: until its `exp`. */
+  readonly JWT_MAX_AGE?: string | undefined
   /** Lets guests in. At least 32 bytes; may be the same as `JWT_SECRET`. */
   readonly GUEST_SECRET?: string | undefined
 }
@@ -76,8 +80,10 @@ function usersOf(
   settings: AuthSettings,
   { clock, fetch, waitUntil }: AuthPlatform,
 ): Authenticate | undefined {
-  const { AUTH, JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_TENANT_CLAIM } = settings
-  const hasJwt = [JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_TENANT_CLAIM].some(Boolean)
+  const { AUTH, JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE } = settings
+  const { JWT_TENANT_CLAIM, JWT_TYP, JWT_MAX_AGE } = settings
+  const required = [JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE]
+  const hasJwt = [...required, JWT_TENANT_CLAIM, JWT_TYP, JWT_MAX_AGE].some(Boolean)
   if (AUTH) {
     if (AUTH !== 'development') throw notConfigured('AUTH can be development alone')
     if (hasJwt) throw notConfigured('AUTH=development and JWT_… exclude each other')
@@ -90,6 +96,8 @@ function usersOf(
     issuer: JWT_ISSUER ?? '',
     audience: JWT_AUDIENCE ?? '',
     ...(JWT_TENANT_CLAIM && { tenantClaim: JWT_TENANT_CLAIM }),
+    ...(JWT_TYP && { typ: JWT_TYP }),
+    ...(JWT_MAX_AGE && { maxTokenAge: Number(JWT_MAX_AGE) }),
     ...(fetch && { fetch }),
     ...(clock && { clock }),
     ...(waitUntil && { waitUntil }),
