@@ -8,10 +8,14 @@ import { isLoopback, isLoopbackHost } from './loopback.ts'
  * cannot take one of these names. By the header `Host` too: in development the URL can be that of
  * another header, which such a page may send (`MF-Original-URL`).
  *
- * A call throws ERR_NOT_CONFIGURED for any other host than 127.0.0.1, [::1] and localhost.
+ * @param key what `npm start` sends along with what it hands on. Default: none
+ * @returns a call of it throws ERR_NOT_CONFIGURED for any other host than 127.0.0.1, [::1] and localhost.
  */
-export const developmentAuthenticator: Authenticate = async (request) => {
-  const host = request.headers.get('Host')
-  if (isLoopback(new URL(request.url)) && (host === null || isLoopbackHost(host))) return { userId: 'local' }
-  throw new PlimsollError('ERR_NOT_CONFIGURED', 'authenticate: development works on loopback hosts only')
+export function developmentAuthenticator(key = ''): Authenticate {
+  return async function authenticate({ url, headers }) {
+    const host = headers.get('Host')
+    const isLocal = isLoopback(new URL(url)) && (host === null || isLoopbackHost(host))
+    if (isLocal && (key === '' || headers.get('Plimsoll-Development') === key)) return { userId: 'local' }
+    throw new PlimsollError('ERR_NOT_CONFIGURED', 'authenticate: development works on loopback hosts only')
+  }
 }

@@ -11,6 +11,11 @@ import type { Fetch, WaitUntil } from './remote-key-set.ts'
 export interface AuthSettings {
   /** `development`: everybody on this machine is the user `local`. Not beside `JWT_…`. */
   readonly AUTH?: string | undefined
+  /**
+   * With `AUTH=development`: what a request must have in the header `Plimsoll-Development`, so that
+   * only what `npm start` listens with is answered. Default: nothing.
+   */
+  readonly DEVELOPMENT_KEY?: string | undefined
   /** Of tokens by HS256, at least 32 bytes. Not beside `JWT_JWKS_URL`. */
   readonly JWT_SECRET?: string | undefined
   readonly JWT_JWKS_URL?: string | undefined
@@ -87,7 +92,7 @@ function usersOf(
   if (AUTH) {
     if (AUTH !== 'development') throw notConfigured('AUTH can be development alone')
     if (hasJwt) throw notConfigured('AUTH=development and JWT_… exclude each other')
-    return developmentAuthenticator
+    return developmentAuthenticator(settings.DEVELOPMENT_KEY)
   }
   if (!hasJwt) return undefined
   return jwtAuthenticator({

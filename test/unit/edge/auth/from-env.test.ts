@@ -173,6 +173,14 @@ describe('development', () => {
       })
   })
 
+  it('is nobody without the key of npm start, where there is one', async () => {
+    const { authenticate } = authenticatorOf({ AUTH: 'development', DEVELOPMENT_KEY: 'k' }, platform)
+    const by = (headers: Record<string, string>) => new Request('http://localhost/', { headers })
+    expect(await authenticate(by({ 'Plimsoll-Development': 'k' }))).toEqual({ userId: 'local' })
+    for (const headers of [{}, { 'Plimsoll-Development': 'x' }])
+      await expect(authenticate(by(headers))).rejects.toMatchObject(notConfigured)
+  })
+
   it('lets guests in beside the user', async () => {
     const { authenticate, guests } = authenticatorOf({ AUTH: 'development', GUEST_SECRET: SECRET }, platform)
     const { token } = (await guests?.issue()) ?? { token: '' }
