@@ -50,7 +50,7 @@ import type {
   SessionOptions,
 } from './session-rpc.ts'
 import { appendGiven } from './session-writes.ts'
-import { type SessionSettings, sessionBudgets } from './settings.ts'
+import { framesPerMinute, type SessionSettings, sessionBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 
 /** Kinds of work beside {@link COMPACT}. */
@@ -83,7 +83,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     answerRefusals(SessionObject)
   }
 
-  readonly #sockets = new LiveSockets(this.ctx, webHost.now)
+  readonly #sockets = new LiveSockets(this.ctx, webHost.now, () =>
+    framesPerMinute(this.#settings.budgets),
+  )
   readonly #parts = new TextParts(this.ctx.storage, webHost.now, () => this.#life.seal)
   readonly #life = new SessionLife({
     storage: this.ctx.storage,
@@ -397,6 +399,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       expires === null ? undefined : Number(expires),
       headers.has('Sec-WebSocket-Protocol'),
     )
+  }
+
+  override webSocketMessage(socket: WebSocket): void {
+    this.#sockets.heard(socket)
   }
 
   /**

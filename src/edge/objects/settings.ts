@@ -16,6 +16,18 @@ export interface SessionBudgets {
   readonly bytesPerDay?: number
   /** Tokens of input and output that the edge's own model may take. */
   readonly modelTokensPerHour?: number
+  /**
+   * Frames that its sockets send beside `ping`; one beyond them is the last of its socket. Counted
+   * while the object is awake. Default 60.
+   */
+  readonly framesPerMinute?: number
+}
+
+const FRAMES_PER_MINUTE = 60
+
+/** Frames of a session's sockets, a minute. */
+export function framesPerMinute({ framesPerMinute: given = FRAMES_PER_MINUTE }: SessionBudgets = {}): number {
+  return given
 }
 
 /**
