@@ -5,10 +5,10 @@
  */
 import { once } from 'node:events'
 import {
+  request as ask,
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  request as ask,
   type Server,
 } from 'node:http'
 import type { Socket } from 'node:net'

@@ -14,6 +14,7 @@ import { liveRoutes } from './routes/live.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { guestRoutes, meRoutes } from './routes/me.ts'
 import { openaiRoutes } from './routes/openai.ts'
+import { operatorRoutes, operatorsOnly } from './routes/operator.ts'
 import { publicRoutes } from './routes/public.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { transferRoutes } from './routes/transfer.ts'
@@ -75,6 +76,8 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
   publicRoutes(app)
   app.use('/v1/guests', shielded)
   guestRoutes(app)
+  app.use('/v1/operator/*', shielded, operatorsOnly)
+  operatorRoutes(app)
   app.use('/v1/*', authenticated)
   app.use('/mcp', authenticated)
   for (const routes of [
@@ -99,10 +102,11 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
   context.set('requestId', requestId)
   await next()
   const { error, res, req } = context
+  const { operator } = context.var
   // The answer to an upgrade cannot be changed.
   if (res.status !== 101) res.headers.set('X-Request-Id', requestId)
   const settings: AppSettings | undefined = context.var.settings
-  const { log = logFailures } = settings ?? {}
+  const { log = logMost } = settings ?? {}
   log({
     requestId,
     method: req.method,
@@ -111,6 +115,7 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
     milliseconds: Date.now() - begun,
     ...(error && { code: asPlimsollError(error).code }),
     ...(error && res.status >= 500 && { error: traceOf(error) }),
+    ...(operator && { operator }),
   })
 }
 
@@ -122,7 +127,7 @@ interface Guards {
 }
 
 const SETTINGS = [
-  ...['objects', 'authenticate', 'guests', 'origins', 'shield', 'docsScript', 'log', 'health'],
+  ...['objects', 'authenticate', 'guests', 'operator', 'origins', 'shield', 'docsScript', 'log', 'health'],
 ]
 
 function guardsFor(settings: AppSettings): Guards {
@@ -143,6 +148,7 @@ function traceOf(error: Error): string {
   return [name, ...frames.slice(0, MOST_FRAMES)].join('\n')
 }
 
-function logFailures(line: LogLine): void {
+function logMost(line: LogLine): void {
   if (line.status >= 500) console.error(JSON.stringify(line))
+  else if (line.operator) console.log(JSON.stringify(line))
 }

@@ -44,6 +44,8 @@ export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> {
   readonly status?: 201
   /** Whether anybody may ask, without a token. Default: only outside of `/v1`. */
   readonly isOpen?: true
+  /** Who may ask. Default: users. */
+  readonly by?: 'operator'
 }
 
 const PROBLEM = {
@@ -145,7 +147,18 @@ function expectedIn(match: string | undefined, noneMatch: string | undefined): s
 
 function describe(
   app: OpenAPIHono<AppEnv>,
-  { method, path, summary, query, body, media = {}, answer, status, isOpen }: Endpoint<z.ZodType, z.ZodType>,
+  {
+    method,
+    path,
+    summary,
+    query,
+    body,
+    media = {},
+    answer,
+    status,
+    isOpen,
+    by,
+  }: Endpoint<z.ZodType, z.ZodType>,
 ): void {
   const parameters = [...path.matchAll(PARAMETER)].map(([, name = '']) => ({
     name,
@@ -164,7 +177,7 @@ function describe(
       summary,
       tags: [path.split('/')[2] ?? 'edge'],
       parameters,
-      security: path.startsWith('/v1') && !isOpen ? [{ bearer: [] }] : [],
+      security: path.startsWith('/v1') && !isOpen ? [{ [by ?? 'bearer']: [] }] : [],
       request: {
         ...(query && { query: query as never }),
         ...(content && { body: { content, required: true } }),

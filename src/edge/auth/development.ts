@@ -9,7 +9,8 @@ import { isLoopback, isLoopbackHost } from './loopback.ts'
  * another header, which such a page may send (`MF-Original-URL`).
  *
  * @param key what `npm start` sends along with what it hands on. Default: none
- * @returns a call of it throws ERR_NOT_CONFIGURED for any other host than 127.0.0.1, [::1] and localhost.
+ * @returns a call of it throws ERR_NOT_CONFIGURED for any other host than 127.0.0.1, [::1] and
+ * localhost.
  */
 export function developmentAuthenticator(key = ''): Authenticate {
   return async function authenticate({ url, headers }) {

@@ -5,6 +5,7 @@ import { developmentAuthenticator } from './development.ts'
 import { firstOf } from './first-of.ts'
 import { type GuestTokens, guestTokens } from './guests.ts'
 import { jwtAuthenticator } from './jwt.ts'
+import { type CheckOperator, operatorBySecret } from './operator.ts'
 import type { Fetch, WaitUntil } from './remote-key-set.ts'
 
 /** Variables and secrets of a Worker. An empty one counts as absent. */
@@ -28,6 +29,8 @@ export interface AuthSettings {
   readonly JWT_MAX_AGE?: string | undefined
   /** Lets guests in. At least 32 bytes; may be the same as `JWT_SECRET`. */
   readonly GUEST_SECRET?: string | undefined
+  /** Lets an operator in, as a bearer token. At least 32 bytes. */
+  readonly OPERATOR_SECRET?: string | undefined
 }
 
 export interface AuthPlatform {
@@ -45,6 +48,8 @@ export interface Auth {
   readonly authenticate: Authenticate
   /** Absent: guests are not let in. */
   readonly guests?: GuestTokens
+  /** Absent: there is no operator. */
+  readonly operator?: CheckOperator
 }
 
 /**
@@ -70,14 +75,17 @@ export function authenticatorOf(settings: AuthSettings, platform: AuthPlatform =
 function configured(settings: AuthSettings, platform: AuthPlatform): Auth {
   const { clock = webHost.now, newId = webHost.newId } = platform
   const users = usersOf(settings, platform)
+  const operator = {
+    ...(settings.OPERATOR_SECRET && { operator: operatorBySecret(settings.OPERATOR_SECRET) }),
+  }
   const secret = settings.GUEST_SECRET
   if (secret) {
     const guests = guestTokens({ secret, clock, newId })
     // Development knows everybody, so it comes last.
     const doors = settings.AUTH ? [guests.authenticate, users] : [users, guests.authenticate]
-    return { authenticate: firstOf(...doors.filter((door) => door !== undefined)), guests }
+    return { authenticate: firstOf(...doors.filter((door) => door !== undefined)), guests, ...operator }
   }
-  if (users) return { authenticate: users }
+  if (users) return { authenticate: users, ...operator }
   throw notConfigured('one of JWT_SECRET, JWT_JWKS_URL, GUEST_SECRET and AUTH=development is required')
 }
 

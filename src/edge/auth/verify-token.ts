@@ -47,7 +47,10 @@ export async function verifyToken(
 ): Promise<Principal> {
   if (token.length > MOST_CHARACTERS) throw unauthenticated('too long')
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, key, { clockTolerance: TOLERANCE_SECONDS, ...rules })
+    const { payload, protectedHeader } = await jwtVerify(token, key, {
+      clockTolerance: TOLERANCE_SECONDS,
+      ...rules,
+    })
     // Required; and JSON reads 1e999 as Infinity: a number, and a date that never comes.
     const { exp = Number.NaN } = payload
     if (!Number.isFinite(exp)) throw unauthenticated('exp')

@@ -22,8 +22,8 @@ type SocketContext = Pick<
 
 /**
  * Sockets that get a hint when a session has changed, never content. They hibernate with their
- * object. What a client sends is not read: `ping` is answered with `pong` without waking the object,
- * and all else costs of a budget that ends the socket once it is used up.
+ * object. What a client sends is not read: `ping` is answered with `pong` without waking the
+ * object, and all else costs of a budget that ends the socket once it is used up.
  */
 export class LiveSockets {
   readonly #ctx: SocketContext
@@ -38,7 +38,7 @@ export class LiveSockets {
     this.#framesPerMinute = framesPerMinute
   }
 
-  /** Counts a frame that woke the object, whatever it says; the session's sockets share a budget. */
+  /** Counts a frame that woke the object, whatever it says. The sockets share a budget. */
   heard(socket: WebSocket): void {
     this.#frames ??= new BriefBudget('frames', this.#framesPerMinute(), this.#now)
     try {

@@ -83,9 +83,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     answerRefusals(SessionObject)
   }
 
-  readonly #sockets = new LiveSockets(this.ctx, webHost.now, () =>
-    framesPerMinute(this.#settings.budgets),
-  )
+  readonly #sockets = new LiveSockets(this.ctx, webHost.now, () => framesPerMinute(this.#settings.budgets))
   readonly #parts = new TextParts(this.ctx.storage, webHost.now, () => this.#life.seal)
   readonly #life = new SessionLife({
     storage: this.ctx.storage,

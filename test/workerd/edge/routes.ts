@@ -40,7 +40,9 @@ export const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
 /** Every route and verb that needs to know who calls. */
 export const owned: readonly Route[] = [...described, ...UNDESCRIBED]
-  .filter(({ path }) => /^\/(v1|mcp)\b/.test(path) && path !== '/v1/guests')
+  .filter(
+    ({ path }) => /^\/(v1|mcp)\b/.test(path) && path !== '/v1/guests' && !path.startsWith('/v1/operator/'),
+  )
   .flatMap(({ method, path }) =>
     method === 'ALL' ? ['GET', 'POST', 'DELETE'].map((verb) => ({ method: verb, path })) : [{ method, path }],
   )

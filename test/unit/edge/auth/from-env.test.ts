@@ -89,7 +89,10 @@ describe('an edge by its settings', () => {
     const header = { alg: 'HS256', typ: 'at+jwt' }
     const token = await signed({ iat: SECONDS }, undefined, header)
     expect(await authenticate(request(token))).toMatchObject({ userId: 'ada' })
-    for (const bad of [await signed({ iat: SECONDS }), await signed({ iat: SECONDS - 700 }, undefined, header)])
+    for (const bad of [
+      await signed({ iat: SECONDS }),
+      await signed({ iat: SECONDS - 700 }, undefined, header),
+    ])
       expect(await outcome(authenticate, bad)).toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
   })
 

@@ -210,7 +210,8 @@ describe('a token of another kind', () => {
     const strict = jwtAuthenticator({ ...options, secret: SECRET, typ: 'at+jwt' })
     for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt'])
       expect(await outcome(strict, await typed(typ))).toMatchObject({ userId: 'ada' })
-    for (const typ of [undefined, 'JWT']) expect(await outcome(strict, await typed(typ))).toMatchObject(refused)
+    for (const typ of [undefined, 'JWT'])
+      expect(await outcome(strict, await typed(typ))).toMatchObject(refused)
   })
 })
 
