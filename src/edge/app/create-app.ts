@@ -5,6 +5,7 @@ import { crossOrigin } from '../auth/cors.ts'
 import { securityHeaders } from '../auth/security-headers.ts'
 import { type Shield, shield } from '../auth/shield.ts'
 import { checkSettings } from '../check-settings.ts'
+import { traceOf } from '../trace.ts'
 import type { AppEnv } from './app-env.ts'
 import { asPlimsollError, problemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -16,14 +17,10 @@ import { guestRoutes, meRoutes } from './routes/me.ts'
 import { openaiRoutes } from './routes/openai.ts'
 import { operatorRoutes, operatorsOnly } from './routes/operator.ts'
 import { publicRoutes } from './routes/public.ts'
+import { readyRoutes } from './routes/ready.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { transferRoutes } from './routes/transfer.ts'
 import type { AppSettings, LogLine } from './settings.ts'
-
-/** Frames of a stack that the log keeps. */
-const MOST_FRAMES = 8
-/** What a class is called, and not a text in place of that. */
-const NAME = /^\w{1,40}$/
 
 /**
  * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
@@ -74,6 +71,8 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     problemResponse(new PlimsollError('ERR_NOT_FOUND', 'no such route'), context.var.requestId),
   )
   publicRoutes(app)
+  app.use('/health/ready', shielded)
+  readyRoutes(app)
   app.use('/v1/guests', shielded)
   guestRoutes(app)
   app.use('/v1/operator/*', shielded, operatorsOnly)
@@ -134,18 +133,6 @@ function guardsFor(settings: AppSettings): Guards {
   checkSettings('createApp', settings, SETTINGS)
   const { origins = [], shield: limiter } = settings
   return { settings, crossOrigin: crossOrigin({ origins }), ...(limiter && { shield: shield(limiter) }) }
-}
-
-/** Where an error was thrown, without its message, which may hold anything. */
-function traceOf(error: Error): string {
-  const { stack = '', message } = error
-  // Its lines may look like frames.
-  const frames = stack
-    .slice(stack.indexOf(message) + message.length)
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-  const name = NAME.test(error.name) ? error.name : 'Error'
-  return [name, ...frames.slice(0, MOST_FRAMES)].join('\n')
 }
 
 function logMost(line: LogLine): void {

@@ -3,15 +3,13 @@ import { checkId } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { checkSettings } from '../check-settings.ts'
+import { GUEST_PREFIX } from '../guest-prefix.ts'
 import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'
 import { isLoopback } from './loopback.ts'
 import { type Fetch, remoteKeySet, type WaitUntil } from './remote-key-set.ts'
 import { secretBytes } from './secret.ts'
 import { needJose, TOLERANCE_SECONDS, unauthenticated, verifyToken } from './verify-token.ts'
-
-/** What the ids of guests begin with. A user's token with such a subject is refused. */
-export const GUEST_PREFIX = 'guest_'
 
 /** Either `secret` or `jwks`. */
 export interface JwtOptions {

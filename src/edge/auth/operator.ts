@@ -30,7 +30,7 @@ export function operatorBySecret(secret: string): CheckOperator {
   }
 }
 
-/** By hashes of one length, byte by byte to the end: how long it takes says nothing of the secret. */
+/** By hashes of one length, to their ends: how long it takes says nothing of the secret. */
 async function isSame(one: Uint8Array<ArrayBuffer>, other: Uint8Array<ArrayBuffer>): Promise<boolean> {
   const [left, right] = await Promise.all(
     [one, other].map(async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))),

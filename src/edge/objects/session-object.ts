@@ -14,11 +14,13 @@ import type { Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { using } from '../features.ts'
+import { callObject } from '../replica/call-object.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
+import { TokenLease } from '../rows/token-lease.ts'
 import { parseChatRequest } from '../turn/chat-request.ts'
 import { Turns } from '../turn/turns.ts'
 import type { RunStream } from '../turn/turns-options.ts'
@@ -27,6 +29,7 @@ import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
+import { Failures, reportTo } from './failures.ts'
 import { LiveSockets } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import {
@@ -38,7 +41,7 @@ import {
   type SessionCallName,
   sessionCalls,
 } from './session-calls.ts'
-import type { SessionHome } from './session-home.ts'
+import { type SessionHome, userOf } from './session-home.ts'
 import { SessionLife } from './session-life.ts'
 import type {
   CallMeta,
@@ -83,6 +86,14 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     answerRefusals(SessionObject)
   }
 
+  readonly #failures = new Failures({
+    object: 'session',
+    id: this.ctx.id.toString(),
+    log: () => this.#settings.log,
+    report: reportTo(this.env),
+    waitUntil: (work) => this.ctx.waitUntil(work),
+    now: webHost.now,
+  })
   readonly #sockets = new LiveSockets(this.ctx, webHost.now, () => framesPerMinute(this.#settings.budgets))
   readonly #parts = new TextParts(this.ctx.storage, webHost.now, () => this.#life.seal)
   readonly #life = new SessionLife({
@@ -97,6 +108,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     clear: () => {
       this.#turns.clear()
       this.#parts.clear()
+      this.#lease?.clear()
       this.#work.cancel(ERASE)
       this.#sockets.end()
     },
@@ -115,7 +127,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         try {
           await this.#life.finishErase()
           return undefined
-        } catch {
+        } catch (error) {
+          this.#failures.failed('queue', error, { kind: ERASE })
           // Work that fails is given up in the end; what somebody had removed must not stay.
           return webHost.now() + ERASE_AGAIN_MS
         }
@@ -125,6 +138,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
     },
+    onFailure: this.#failures.ofWork,
   })
   readonly #turns = new Turns({
     session: async () => {
@@ -139,7 +153,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     seal: () => this.#life.seal,
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
     host: webHost,
-    beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
+    beforeModel: (tokens) => this.#spend(tokens),
     afterModel: (usage, tokens) => this.#settle(usage, tokens),
     onWork: (due) => void this.#work.schedule(CHATS, due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
@@ -151,14 +165,14 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     // Work that is owed, and an alarm that is not there: it was used up by a run that did not end.
-    ctx.waitUntil(this.#work.ensureArmed())
+    ctx.waitUntil(this.#work.ensureArmed().catch((error) => this.#failures.failed('alarm', error)))
   }
 
   /** Contract: what the session is made with; asked at its first call after the object woke. */
   protected abstract settings(): SessionSettings
 
   override alarm(): Promise<void> {
-    return this.#work.run()
+    return this.#failures.alarm(() => this.#work.run())
   }
 
   /**
@@ -487,13 +501,41 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /** What a call of the model took, in place of what was foretold of it. */
   #settle({ inputTokens, outputTokens }: Usage, foretold: number): void {
     if (inputTokens === undefined) return
-    this.#budgets.settle('modelTokens', inputTokens + (outputTokens ?? 0) - foretold)
+    const difference = inputTokens + (outputTokens ?? 0) - foretold
+    this.#budgets.settle('modelTokens', difference)
+    this.#lease?.settle(difference)
+  }
+
+  /** Counts a call of the model, here and with the user. @throws ERR_RATE_LIMIT, ERR_LIMIT */
+  async #spend(tokens: number): Promise<void> {
+    this.#budgets.take('modelTokens', tokens)
+    try {
+      await this.#lease?.take(tokens)
+    } catch (error) {
+      this.#budgets.settle('modelTokens', -tokens)
+      throw error
+    }
+  }
+
+  get #lease(): TokenLease | undefined {
+    const { sharedModelTokens } = this.#settings.budgets ?? {}
+    const { scope } = this.#life.record ?? {}
+    if (sharedModelTokens === undefined || !scope) return undefined
+    const user = userOf(scope)
+    return new TokenLease(this.ctx.storage, sharedModelTokens, (ask) =>
+      callObject(
+        () => this.env.USERS.getByName(objectName(user)),
+        webHost,
+        'budget',
+        (object) => object.lease(user, ask),
+      ),
+    )
   }
 
   async #model(): Promise<Model> {
     const { model } = this.#settings
     if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
-    return typeof model === 'function' ? model() : model
+    return this.#failures.watched(typeof model === 'function' ? await model() : model)
   }
 }
 

@@ -3,8 +3,10 @@ import type { MemoryOptions } from '../../create-memory.ts'
 import type { Feature } from '../../kernel/feature.ts'
 import type { Model } from '../../ports/model.ts'
 import type { EdgeSession } from '../features.ts'
-import type { Budgets } from '../rows/token-buckets.ts'
+import type { Budgets, TokenBuckets } from '../rows/token-buckets.ts'
+import type { Ask } from '../rows/token-lease.ts'
 import type { EncryptionSettings } from './encryption.ts'
+import type { ObjectLine } from './failures.ts'
 
 /**
  * Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit.
@@ -16,6 +18,11 @@ export interface SessionBudgets {
   readonly bytesPerDay?: number
   /** Tokens of input and output that the edge's own model may take. */
   readonly modelTokensPerHour?: number
+  /**
+   * Tokens of the model that a session takes in advance from its user's budget, and the user's
+   * object from the deployment's, so that not each call asks there. Default: neither is asked.
+   */
+  readonly sharedModelTokens?: number
   /**
    * Frames that its sockets send beside `ping`; one beyond them is the last of its socket. Counted
    * while the object is awake. Default 60.
@@ -52,6 +59,8 @@ export interface SessionSettings {
   /** Most model calls of one reply. Default 20. */
   readonly maxSteps?: number
   readonly budgets?: SessionBudgets
+  /** Told of what fails behind an answer; must not throw. Default: a line on the console. */
+  readonly log?: (line: ObjectLine) => void
   /**
    * Encrypts what the object stores; a user's object needs the same. Default: everything is in the
    * clear.
@@ -64,16 +73,35 @@ export interface SessionSettings {
   readonly replicaMaxAge?: number
 }
 
+/** Budgets of one user. */
+export interface UserBudgets {
+  /** Sessions that are created. */
+  readonly sessionsPerHour?: number
+  /** Bytes of bodies that are written. */
+  readonly bytesPerDay?: number
+  /**
+   * Tokens that the edge's own model takes, in all sessions that have `sharedModelTokens`.
+   */
+  readonly modelTokensPerDay?: number
+}
+
+/** What the object of a deployment is made with. */
+export interface DeploymentSettings {
+  readonly budgets?: {
+    /** Tokens that the edge's own model takes, for all users together. */
+    readonly modelTokensPerDay?: number
+  }
+}
+
 /** What a user's object is made with. */
 export interface UserSettings {
   /** What is said of contexts is not needed. */
   readonly memory: ObjectMemoryOptions
-  readonly budgets?: {
-    /** Sessions that are created. */
-    readonly sessionsPerHour?: number
-    /** Bytes of bodies that are written. */
-    readonly bytesPerDay?: number
-  }
+  readonly budgets?: UserBudgets
+  /** Budgets of somebody who has not signed in. Default: as `budgets`. */
+  readonly guestBudgets?: UserBudgets
+  /** Told of what fails behind an answer; must not throw. Default: a line on the console. */
+  readonly log?: (line: ObjectLine) => void
   /**
    * Encrypts what the object stores; the sessions' objects need the same. Default: everything is in
    * the clear.
@@ -99,8 +127,27 @@ export function sessionBudgets({
 }
 
 /** Budgets of a user, as token buckets. */
-export function userBudgets({ sessionsPerHour, bytesPerDay }: UserSettings['budgets'] = {}): Budgets {
-  return { sessions: per(sessionsPerHour, HOUR), bytes: per(bytesPerDay, DAY) }
+export function userBudgets({ sessionsPerHour, bytesPerDay, modelTokensPerDay }: UserBudgets = {}): Budgets {
+  return {
+    sessions: per(sessionsPerHour, HOUR),
+    bytes: per(bytesPerDay, DAY),
+    userModelTokens: per(modelTokensPerDay, DAY),
+  }
+}
+
+/** Budgets of a deployment, as token buckets. */
+export function deploymentBudgets({ modelTokensPerDay }: DeploymentSettings['budgets'] = {}): Budgets {
+  return { deploymentModelTokens: per(modelTokensPerDay, DAY) }
+}
+
+/** What one asker gets of what is left at most, beyond the least: others are to find some too. */
+const SHARE = 1 / 4
+
+/** Takes for somebody who asks in advance. @throws ERR_RATE_LIMIT, ERR_LIMIT */
+export function granted(buckets: TokenBuckets, name: string, { least, wanted }: Ask): number {
+  const amount = Math.max(least, Math.min(wanted, Math.floor(buckets.left(name) * SHARE)))
+  buckets.take(name, amount)
+  return amount
 }
 
 function per(capacity: number | undefined, perMs: number): Budgets[string] {

@@ -16,6 +16,7 @@ import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
+import { GUEST_PREFIX } from '../guest-prefix.ts'
 import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
@@ -26,16 +27,19 @@ import type { UserHome } from '../replica/user-replica.ts'
 import { Claims } from '../rows/claims.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
+import { type Ask, TokenLease } from '../rows/token-lease.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
+import { DEPLOYMENT } from './deployment-name.ts'
 import { type ObjectStore, objectStore } from './encryption.ts'
+import { Failures, reportTo } from './failures.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
-import { type UserSettings, userBudgets } from './settings.ts'
+import { granted, type UserSettings, userBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 
@@ -58,6 +62,8 @@ const ERASE_AGAIN_MS = 60_000
 /** Sessions that one call erases: a call of an object may make so many calls of others. */
 const ERASED_AT_ONCE = 256
 const DAY_MS = 86_400_000
+/** What the user's object takes of the deployment's budget at once, in what a session takes. */
+const SESSIONS_A_LEASE = 4
 
 interface ClaimWork {
   readonly user: Scope
@@ -86,6 +92,14 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     answerRefusals(UserObject)
   }
 
+  readonly #failures = new Failures({
+    object: 'user',
+    id: this.ctx.id.toString(),
+    log: () => this.#settings.log,
+    report: reportTo(this.env),
+    waitUntil: (work) => this.ctx.waitUntil(work),
+    now: webHost.now,
+  })
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -101,13 +115,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         try {
           const { isDone } = await this.#eraseSome(payload as unknown as Scope)
           return isDone ? undefined : webHost.now()
-        } catch {
+        } catch (error) {
+          this.#failures.failed('queue', error, { kind: ERASE })
           // Work that fails is given up in the end; what somebody had removed must not stay.
           return webHost.now() + ERASE_AGAIN_MS
         }
       },
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
     },
+    onFailure: this.#failures.ofWork,
   })
   #store: ObjectStore | undefined
   #isUnlocked = false
@@ -118,11 +134,11 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     // Work that is owed, and an alarm that is not there: it was used up by a run that did not end.
-    ctx.waitUntil(this.#work.ensureArmed())
+    ctx.waitUntil(this.#work.ensureArmed().catch((error) => this.#failures.failed('alarm', error)))
   }
 
   override alarm(): Promise<void> {
-    return this.#work.run()
+    return this.#failures.alarm(() => this.#work.run())
   }
 
   /**
@@ -139,7 +155,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   ): Promise<Answer> {
     const memory = this.#open(scope)
     await this.#unlock(scope)
-    if (CHANGES.has(name)) this.#budgets.take('bytes', bytes)
+    if (CHANGES.has(name)) this.#budgetsOf(scope).take('bytes', bytes)
     const call = userCalls[name] as (
       memory: UserMemory,
       input: UserCallInput<Name>,
@@ -167,7 +183,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
     this.#check(scope)
     await this.#unlock(scope)
-    this.#budgets.take('bytes', call.lines.length)
+    this.#budgetsOf(scope).take('bytes', call.lines.length)
     const answered = await importLines(this.#memoryOf(scope), scope, call, async () => {})
     this.#poke(scope)
     return answered
@@ -186,7 +202,35 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async admit(scope: Scope): Promise<void> {
     this.#check(scope)
     await this.#unlock(scope)
-    this.#budgets.take('sessions', 1)
+    this.#budgetsOf(scope).take('sessions', 1)
+  }
+
+  /**
+   * Tokens of the model for one of the user's sessions, of the budgets of the user and of the
+   * deployment. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_LIMIT, ERR_OVERLOADED, ERR_STORAGE
+   */
+  async lease(scope: Scope, ask: Ask): Promise<number> {
+    this.#check(scope)
+    const buckets = this.#budgetsOf(scope)
+    const amount = granted(buckets, 'userModelTokens', ask)
+    const { DEPLOYMENT: deployments } = this.env
+    if (!deployments) return amount
+    // As much again as a session takes, several times: one object answers all users.
+    const lease = new TokenLease(this.ctx.storage, ask.wanted * SESSIONS_A_LEASE, (asked) =>
+      callObject(
+        () => deployments.getByName(DEPLOYMENT),
+        webHost,
+        'budget',
+        (object) => object.lease(asked),
+      ),
+    )
+    try {
+      await lease.take(amount)
+    } catch (error) {
+      buckets.settle('userModelTokens', -amount)
+      throw error
+    }
+    return amount
   }
 
   /**
@@ -436,8 +480,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#made
   }
 
-  get #budgets(): TokenBuckets {
-    this.#buckets ??= new TokenBuckets(this.ctx.storage, userBudgets(this.#settings.budgets), webHost.now)
+  #budgetsOf({ userId }: Scope): TokenBuckets {
+    if (!this.#buckets) {
+      const { budgets, guestBudgets = budgets } = this.#settings
+      const given = userId.startsWith(GUEST_PREFIX) ? guestBudgets : budgets
+      this.#buckets = new TokenBuckets(this.ctx.storage, userBudgets(given), webHost.now)
+    }
     return this.#buckets
   }
 
