@@ -37,7 +37,10 @@ export interface FailuresParts extends Pick<ObjectLine, 'object' | 'id'> {
 /** Between two reports of one part by one object. */
 const QUIET_MS = 60_000
 
-/** What fails in one object behind its answers: a line in the log each, and a word to the deployment. */
+/**
+ * What fails in one object behind its answers: a line in the log each, and a word to the
+ * deployment.
+ */
 export class Failures {
   readonly #parts: FailuresParts
   /** When each failing part was reported. */
@@ -89,7 +92,7 @@ export class Failures {
     this.failed('queue', error, { kind, attempts, isQuarantined })
   }
 
-  /** A model whose failures are told. What its caller ended is none, nor what a request was too large for. */
+  /** A model whose failures are told. What its caller ended is none, nor a request too large. */
   watched({ id, complete }: Model): Model {
     const tell = this
     return {

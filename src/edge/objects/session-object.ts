@@ -14,6 +14,7 @@ import type { Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { using } from '../features.ts'
+import { isGuest } from '../guest.ts'
 import { callObject } from '../replica/call-object.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
@@ -28,6 +29,7 @@ import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
+import type { BriefBudget } from './brief-budget.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
 import { Failures, reportTo } from './failures.ts'
 import { LiveSockets } from './live-sockets.ts'
@@ -53,7 +55,7 @@ import type {
   SessionOptions,
 } from './session-rpc.ts'
 import { appendGiven } from './session-writes.ts'
-import { framesPerMinute, type SessionSettings, sessionBudgets } from './settings.ts'
+import { framesPerMinute, guestReads, type SessionSettings, sessionBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 
 /** Kinds of work beside {@link COMPACT}. */
@@ -161,6 +163,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   })
   #made: SessionSettings | undefined
   #buckets: TokenBuckets | undefined
+  #reads: BriefBudget | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -190,6 +193,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** The session as it is listed. @throws ERR_NOT_FOUND */
   async info(scope: SessionScope): Promise<Answer> {
+    this.#read(scope)
     const home = this.#life.open(scope)
     await home.refresh()
     const { sessionId } = scope
@@ -222,8 +226,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     input: SessionCallInput<Name>,
     { opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
-    const home = this.#life.open(scope)
     const changes = CHANGES.has(name) && !isPreview(name, input)
+    if (!changes) this.#read(scope)
+    const home = this.#life.open(scope)
     if (bytes > 0 && changes) this.#take(bytes)
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
     const session = home.session()
@@ -284,6 +289,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     scope: SessionScope,
     parts: readonly TransferPart[],
   ): Promise<ReadableStream<Uint8Array>> {
+    this.#read(scope)
     const { memory } = this.#life.open(scope)
     return lineStream(exportScopeOf(memory, scope, parts))
   }
@@ -337,6 +343,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * no such session
    */
   async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
+    this.#read(scope)
     this.#life.open(scope)
     return this.#turns.resume(run)
   }
@@ -405,7 +412,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * sets.
    */
   override async fetch({ headers }: Request): Promise<Response> {
-    this.#life.open(JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope)
+    const scope = JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope
+    this.#life.open(scope)
+    this.#read(scope)
     const expires = headers.get('Plimsoll-Expires')
     return this.#sockets.accept(
       expires === null ? undefined : Number(expires),
@@ -491,6 +500,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       ...(maxSteps !== undefined && { maxSteps }),
       ...(maxOutputTokens > 0 && { settings: { maxOutputTokens } }),
     }
+  }
+
+  /** Counts what a guest reads. @throws ERR_RATE_LIMIT */
+  #read(scope: SessionScope): void {
+    if (!isGuest(scope)) return
+    this.#reads ??= guestReads(this.#settings.budgets, webHost.now)
+    this.#reads.take()
   }
 
   /** Counts a write, or several that come together. @throws ERR_RATE_LIMIT, ERR_LIMIT */

@@ -5,6 +5,7 @@ import type { Model } from '../../ports/model.ts'
 import type { EdgeSession } from '../features.ts'
 import type { Budgets, TokenBuckets } from '../rows/token-buckets.ts'
 import type { Ask } from '../rows/token-lease.ts'
+import { BriefBudget } from './brief-budget.ts'
 import type { EncryptionSettings } from './encryption.ts'
 import type { ObjectLine } from './failures.ts'
 
@@ -24,6 +25,11 @@ export interface SessionBudgets {
    */
   readonly sharedModelTokens?: number
   /**
+   * Calls by which a guest only reads. Counted while the object is awake. Default 240; users have
+   * no limit.
+   */
+  readonly guestReadsPerMinute?: number
+  /**
    * Frames that its sockets send beside `ping`; one beyond them is the last of its socket. Counted
    * while the object is awake. Default 60.
    */
@@ -31,6 +37,15 @@ export interface SessionBudgets {
 }
 
 const FRAMES_PER_MINUTE = 60
+const GUEST_READS_PER_MINUTE = 240
+
+/** What guests read of one object. It costs users nothing. */
+export function guestReads(
+  { guestReadsPerMinute = GUEST_READS_PER_MINUTE }: Pick<SessionBudgets, 'guestReadsPerMinute'> = {},
+  now: () => number,
+): BriefBudget {
+  return new BriefBudget('guestReads', guestReadsPerMinute, now)
+}
 
 /** Frames of a session's sockets, a minute. */
 export function framesPerMinute({ framesPerMinute: given = FRAMES_PER_MINUTE }: SessionBudgets = {}): number {
@@ -83,6 +98,11 @@ export interface UserBudgets {
    * Tokens that the edge's own model takes, in all sessions that have `sharedModelTokens`.
    */
   readonly modelTokensPerDay?: number
+  /**
+   * Calls by which a guest only reads what sessions share. Counted while the object is awake.
+   * Default 240; users have no limit.
+   */
+  readonly guestReadsPerMinute?: number
 }
 
 /** What the object of a deployment is made with. */
@@ -100,6 +120,11 @@ export interface UserSettings {
   readonly budgets?: UserBudgets
   /** Budgets of somebody who has not signed in. Default: as `budgets`. */
   readonly guestBudgets?: UserBudgets
+  /**
+   * After how long a guest's token has ended, as for `guestTokens`: all of the guest is removed
+   * then. Default 30 days.
+   */
+  readonly guestLifetimeMs?: number
   /** Told of what fails behind an answer; must not throw. Default: a line on the console. */
   readonly log?: (line: ObjectLine) => void
   /**

@@ -16,7 +16,7 @@ import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
-import { GUEST_PREFIX } from '../guest-prefix.ts'
+import { GUEST_LIFETIME_MS, guestEnd, isGuest } from '../guest.ts'
 import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
@@ -25,6 +25,7 @@ import { answerRefusals } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { Claims } from '../rows/claims.ts'
+import { GuestRecord } from '../rows/guest-record.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
 import { type Ask, TokenLease } from '../rows/token-lease.ts'
@@ -32,6 +33,7 @@ import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
+import type { BriefBudget } from './brief-budget.ts'
 import { DEPLOYMENT } from './deployment-name.ts'
 import { type ObjectStore, objectStore } from './encryption.ts'
 import { Failures, reportTo } from './failures.ts'
@@ -39,7 +41,7 @@ import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
-import { granted, type UserSettings, userBudgets } from './settings.ts'
+import { granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 
@@ -57,11 +59,15 @@ const CLAIM_AGAIN_MS = 60_000
 /** Kinds of work that remove a user, and what is too old. */
 const ERASE = 'erase'
 const RETENTION = 'retention'
+/** The kind that removes a guest whose token has ended. */
+const GUEST = 'guest'
 /** When an erase is tried again that could not be finished. */
 const ERASE_AGAIN_MS = 60_000
 /** Sessions that one call erases: a call of an object may make so many calls of others. */
 const ERASED_AT_ONCE = 256
 const DAY_MS = 86_400_000
+/** For clocks that differ: a token holds some seconds longer. */
+const GUEST_MARGIN_MS = 60_000
 /** What the user's object takes of the deployment's budget at once, in what a session takes. */
 const SESSIONS_A_LEASE = 4
 
@@ -100,6 +106,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     waitUntil: (work) => this.ctx.waitUntil(work),
     now: webHost.now,
   })
+  readonly #guest = new GuestRecord(this.ctx.storage)
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -121,6 +128,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
           return webHost.now() + ERASE_AGAIN_MS
         }
       },
+      [GUEST]: async (payload) => {
+        try {
+          const { isDone } = await this.#eraseSome(payload as unknown as Scope)
+          return isDone ? undefined : webHost.now()
+        } catch (error) {
+          this.#failures.failed('queue', error, { kind: GUEST })
+          return webHost.now() + ERASE_AGAIN_MS
+        }
+      },
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
     },
     onFailure: this.#failures.ofWork,
@@ -129,6 +145,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   #isUnlocked = false
   #made: UserSettings | undefined
   #buckets: TokenBuckets | undefined
+  #reads: BriefBudget | undefined
   #memory: UserMemory | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -154,15 +171,17 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     { opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const memory = this.#open(scope)
+    const changes = CHANGES.has(name)
+    if (name !== 'holdings') await this.#checkGuest(scope, changes)
     await this.#unlock(scope)
-    if (CHANGES.has(name)) this.#budgetsOf(scope).take('bytes', bytes)
+    if (changes) this.#budgetsOf(scope).take('bytes', bytes)
     const call = userCalls[name] as (
       memory: UserMemory,
       input: UserCallInput<Name>,
       opId?: string,
     ) => Promise<Answer>
     const answered = await call(memory, input, opId)
-    if (CHANGES.has(name)) {
+    if (changes) {
       this.#poke(scope)
       await this.#keep(scope)
     }
@@ -182,11 +201,21 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
     this.#check(scope)
+    await this.#checkGuest(scope, true)
     await this.#unlock(scope)
     this.#budgetsOf(scope).take('bytes', call.lines.length)
     const answered = await importLines(this.#memoryOf(scope), scope, call, async () => {})
     this.#poke(scope)
     return answered
+  }
+
+  /**
+   * Whether a guest's token still holds; it costs as a read. @throws ERR_UNAUTHENTICATED,
+   * ERR_RATE_LIMIT
+   */
+  async checkLiving(scope: Scope): Promise<void> {
+    this.#check(scope)
+    await this.#checkGuest(scope, false)
   }
 
   /** Records that all of the user was exported or imported. @throws ERR_NOT_FOUND */
@@ -201,6 +230,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async admit(scope: Scope): Promise<void> {
     this.#check(scope)
+    await this.#checkGuest(scope, true)
     await this.#unlock(scope)
     this.#budgetsOf(scope).take('sessions', 1)
   }
@@ -333,10 +363,22 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return answered
   }
 
+  /**
+   * From now on a guest writes nothing; with `isDone` the token is dead. Idempotent. @throws
+   * ERR_NOT_FOUND
+   */
+  async claimed(scope: Scope, isDone: boolean): Promise<void> {
+    this.#check(scope)
+    this.#guest.set(isDone ? 'done' : 'begun')
+    // What is not moved goes with the token.
+    await this.#removeLater(scope)
+  }
+
   async #move(scope: Scope, guest: Scope): Promise<Answer> {
     await this.#unlock(scope)
     const { user } = this.#open(scope)
     const from = (): DurableObjectStub<UserObject> => this.env.USERS.getByName(objectName(guest))
+    await callObject(from, webHost, 'claim', (object) => object.claimed(guest, false))
     const claims = new Claims(this.ctx.storage)
     const name = objectName(guest)
     const left: EdgeMemory = createMemory({
@@ -370,6 +412,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#poke(scope)
     // What has no room here stays with the guest, rather than nowhere.
     if (errors.length > 0) throw errors[0]
+    await callObject(from, webHost, 'claim', (object) => object.claimed(guest, true))
     return answer(claims.get(name))
   }
 
@@ -419,6 +462,28 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async #keep(scope: Scope): Promise<void> {
     if (!this.#settings.memory.use?.some(({ name }) => name === 'retention')) return
     await this.#work.schedule(RETENTION, webHost.now() + DAY_MS, { payload: { ...scope } })
+  }
+
+  /**
+   * What a guest's call needs: a token that nobody claimed, budget for what it reads, and for what
+   * it writes an end. Nothing is written for what only reads.
+   *
+   * @throws ERR_UNAUTHENTICATED, ERR_CONFLICT, ERR_RATE_LIMIT
+   */
+  async #checkGuest(scope: Scope, writes: boolean): Promise<void> {
+    if (!isGuest(scope)) return
+    this.#guest.check(writes)
+    if (writes) return this.#removeLater(scope)
+    const { budgets, guestBudgets = budgets } = this.#settings
+    this.#reads ??= guestReads(guestBudgets, webHost.now)
+    this.#reads.take()
+  }
+
+  /** Sees to it that a guest is removed once the token has ended; noted once. */
+  async #removeLater(scope: Scope): Promise<void> {
+    const { guestLifetimeMs = GUEST_LIFETIME_MS } = this.#settings
+    const end = guestEnd(scope.userId, guestLifetimeMs, webHost.now())
+    await this.#work.schedule(GUEST, end + GUEST_MARGIN_MS, { payload: { ...scope } })
   }
 
   #memoryOf(scope: Scope): EdgeMemory {
@@ -480,10 +545,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#made
   }
 
-  #budgetsOf({ userId }: Scope): TokenBuckets {
+  #budgetsOf(scope: Scope): TokenBuckets {
     if (!this.#buckets) {
       const { budgets, guestBudgets = budgets } = this.#settings
-      const given = userId.startsWith(GUEST_PREFIX) ? guestBudgets : budgets
+      const given = isGuest(scope) ? guestBudgets : budgets
       this.#buckets = new TokenBuckets(this.ctx.storage, userBudgets(given), webHost.now)
     }
     return this.#buckets

@@ -33,7 +33,10 @@ export const described: readonly Route[] = Object.entries(document.paths ?? {}).
 
 /** What the router answers, without its middleware. */
 export const routed: readonly Route[] = app.routes
-  .filter(({ method, path }) => !(method === 'ALL' && (path.endsWith('*') || path === '/v1/guests' || path === '/health/ready')))
+  .filter(
+    ({ method, path }) =>
+      !(method === 'ALL' && (path.endsWith('*') || path === '/v1/guests' || path === '/health/ready')),
+  )
   .map(({ method, path }) => ({ method, path: path.replace(/:(\w+)/g, '{$1}') }))
 
 export const nameOf = ({ method, path }: Route): string => `${method} ${path}`

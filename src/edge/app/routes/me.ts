@@ -6,7 +6,7 @@ import { fromWire } from '../../wire.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readJson, readText } from '../body.ts'
 import { checked, endpoint } from '../endpoint.ts'
-import { askUser, onUser, userScope } from '../objects.ts'
+import { askUser, livingScope, onUser, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -39,7 +39,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.certificate,
     },
     async ({ context, principal }) => {
-      const scope = userScope(principal)
+      const scope = await livingScope(context.var.settings, principal)
       const { isDone, certificate } = await onUser(context.var.settings, scope, (object) =>
         object.erase(scope),
       )
