@@ -16,7 +16,7 @@ import type { TransferPart } from '../../ports/transfer.ts'
 import { using } from '../features.ts'
 import { isGuest } from '../guest.ts'
 import { callObject } from '../replica/call-object.ts'
-import { answerRefusals } from '../replica/refusal.ts'
+import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
@@ -412,6 +412,14 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * sets.
    */
   override async fetch({ headers }: Request): Promise<Response> {
+    try {
+      return this.#listen(headers)
+    } catch (error) {
+      return Response.json(refusalOf(error))
+    }
+  }
+
+  #listen(headers: Headers): Response {
     const scope = JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope
     this.#life.open(scope)
     this.#read(scope)
