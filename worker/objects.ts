@@ -31,6 +31,8 @@ import type { Env } from './env.ts'
 const DEFAULT_BUDGET = 16_000
 /** Of a user, and of a session, so that a session's copy of the user's stays small. */
 const MOST_FACTS = 500
+/** What one recall of a user looks through: each is a call of another object. */
+const RECALLED_SESSIONS = 32
 /** What a session takes in advance: some replies. */
 const SHARED_TOKENS = 16_000
 /** Where a model and guests meet, and nothing else is set. */
@@ -131,7 +133,7 @@ function featuresOf(env: Env, options: FactsOptions = {}): readonly Feature[] {
     skills(),
     facts({ caps: { facts: MOST_FACTS }, ...options }),
     checkpoint(),
-    ...(env.RECALL === 'off' ? [] : [recall({ stemmer: englishStemmer })]),
+    ...(env.RECALL === 'off' ? [] : [recall({ stemmer: englishStemmer, sessions: RECALLED_SESSIONS })]),
     ...(Object.keys(times).length > 0 ? [retention(times)] : []),
   ]
 }

@@ -23,16 +23,18 @@ export class BriefBudget {
   }
 
   /** @throws ERR_RATE_LIMIT (`retryAfter`, `limit`) */
-  take(): void {
+  take(given = 1): void {
+    // What is above the budget needs all of it.
+    const amount = Math.min(given, this.#perMinute)
     const now = this.#now()
     const gained = (Math.max(0, now - this.#at) * this.#perMinute) / MINUTE_MS
     this.#left = Math.min(this.#perMinute, this.#left + gained)
     this.#at = now
-    if (this.#left >= 1) {
-      this.#left--
+    if (this.#left >= amount) {
+      this.#left -= amount
       return
     }
-    const retryAfter = Math.max(1, Math.ceil(((1 - this.#left) * MINUTE_MS) / this.#perMinute / 1000))
+    const retryAfter = Math.max(1, Math.ceil(((amount - this.#left) * MINUTE_MS) / this.#perMinute / 1000))
     throw new PlimsollError(
       'ERR_RATE_LIMIT',
       `budget: ${this.#name} is used up; try again in ${retryAfter} s`,

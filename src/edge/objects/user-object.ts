@@ -66,6 +66,8 @@ const ERASE_AGAIN_MS = 60_000
 /** Sessions that one call erases: a call of an object may make so many calls of others. */
 const ERASED_AT_ONCE = 256
 const DAY_MS = 86_400_000
+/** What looking through all of a guest's sessions costs, in reads. */
+const RECALLED = 32
 /** For clocks that differ: a token holds some seconds longer. */
 const GUEST_MARGIN_MS = 60_000
 /** What the user's object takes of the deployment's budget at once, in what a session takes. */
@@ -172,7 +174,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   ): Promise<Answer> {
     const memory = this.#open(scope)
     const changes = CHANGES.has(name)
-    if (name !== 'holdings') await this.#checkGuest(scope, changes)
+    if (name !== 'holdings') await this.#checkGuest(scope, changes, readsOf(name, input))
     await this.#unlock(scope)
     if (changes) this.#budgetsOf(scope).take('bytes', bytes)
     const call = userCalls[name] as (
@@ -470,13 +472,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    *
    * @throws ERR_UNAUTHENTICATED, ERR_CONFLICT, ERR_RATE_LIMIT
    */
-  async #checkGuest(scope: Scope, writes: boolean): Promise<void> {
+  async #checkGuest(scope: Scope, writes: boolean, reads = 1): Promise<void> {
     if (!isGuest(scope)) return
     this.#guest.check(writes)
     if (writes) return this.#removeLater(scope)
     const { budgets, guestBudgets = budgets } = this.#settings
     this.#reads ??= guestReads(guestBudgets, webHost.now)
-    this.#reads.take()
+    this.#reads.take(reads)
   }
 
   /** Sees to it that a guest is removed once the token has ended; noted once. */
@@ -571,6 +573,13 @@ export interface Erased {
 
 /** There are more sessions than one call erases. */
 const MORE = new Error('more sessions are to be erased')
+
+/** What a call reads: a recall calls each session that it looks through. */
+function readsOf(name: UserCallName, input: unknown): number {
+  if (name !== 'recall') return 1
+  const { sessions = [] } = input as UserCallInput<'recall'>
+  return 1 + (sessions === 'all' ? RECALLED : sessions.length)
+}
 
 /** All live facts that a user's sessions share. */
 async function factsOf({ facts }: EdgeUser): Promise<readonly Fact[]> {

@@ -86,6 +86,24 @@ describe('a guest who only looks', () => {
     expect((await guest.call('GET', '/v1/sessions/trip')).status).toBe(200)
   })
 
+  it('pays for each session that a recall looks through', async () => {
+    await changeUsers((settings) => ({ ...settings, guestBudgets: { guestReadsPerMinute: 40 } }))
+    const [guest, ada] = [await met(), new World()]
+    const find = async (world: World, sessions: unknown): Promise<number> =>
+      (await world.call('POST', '/v1/me/recall', { query: 'Turin', sessions })).status
+    expect(await find(guest, 'all')).toBe(200)
+    expect(await find(guest, ['trip'])).toBe(200)
+    expect(await find(guest, 'all')).toBe(429)
+    for (let n = 0; n < 3; n++) expect(await find(ada, 'all')).toBe(200)
+    // Nor does one call look through more than some.
+    expect(
+      await find(
+        ada,
+        Array.from({ length: 33 }, (_, index) => `s-${index}`),
+      ),
+    ).toBe(400)
+  })
+
   it('has one by default, and a user has none', async () => {
     const [guest, ada] = [await World.guest(), new World()]
     const last = async (world: World): Promise<number> => {
