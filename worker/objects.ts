@@ -63,7 +63,7 @@ export class SessionObject extends Session<Env> {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
         ...limit('bytesPerDay', env.BYTES_PER_DAY),
         ...limit('modelTokensPerHour', env.MODEL_TOKENS_PER_HOUR),
-        ...(isShared(env) && { sharedModelTokens: SHARED_TOKENS }),
+        sharedModelTokens: isShared(env) && SHARED_TOKENS,
       },
     }
   }
@@ -100,16 +100,19 @@ function userBudgets(env: Env, name: keyof typeof TOKENS_PER_DAY): UserBudgets {
 }
 
 /** A budget of the model's tokens: as it is set, or where anybody can spend what costs. */
-function tokensPerDay(env: Env, name: keyof typeof TOKENS_PER_DAY): { readonly modelTokensPerDay?: number } {
+function tokensPerDay(
+  env: Env,
+  name: keyof typeof TOKENS_PER_DAY,
+): { readonly modelTokensPerDay?: number | false } {
   const isOpen = Boolean((env.MODEL_BASE_URL || env.WORKERS_AI_MODEL) && env.GUEST_SECRET)
   const value = env[name] || (isOpen ? String(TOKENS_PER_DAY[name]) : 'off')
-  return value === 'off' ? {} : limit('modelTokensPerDay', value)
+  return value === 'off' ? { modelTokensPerDay: false } : limit('modelTokensPerDay', value)
 }
 
 /** Whether there is any budget that sessions share. */
 function isShared(env: Env): boolean {
   const names = Object.keys(TOKENS_PER_DAY) as (keyof typeof TOKENS_PER_DAY)[]
-  return names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== undefined)
+  return names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== false)
 }
 
 function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {

@@ -55,7 +55,13 @@ import type {
   SessionOptions,
 } from './session-rpc.ts'
 import { appendGiven } from './session-writes.ts'
-import { framesPerMinute, guestReads, type SessionSettings, sessionBudgets } from './settings.ts'
+import {
+  framesPerMinute,
+  guestReads,
+  type SessionSettings,
+  sessionBudgets,
+  sharedTokens,
+} from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 
 /** Kinds of work beside {@link COMPACT}. */
@@ -542,11 +548,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   get #lease(): TokenLease | undefined {
-    const { sharedModelTokens } = this.#settings.budgets ?? {}
     const { scope } = this.#life.record ?? {}
-    if (sharedModelTokens === undefined || !scope) return undefined
+    const size = scope && sharedTokens(this.#settings.budgets, scope)
+    if (!scope || size === undefined) return undefined
     const user = userOf(scope)
-    return new TokenLease(this.ctx.storage, sharedModelTokens, (ask) =>
+    return new TokenLease(this.ctx.storage, size, (ask) =>
       callObject(
         () => this.env.USERS.getByName(objectName(user)),
         webHost,

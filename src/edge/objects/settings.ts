@@ -2,7 +2,9 @@ import type { AgentTool } from '../../agent/options.ts'
 import type { MemoryOptions } from '../../create-memory.ts'
 import type { Feature } from '../../kernel/feature.ts'
 import type { Model } from '../../ports/model.ts'
+import type { Scope } from '../../ports/op.ts'
 import type { EdgeSession } from '../features.ts'
+import { isGuest } from '../guest.ts'
 import type { Budgets, TokenBuckets } from '../rows/token-buckets.ts'
 import type { Ask } from '../rows/token-lease.ts'
 import { BriefBudget } from './brief-budget.ts'
@@ -21,9 +23,10 @@ export interface SessionBudgets {
   readonly modelTokensPerHour?: number
   /**
    * Tokens of the model that a session takes in advance from its user's budget, and the user's
-   * object from the deployment's, so that not each call asks there. Default: neither is asked.
+   * object from the deployment's, so that not each call asks there; `false`: neither is asked.
+   * Default: 16 000 of a guest, else `false`.
    */
-  readonly sharedModelTokens?: number
+  readonly sharedModelTokens?: number | false
   /**
    * Calls by which a guest only reads. Counted while the object is awake. Default 240; users have
    * no limit.
@@ -37,6 +40,10 @@ export interface SessionBudgets {
 }
 
 const FRAMES_PER_MINUTE = 60
+/** Where a model and guests meet, anybody can make somebody else pay. */
+const GUEST_TOKENS_PER_DAY = 100_000
+/** Some replies. */
+const SHARED_TOKENS = 16_000
 const GUEST_READS_PER_MINUTE = 240
 
 /** What guests read of one object. It costs users nothing. */
@@ -95,9 +102,10 @@ export interface UserBudgets {
   /** Bytes of bodies that are written. */
   readonly bytesPerDay?: number
   /**
-   * Tokens that the edge's own model takes, in all sessions that have `sharedModelTokens`.
+   * Tokens that the edge's own model takes, in all sessions that have `sharedModelTokens`; `false`:
+   * no limit. Default: 100 000 for a guest, since anybody can be one, else no limit.
    */
-  readonly modelTokensPerDay?: number
+  readonly modelTokensPerDay?: number | false
   /**
    * Calls by which a guest only reads what sessions share. Counted while the object is awake.
    * Default 240; users have no limit.
@@ -108,8 +116,8 @@ export interface UserBudgets {
 /** What the object of a deployment is made with. */
 export interface DeploymentSettings {
   readonly budgets?: {
-    /** Tokens that the edge's own model takes, for all users together. */
-    readonly modelTokensPerDay?: number
+    /** Tokens that the edge's own model takes, for all users together; `false`: no limit. */
+    readonly modelTokensPerDay?: number | false
   }
 }
 
@@ -118,7 +126,10 @@ export interface UserSettings {
   /** What is said of contexts is not needed. */
   readonly memory: ObjectMemoryOptions
   readonly budgets?: UserBudgets
-  /** Budgets of somebody who has not signed in. Default: as `budgets`. */
+  /**
+   * Budgets of somebody who has not signed in. Default: as `budgets`, but for the tokens of the
+   * model.
+   */
   readonly guestBudgets?: UserBudgets
   /**
    * After how long a guest's token has ended, as for `guestTokens`: all of the guest is removed
@@ -152,12 +163,21 @@ export function sessionBudgets({
 }
 
 /** Budgets of a user, as token buckets. */
-export function userBudgets({ sessionsPerHour, bytesPerDay, modelTokensPerDay }: UserBudgets = {}): Budgets {
+export function userBudgets({ budgets = {}, guestBudgets = budgets }: UserSettings, scope: Scope): Budgets {
+  const isGuests = isGuest(scope)
+  const { sessionsPerHour, bytesPerDay, modelTokensPerDay } = isGuests ? guestBudgets : budgets
+  const tokens = isGuests ? (guestBudgets.modelTokensPerDay ?? GUEST_TOKENS_PER_DAY) : modelTokensPerDay
   return {
     sessions: per(sessionsPerHour, HOUR),
     bytes: per(bytesPerDay, DAY),
-    userModelTokens: per(modelTokensPerDay, DAY),
+    userModelTokens: per(tokens, DAY),
   }
+}
+
+/** What a session takes in advance; undefined: it asks nobody. */
+export function sharedTokens({ sharedModelTokens }: SessionBudgets = {}, scope: Scope): number | undefined {
+  const shared = sharedModelTokens ?? (isGuest(scope) ? SHARED_TOKENS : false)
+  return shared === false ? undefined : shared
 }
 
 /** Budgets of a deployment, as token buckets. */
@@ -175,6 +195,6 @@ export function granted(buckets: TokenBuckets, name: string, { least, wanted }: 
   return amount
 }
 
-function per(capacity: number | undefined, perMs: number): Budgets[string] {
-  return capacity === undefined ? undefined : { capacity, perMs }
+function per(capacity: number | false | undefined, perMs: number): Budgets[string] {
+  return capacity === undefined || capacity === false ? undefined : { capacity, perMs }
 }

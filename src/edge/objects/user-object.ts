@@ -548,11 +548,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   #budgetsOf(scope: Scope): TokenBuckets {
-    if (!this.#buckets) {
-      const { budgets, guestBudgets = budgets } = this.#settings
-      const given = isGuest(scope) ? guestBudgets : budgets
-      this.#buckets = new TokenBuckets(this.ctx.storage, userBudgets(given), webHost.now)
-    }
+    this.#buckets ??= new TokenBuckets(this.ctx.storage, userBudgets(this.#settings, scope), webHost.now)
     return this.#buckets
   }
 

@@ -102,6 +102,27 @@ describe('tokens of the model', () => {
     for (let n = 0; n < 8; n++) expect((await say(ada)).status).toBe(200)
   })
 
+  it('are bounded for a guest by default, and not for a user', async () => {
+    await changeUsers((settings) => ({ memory: settings.memory }))
+    await changeSessions((settings) => ({ ...settings, budgets: {} }))
+    const guest = await World.guest()
+    await guest.create()
+    await say(guest)
+    const leftOf = (world: World): Promise<unknown> =>
+      runInDurableObject(userObject(world.user), (_, { storage }) => {
+        const made = storage.sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_bucket'`)
+        if (made.toArray().length === 0) return undefined
+        const [row] = storage.sql.exec('SELECT state FROM plimsoll_edge_bucket').toArray()
+        return (JSON.parse(row?.state as string) as { userModelTokens: { left: number } }).userModelTokens
+          .left
+      })
+    expect(await leftOf(guest)).toBe(100_000 - 16_000)
+    const ada = new World()
+    await ada.create()
+    await say(ada)
+    expect(await leftOf(ada)).toBe(undefined)
+  })
+
   it('are counted over the whole deployment, and rarely asked for there', async () => {
     await changeUsers((settings) => ({ ...settings, budgets: {} }))
     await changeDeployment(() => ({ budgets: { modelTokensPerDay: 20 * CALL } }))
@@ -198,10 +219,11 @@ describe('the deployed worker', () => {
       [{ modelTokensPerDay: 1_000_000 }, { modelTokensPerDay: 100_000 }],
       [{ modelTokensPerDay: 10_000_000 }, undefined],
     ])
+    const off = { modelTokensPerDay: false }
     const none = [
-      [{}, undefined],
-      [{}, {}],
-      [{}, undefined],
+      [{ sharedModelTokens: false }, undefined],
+      [off, off],
+      [off, undefined],
     ]
     expect(await settingsIn({})).toEqual(none)
     expect(await settingsIn({ ...MODEL, GUEST_SECRET: '' })).toEqual(none)
@@ -211,7 +233,7 @@ describe('the deployed worker', () => {
     const set = { GUEST_MODEL_TOKENS_PER_DAY: '5', USER_MODEL_TOKENS_PER_DAY: 'off' }
     expect(await settingsIn({ ...MODEL, ...set })).toEqual([
       [{ sharedModelTokens: 16_000 }, undefined],
-      [{}, { modelTokensPerDay: 5 }],
+      [{ modelTokensPerDay: false }, { modelTokensPerDay: 5 }],
       [{ modelTokensPerDay: 10_000_000 }, undefined],
     ])
     await expect(settingsIn({ GUEST_MODEL_TOKENS_PER_DAY: 'many' })).rejects.toMatchObject({
