@@ -52,6 +52,15 @@ async function spent(world: World, sessions = ['trip']): Promise<readonly [numbe
   throw new Error('nothing refuses')
 }
 
+/** Tokens that an object has left of a budget; undefined: none were ever taken. */
+const leftOf = (object: DurableObjectStub, name = 'userModelTokens'): Promise<unknown> =>
+  runInDurableObject(object, (_, { storage }) => {
+    const made = storage.sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_bucket'`)
+    if (made.toArray().length === 0) return undefined
+    const [row] = storage.sql.exec('SELECT state FROM plimsoll_edge_bucket').toArray()
+    return (JSON.parse(row?.state as string) as Record<string, { left: number }>)[name]?.left
+  })
+
 describe('tokens of the model', () => {
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
@@ -108,19 +117,11 @@ describe('tokens of the model', () => {
     const guest = await World.guest()
     await guest.create()
     await say(guest)
-    const leftOf = (world: World): Promise<unknown> =>
-      runInDurableObject(userObject(world.user), (_, { storage }) => {
-        const made = storage.sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_bucket'`)
-        if (made.toArray().length === 0) return undefined
-        const [row] = storage.sql.exec('SELECT state FROM plimsoll_edge_bucket').toArray()
-        return (JSON.parse(row?.state as string) as { userModelTokens: { left: number } }).userModelTokens
-          .left
-      })
-    expect(await leftOf(guest)).toBe(100_000 - 16_000)
+    expect(await leftOf(userObject(guest.user))).toBe(100_000 - 16_000)
     const ada = new World()
     await ada.create()
     await say(ada)
-    expect(await leftOf(ada)).toBe(undefined)
+    expect(await leftOf(userObject(ada.user))).toBe(undefined)
   })
 
   it('are counted over the whole deployment, and rarely asked for there', async () => {
@@ -154,12 +155,19 @@ describe('tokens of the model', () => {
     await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 100 * CALL } }))
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     const ada = new World()
-    await ada.create()
     const failing = vi
       .spyOn(DeploymentObject.prototype, 'lease')
       .mockRejectedValueOnce(new PlimsollError('ERR_STORAGE', 'sql: it failed'))
+    await changeSessions((settings) => ({
+      ...settings,
+      budgets: { sharedModelTokens: CALL, modelTokensPerHour: 100 * CALL },
+    }))
+    await ada.create()
     expect((await say(ada)).status).toBe(500)
     failing.mockRestore()
+    // And they are given back.
+    expect(await leftOf(userObject(ada.user))).toBe(100 * CALL)
+    expect(await leftOf(sessionObject(ada.user, 'trip'), 'modelTokens')).toBe(100 * CALL)
     expect((await say(ada)).status).toBe(200)
   })
 })

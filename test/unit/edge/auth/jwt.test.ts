@@ -236,7 +236,7 @@ describe('options that cannot authenticate safely', () => {
     'a secret of 31 raw bytes': { secret: new Uint8Array(31) },
     'a secret of one character': { secret: 'x'.repeat(64) },
     'a secret of 32 zeros': { secret: new Uint8Array(32) },
-    'a secret of few characters': { secret: 'abcdefg'.repeat(6) },
+    'a secret of few characters': { secret: 'aabbccddeeffggabcdefgfedcbagfedcbaabc' },
     'a secret that repeats itself': { secret: 'change-me!'.repeat(5) },
     'a type without a name': { secret: SECRET, typ: '' },
     'an age of nothing': { secret: SECRET, maxTokenAge: 0 },
