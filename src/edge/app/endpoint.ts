@@ -42,6 +42,8 @@ export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> {
   /** What it answers with; none: 204. */
   readonly answer?: z.ZodType
   readonly status?: 201
+  /** What else it answers with in JSON, by status. */
+  readonly others?: { readonly [status: number]: z.ZodType }
   /** Whether anybody may ask, without a token. Default: only outside of `/v1`. */
   readonly isOpen?: true
   /** Who may ask. Default: users. */
@@ -156,6 +158,7 @@ function describe(
     media = {},
     answer,
     status,
+    others = {},
     isOpen,
     by,
   }: Endpoint<z.ZodType, z.ZodType>,
@@ -193,6 +196,12 @@ function describe(
               },
             }
           : { 204: { description: 'Done' } }),
+        ...Object.fromEntries(
+          Object.entries(others).map(([code, schema]) => [
+            code,
+            { description: 'As the summary says', content: { 'application/json': { schema } } },
+          ]),
+        ),
         '4XX': PROBLEM,
         '5XX': PROBLEM,
       } as never,

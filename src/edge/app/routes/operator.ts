@@ -82,6 +82,9 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
         'Removes all of a user: every session, and what they share. 202: `pending` is left, and follows by itself, or by the same call',
       query,
       answer: schemas.certificate,
+      others: {
+        202: z.looseObject({ pending: z.object({ sessions: z.number() }) }).openapi('PendingErase'),
+      },
       by: 'operator',
     },
     async (call) => {

@@ -39,6 +39,7 @@ export function readyRoutes(app: OpenAPIHono<AppEnv>): void {
       summary:
         'Whether all of it works: settings, objects, and what failed lately of model, alarms and queues. 503: not all of it',
       answer: ready,
+      others: { 503: ready },
       isOpen: true,
     },
     async ({ context }) => {
