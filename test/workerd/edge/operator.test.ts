@@ -68,7 +68,7 @@ describe('an operator', () => {
     const first = await operate('DELETE', pathOf(world.user))
     some.mockRestore()
     expect(first.status).toBe(202)
-    expect(await first.json()).toMatchObject({ action: 'erase', pending: { sessions: 1 } })
+    expect(await first.json()).toMatchObject({ action: 'erase', left: { sessions: 1 } })
     const second = await operate('DELETE', pathOf(world.user))
     expect([second.status, await second.json()]).toMatchObject([200, { action: 'erase' }])
     expect(await (await operate('GET', pathOf(world.user))).json()).toMatchObject({ is_empty: true })

@@ -16,7 +16,7 @@ const LINES = 'application/jsonl'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const USER = '/v1/operator/users/{user}'
 
-const query = z.object({ tenant: z.string().min(1).optional() })
+const query = z.strictObject({ tenant: z.string().min(1).optional() })
 const holdings = z
   .object({
     is_empty: z.boolean(),
@@ -26,6 +26,10 @@ const holdings = z
     skills: z.number(),
   })
   .openapi('Holdings')
+
+const erased = schemas.certificate
+  .extend({ left: z.object({ sessions: z.number() }).optional() })
+  .openapi('ErasedByOperator')
 
 /** Lets an operator in, and nobody else. Without an operator these routes are not there. */
 export const operatorsOnly: MiddlewareHandler<AppEnv> = async (context, next) => {
@@ -45,6 +49,7 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'findUser',
       method: 'get',
       path: USER,
       summary: 'How much is held of a user, and in which sessions; no content',
@@ -57,6 +62,7 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'exportUser',
       method: 'get',
       path: `${USER}/export`,
       summary:
@@ -76,15 +82,15 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'eraseUser',
       method: 'delete',
       path: USER,
       summary:
-        'Removes all of a user: every session, and what they share. 202: `pending` is left, and follows by itself, or by the same call',
+        'Removes all of a user: every session, and what they share. 202: `left` is still there, and follows by itself, or by the same call',
       query,
-      answer: schemas.certificate,
-      others: {
-        202: z.looseObject({ pending: z.object({ sessions: z.number() }) }).openapi('PendingErase'),
-      },
+      answer: erased,
+      also: [202],
+      isKeyed: false,
       by: 'operator',
     },
     async (call) => {
@@ -94,7 +100,7 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
       if (isDone) return answer(certificate)
       const { json } = await askUser(settings, scope, 'holdings', undefined)
       const { sessions } = JSON.parse(json) as { readonly sessions: { readonly count: number } }
-      const body = answer({ ...certificate, pending: { sessions: sessions.count } })
+      const body = answer({ ...certificate, left: { sessions: sessions.count } })
       return new Response(body.json, { status: 202, headers: JSON_TYPE })
     },
   )

@@ -34,12 +34,13 @@ export function readyRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'ready',
       method: 'get',
       path: '/health/ready',
       summary:
         'Whether all of it works: settings, objects, and what failed lately of model, alarms and queues. 503: not all of it',
       answer: ready,
-      others: { 503: ready },
+      refusal: ready,
       isOpen: true,
     },
     async ({ context }) => {
