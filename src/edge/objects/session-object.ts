@@ -264,15 +264,16 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   ): Promise<Answer> {
     if (!CHANGES.has(name) || isPreview(name, input)) this.#read(scope)
     const home = this.#life.open(scope)
-    if (isPreview(name, input)) return this.#call(home, name, input, meta)
-    const takes = CHANGES.has(name) && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
+    this.#answers.check(keyed)
+    const changes = CHANGES.has(name) && !isPreview(name, input)
+    const takes = changes && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
     const isLasting = name === 'forget' || name === 'forgetMessage'
     let isWritten = false
     const wrote = (): void => {
       isWritten = true
     }
     const answered = await this.#answers.once(
-      keyed,
+      isRead(name, input) ? undefined : keyed,
       (opId) => this.#call(home, name, input, { ...meta, ...named(opId()) }, wrote),
       { isLasting, isWritten: () => isWritten },
     )
@@ -285,7 +286,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     name: Name,
     input: SessionCallInput<Name>,
     { opId, bytes = 0 }: CallMeta,
-    wrote: () => void = () => {},
+    wrote: () => void,
   ): Promise<Answer> {
     const changes = CHANGES.has(name) && !isPreview(name, input)
     if (bytes > 0 && changes) this.#take(bytes)
@@ -668,6 +669,16 @@ function requestsIn(body: Uint8Array): number {
   } catch {
     return 1
   }
+}
+
+/**
+ * Whether a call writes nothing that its caller gives it. Under a key it is done anew: what it
+ * shows is to be what there is.
+ */
+function isRead(name: SessionCallName, input: unknown): boolean {
+  if (name !== 'context') return false
+  const { messages = [], newEpoch = false, preview = false } = input as ContextCall
+  return preview || (messages.length === 0 && !newEpoch)
 }
 
 /** Whether a call only looks at what the next one would be given. */
