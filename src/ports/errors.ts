@@ -66,7 +66,7 @@ export type ErrorCode =
   | 'ERR_TOOL_PENDING'
   /** No token, or one that does not hold. */
   | 'ERR_UNAUTHENTICATED'
-  /** What is stored was written by a newer version of this library. */
+  /** What is stored has another format: that of a newer version of this library, or of 0.1.0. */
   | 'ERR_UPGRADE_REQUIRED'
 
 /** What the floor of a context is made of, in tokens of the policy's counter. */

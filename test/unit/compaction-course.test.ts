@@ -385,8 +385,10 @@ describe('what was sent with a summary', () => {
 })
 
 describe('forgetting', () => {
-  const forget = (store: Store, target: string) =>
-    store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
+  const forget = (store: Store, id: string) =>
+    store
+      .open(scope)
+      .commit([sealOp({ kind: 'delete', opId: `forget ${id}`, target: `entry:${id}` })], decide)
 
   it('a message empties the summaries that were written from it, and the next context shows none', async () => {
     const store = mapStore()

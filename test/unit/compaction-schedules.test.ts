@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Context, LogRow } from '../../src/index.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
+import { idIn } from '../../src/ports/op.ts'
 import { memoryOf } from './support/compacting.ts'
 import { expectAllAccounted } from './support/coverage.ts'
 import { shown } from './support/messages.ts'
@@ -35,7 +36,8 @@ function expectWrittenFrom(context: Context, rows: readonly LogRow[]): void {
   const messages = rows.filter(({ kind }) => kind === 'message').map(({ id }) => id)
   const written = new Set([summary.id])
   for (const id of written)
-    for (const source of rows.find((row) => row.id === id)?.sources ?? []) written.add(source)
+    for (const source of rows.find((row) => row.id === id)?.sources ?? [])
+      written.add(idIn('entry', source) ?? source)
   const covered = summary.covers.flatMap(({ from, to }) =>
     messages.slice(messages.indexOf(from), messages.indexOf(to) + 1),
   )

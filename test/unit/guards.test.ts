@@ -487,8 +487,8 @@ describe('contextAt', () => {
       const {
         rows: [row],
       } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
-      const head = `head/${JSON.parse(row?.body ?? '').head}`
-      await write(store, { kind: 'delete', opId: 'd', target: target === 'head' ? head : target })
+      const head = `register:head/${JSON.parse(row?.body ?? '').head}` as const
+      await write(store, { kind: 'delete', opId: 'd', target: target === 'head' ? head : `entry:${target}` })
       expect(await contextAt(session, 'a')).toMatchObject({ verified: false, reason: 'forgotten' })
     }
   })
@@ -537,7 +537,7 @@ describe('a session that stays open', () => {
     const session = open(store)
     await session.append([user('u'), answer('a', 'secret'), user('v')])
     await session.context()
-    await write(store, { kind: 'delete', opId: 'd', target: 'a' })
+    await write(store, { kind: 'delete', opId: 'd', target: 'entry:a' })
     expect(JSON.stringify(await session.context())).not.toContain('secret')
     await write(store, { kind: 'erase', opId: 'e' })
     expect(shown(await session.context())).toEqual([])

@@ -13,6 +13,7 @@ import {
 } from '../../src/index.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
+import { idIn } from '../../src/ports/op.ts'
 import type { FullMemoryOptions } from '../contract/full-memory.ts'
 import { adversaries } from './support/adversaries.ts'
 import { expectAllAccounted } from './support/coverage.ts'
@@ -168,7 +169,8 @@ describe('the laws hold for every history, policy and tool set', () => {
       )
       const written = new Set([summary.id])
       for (const id of written)
-        for (const source of rows.find((row) => row.id === id)?.sources ?? []) written.add(source)
+        for (const source of rows.find((row) => row.id === id)?.sources ?? [])
+          written.add(idIn('entry', source) ?? source)
       const covered = summary.covers.flatMap(({ from, to }) =>
         messages.slice(messages.indexOf(from), messages.indexOf(to) + 1),
       )

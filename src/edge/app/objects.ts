@@ -49,8 +49,8 @@ export function askSession<Name extends SessionCallName>(
   input: SessionCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const named = once(name, input, meta)
-  return onSession(settings, scope, (object) => object.call(scope, name, input, named))
+  const [named, once] = repeatable(name, input, meta)
+  return onSession(settings, scope, (object) => object.call(scope, name, named, once))
 }
 
 /** What a user's object answers one of its calls with. */
@@ -61,18 +61,25 @@ export function askUser<Name extends UserCallName>(
   input: UserCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const named = once(name, input, meta)
-  return onUser(settings, scope, (object) => object.call(scope, name, input, named))
+  const [named, once] = repeatable(name, input, meta)
+  return onUser(settings, scope, (object) => object.call(scope, name, named, once))
 }
 
 /**
- * The op's name, the same each time that a call is sent: an object may have done what it was asked
- * for, and its answer be lost. Messages that all have ids need none: when sent again, their
- * ids name the op. Nor does a fact, which is known by what it says.
+ * A call that may be sent again: an object may have done what it was asked for, and its answer be
+ * lost. It names its op, or its messages have ids, which then do that: one message and its op are
+ * stored as one thing. A fact is known by what it says.
  */
-function once(name: SessionCallName | UserCallName, input: unknown, meta: CallMeta): CallMeta {
-  if (meta.opId !== undefined || name === 'remember') return meta
-  const { messages } = (input ?? {}) as { readonly messages?: unknown }
-  if (Array.isArray(messages) && messages.every(({ id }) => id !== undefined)) return meta
-  return { ...meta, opId: webHost.newId() }
+function repeatable<Input>(
+  name: SessionCallName | UserCallName,
+  input: Input,
+  meta: CallMeta,
+): readonly [Input, CallMeta] {
+  if (meta.opId !== undefined || name === 'remember') return [input, meta]
+  const { messages } = (input ?? {}) as { readonly messages?: readonly { readonly id?: string }[] }
+  if (!messages) return [input, { ...meta, opId: webHost.newId() }]
+  const identified = messages.map((message) =>
+    message.id === undefined ? { ...message, id: webHost.newId() } : message,
+  )
+  return [{ ...input, messages: identified }, meta]
 }

@@ -304,7 +304,7 @@ export class Lane {
       value: headValue(head),
       sources: sourcesOf(head),
     } as const
-    const begun = { kind: 'mark', opId: mark.id, base: next.base, entry: mark } as const
+    const begun = { kind: 'mark', opId: `entry:${mark.id}`, base: next.base, entry: mark } as const
     // The epoch before it had brought the same.
     const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]
     const results = await this.store.commit(

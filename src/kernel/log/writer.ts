@@ -6,7 +6,7 @@ import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
 import { checkFields, optional } from '../text/fields.ts'
 import { hashText } from '../text/hash.ts'
-import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
+import { canonical, checkId, checkOpId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
@@ -37,7 +37,7 @@ interface Given {
   readonly checked: unknown
 }
 
-const OPTIONS = { opId: optional(checkId), round: optional(checkId) }
+const OPTIONS = { opId: optional(checkOpId), round: optional(checkId) }
 
 /**
  * Writes to one session's log and, in the same commit, what features have for it. One call after
@@ -74,7 +74,7 @@ export class Writer {
     checkOptions(operation, 'options', options, Object.keys(OPTIONS))
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
-    return this.#write(this.#draft(operation, 'message', input, options), [], beside)
+    return this.#write(this.#draft(operation, 'message', input, options, !beside), [], beside)
   }
 
   /** @throws as {@link append}, and what features throw; nothing is written */
@@ -92,7 +92,7 @@ export class Writer {
       const checked = value === undefined ? value : await write.check?.('commit', value as never, options)
       if (checked !== undefined) given.push({ name, write, checked })
     }
-    const draft = this.#draft('commit', 'messages', input.messages ?? [], options)
+    const draft = this.#draft('commit', 'messages', input.messages ?? [], options, false)
     if (draft.messages.length === 0 && given.length === 0)
       throw invalid('commit', 'messages', 'must hold a message, or a feature must have something to write')
     return this.#write(draft, given)
@@ -102,8 +102,11 @@ export class Writer {
     return this.#session.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : []))
   }
 
-  /** @param single what one message is called that is not in a list */
-  #draft(operation: string, single: string, input: Input, options: AppendOptions): Draft {
+  /**
+   * @param single what one message is called that is not in a list
+   * @param isAlone whether nothing is written beside the messages: one of them is the whole op then
+   */
+  #draft(operation: string, single: string, input: Input, options: AppendOptions, isAlone: boolean): Draft {
     const { host } = this.#session.memory
     const isList = Array.isArray(input)
     const inputs = [input].flat() as readonly MessageInput[]
@@ -115,7 +118,12 @@ export class Writer {
     if (twice !== undefined) throw duplicate(operation, twice)
     const { opId, round } = checkFields<AppendOptions>(operation, '', options, OPTIONS)
     const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
-    const made = () => (isNamed ? `${operation}/${hashText(JSON.stringify(ids))}` : host.newId())
+    const made = () =>
+      isAlone && ids.length === 1
+        ? `entry:${ids[0]}`
+        : isNamed
+          ? `${operation}/${hashText(JSON.stringify(ids))}`
+          : host.newId()
     return { operation, opId: opId ?? made(), messages, round }
   }
 

@@ -226,7 +226,7 @@ export class Retention {
         by: BY,
       })
       await own.commit(
-        keys.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target })),
+        keys.map((key) => sealOp({ kind: 'delete', opId: host.newId(), target: `register:${key}` })),
         decide,
       )
     }

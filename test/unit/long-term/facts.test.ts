@@ -206,7 +206,7 @@ describe('sources', () => {
     await facts.remember(finding('One.', { id: 'one', sources: ['m'] }))
     await facts.remember(finding('Two.', { id: 'two', sources: [factKey('one')] }))
     await facts.remember(finding('Three.', { id: 'three' }))
-    await store.commit([sealOp({ kind: 'delete', opId: 'forget', target: 'm' })], decide)
+    await store.commit([sealOp({ kind: 'delete', opId: 'forget', target: 'entry:m' })], decide)
     expect(await facts.get('one')).toBeUndefined()
     expect(await facts.get('two')).toBeUndefined()
     expect(texts(await facts.list())).toEqual(['Three.'])

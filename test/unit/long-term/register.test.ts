@@ -154,7 +154,7 @@ describe('changing a register', () => {
   it('that was deleted for ever is refused', async () => {
     const store = open()
     await change(store, {})
-    await store.commit([sealOp({ kind: 'delete', opId: 'delete', target: 'counter' })], decide)
+    await store.commit([sealOp({ kind: 'delete', opId: 'delete', target: 'register:counter' })], decide)
     await expect(change(store, {})).rejects.toMatchObject({ code: 'ERR_NOT_FOUND', id: 'counter' })
     expect(await change(store, { change: () => null })).toBe(null)
   })
