@@ -195,6 +195,7 @@ export type {
   SectionName,
   SectionUse,
   SummaryUse,
+  Unverified,
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'

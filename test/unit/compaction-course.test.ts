@@ -55,6 +55,7 @@ describe('a rewind', () => {
     }
     await session.append({ id: 'next', role: 'user', content: 'And now?' })
     expect(shown(await session.context())).toEqual([context.receipt.summary?.id, 'next'])
+    await session.append({ role: 'assistant', content: 'Now this.' })
     expect((await contextAt(session, 'next')).verified).toBe(true)
   })
 })
@@ -375,6 +376,7 @@ describe('what was sent with a summary', () => {
       await session.append(round(index))
       sent.set(`a${index}`, await session.context())
     }
+    await session.append({ role: 'user', content: 'Go on.' })
     for (const [id, { epoch, blocks, receipt }] of sent) {
       const past = await contextAt(session, id)
       expect(past).toMatchObject({ verified: true, context: { epoch } })

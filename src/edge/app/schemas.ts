@@ -260,7 +260,7 @@ export const schemas = {
     .object({
       context,
       verified: z.boolean(),
-      reason: z.enum(['forgotten', 'unreadable', 'mismatch']).optional(),
+      reason: z.enum(['unrecorded', 'forgotten', 'unreadable', 'different']).optional(),
     })
     .openapi('ContextAt', { description: 'A past context, rebuilt, and whether it is what was sent.' }),
   rewind: z

@@ -1,6 +1,6 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, MessageInput } from '../../ports/message.ts'
-import type { Op, OpResult } from '../../ports/op.ts'
+import type { HandedOut, Op, OpResult } from '../../ports/op.ts'
 import { NOT_IN_USE } from '../../ports/options.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
@@ -39,6 +39,9 @@ interface Given {
 
 const OPTIONS = { opId: optional(checkOpId), round: optional(checkId) }
 
+/** Contexts that are remembered until the next entry. */
+const MOST_CONTEXTS = 4
+
 /**
  * Writes to one session's log and, in the same commit, what features have for it. One call after
  * the other.
@@ -49,9 +52,17 @@ export class Writer {
   #seq: number | undefined
   /** The newest round that was seen here. */
   #round: string | undefined
+  /** Contexts that were handed out and that no entry has followed yet. */
+  #contexts: readonly HandedOut[] = []
 
   constructor(session: KernelSession) {
     this.#session = session
+  }
+
+  /** Notes a context, which the next entry records. */
+  note(context: HandedOut): void {
+    const others = this.#contexts.filter(({ hash }) => hash !== context.hash)
+    this.#contexts = [...others, context].slice(-MOST_CONTEXTS)
   }
 
   /** Takes over what the view has read. */
@@ -133,7 +144,9 @@ export class Writer {
     const { store, policy, memory } = this.#session
     const further = (await beside?.(opId)) ?? []
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const appends = await this.#appends(draft)
+      const appends = (await this.#appends(draft)).map((op, index) =>
+        index === 0 ? { ...op, contexts: this.#contexts } : op,
+      )
       const parts = await this.#prepare(draft, given)
       const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...further]
       const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, memory.use)))
@@ -219,6 +232,7 @@ export class Writer {
     if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
     this.#round = repeated ? undefined : appends.at(-1)?.round
     this.#seq = Math.max(this.#seq ?? 0, ...seqs)
+    if (appends.length > 0) this.#contexts = []
     const outcomes: { [feature: string]: unknown } = {}
     for (const { name, outcome } of parts) if (outcome) outcomes[name] = outcome(repeated)
     for (const { name, write } of this.#writes)

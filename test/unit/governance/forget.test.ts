@@ -112,7 +112,7 @@ describe('forgetting', () => {
     const before = await logOf(store)
     await forget(session, 'said')
     const after = await logOf(store)
-    const named = ({ body: _, derived: __, ...row }: LogRow) => row
+    const named = ({ body: _, derived: __, contexts: ___, ...row }: LogRow) => row
     expect(after.slice(0, before.length).map(named)).toEqual(before.map(named))
     const emptied = before.flatMap((row, index) => (row.body === after[index]?.body ? [] : row.id))
     expect(emptied.filter((id) => !id.startsWith('summary/'))).toEqual(['said'])
