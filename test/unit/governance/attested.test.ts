@@ -70,10 +70,24 @@ describe('a past context', () => {
     await say(session, 'm1')
     await session.context()
     const { seq } = await store.open(SCOPE).head()
-    await session.context()
+    const { hash } = await session.context()
     expect((await store.open(SCOPE).head()).seq).toBe(seq)
     await say(session, 'a1')
     expect((await store.open(SCOPE).head()).seq).toBe(seq + 1)
+    await say(session, 'm2')
+    expect(await contextsIn(store)).toEqual([['a1', hash]])
+  })
+
+  it('is one of the last four of which a message records the hashes', async () => {
+    const store = mapStore()
+    const session = open(store)
+    await talk(session)
+    await say(session, 'm4')
+    const hashes: string[] = []
+    for (let messages = 1; messages <= 5; messages++)
+      hashes.push((await session.context({ limits: { window: { messages } } })).hash)
+    await say(session, 'a4')
+    expect((await contextsIn(store)).at(-1)).toEqual(['a4', ...new Set(hashes.slice(1))])
   })
 
   it('is attested without its tail', async () => {

@@ -174,9 +174,10 @@ describe('what is remembered', () => {
       await expect(facts.remember(finding('Something else.'), opId)).rejects.toEqual(
         refusal('ERR_NOT_FOUND', { id: other.fact.id }),
       )
-    await expect(facts.remember(finding('x'), '')).rejects.toEqual(
-      refusal('ERR_INVALID_ARGUMENT', { argument: 'opId' }),
-    )
+    for (const opId of ['', 'entry:x'])
+      await expect(facts.remember(finding('x'), opId)).rejects.toEqual(
+        refusal('ERR_INVALID_ARGUMENT', { argument: 'opId' }),
+      )
   })
 
   it('cannot be written with an op that wrote something else', async () => {
