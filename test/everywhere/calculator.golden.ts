@@ -7,7 +7,7 @@ export const golden = {
    * SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first,
    * with a line break between.
    */
-  sha256: 'fc08f302c032eb3f72faa53e9ad0585e14b24df4ccf85a8863bd12012acdeb96',
+  sha256: '1c682b8962c852c5784e1e081b15e78523c6639480a60ffa90e8708116cda046',
   /** The last request of the bounded run. */
   request: {
     tools: [
@@ -46,7 +46,7 @@ export const golden = {
         content: null,
         tool_calls: [
           {
-            id: 'call_c712f31d3eca78_0',
+            id: 'call_8a0f517a08ae12_0',
             type: 'function',
             function: {
               name: 'add',
@@ -57,7 +57,7 @@ export const golden = {
       },
       {
         role: 'tool',
-        tool_call_id: 'call_c712f31d3eca78_0',
+        tool_call_id: 'call_8a0f517a08ae12_0',
         content: '300',
       },
       {
@@ -65,7 +65,7 @@ export const golden = {
         content: null,
         tool_calls: [
           {
-            id: 'call_2d7673bb4481b0_0',
+            id: 'call_8c6da9d9438fcc_0',
             type: 'function',
             function: {
               name: 'add',
@@ -76,7 +76,7 @@ export const golden = {
       },
       {
         role: 'tool',
-        tool_call_id: 'call_2d7673bb4481b0_0',
+        tool_call_id: 'call_8c6da9d9438fcc_0',
         content: '3000',
       },
     ],

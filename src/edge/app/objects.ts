@@ -76,9 +76,9 @@ function repeatable<Input>(
   meta: CallMeta,
 ): readonly [Input, CallMeta] {
   if (meta.opId !== undefined || name === 'remember') return [input, meta]
-  const { messages } = (input ?? {}) as { readonly messages?: readonly { readonly id?: string }[] }
-  if (!messages) return [input, { ...meta, opId: webHost.newId() }]
-  const identified = messages.map((message) =>
+  const { messages } = (input ?? {}) as { readonly messages?: unknown }
+  if (!Array.isArray(messages)) return [input, { ...meta, opId: webHost.newId() }]
+  const identified = messages.map((message: { readonly id?: string }) =>
     message.id === undefined ? { ...message, id: webHost.newId() } : message,
   )
   return [{ ...input, messages: identified }, meta]

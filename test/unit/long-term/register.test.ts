@@ -106,7 +106,9 @@ describe('changing a register', () => {
     await change(store, {})
     expect(await change(store, named)).toBe('mine')
     expect(await change(store, { opId: 'mine' })).toBe('mine')
-    await expect(change(store, { opId: 'entry:mine' })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    await expect(change(store, { opId: 'entry:mine' })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
     expect(await read(store)).toBe(3)
   })
 
