@@ -67,19 +67,18 @@ export function askUser<Name extends UserCallName>(
 
 /**
  * A call that may be sent again: an object may have done what it was asked for, and its answer be
- * lost. It names its op, or its messages have ids, which then do that: one message and its op are
- * stored as one thing. A fact is known by what it says.
+ * lost. So it names its op; but one message without an id is given one, which does that, and is
+ * stored as one thing with its op. A fact is known by what it says.
  */
 function repeatable<Input>(
   name: SessionCallName | UserCallName,
   input: Input,
   meta: CallMeta,
 ): readonly [Input, CallMeta] {
-  if (meta.opId !== undefined || name === 'remember') return [input, meta]
+  if (meta.keyed || name === 'remember') return [input, meta]
   const { messages } = (input ?? {}) as { readonly messages?: unknown }
-  if (!Array.isArray(messages)) return [input, { ...meta, opId: webHost.newId() }]
-  const identified = messages.map((message: { readonly id?: string }) =>
-    message.id === undefined ? { ...message, id: webHost.newId() } : message,
-  )
-  return [{ ...input, messages: identified }, meta]
+  const [first, ...others] = Array.isArray(messages) ? (messages as { readonly id?: string }[]) : []
+  if (!first || first.id !== undefined || others.length > 0)
+    return [input, { ...meta, opId: webHost.newId() }]
+  return [{ ...input, messages: [{ ...first, id: webHost.newId() }] }, meta]
 }

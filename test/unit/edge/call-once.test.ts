@@ -10,20 +10,35 @@ const appended = { messages: [{ role: 'user', content: 'Hi.' }] } as const
 /** Objects whose first answer is lost; what each call went with is noted. */
 function losing() {
   const metas: CallMeta[] = []
-  const call = async (_: unknown, __: unknown, ___: unknown, meta: CallMeta) => {
+  const inputs: { readonly messages?: readonly { readonly id?: string }[] }[] = []
+  const call = async (_: unknown, __: unknown, input: object, meta: CallMeta) => {
     metas.push(meta)
+    inputs.push(input)
     if (metas.length === 1) throw lost()
     return { json: '' }
   }
   const namespace = { getByName: () => ({ call }) }
   const settings = { objects: { SESSIONS: namespace, USERS: namespace } } as unknown as AppSettings
-  return { settings, metas }
+  return { settings, metas, inputs }
 }
 
 describe('a call of an object whose answer is lost', () => {
+  it('is sent again with the same message, which names the op, though the client named neither', async () => {
+    const { settings, metas, inputs } = losing()
+    await askSession(settings, scope, 'append', appended)
+    const [first, second] = inputs
+    expect(first).toEqual({ messages: [{ ...appended.messages[0], id: expect.stringMatching(/./) }] })
+    expect(second).toEqual(first)
+    expect(metas).toEqual([{}, {}])
+    const other = losing()
+    await askSession(other.settings, scope, 'append', appended)
+    expect(other.inputs[0]?.messages?.[0]?.id).not.toBe(first?.messages?.[0]?.id)
+  })
+
   it('is sent again under the same op id, though the client named none', async () => {
+    const [message] = appended.messages
     for (const ask of [
-      (settings: AppSettings) => askSession(settings, scope, 'append', appended),
+      (settings: AppSettings) => askSession(settings, scope, 'append', { messages: [message, message] }),
       (settings: AppSettings) =>
         askUser(settings, { userId: 'ada' }, 'setDocument', { name: 'about', text: 'Likes tea.' }),
     ]) {
@@ -38,18 +53,20 @@ describe('a call of an object whose answer is lost', () => {
     }
   })
 
-  it('names no op where messages have ids, by which the session does', async () => {
+  it('names the op where messages have ids too: sent again by another call they are taken', async () => {
     const { settings, metas } = losing()
     await askSession(settings, scope, 'append', { messages: [{ id: 'm1', role: 'user', content: 'Hi.' }] })
-    expect(metas).toEqual([{}, {}])
+    expect(metas[0]?.opId).toBeDefined()
+    expect(metas[1]).toEqual(metas[0])
   })
 
-  it('keeps the op id that the client named', async () => {
+  it('names none where the client named the request, after which the object does', async () => {
     const { settings, metas } = losing()
-    await askSession(settings, scope, 'append', appended, { opId: 'mine', bytes: 3 })
+    const keyed = { key: 'mine', request: 'hash' }
+    await askSession(settings, scope, 'append', appended, { keyed, bytes: 3 })
     expect(metas).toEqual([
-      { opId: 'mine', bytes: 3 },
-      { opId: 'mine', bytes: 3 },
+      { keyed, bytes: 3 },
+      { keyed, bytes: 3 },
     ])
   })
 })
