@@ -42,17 +42,18 @@ export function checkContext<F extends object>(session: SessionBase<F>, options:
 }
 
 async function buildAt(lane: Lane, id: string): Promise<ContextAt> {
-  const { store, policy } = lane
+  const { store, secret, policy } = lane
   const row = await readEntry(store, id)
   if (row?.kind !== 'message')
     throw new PlimsollError('ERR_NOT_FOUND', `contextAt: ${id} is no message of this session`, { id })
+  await secret.refresh(store, true)
   const [next] = (await store.entries({ after: id, first: 1, kinds: ['message'] })).rows
   const to = next ? { to: next.id } : {}
   const rewinds = await store.entries({ after: id, ...to, first: MOST_REWINDS, kinds: ['rewind'] })
   let first: ContextAt | undefined
   for (const end of [...rewinds.rows, next]) {
     const past = await readPast(store, policy.lane, end?.id)
-    const built = past && (await build(lane, past, next?.contexts))
+    const built = past && (await build(lane, past, next))
     if (built?.verified) return built
     first ??= built
     // Without a record no other one can be the one that was handed out.
@@ -66,11 +67,11 @@ async function buildAt(lane: Lane, id: string): Promise<ContextAt> {
   )
 }
 
-/** @param recorded hashes of contexts that were handed out */
+/** @param next the message that records the hashes of what was handed out */
 async function build(
-  { store, policy, calls, cover }: Lane,
+  { store, secret, policy, calls, cover }: Lane,
   past: Past,
-  recorded: readonly string[] | undefined,
+  next: LogRow | undefined,
 ): Promise<ContextAt> {
   const { mark } = past.epoch
   const register = await store.register(headKey(mark.head))
@@ -84,7 +85,7 @@ async function build(
   )
   const covering = mark.summary === undefined ? undefined : await cover?.past(store, mark.summary)
   const context = await contextOf(
-    { policy, calls, cover, prefix: new Prefix() },
+    { policy, calls, cover, prefix: new Prefix(secret) },
     {
       slice: past,
       call,
@@ -94,19 +95,24 @@ async function build(
       failures: [],
     },
   )
+  const recorded = next?.contexts
   if (recorded?.includes(context.hash)) return { context, verified: true }
-  return { context, verified: false, reason: reasonOf([register, ...past.rows], recorded) }
+  const behind = [register, ...past.rows]
+  // Each delete puts another secret in place of the one by which they were hashed.
+  const isOld = secret.since !== Infinity && (next ?? past.epoch).seq < secret.since
+  const isCleared = isOld || recorded?.length === 0
+  return { context, verified: false, reason: reasonOf(behind, recorded, isCleared) }
 }
 
-/** @param recorded hashes; none: they were cleared, since something was forgotten */
 function reasonOf(
   behind: readonly (LogRow | RegisterRow | undefined)[],
   recorded: readonly string[] | undefined,
+  isCleared: boolean,
 ): Unverified {
   if (behind.some((row) => row?.unreadable)) return 'unreadable'
-  if (recorded?.length) return 'different'
-  const isGone = behind.some((row) => (row?.body ?? null) === null)
-  return recorded || isGone ? 'forgotten' : 'unrecorded'
+  if (isCleared) return 'forgotten'
+  if (recorded) return 'different'
+  return behind.some((row) => (row?.body ?? null) === null) ? 'forgotten' : 'unrecorded'
 }
 
 /** The slice that was shown, and what it was shown by. */

@@ -67,7 +67,10 @@ export interface Context {
   readonly blocks: readonly Block[]
   readonly tools?: readonly ToolSpec[]
   readonly receipt: Receipt
-  /** Chained SHA-256 of head, blocks and tail: equal hashes, equal bytes. */
+  /**
+   * Keyed hash of head, blocks and tail: in one session equal hashes are equal bytes, until
+   * something is forgotten.
+   */
   readonly hash: string
 }
 

@@ -7,7 +7,7 @@ export const golden = {
    * SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first,
    * with a line break between.
    */
-  sha256: '1c682b8962c852c5784e1e081b15e78523c6639480a60ffa90e8708116cda046',
+  sha256: '2f9d47c5c6675e362f83b1438ae010de57c178e2d12524b38dafb1e87d5b44ae',
   /** The last request of the bounded run. */
   request: {
     tools: [

@@ -1013,6 +1013,7 @@ describe('reads', () => {
       'transaction',
       'head.get',
       expect.stringMatching(/^log\./),
+      'register.get',
       'transaction',
       'head.get',
     ])

@@ -720,7 +720,10 @@ describe('append', () => {
         { role: 'tool', content: [{ type: 'tool-result', callId: pad(1_025), output: '' }] },
         'message.content[0].callId must be at most 1024 bytes',
       ],
-      [{ role: 'user', content: '', createdAt: 0.5 }, 'message.createdAt must be whole Unix milliseconds'],
+      [
+        { role: 'user', content: '', createdAt: 0.5 },
+        'message.createdAt must be whole Unix milliseconds that Date can hold',
+      ],
       [{ id: 'epoch/1', role: 'user', content: '' }, 'message.id must not begin with epoch/'],
       [{ id: 'summary/1', role: 'user', content: '' }, 'message.id must not begin with summary/'],
       [{ role: 'user', content: '', metadata: [] }, 'message.metadata must be an object'],

@@ -1,6 +1,7 @@
 import { type AuditInput, writeAudit } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
 import { HEAD_KEY } from '../../kernel/context/head.ts'
+import { commitDeletes } from '../../kernel/context/secret.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { decide, nothingWritten } from '../../kernel/log/decide.ts'
 import { SUMMARY_ID } from '../../kernel/log/message.ts'
@@ -82,7 +83,7 @@ export async function forgetAll(
   const deletes = facts.map((key): Op => ({ kind: 'delete', opId: host.newId(), target: registerName(key) }))
   await writeAudit(userStore, host, { ...record, counts: countsOf(found) }, deletes)
   const gone = [...targets, ...only.map((id): Name => `attachment:${id}`), ...shown.own.map(registerName)]
-  if (gone.length > 0) await store.commit(deletesOf(host, gone), decide)
+  if (gone.length > 0) await commitDeletes(store, host, [...new Set(gone)])
   return { already, found, kept: removed(kept) }
 }
 
@@ -180,7 +181,7 @@ async function removeHeads(
 ): Promise<readonly string[]> {
   try {
     const heads = await headsShowing(other, names)
-    if (heads.length > 0) await other.commit(deletesOf(host, heads.map(registerName)), decide)
+    if (heads.length > 0) await commitDeletes(other, host, heads.map(registerName))
     return heads
   } catch (error) {
     if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error

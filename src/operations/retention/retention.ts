@@ -2,12 +2,11 @@ import { writeAudit } from '../../features/audit.ts'
 import { FACT, factIn } from '../../features/facts/fact.ts'
 import { changeRegister } from '../../features/register.ts'
 import { writtenIn } from '../../features/written.ts'
+import { commitDeletes } from '../../kernel/context/secret.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
-import { decide } from '../../kernel/log/decide.ts'
-import { sealOp } from '../../kernel/log/seal.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Scope } from '../../ports/op.ts'
+import type { Name, Scope } from '../../ports/op.ts'
 import {
   hasBody,
   type LogRow,
@@ -225,9 +224,10 @@ export class Retention {
         counts: { facts: keys.length },
         by: BY,
       })
-      await own.commit(
-        keys.map((key) => sealOp({ kind: 'delete', opId: host.newId(), target: `register:${key}` })),
-        decide,
+      await commitDeletes(
+        own,
+        host,
+        keys.map((key): Name => `register:${key}`),
       )
     }
     pass.fact = page.at(-1)?.key
