@@ -115,10 +115,8 @@ export const sessionCalls = {
   changeFact: async ({ session }: Asked, change: FactChange): Promise<Answer> =>
     answer(await changeFact(session, change)),
 
-  forget: async ({ session }: Asked, { fact }: { readonly fact: string }): Promise<Answer> => {
-    await forget(session, fact, { kind: 'fact' })
-    return NOTHING
-  },
+  forget: async ({ session }: Asked, { fact }: { readonly fact: string }): Promise<Answer> =>
+    answer(await forget(session, fact, { kind: 'fact' })),
 
   forgetMessage: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
     answer(await forget(session, message, { kind: 'message' })),

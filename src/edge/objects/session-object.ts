@@ -3,6 +3,7 @@ import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
 import type { McpSession } from '../../bridges/mcp/start-resource.ts'
+import { certificateOf } from '../../operations/forget/certificate.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
 import { nextWorkAt, runDueWork } from '../../operations/upkeep.ts'
@@ -403,13 +404,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * Removes the session and all that is in it; what an end of the object leaves, an alarm finishes.
    *
    * @param by name of the object of the user who took it over
-   * @returns undefined: another call removed it meanwhile
    * @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved to another user
    */
-  async erase(scope: SessionScope, by?: string): Promise<Certificate | undefined> {
+  async erase(scope: SessionScope, by?: string): Promise<Certificate> {
     this.#life.beginErase(scope, by)
     await this.#work.schedule(ERASE, webHost.now())
-    return this.#life.finishErase()
+    // Another call may have removed it meanwhile.
+    return (await this.#life.finishErase()) ?? certificateOf(webHost, 'erase', scope.sessionId, true, {})
   }
 
   /** As {@link SessionLife.answer}. */

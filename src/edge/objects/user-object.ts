@@ -257,9 +257,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async #eraseSession(scope: SessionScope): Promise<Held> {
     const object = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
     try {
-      const certificate = await callObject(object, webHost, 'erase', (session) => session.erase(scope))
-      const { messages, facts } = certificate?.removed ?? {}
-      return { isEmpty: false, messages: messages?.count ?? 0, facts: facts?.count ?? 0 }
+      const { removed } = await callObject(object, webHost, 'erase', (session) => session.erase(scope))
+      return { isEmpty: false, messages: removed.messages.count, facts: removed.facts.count }
     } catch (error) {
       unlessNotFound(error)
       // Else the next call would ask for it again, and never come to those behind it.

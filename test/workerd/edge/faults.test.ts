@@ -97,7 +97,7 @@ const ACTS: Readonly<Record<string, Act>> = {
       await world.call('PUT', '/v1/sessions/trip/checkpoint', { value: { step: 1 } })
     },
     act: async (world) => (await world.call('DELETE', '/v1/sessions/trip')).status,
-    done: [204, 404],
+    done: [200, 404],
     look: (world) => world.messages(),
   },
 }

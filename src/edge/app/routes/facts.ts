@@ -59,7 +59,8 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
     {
       method: 'delete',
       path: '/v1/sessions/{session}/facts/{fact}',
-      summary: 'Empties a fact, and what was derived from it, for ever',
+      summary: 'Empties a fact, and what was derived from it, for ever; repeating it changes nothing',
+      answer: schemas.certificate,
     },
     ({ context, principal, param }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'forget', {
