@@ -10,6 +10,7 @@ import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { callObject } from '../replica/call-object.ts'
 import { moveScope } from '../replica/move-scope.ts'
 import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../replica/remote-scope.ts'
+import { ShownCopies } from '../replica/shown-copies.ts'
 import { type UserHome, UserReplica } from '../replica/user-replica.ts'
 import { NO_SEAL, newSealKey, type ObjectSeal, openSeal, openText, sealText } from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
@@ -27,12 +28,28 @@ export interface SessionLifeParts {
   /** Contract: as the object's own. */
   readonly settings: () => SessionSettings
   /** Contract: a new stub at each call. */
-  readonly user: (user: Scope) => UserHome & { admit(user: Scope): Promise<void> }
+  readonly user: (user: Scope) => UserHome & SessionsHome
   readonly session: (scope: SessionScope) => ScopeHost
   /** Contract: ends all that goes on in the session, so that nothing of it writes any more. */
   readonly stop: () => Promise<void>
   /** Contract: removes what the object keeps of the session beside its memory. */
   readonly clear: () => void
+  /** Contract: removes what it keeps of runs that ended, which may say what is forgotten. */
+  readonly clearRuns: () => void
+}
+
+/** What a user's object offers to sessions beside the home of their user's scope. */
+export interface SessionsHome {
+  /** As `UserObject.admit`. */
+  admit(user: Scope): Promise<void>
+  /** As `UserObject.settle`. */
+  settle(user: Scope, by: Confirmed): Promise<number>
+}
+
+/** Up to which seq of the user's scope a session holds nothing that was deleted there. */
+export interface Confirmed {
+  readonly sessionId: string
+  readonly seq: number
 }
 
 /** What a project's name is sealed for. */
@@ -134,6 +151,35 @@ export class SessionLife {
       throw notFound(scope)
     this.#unlock()
     return answerScopeCall(this.#local.open(record.scope), call)
+  }
+
+  /**
+   * Pulls what changed of the user's scope.
+   *
+   * @returns up to which seq of it the session holds nothing that was deleted there
+   * @throws ERR_NOT_FOUND; ERR_CONFLICT: it is being moved; ERR_DECRYPT
+   */
+  async sync(scope: SessionScope): Promise<number> {
+    const { state } = this.#own(scope)
+    if (state === 'copying') throw moving()
+    return this.open(scope).sync()
+  }
+
+  /**
+   * Waits for the other sessions to confirm what this one deleted in the user's scope. @returns how
+   * many have not
+   *
+   * @throws as the user's object
+   */
+  async settle(scope: SessionScope): Promise<number> {
+    const seq = await this.open(scope).replicaSeq()
+    const user = userOf(scope)
+    return callObject(
+      () => this.#parts.user(user),
+      webHost,
+      'forget',
+      (home) => home.settle(user, { sessionId: scope.sessionId, seq }),
+    )
   }
 
   /**
@@ -271,7 +317,9 @@ export class SessionLife {
         // Another session has its name now.
         throw notFound(record.scope)
       }
-      const open = (scope: Scope): ScopeStore => heldScope(this.#local.open(scope), check)
+      const held = (scope: Scope): ScopeStore => heldScope(this.#local.open(scope), check)
+      const shown = new ShownCopies({ store: () => held(record.scope), host: webHost })
+      const open = (scope: Scope): ScopeStore => shown.guarded(held(scope))
       const home: SessionHome = new SessionHome({
         record,
         settings: this.#parts.settings(),
@@ -283,11 +331,14 @@ export class SessionLife {
           scopes: (after) => this.#local.scopes(after),
         },
         replica: new UserReplica({
-          local: open(user),
+          local: held(user),
           scope: user,
           sessionId: record.scope.sessionId,
           stub: () => this.#parts.user(user),
           host: webHost,
+          onGone: async (keys) => {
+            if (await shown.forget(keys)) this.#parts.clearRuns()
+          },
         }),
       })
       this.#home = home

@@ -17,6 +17,7 @@ import type { TransferPart } from '../../ports/transfer.ts'
 import { using } from '../features.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
+import { withoutCopies } from '../replica/without-copies.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
@@ -101,6 +102,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#work.cancel(ERASE)
       this.#sockets.end()
     },
+    clearRuns: () => this.#turns.clear(),
   })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -219,6 +221,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       {
         session,
         append: (messages, options) => appendGiven(session, this.#parts, messages, options),
+        settled: (certificate) => this.#settled(scope, certificate),
         ...(opId !== undefined && { opId }),
         ...(stale && { stale }),
       },
@@ -266,12 +269,16 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return NOTHING
   }
 
-  /** The lines of the session. @throws ERR_NOT_FOUND */
+  /**
+   * The lines of the session, once nothing in it shows what its user's sessions share no more.
+   * @throws ERR_NOT_FOUND; as the user's object: nothing is exported then
+   */
   async exportLines(
     scope: SessionScope,
     parts: readonly TransferPart[],
   ): Promise<ReadableStream<Uint8Array>> {
     const { memory } = this.#life.open(scope)
+    await this.#life.sync(scope)
     return lineStream(exportScopeOf(memory, scope, parts))
   }
 
@@ -418,6 +425,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return this.#life.answer(scope, call)
   }
 
+  /** As {@link SessionLife.sync}. */
+  sync(scope: SessionScope): Promise<number> {
+    return this.#life.sync(scope)
+  }
+
   /** As {@link SessionLife.release}. */
   release(scope: SessionScope, to: string): Promise<ReleasedSession> {
     return this.#life.release(scope, to)
@@ -446,6 +458,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async #runDueWork(): Promise<number | undefined> {
     const { living } = this.#life
     return living && runDueWork(living.memory)
+  }
+
+  /** A certificate, which says whether the other sessions hold it no more. */
+  async #settled(scope: SessionScope, certificate: Certificate): Promise<Certificate> {
+    const left = await this.#life.settle(scope).catch(() => undefined)
+    return left === 0 ? withoutCopies(certificate) : certificate
   }
 
   /** Tells listeners that something changed. A hint, which may be lost. */

@@ -18,11 +18,14 @@ import type { TransferPart } from '../../ports/transfer.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
+import { Copies } from '../replica/copies.ts'
+import { onDeletes } from '../replica/on-deletes.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
 import { RecentPulls } from '../replica/recent-pulls.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
+import { withoutCopies } from '../replica/without-copies.ts'
 import { Claims } from '../rows/claims.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
@@ -33,6 +36,7 @@ import type { EdgeBindings } from './bindings.ts'
 import { type ObjectStore, objectStore } from './encryption.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
+import type { Confirmed } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
 import { type UserSettings, userBudgets } from './settings.ts'
@@ -50,14 +54,27 @@ const CHANGES: ReadonlySet<UserCallName> = new Set([
 /** The kind of work that finishes a claim. */
 const CLAIM = 'claim'
 const CLAIM_AGAIN_MS = 60_000
-/** Kinds of work that remove a user, and what is too old. */
+/** Kinds of work that remove a user, what is too old, and copies of what was deleted. */
 const ERASE = 'erase'
+const FORGET = 'forget'
 const RETENTION = 'retention'
 /** When an erase is tried again that could not be finished. */
 const ERASE_AGAIN_MS = 60_000
-/** Sessions that one call erases: a call of an object may make so many calls of others. */
-const ERASED_AT_ONCE = 256
+/** When sessions are asked again that did not confirm what was deleted. */
+const FORGET_AGAIN_MS = 60_000
+/** Sessions that are asked to confirm at the same time. */
+const ASKED_AT_ONCE = 32
+/** How long a call that forgets something waits for the other sessions to confirm it. */
+const SETTLE_MS = 5_000
+/** Sessions that one call erases or asks: a call of an object may make so many calls of others. */
+const MOST_SESSIONS = 256
 const DAY_MS = 86_400_000
+
+/** Sessions are to confirm what was deleted in the user's scope up to that seq. */
+interface ForgetWork {
+  readonly user: Scope
+  readonly seq: number
+}
 
 interface ClaimWork {
   readonly user: Scope
@@ -87,6 +104,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
+  readonly #copies = new Copies(this.ctx.storage)
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
     alarms: objectAlarms(this.ctx.storage),
@@ -105,6 +123,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
           // Work that fails is given up in the end; what somebody had removed must not stay.
           return webHost.now() + ERASE_AGAIN_MS
         }
+      },
+      [FORGET]: async (payload) => {
+        const { user, seq } = payload as unknown as ForgetWork
+        const left = await this.#confirmAll(user, seq)
+        // Whoever has not confirmed is asked for as long as it takes.
+        return left === 0 ? undefined : webHost.now() + FORGET_AGAIN_MS
       },
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
     },
@@ -209,8 +233,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#check(scope)
     await this.#unlock(scope)
     const answered = await answerPull(this.#local.open(scope), request)
-    this.#replicas.pulled(request.sessionId)
-    const { sessionId, commit } = request
+    const { sessionId, commit, cursor } = request
+    this.#replicas.pulled(sessionId)
+    // A copy that was empty holds nothing that was deleted before.
+    this.#copies.add(sessionId, cursor.since.seq === 0 ? answered.place.seq : cursor.since.seq)
     if (commit?.ops.some((op) => isShared(op, sessionId))) {
       this.#poke(scope, sessionId)
       await this.#keep(scope)
@@ -235,21 +261,77 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return erased
   }
 
+  /**
+   * Has the sessions confirm that they hold nothing any more of what was deleted, and waits for
+   * that for some seconds; an alarm goes on with it.
+   *
+   * @param by a session that confirms it by this call
+   * @returns how many have not confirmed; 0: nobody holds any of it
+   * @throws ERR_NOT_FOUND
+   */
+  async settle(scope: Scope, { sessionId, seq }: Confirmed): Promise<number> {
+    this.#check(scope)
+    const owed = this.#work.payloadOf(FORGET) as ForgetWork | undefined
+    if (!owed) return 0
+    this.#copies.confirm(sessionId, seq)
+    const limit = webHost.timeout(SETTLE_MS)
+    const late = new Promise<number>((resolve) => {
+      limit.signal.addEventListener('abort', () => resolve(Number.POSITIVE_INFINITY))
+    })
+    const left = await Promise.race([this.#confirmAll(scope, owed.seq), late])
+    limit.clear()
+    // Something else may have been deleted meanwhile.
+    const now = this.#work.payloadOf(FORGET) as ForgetWork | undefined
+    if (left === 0 && now?.seq === owed.seq) this.#work.cancel(FORGET)
+    return left
+  }
+
+  /** @returns how many sessions have not confirmed what was deleted up to there */
+  async #confirmAll(user: Scope, seq: number): Promise<number> {
+    let left = 0
+    let after = ''
+    for (let asked = 0; ; asked += ASKED_AT_ONCE) {
+      const sessions = this.#copies.behind(seq, after, ASKED_AT_ONCE)
+      if (sessions.length === 0) return left
+      // The alarm goes on with these.
+      if (asked === MOST_SESSIONS) return left + sessions.length
+      const failed = await Promise.all(sessions.map((session) => this.#confirm(user, session, seq)))
+      left += failed.filter((isBehind) => isBehind).length
+      after = sessions.at(-1) as string
+    }
+  }
+
+  /** @returns whether it is behind */
+  async #confirm(user: Scope, sessionId: string, seq: number): Promise<boolean> {
+    const scope = { ...user, sessionId }
+    try {
+      const stub = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+      const place = await callObject(stub, webHost, 'forget', (session) => session.sync(scope))
+      this.#copies.confirm(sessionId, place)
+      return place < seq
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_NOT_FOUND')) return true
+      this.#copies.remove(sessionId)
+      return false
+    }
+  }
+
   async #eraseSome(scope: Scope): Promise<Erased> {
     this.#check(scope)
-    let left = ERASED_AT_ONCE
+    let left = MOST_SESSIONS
     const parts = { store: this.#local, host: webHost, parts: [] }
     try {
       const certificate = await eraseUserIn(parts, scope, async (sessionId) => {
         if (left-- === 0) throw MORE
         return this.#eraseSession({ ...scope, sessionId })
       })
-      for (const table of [this.#replicas, new Claims(this.ctx.storage)]) table.clear()
-      this.#work.cancel(RETENTION)
-      return { isDone: true, certificate }
+      for (const table of [this.#replicas, this.#copies, new Claims(this.ctx.storage)]) table.clear()
+      for (const kind of [FORGET, RETENTION]) this.#work.cancel(kind)
+      // The sessions' copies went with them.
+      return { isDone: true, certificate: withoutCopies(certificate) }
     } catch (error) {
       if (error !== MORE) throw error
-      const found = { sessions: { count: ERASED_AT_ONCE, first: [] } }
+      const found = { sessions: { count: MOST_SESSIONS, first: [] } }
       return { isDone: false, certificate: certificateOf(webHost, 'erase', scope.userId, false, found) }
     }
   }
@@ -405,6 +487,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#memory
   }
 
+  /** Notes that all sessions are to confirm what is deleted by the commit that goes on. */
+  #owe(user: Scope, seq: number): void {
+    const payload = { user: { ...user }, seq } satisfies ForgetWork as Json
+    // It is written with the commit; the alarm is only set sooner by this.
+    this.#work.schedule(FORGET, webHost.now(), { payload }).catch(() => {})
+  }
+
   /**
    * Tells the sessions that hold copies, but not the one that changed it. Whatever becomes of that:
    * it is a hint.
@@ -416,7 +505,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   get #local(): ObjectStore {
-    this.#store ??= objectStore(this.ctx.storage, this.#settings.encryption)
+    if (!this.#store) {
+      const store = objectStore(this.ctx.storage, this.#settings.encryption)
+      this.#store = {
+        ...store,
+        open: (scope) => onDeletes(store.open(scope), (seq) => this.#owe(scope, seq)),
+      }
+    }
     return this.#store
   }
 

@@ -234,6 +234,7 @@ class Play {
       sessionId: SESSIONS[index] ?? '',
       stub: () => this.namespace.get(),
       host: this.#waiting.host,
+      onGone: async () => {},
     })
     return replica
   }
