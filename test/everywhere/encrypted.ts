@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { extractFacts, type Scope, type Store } from '../../src/index.ts'
-import { decide } from '../../src/kernel/log/decide.ts'
+import { decide, nothingWritten } from '../../src/kernel/log/decide.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { addExchange } from '../../src/operations/exchange.ts'
@@ -370,6 +370,49 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const kept = await store.open(SCOPE).register('encryption/keys')
       expect(JSON.parse(`${kept?.body}`)).toHaveLength(1)
       expect(await scope.register('encryption/keys')).toBeUndefined()
+    })
+
+    it('writes its wrapped keys over before it deletes them, and only where something is erased', async () => {
+      const store = await filled()
+      const keysIn = async () => (await store.open(SCOPE).register('encryption/keys'))?.body ?? undefined
+      const seen: (string | undefined)[] = []
+      const watched = changedStore(store, (inner) => ({
+        commit: async (ops, decide) => {
+          const results = await inner.commit(ops, decide)
+          seen.push(await keysIn())
+          return results
+        },
+      }))
+      const scope = encrypt(watched).open(SCOPE)
+      const before = await keysIn()
+      await scope.commit([erase('op-4'), append('op-5', ['m9'])], () => nothingWritten([]))
+      expect([...new Set(seen)]).toEqual([before])
+      seen.length = 0
+      await scope.commit([erase('op-4')], decide)
+      expect(seen).toEqual([
+        before?.replace(/(?<="wrapped":")[^"]+/, (key) => 'A'.repeat(key.length)),
+        undefined,
+      ])
+      // Whoever ends in between has lost what was there, and can go on.
+      const again = await filled()
+      let isEnded = false
+      const ended = changedStore(again, (inner) => ({
+        commit: async (ops, decide) => {
+          if (isEnded) throw new Error('the process ended')
+          isEnded = true
+          return inner.commit(ops, decide)
+        },
+      }))
+      await expect(
+        encrypt(ended)
+          .open(SCOPE)
+          .commit([erase('op-4')], decide),
+      ).rejects.toThrow('ended')
+      expect((await read(again)).told).toHaveLength(3)
+      await encrypt(again)
+        .open(SCOPE)
+        .commit([erase('op-4'), append('op-5', ['m9'])], decide)
+      expect((await read(again)).bodies).toEqual([bodyOf('m9')])
     })
 
     it('keeps what two writers write at the same time, each with keys of its own in memory', async () => {

@@ -34,6 +34,8 @@ export interface SessionLifeParts {
   readonly stop: () => Promise<void>
   /** Contract: removes what the object keeps of the session beside its memory. */
   readonly clear: () => void
+  /** Contract: leaves nothing in the object's file of what was removed; as `rewrite`. */
+  readonly rewrite: () => Promise<void>
   /** Contract: removes what it keeps of runs that ended, which may say what is forgotten. */
   readonly clearRuns: () => void
 }
@@ -244,7 +246,11 @@ export class SessionLife {
     const record = this.#own(scope)
     if (record.state === 'copying') throw notFound(scope)
     if (record.state === 'moving' && record.movingTo !== by) throw moving()
-    this.#records.put({ ...record, state: 'erasing' })
+    // What is sealed is lost from here on, whatever becomes of the rest. Its key is written over
+    // before it is taken off.
+    const { key, ...rest } = record
+    if (key !== undefined) this.#records.put({ ...record, key: 'A'.repeat(key.length) })
+    this.#records.put({ ...rest, state: 'erasing' })
   }
 
   /**
@@ -270,8 +276,10 @@ export class SessionLife {
     const certificate = await deleteSession(home.memory, home.user, record.scope.sessionId)
     await home.forgetUser()
     this.#home = undefined
+    // In one go: what ends in between is done again from the beginning.
     this.#parts.clear()
     this.#records.remove()
+    await this.#parts.rewrite()
     return certificate
   }
 

@@ -18,6 +18,7 @@ import { using } from '../features.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
+import { rewrite } from '../rows/rewrite.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
@@ -103,6 +104,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#sockets.end()
     },
     clearRuns: () => this.#turns.clear(),
+    rewrite: () => rewrite(this.ctx.storage),
   })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,

@@ -27,6 +27,7 @@ import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-
 import type { UserHome } from '../replica/user-replica.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
 import { Claims } from '../rows/claims.ts'
+import { rewrite } from '../rows/rewrite.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
 import { objectAlarms } from '../work/alarms.ts'
@@ -327,6 +328,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       })
       for (const table of [this.#replicas, this.#copies, new Claims(this.ctx.storage)]) table.clear()
       for (const kind of [FORGET, RETENTION]) this.#work.cancel(kind)
+      await rewrite(this.ctx.storage)
+      await this.#work.ensureArmed()
       // The sessions' copies went with them.
       return { isDone: true, certificate: withoutCopies(certificate) }
     } catch (error) {

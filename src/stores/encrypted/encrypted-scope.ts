@@ -18,7 +18,7 @@ import type {
   Sum,
 } from '../../ports/store.ts'
 import type { Bytes } from './cipher.ts'
-import { type Hide, KEY_REGISTER, type KeyRing, type KeyState, type Renewal } from './key-ring.ts'
+import { blanked, type Hide, KEY_REGISTER, type KeyRing, type KeyState, type Renewal } from './key-ring.ts'
 import type { KeyInfo } from './keys.ts'
 import {
   type DataKey,
@@ -228,7 +228,7 @@ export class EncryptedScope implements ScopeStore {
       const needsKey = hasBodies && (stored.length === 0 || erases || this.#isWorn(state))
       const renewal = !isPlain && (making || needsKey) ? await ring.renewal(state) : undefined
       const sealed = hasBodies && !isPlain ? await this.#sealed(ops, state, renewal) : ops
-      const asks = renewal !== undefined || attempt > UNASKED
+      const asks = renewal !== undefined || erases || attempt > UNASKED
       let taken: { readonly decision: Decision; readonly end: number; readonly renews: boolean } | undefined
       const results = await this.#store.commit(asks ? [ASK, ...sealed] : sealed, (given, rows) => {
         taken = undefined
@@ -238,10 +238,13 @@ export class EncryptedScope implements ScopeStore {
         if ((hasBodies || making) && !isKnown) return nothingWritten([])
         const decision = decide(asks ? given.slice(1) : given, rows)
         checkSealed(decision, sealed)
-        if (!renewal && !isPlain && decision.erase && holdsBody(decision)) {
+        if (decision.erase && !isPlain && (!asks || (!renewal && holdsBody(decision)))) {
           erases = true
           return nothingWritten([])
         }
+        // Written over first, in a commit of its own: what is gone then is what is erased next.
+        const keys = decision.erase && rows.registers.get(KEY_REGISTER)
+        if (keys && stored.length > 0) return { ...nothingWritten([]), registers: [blanked(keys)] }
         const end = decision.log.at(-1)?.seq ?? rows.head.seq
         const renews = renewal !== undefined && (making !== undefined || writes(decision))
         taken = { decision, end, renews }

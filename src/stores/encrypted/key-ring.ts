@@ -9,6 +9,9 @@ import { type Bytes, importKey, KEY_BYTES, newKey, prefixed, randomBytes } from 
 import { isNotTheKey, type KeyInfo, type KeyOwner, type Keys } from './keys.ts'
 import { type DataKey, FORMAT, keyOf } from './sealed.ts'
 
+/** What is written over a wrapped key is made of this alone. */
+const BLANK = 'A'
+
 /** The register that holds a scope's wrapped data keys. Hidden from readers of the scope. */
 export const KEY_REGISTER = 'encryption/keys'
 /** Bytes that name a data key, or a version of the register. */
@@ -81,7 +84,7 @@ export interface Renewal {
 /**
  * The data keys of a scope: 256 random bits each, wrapped by the user's key. The last one encrypts;
  * the others are kept for what was written before. They are in a register of the scope itself, so
- * that an erase destroys them with all that they encrypted.
+ * that an erase destroys them, first, with all that they encrypted.
  */
 export class KeyRing {
   readonly #parts: KeyRingParts
@@ -236,7 +239,7 @@ export class KeyRing {
     const row = await store.register(KEY_REGISTER)
     const body = row?.body ?? null
     const stored = body === null ? [] : storedIn(body)
-    const isPlain = stored.length === 0 && seq > 0 && (await holdsPlain(store))
+    const isPlain = body === null && seq > 0 && (await holdsPlain(store))
     return { version: row?.version ?? null, seq, stored, isPlain }
   }
 
@@ -291,7 +294,20 @@ async function holdsPlain(store: ScopeStore): Promise<boolean> {
   }
 }
 
-/** @throws ERR_DECRYPT: it is not what was written; nothing may be written in its place */
+/**
+ * The register of the keys with each of them written over, at the same length: so that a database
+ * which changes it in place holds none of their bytes. What they encrypted is lost.
+ */
+export function blanked({ body, ...row }: RegisterRow): RegisterRow {
+  const keys = JSON.parse(body ?? '[]') as readonly StoredKey[]
+  const blank = keys.map((key) => ({ ...key, wrapped: BLANK.repeat(key.wrapped.length) }))
+  return { ...row, version: base64url(randomBytes(ID_BYTES)), body: JSON.stringify(blank) }
+}
+
+/**
+ * Keys that were not written over. @throws ERR_DECRYPT: it is not what was written; nothing may be
+ * written in its place
+ */
 function storedIn(body: string): readonly StoredKey[] {
   let stored: unknown
   try {
@@ -300,7 +316,7 @@ function storedIn(body: string): readonly StoredKey[] {
     throw damaged()
   }
   if (!Array.isArray(stored) || stored.length === 0 || !stored.every(isStoredKey)) throw damaged()
-  return stored
+  return stored.filter(({ wrapped }) => wrapped !== BLANK.repeat(wrapped.length))
 }
 
 function isStoredKey(value: unknown): value is StoredKey {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EncryptionSettings, SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { ScopeHost } from '../../../src/edge/replica/remote-scope.ts'
+import { SessionRecords } from '../../../src/edge/rows/session-record.ts'
 import { retention } from '../../../src/index.ts'
 import { fetchWorker } from './caller.ts'
 import { changeSessions, changeUsers, useDemoModel, withFeatures } from './changed-settings.ts'
@@ -142,12 +143,17 @@ describe('what objects store with a secret', () => {
     await encrypt(SECRET)
     const world = await made()
     expect(JSON.stringify(await stored(world))).toMatch(/encryption\/keys/)
+    const put = vi.spyOn(SessionRecords.prototype, 'put')
+    onTestFinished(() => put.mockRestore())
     expect((await world.call('DELETE', '/v1/me')).status).toBe(200)
     const [ofUser, ofSession] = await stored(world)
     // What is left of the user is the record of the erase, under a new key.
     expect(JSON.stringify(ofUser).match(/wrapped/g)).toHaveLength(1)
     expect(JSON.stringify(ofSession)).not.toMatch(/wrapped|p1\.|encryption/)
     expect(ofSession?.plimsoll_edge_session).toBe('')
+    // Its own key is written over before it is taken off.
+    const keys = put.mock.calls.map(([{ state, key = 'none' }]) => `${state} ${key.replace(/A+/, 'A')}`)
+    expect(keys).toEqual(['live A', 'erasing none'])
   })
 })
 
