@@ -5,8 +5,9 @@ import { extractFacts, type Scope, type Store } from '../../src/index.ts'
 import { decide, nothingWritten } from '../../src/kernel/log/decide.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
 import { addExchange } from '../../src/operations/exchange.ts'
-import { titleSession } from '../../src/operations/sessions.ts'
+import { listSessions, titleSession } from '../../src/operations/sessions.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { carriers, followed } from '../../src/operations/transfer/follow.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
@@ -313,8 +314,44 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const scope = locked.open(SCOPE)
       expect(await codeOf(scope.commit([append('op-9', ['m9'])], decide))).toBe('ERR_DECRYPT')
       expect(await codeOf(scope.indexed('group'))).toBe('ERR_DECRYPT')
-      expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual([null, null, null])
+      expect(await codeOf(read(store, {}, {}, OTHER_KEYS))).toBe('ERR_DECRYPT')
       expect((await read(store)).bodies).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
+    })
+
+    it('takes what another key encrypted for nothing that is missing: every reading call rejects', async () => {
+      const store = open()
+      const memory = memoryOver(encrypt(store))
+      const session = memory.session(SCOPE)
+      await session.append({ id: 'u1', role: 'user', content: 'I prefer window seats.' })
+      await session.facts.remember({ kind: 'preference', text: 'Likes window seats.' })
+      await session.checkpoint.set({ step: 'booking' })
+      await memory.user(USER).profile.set('about', 'Ada')
+      await session.context()
+      const locked = memoryOver(encrypt(store, {}, OTHER_KEYS))
+      const other = locked.session(SCOPE)
+      for (const call of [
+        () => other.history(),
+        () => other.context(),
+        () => other.context({ preview: true }),
+        () => other.facts.list(),
+        () => other.checkpoint.get(),
+        () => other.recall.find('window'),
+        () => locked.user(USER).profile.list(),
+        () => locked.user(USER).facts.list(),
+        () => listSessions(locked, USER),
+        () => contextAt(other, 'u1'),
+        () => linesOf(exportFrom(locked, USER)),
+      ])
+        expect([`${call}`, await codeOf(call())]).toEqual([`${call}`, 'ERR_DECRYPT'])
+    })
+
+    it('erases a session under another key, one that holds marks alone too', async () => {
+      const store = open()
+      await memoryOver(encrypt(store)).session(SCOPE).context()
+      const locked = memoryOver(encrypt(store, {}, OTHER_KEYS))
+      // What is recorded of it waits for the right key.
+      await codeOf(deleteSession(locked, USER, 'trip'))
+      expect(await bodiesOf(store)).toEqual([])
     })
 
     it('goes on after a rotation with another data key, and reads what was written before', async () => {
@@ -350,7 +387,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       await encrypt(store, {}, eachOf(OTHER_KEYS, KEYS)).rewrap([USER, SCOPE])
       expect(await bodiesOf(store)).toEqual(before)
       expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
-      expect((await read(store)).told).toHaveLength(3)
+      expect(await codeOf(read(store))).toBe('ERR_DECRYPT')
       const either = encrypt(store, {}, eachOf(KEYS, OTHER_KEYS))
       expect((await either.open(SCOPE).entries()).rows.map(({ body }) => body)).toEqual(
         ['m1', 'm2', 'e1'].map(bodyOf),

@@ -376,9 +376,10 @@ export class EncryptedScope implements ScopeStore {
     place: Place,
     sealed: string,
   ): Promise<{ readonly head: unknown; readonly text: string } | undefined> {
+    const id = keyOf(sealed)
+    // Under a wrong key all of it would pass for what is missing.
+    const key = id === undefined ? undefined : await this.#ring.find(id)
     try {
-      const id = keyOf(sealed)
-      const key = id === undefined ? undefined : await this.#ring.find(id)
       if (!key) throw undecryptable(place)
       const text = await openText(key, place, sealed)
       const end = text.indexOf('\n')

@@ -152,19 +152,14 @@ export class KeyRing {
   }
 
   /**
-   * The key of that id, which another writer may have made since. Undefined: there is none, or it
-   * does not open. @throws ERR_STORAGE
+   * The key of that id, which another writer may have made since. Undefined: there is none. @throws
+   * ERR_DECRYPT: the user's key does not open it, so that what it encrypted is not lost; ERR_STORAGE
    */
   async find(id: string): Promise<DataKey | undefined> {
     const named = ({ stored }: KeyState): StoredKey | undefined => stored.find((key) => key.id === id)
     let stored = named(await this.known())
     for (let read = 0; !stored && read < READS; read++) stored = named(await this.load())
-    try {
-      return stored && (await this.#opened(stored))
-    } catch (error) {
-      if (isNotTheKey(error)) return undefined
-      throw error
-    }
+    return stored && this.#opened(stored)
   }
 
   /** What stands for a name that is looked up. @throws ERR_DECRYPT */
