@@ -394,6 +394,26 @@ export function describeEncrypted(name: string, open: () => Store): void {
       )
     })
 
+    it('says what an older key wrapped, and wraps the user’s own scope again when it is unlocked', async () => {
+      const store = open()
+      await encrypt(store)
+        .open(USER)
+        .commit([put('op-1', 'key', null)], decide)
+      await encrypt(store)
+        .open(SCOPE)
+        .commit([append('op-2', ['m1'])], decide)
+      const both = encrypt(store, {}, eachOf(OTHER_KEYS, KEYS))
+      expect([await both.isStale(USER), await both.isStale(SCOPE)]).toEqual([true, true])
+      expect(await both.unlock(USER)).toBe('opened')
+      expect([await both.isStale(USER), await both.isStale(SCOPE)]).toEqual([false, true])
+      const newer = encrypt(store, {}, OTHER_KEYS)
+      expect(await newer.unlock(USER)).toBe('opened')
+      await both.rewrap([SCOPE])
+      expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual([bodyOf('m1')])
+      expect([await newer.isStale(USER), await newer.isStale(SCOPE)]).toEqual([false, false])
+      expect(await newer.isStale({ ...USER, sessionId: 'none' })).toBe(false)
+    })
+
     it('loses its data keys with an erase: what a backup holds of the rows opens no more', async () => {
       const store = await filled()
       const [body = null] = await bodiesOf(store)

@@ -5,16 +5,24 @@ import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { ScopeStore, Store } from '../../ports/store.ts'
+import type { ScopeStore } from '../../ports/store.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { callObject } from '../replica/call-object.ts'
 import { moveScope } from '../replica/move-scope.ts'
 import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../replica/remote-scope.ts'
 import { ShownCopies } from '../replica/shown-copies.ts'
 import { type UserHome, UserReplica } from '../replica/user-replica.ts'
-import { NO_SEAL, newSealKey, type ObjectSeal, openSeal, openText, sealText } from '../rows/object-seal.ts'
+import {
+  NO_SEAL,
+  newSealKey,
+  type ObjectSeal,
+  openSeal,
+  openText,
+  rewrapSealKey,
+  sealText,
+} from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
-import { objectStore, secretsOf } from './encryption.ts'
+import { checkPinned, type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { heldScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { SessionHome, userOf } from './session-home.ts'
@@ -64,7 +72,7 @@ const PROJECT = 'project'
 export class SessionLife {
   readonly #parts: SessionLifeParts
   readonly #records: SessionRecords
-  #store: Store | undefined
+  #store: ObjectStore | undefined
   #seal: { readonly key: string; readonly seal: ObjectSeal } | undefined
   #home: SessionHome | undefined
   #erasing: Promise<Certificate | undefined> | undefined
@@ -81,13 +89,16 @@ export class SessionLife {
 
   /**
    * What seals all that the object keeps beside its memory. @throws ERR_DECRYPT: the secret is
-   * another one, or missing
+   * another one, or missing; or the session is in the clear, and must not be
    */
   get seal(): ObjectSeal {
-    const { key, scope } = this.record ?? {}
+    const { key, scope, state } = this.record ?? {}
+    const { encryption } = this.#parts.settings()
+    // A session that was encrypted, and of which somebody took the key away, is none in the clear.
+    if (scope && key === undefined && encryption && encryption.plain !== 'keep' && state !== 'erasing')
+      throw new PlimsollError('ERR_DECRYPT', 'session: what is stored of it is not encrypted')
     if (key === undefined || scope === undefined) return NO_SEAL
-    if (this.#seal?.key !== key)
-      this.#seal = { key, seal: openSeal(secretsOf(this.#parts.settings().encryption), scope, key) }
+    if (this.#seal?.key !== key) this.#seal = { key, seal: openSeal(secretsOf(encryption), scope, key) }
     return this.#seal.seal
   }
 
@@ -182,6 +193,25 @@ export class SessionLife {
       'forget',
       (home) => home.settle(user, { sessionId: scope.sessionId, seq }),
     )
+  }
+
+  /**
+   * Wraps all keys of the session's object by the newest secret. Idempotent.
+   *
+   * @throws ERR_NOT_FOUND; ERR_CONFLICT: it is being moved; ERR_DECRYPT: none of the secrets opens
+   * them
+   */
+  async rewrap(scope: SessionScope): Promise<void> {
+    const { state } = this.#own(scope)
+    if (state === 'erasing') throw notFound(scope)
+    if (state !== 'live') throw moving()
+    for (const one of [userOf(scope), scope])
+      if (await this.#local.isStale(one)) await this.#local.rewrap([one])
+    const record = this.#own(scope)
+    const { key } = record
+    const secrets = secretsOf(this.#parts.settings().encryption)
+    const wrapped = key === undefined ? undefined : rewrapSealKey(secrets, scope, key)
+    if (wrapped !== undefined) this.#records.put({ ...record, key: wrapped })
   }
 
   /**
@@ -291,13 +321,14 @@ export class SessionLife {
     void this.seal
   }
 
-  get #local(): Store {
+  get #local(): ObjectStore {
     this.#store ??= objectStore(this.#parts.storage, this.#parts.settings().encryption)
     return this.#store
   }
 
   #newRecord(scope: SessionScope, project: string | undefined): Omit<SessionRecord, 'state'> {
     const { encryption } = this.#parts.settings()
+    if (encryption) checkPinned(encryption)
     const key = encryption && newSealKey(encryption.secret, scope)
     const seal = key === undefined ? NO_SEAL : openSeal(secretsOf(encryption), scope, key)
     return {

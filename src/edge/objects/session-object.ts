@@ -432,6 +432,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return this.#life.sync(scope)
   }
 
+  /** As {@link SessionLife.rewrap}. */
+  rewrap(scope: SessionScope): Promise<void> {
+    return this.#life.rewrap(scope)
+  }
+
   /** As {@link SessionLife.release}. */
   release(scope: SessionScope, to: string): Promise<ReleasedSession> {
     return this.#life.release(scope, to)

@@ -14,6 +14,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
+import { PAGE_ROWS, type Store } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { answerPull } from '../replica/answer-pull.ts'
@@ -58,10 +59,12 @@ const CLAIM_AGAIN_MS = 60_000
 /** Kinds of work that remove a user, what is too old, and copies of what was deleted. */
 const ERASE = 'erase'
 const FORGET = 'forget'
+/** The kind of work that wraps all keys again. */
+const REWRAP = 'rewrap'
 const RETENTION = 'retention'
 /** When an erase is tried again that could not be finished. */
 const ERASE_AGAIN_MS = 60_000
-/** When sessions are asked again that did not confirm what was deleted. */
+/** When sessions are asked again that did not confirm what was deleted, or failed to wrap keys. */
 const FORGET_AGAIN_MS = 60_000
 /** Sessions that are asked to confirm at the same time. */
 const ASKED_AT_ONCE = 32
@@ -75,6 +78,16 @@ const DAY_MS = 86_400_000
 interface ForgetWork {
   readonly user: Scope
   readonly seq: number
+}
+
+/** All keys of the user are to be wrapped by the newest secret. */
+interface RewrapWork {
+  readonly user: Scope
+  /** Sessions up to this one were asked; default: none. */
+  readonly after?: string
+  /** How many of these have done it, and how many have not. */
+  readonly done?: number
+  readonly failed?: number
 }
 
 interface ClaimWork {
@@ -131,6 +144,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         // Whoever has not confirmed is asked for as long as it takes.
         return left === 0 ? undefined : webHost.now() + FORGET_AGAIN_MS
       },
+      [REWRAP]: async (payload) => this.#rewrapAll(payload as unknown as RewrapWork),
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
     },
   })
@@ -287,6 +301,44 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return left
   }
 
+  /**
+   * Has the user's sessions wrap their keys by the newest secret, and records it once all have. What
+   * is left, or was not reached, is noted as work that comes next.
+   */
+  async #rewrapAll({ user, after = '', done = 0, failed = 0 }: RewrapWork): Promise<undefined> {
+    await this.#unlock(user)
+    const counts = { done, gone: 0, failed }
+    let last = after
+    for (let asked = 0; asked < MOST_SESSIONS; asked += ASKED_AT_ONCE) {
+      const sessions = this.#copies.behind(Number.MAX_SAFE_INTEGER, last, ASKED_AT_ONCE)
+      for (const what of await Promise.all(sessions.map((id) => this.#rewrap({ ...user, sessionId: id }))))
+        counts[what]++
+      last = sessions.at(-1) ?? ''
+      if (last === '') break
+    }
+    const next = {
+      user: { ...user },
+      ...(last !== '' && { after: last, done: counts.done, failed: counts.failed }),
+    }
+    if (last !== '') await this.#work.schedule(REWRAP, webHost.now(), { payload: next })
+    else if (counts.failed > 0)
+      await this.#work.schedule(REWRAP, webHost.now() + FORGET_AGAIN_MS, { payload: next })
+    else {
+      const input: AuditInput = { action: 'rotate-key', counts: { sessions: counts.done } }
+      await noteAudit(this.#local.open(user), webHost, input)
+    }
+  }
+
+  async #rewrap(scope: SessionScope): Promise<'done' | 'gone' | 'failed'> {
+    try {
+      const stub = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+      await callObject(stub, webHost, 'rewrap', (session) => session.rewrap(scope))
+      return 'done'
+    } catch (error) {
+      return isPlimsollError(error, 'ERR_NOT_FOUND') ? 'gone' : 'failed'
+    }
+  }
+
   /** @returns how many sessions have not confirmed what was deleted up to there */
   async #confirmAll(user: Scope, seq: number): Promise<number> {
     let left = 0
@@ -320,7 +372,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async #eraseSome(scope: Scope): Promise<Erased> {
     this.#check(scope)
     let left = MOST_SESSIONS
-    const parts = { store: this.#local, host: webHost, parts: [] }
+    const store: Store = {
+      ...this.#local,
+      // Those that hold copies: so they are found under a wrong key too.
+      scopes: async (after) =>
+        this.#copies
+          .behind(Number.MAX_SAFE_INTEGER, after?.sessionId ?? '', PAGE_ROWS)
+          .map((sessionId) => ({ ...scope, sessionId })),
+    }
+    const parts = { store, host: webHost, parts: [] }
     try {
       const certificate = await eraseUserIn(parts, scope, async (sessionId) => {
         if (left-- === 0) throw MORE
@@ -524,6 +584,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async #unlock(scope: Scope): Promise<void> {
     if (this.#isUnlocked) return
+    // Before the user's own keys are, which is what tells that it is to be done.
+    if (await this.#local.isStale(scope))
+      await this.#work.schedule(REWRAP, webHost.now(), { payload: { user: { ...scope } } })
     await this.#local.unlock(scope)
     this.#isUnlocked = true
   }

@@ -179,6 +179,13 @@ export class EncryptedScope implements ScopeStore {
     return this.#store.close()
   }
 
+  /** The keys as they are now. @throws ERR_DECRYPT: the scope is in the clear, and must not be */
+  async loaded(): Promise<KeyState> {
+    const state = await this.#ring.load()
+    this.#check(state)
+    return state
+  }
+
   /** Makes a data key, if there is none yet. */
   async ensureKey(): Promise<void> {
     await this.#commit([], NOTHING, 'first')

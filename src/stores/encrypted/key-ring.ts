@@ -152,14 +152,23 @@ export class KeyRing {
   }
 
   /**
-   * The key of that id, which another writer may have made since. Undefined: there is none. @throws
-   * ERR_DECRYPT: the user's key does not open it, so that what it encrypted is not lost; ERR_STORAGE
+   * The key of that id, which another writer may have made since. Undefined: there is none.
+   *
+   * @throws ERR_DECRYPT: the user's key does not open it, and what it encrypted is not lost;
+   * ERR_STORAGE
    */
   async find(id: string): Promise<DataKey | undefined> {
     const named = ({ stored }: KeyState): StoredKey | undefined => stored.find((key) => key.id === id)
     let stored = named(await this.known())
     for (let read = 0; !stored && read < READS; read++) stored = named(await this.load())
     return stored && this.#opened(stored)
+  }
+
+  /** Whether an older key than the one that wraps now has wrapped any. */
+  async isStale({ stored }: KeyState): Promise<boolean> {
+    const { keys } = this.#parts
+    for (const { info } of stored) if ((await keys.wraps?.(info)) === false) return true
+    return false
   }
 
   /** What stands for a name that is looked up. @throws ERR_DECRYPT */

@@ -219,6 +219,7 @@ describe('what is somebody else’s (T34)', () => {
       () => session().mcp(foreign, { method: 'GET', headers: [] }),
       () => session().erase(foreign),
       () => session().sync(foreign),
+      () => session().rewrap(foreign),
       () => session().release(foreign, 'another'),
       () => session().scope(foreign, { method: 'head' } as never),
       () => session().takeOver(foreign, { scope, id: 'another' }),
