@@ -302,8 +302,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Has the user's sessions wrap their keys by the newest secret, and records it once all have. What
-   * is left, or was not reached, is noted as work that comes next.
+   * Has the user's sessions wrap their keys by the newest secret, and records it once all have.
+   * What is left, or was not reached, is noted as work that comes next.
    */
   async #rewrapAll({ user, after = '', done = 0, failed = 0 }: RewrapWork): Promise<undefined> {
     await this.#unlock(user)

@@ -9,7 +9,9 @@ const THEIRS = ['_cf_', 'sqlite_', '__']
  * Writes the database of an object anew with the rows that are left: what was deleted stays in its
  * file and its log else, until chance writes it over, and workerd refuses `secure_delete`,
  * `VACUUM` and checkpoints. All of it happens before this returns, in one go with what its caller
- * wrote; the promise is that of the disk. The alarm is gone with the rest.
+ * wrote; the promise is that of the disk. The alarm is gone with the rest. No transaction is around
+ * it, since `deleteAll` takes none: an object that ends in the middle of it, which no caller sees
+ * done, may have lost what was left, never kept what was deleted.
  *
  * An object that holds tables or values of an app's own is left as it is.
  */
@@ -35,7 +37,8 @@ export async function rewrite(storage: RewrittenStorage): Promise<void> {
   }
   for (const { type, statement } of made) if (type !== 'table') sql.exec(statement)
   await deleted
+  await storage.sync()
 }
 
 /** As much of a Durable Object's `ctx.storage` as is used here. */
-export type RewrittenStorage = Pick<DurableObjectStorage, 'sql' | 'kv' | 'deleteAll'>
+export type RewrittenStorage = Pick<DurableObjectStorage, 'sql' | 'kv' | 'deleteAll' | 'sync'>

@@ -4,9 +4,10 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import { type Bytes, importKey, KEY_BYTES, newKey, prefixed, randomBytes } from './cipher.ts'
 import { isNotTheKey, type KeyInfo, type KeyOwner, type Keys } from './keys.ts'
+import type { Seen } from './order.ts'
 import { type DataKey, FORMAT, keyOf } from './sealed.ts'
 
 /** What is written over a wrapped key is made of this alone. */
@@ -96,6 +97,8 @@ export class KeyRing {
   #begun = 0
   #learnt = 0
   readonly #open = new Map<string, Promise<OpenKey>>()
+  /** The newest entry that was seen while the keys had that version. */
+  #seen: { readonly version: string | null; readonly entry: Seen } | undefined
 
   constructor(parts: KeyRingParts) {
     this.#parts = parts
@@ -115,6 +118,8 @@ export class KeyRing {
    */
   async load(): Promise<KeyState> {
     const number = ++this.#begun
+    // Somebody else wrote, or what was written was undone: what was seen may not be there.
+    this.#seen = undefined
     const state = await this.#read()
     if (this.#state && this.#learnt > number) return this.#state
     this.#take(state, number)
@@ -140,6 +145,28 @@ export class KeyRing {
   advance(state: KeyState, seq: number): void {
     if (this.#state?.version !== state.version) return
     this.#state = { ...this.#state, seq: Math.max(this.#state.seq, seq) }
+  }
+
+  /** Version of the keys as they were known last. */
+  get version(): string | null | undefined {
+    return this.#state?.version
+  }
+
+  /** The newest entry that is known to be in the log, if any is. */
+  seen({ version }: KeyState): Seen | undefined {
+    return this.#seen?.version === version ? this.#seen.entry : undefined
+  }
+
+  /**
+   * Notes the newest of some rows, seen while the keys had that version: an erase destroys them, so
+   * nothing of before it is taken for what is there.
+   */
+  see(version: string | null | undefined, rows: readonly LogRow[]): void {
+    const newest = rows.findLast(isEntry)
+    if (!newest || version === undefined || version !== this.#state?.version) return
+    const { seq, opId } = newest
+    if (this.#seen?.version === version && this.#seen.entry.seq >= seq) return
+    this.#seen = { version, entry: { seq, opId } }
   }
 
   /**

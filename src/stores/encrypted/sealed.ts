@@ -1,6 +1,7 @@
 import { base64, fromBase64 } from '../../platform/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { LogRow } from '../../ports/store.ts'
 import { type Bytes, decrypt, encrypt, prefixed } from './cipher.ts'
 
 /** Begins all that is encrypted, and is part of what it is bound to. */
@@ -32,6 +33,16 @@ export interface Place {
   readonly id: string
   /** Which column of it. */
   readonly field: 'body' | 'bytes'
+  /** What else its row says that was known when it was sealed: {@link restOf}. */
+  readonly rest?: string
+}
+
+/** What a row says of itself in the clear, and may not say otherwise. */
+export function restOf(
+  at: number,
+  { round, lane, base, sources }: Pick<LogRow, 'round' | 'lane' | 'base' | 'sources'>,
+): string {
+  return JSON.stringify([at, round ?? null, lane ?? null, base ?? null, sources ?? null])
 }
 
 /** A key under which a scope is encrypted. */
@@ -90,7 +101,7 @@ async function opening<Opened>(place: Place, open: () => Promise<Opened>): Promi
   }
 }
 
-function bound(keyId: string, { scope, kind, opId, id, field }: Place): Bytes {
+function bound(keyId: string, { scope, kind, opId, id, field, rest }: Place): Bytes {
   const { tenant, userId, sessionId } = scope
-  return prefixed([FORMAT, keyId, tenant, userId, sessionId, kind, opId, id, field])
+  return prefixed([FORMAT, keyId, tenant, userId, sessionId, kind, opId, id, field, rest])
 }

@@ -57,6 +57,7 @@ it('leaves an object alone that holds something of an app', async () => {
         deleteAll: async () => {
           isDeleted = true
         },
+        sync: async () => {},
       })
       expect(isDeleted).toBe(false)
     })
