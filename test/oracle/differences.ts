@@ -162,6 +162,9 @@ function areAlike({ old, new: now }: Failures): boolean {
 function showsOn({ step, command }: Difference, { first, second }: Played): boolean {
   if (['rows', 'export'].includes(command.kind)) return first.steps.slice(0, step).some(isBegunTwice)
   const [old, now] = [receiptOf(first.steps[step]), receiptOf(second.steps[step])]
+  // The head was still the same, so the epoch that was asked for is the only one.
+  const begun = first.steps[step]
+  if (begun && isBegunTwice(begun) && textIn(field(now, 'epoch'), 'cause') === 'manual') return true
   const shows = (receipt: JsonObject | undefined): boolean =>
     listIn(receipt, 'remembered').some((use) => FROZEN.includes(textIn(use, 'name')))
   return listIn(old, 'failures').some(isLongTerm) && !shows(old) && shows(now)

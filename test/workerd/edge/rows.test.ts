@@ -123,7 +123,8 @@ async function costOf(
 ) {
   const caller = new Caller()
   const session = 'trip'
-  const sessionObject = (sessionId: string) => env.SESSIONS.getByName(objectName({ ...caller.user, sessionId }))
+  const sessionObject = (sessionId: string) =>
+    env.SESSIONS.getByName(objectName({ ...caller.user, sessionId }))
   const stub = sessionObject(session)
   // The demo model, as in development; before the first call, which reads the settings.
   await runInDurableObject(stub, (object) => {
