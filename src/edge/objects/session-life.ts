@@ -23,7 +23,7 @@ import {
 } from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
 import { checkPinned, type ObjectStore, objectStore, secretsOf } from './encryption.ts'
-import { heldScope } from './held-scope.ts'
+import { heldScope, tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { SessionHome, userOf } from './session-home.ts'
 import type { ReleasedSession } from './session-rpc.ts'
@@ -46,6 +46,8 @@ export interface SessionLifeParts {
   readonly rewrite: () => Promise<void>
   /** Contract: removes what it keeps of runs that ended, which may say what is forgotten. */
   readonly clearRuns: () => void
+  /** Contract: told where something of the session, or of its copy, is forgotten; synchronous. */
+  readonly forgot: () => void
 }
 
 /** What a user's object offers to sessions beside the home of their user's scope. */
@@ -129,11 +131,20 @@ export class SessionLife {
    * ERR_CONFLICT; nothing is made
    */
   async ensure(scope: SessionScope, project?: string): Promise<SessionHome> {
+    return (await this.make(scope, project)).home
+  }
+
+  /** The same, and says whether this call made it. */
+  async make(
+    scope: SessionScope,
+    project?: string,
+  ): Promise<{ readonly home: SessionHome; readonly isNew: boolean }> {
     this.checkName(scope)
     // What could not be opened must not be made.
     checkId('session', 'sessionId', scope.sessionId)
     if (project !== undefined) checkId('session', 'project', project)
     if (this.record?.state === 'erasing') await this.finishErase()
+    let isNew = false
     if (!this.record) {
       const user = userOf(scope)
       await callObject(
@@ -143,9 +154,10 @@ export class SessionLife {
         (home) => home.admit(user),
       )
       // Another call may have made it meanwhile.
-      if (!this.record) this.#records.put({ ...this.#newRecord(scope, project), state: 'live' })
+      isNew = !this.record
+      if (isNew) this.#records.put({ ...this.#newRecord(scope, project), state: 'live' })
     }
-    return this.open(scope)
+    return { home: this.open(scope), isNew }
   }
 
   /** Seq of the newest op; 0: there is none. */
@@ -163,7 +175,7 @@ export class SessionLife {
     if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
       throw notFound(scope)
     this.#unlock()
-    return answerScopeCall(this.#local.open(record.scope), call)
+    return answerScopeCall(tellingScope(this.#local.open(record.scope), this.#parts.forgot), call)
   }
 
   /**
@@ -356,7 +368,9 @@ export class SessionLife {
         // Another session has its name now.
         throw notFound(record.scope)
       }
-      const held = (scope: Scope): ScopeStore => heldScope(this.#local.open(scope), check)
+      const { forgot } = this.#parts
+      const held = (scope: Scope): ScopeStore =>
+        tellingScope(heldScope(this.#local.open(scope), check), forgot)
       const shown = new ShownCopies({ store: () => held(record.scope), host: webHost })
       const open = (scope: Scope): ScopeStore => shown.guarded(held(scope))
       const home: SessionHome = new SessionHome({

@@ -27,7 +27,9 @@ import { answerRefusals } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
+import { Answers } from '../rows/answers.ts'
 import { Claims } from '../rows/claims.ts'
+import { NO_SEAL, newSealKey, openSeal, rewrapSealKey } from '../rows/object-seal.ts'
 import { rewrite } from '../rows/rewrite.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
@@ -35,7 +37,8 @@ import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
-import { type ObjectStore, objectStore } from './encryption.ts'
+import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
+import { tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed } from './session-life.ts'
@@ -57,6 +60,7 @@ const CHANGES: ReadonlySet<UserCallName> = new Set([
 const CLAIM = 'claim'
 const CLAIM_AGAIN_MS = 60_000
 /** Kinds of work that remove a user, what is too old, and copies of what was deleted. */
+const ANSWERS = 'answers'
 const ERASE = 'erase'
 const FORGET = 'forget'
 /** The kind of work that wraps all keys again. */
@@ -146,7 +150,28 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       },
       [REWRAP]: async (payload) => this.#rewrapAll(payload as unknown as RewrapWork),
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
+      [ANSWERS]: async () => this.#answers.purge(),
     },
+  })
+  readonly #answers = new Answers({
+    storage: this.ctx.storage,
+    now: webHost.now,
+    newKey: () => {
+      const { encryption } = this.#settings
+      const { scope } = this.#memory ?? {}
+      return encryption && scope && newSealKey(encryption.secret, scope)
+    },
+    open: (key) => {
+      const { scope } = this.#memory ?? {}
+      const { encryption } = this.#settings
+      // A key that somebody took away is none that was never there.
+      if (key === undefined && encryption && encryption.plain !== 'keep')
+        throw new PlimsollError('ERR_DECRYPT', 'user: what is stored of answers is not encrypted')
+      if (key === undefined || !scope) return NO_SEAL
+      return openSeal(secretsOf(encryption), scope, key)
+    },
+    isThere: () => true,
+    schedule: (due) => this.#work.schedule(ANSWERS, due),
   })
   #store: ObjectStore | undefined
   #isUnlocked = false
@@ -169,15 +194,33 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   protected abstract settings(): UserSettings
 
-  /** Runs one of {@link userCalls}. @throws ERR_NOT_FOUND: another user's; ERR_DECRYPT */
+  /**
+   * Runs one of {@link userCalls}. @throws ERR_NOT_FOUND: another user's; ERR_DECRYPT;
+   * ERR_CONFLICT: the key stands for another request
+   */
   async call<Name extends UserCallName>(
     scope: Scope,
     name: Name,
     input: UserCallInput<Name>,
-    { opId, bytes = 0 }: CallMeta = {},
+    { keyed, opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const memory = this.#open(scope)
     await this.#unlock(scope)
+    const answered = await this.#answers.once(keyed, (named) =>
+      this.#call(memory, name, input, named() ?? opId, bytes),
+    )
+    const limits = CHANGES.has(name) ? this.#budgets.limits({ bytes }) : []
+    return limits.length === 0 ? answered : { ...answered, limits }
+  }
+
+  async #call<Name extends UserCallName>(
+    memory: UserMemory,
+    name: Name,
+    input: UserCallInput<Name>,
+    opId: string | undefined,
+    bytes: number,
+  ): Promise<Answer> {
+    const { scope } = memory
     if (CHANGES.has(name)) this.#budgets.take('bytes', bytes)
     const call = userCalls[name] as (
       memory: UserMemory,
@@ -267,8 +310,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    * @returns the certificate, and whether all of it is done
    * @throws as the objects that are erased: then an alarm goes on
    */
-  async erase(scope: Scope): Promise<Erased> {
+  async erase(scope: Scope, { keyed }: CallMeta = {}): Promise<Erased> {
     this.#check(scope)
+    if (keyed) {
+      this.#open(scope)
+      this.#answers.check(keyed)
+    }
     await this.#work.schedule(ERASE, webHost.now() + ERASE_AGAIN_MS, { payload: { ...scope } })
     const erased = await this.#eraseSome(scope)
     if (erased.isDone) this.#work.cancel(ERASE)
@@ -307,6 +354,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async #rewrapAll({ user, after = '', done = 0, failed = 0 }: RewrapWork): Promise<undefined> {
     await this.#unlock(user)
+    const secrets = secretsOf(this.#settings.encryption)
+    this.#answers.rewrap((key) => rewrapSealKey(secrets, user, key))
     const counts = { done, gone: 0, failed }
     let last = after
     for (let asked = 0; asked < MOST_SESSIONS; asked += ASKED_AT_ONCE) {
@@ -386,8 +435,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         if (left-- === 0) throw MORE
         return this.#eraseSession({ ...scope, sessionId })
       })
-      for (const table of [this.#replicas, this.#copies, new Claims(this.ctx.storage)]) table.clear()
-      for (const kind of [FORGET, RETENTION]) this.#work.cancel(kind)
+      for (const table of [this.#replicas, this.#copies, new Claims(this.ctx.storage), this.#answers])
+        table.clear()
+      for (const kind of [FORGET, RETENTION, ANSWERS]) this.#work.cancel(kind)
       await rewrite(this.ctx.storage)
       await this.#work.ensureArmed()
       // The sessions' copies went with them.
@@ -570,9 +620,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   get #local(): ObjectStore {
     if (!this.#store) {
       const store = objectStore(this.ctx.storage, this.#settings.encryption)
+      const forgot = (): void => this.#answers.forget()
       this.#store = {
         ...store,
-        open: (scope) => onDeletes(store.open(scope), (seq) => this.#owe(scope, seq)),
+        open: (scope) => onDeletes(tellingScope(store.open(scope), forgot), (seq) => this.#owe(scope, seq)),
       }
     }
     return this.#store

@@ -401,8 +401,7 @@ export class ScopeImport {
   }
 
   #noteLowered(files: readonly { readonly line: number; readonly lowered?: string }[]): void {
-    for (const { line, lowered } of files)
-      if (lowered !== undefined) this.#parts.report.lower(line, lowered)
+    for (const { line, lowered } of files) if (lowered !== undefined) this.#parts.report.lower(line, lowered)
   }
 
   async #begin(): Promise<void> {

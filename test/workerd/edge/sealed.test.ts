@@ -394,6 +394,9 @@ describe('a secret that is to go', () => {
     const world = await made()
     await world.create('home')
     await world.append('home', said('m1', 'A canary sang.'))
+    const keep = () => world.call('PUT', '/v1/me/profile/MEMORY.md', { text: 'A canary.' }, 'keep-1')
+    const kept = await keep()
+    expect(kept.status).toBe(200)
     const before = await all(world)
     const bodies = async () => (await stored(world))[1]?.plimsoll_log?.match(/p1\.[^"]+/g)
     const texts = await bodies()
@@ -410,12 +413,14 @@ describe('a secret that is to go', () => {
     expect(await bodies()).toEqual(texts)
     await ring(world)
     expect(await audited(world)).toHaveLength(1)
-    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).not.toContain('rewrap')
     await encrypt(ANOTHER)
     await asleep(world, 'trip', 'home')
     expect(await all(world)).toEqual(before)
     expect(await world.messages('home')).toEqual(['m1: "A canary sang."'])
     expect(await putPart(world)).toBe(204)
+    // What was answered under a key before is known yet.
+    expect(await keep()).toMatchObject({ status: 200, body: kept.body })
   })
 
   it('is needed until sessions that failed have done it too', async () => {
