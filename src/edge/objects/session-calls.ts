@@ -16,7 +16,7 @@ import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
 import { type EdgeSession, using } from '../features.ts'
 import type { RefreshFailure } from '../replica/user-replica.ts'
-import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
+import { type Answer, answer, contextAnswer } from './answer.ts'
 import { type Conditional, whereTrue } from './condition.ts'
 import type { GivenOptions } from './session-writes.ts'
 
@@ -141,8 +141,6 @@ export const sessionCalls = {
   ): Promise<Answer> => {
     const { checkpoint } = using(session, 'checkpoint')
     const version = await whereTrue({
-      operation: 'checkpoint',
-      key: 'checkpoint',
       condition,
       read: async () => (await checkpoint.get()).version,
       write: (bound) => checkpoint.set(value as Json, { ...bound, ...(opId !== undefined && { opId }) }),
