@@ -1,3 +1,4 @@
+import type { Certificate } from '../ports/certificate.ts'
 import type { SessionInfo as AnySessionInfo } from '../ports/session.ts'
 import { passAbsent } from './error.ts'
 import { type MeClient, meClient } from './me.ts'
@@ -59,8 +60,12 @@ export interface SessionsClient {
   get(sessionId: string, options?: CallOptions): Promise<SessionInfo>
   /** @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT */
   update(sessionId: string, change: { readonly title: string }, options?: WriteOptions): Promise<SessionInfo>
-  /** Removes a session and all of its log. Idempotent. */
-  delete(sessionId: string, options?: WriteOptions): Promise<void>
+  /**
+   * Removes a session and all of its log. Idempotent.
+   *
+   * @returns what was removed: ids and counts, no text; undefined: there is no such session
+   */
+  delete(sessionId: string, options?: WriteOptions): Promise<Certificate | undefined>
 }
 
 export interface GuestsClient {
@@ -110,9 +115,8 @@ function sessionsClient({ get, json, settings }: Transport): SessionsClient {
     get: async (sessionId, options) => json('GET', pathOf('sessions', sessionId), options),
     update: async (sessionId, body, options) =>
       json('PATCH', pathOf('sessions', sessionId), { ...options, body }),
-    async delete(sessionId, options) {
-      // It may be there no more since the first try, whose answer was lost.
-      await json('DELETE', pathOf('sessions', sessionId), options).catch(passAbsent)
-    },
+    // It may be there no more since the first try, whose answer was lost.
+    delete: async (sessionId, options) =>
+      json<Certificate>('DELETE', pathOf('sessions', sessionId), options).catch(passAbsent),
   }
 }

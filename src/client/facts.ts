@@ -1,3 +1,4 @@
+import type { Certificate } from '../ports/certificate.ts'
 import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../ports/fact.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
 import { segmentOf } from './paths.ts'
@@ -34,10 +35,13 @@ export interface SessionFactsClient extends FactsClient {
    */
   update(id: string, change: FactChange, options?: WriteOptions): Promise<Fact>
   /**
-   * Empties a fact and what was derived from it, for ever. Idempotent. @throws ERR_NOT_FOUND: there
-   * never was one
+   * Empties a fact and what was derived from it, for ever. Idempotent: `already` says that nothing
+   * was left to remove.
+   *
+   * @returns what was removed: ids and counts, no text
+   * @throws ERR_NOT_FOUND: there never was one
    */
-  forget(id: string, options?: WriteOptions): Promise<void>
+  forget(id: string, options?: WriteOptions): Promise<Certificate>
 }
 
 export function factsClient({ get, json }: Transport, path: string): SessionFactsClient {

@@ -273,6 +273,10 @@ export interface SealedOp {
    * synced.
    */
   readonly derived?: readonly (string | undefined)[]
+  /**
+   * Place in the op of each body, where some of its entries have none any more. Default: in order.
+   */
+  readonly places?: readonly number[]
 }
 
 /** What became of an op. Expected outcomes are values; only failures of storage are thrown. */

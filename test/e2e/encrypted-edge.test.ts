@@ -67,9 +67,17 @@ it('is nothing of what was said, neither before an erase nor after it', async ()
   expect([before.includes(MARK), before.includes('"wrapped"')]).toEqual([true, true])
   expect(found(before)).toEqual([])
 
+  // Of all that was encrypted, and of each key that opens it under the secret.
+  const keys = [...before.matchAll(/"(?:wrapped|key)":"([\w+/=]{60,})"/g)].map(([, key = '']) => key)
+  const texts = [...before.matchAll(/p1\.[\w-]{11}\.[\w+/]{40}/g)].map(([text]) => text)
+  expect([keys.length > 3, texts.length > 20]).toEqual([true, true])
+
   await call('DELETE', 'me')
   const after = edge.stored()
   expect(found(after)).toEqual([])
+  expect(after).toContain(MARK)
+  expect(keys.filter((key) => after.includes(key))).toEqual([])
+  expect(texts.filter((text) => after.includes(text))).toEqual([])
 })
 
 it('says to everybody that its key is too weak, and lets nobody in', async () => {

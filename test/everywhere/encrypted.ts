@@ -2,15 +2,16 @@
 
 import { describe, expect, it } from 'vitest'
 import { extractFacts, type Scope, type Store } from '../../src/index.ts'
-import { decide } from '../../src/kernel/log/decide.ts'
+import { decide, nothingWritten } from '../../src/kernel/log/decide.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
 import { addExchange } from '../../src/operations/exchange.ts'
-import { titleSession } from '../../src/operations/sessions.ts'
+import { listSessions, titleSession } from '../../src/operations/sessions.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { carriers, followed } from '../../src/operations/transfer/follow.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
-import type { Attachment, LogRow, RegisterRow } from '../../src/ports/store.ts'
+import type { Attachment, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
 import {
   type EncryptedStore,
   type EncryptedStoreOptions,
@@ -29,11 +30,11 @@ const HEAD = 'p1.'.length + 11 + 1
 const NONCE_AND_TAG = 12 + 16
 
 /**
- * How long what is encrypted is in the store. A body of one byte a character has `null` and a line
- * break before it.
+ * How long what is encrypted is in the store. A body of one byte a character has before it what its
+ * writer saw last, `null` and a line break.
  */
 export const KEPT = {
-  body: (units: number) => HEAD + 4 * Math.ceil((NONCE_AND_TAG + 5 + units) / 3),
+  body: (units: number) => HEAD + 4 * Math.ceil((NONCE_AND_TAG + 25 + units) / 3),
   bytes: (bytes: number) => HEAD + NONCE_AND_TAG + bytes,
 }
 
@@ -99,6 +100,32 @@ async function linesOf(lines: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = []
   for await (const line of lines) all.push(line)
   return all
+}
+
+/** A scope that is another one from call to call. */
+function forwarded(now: () => ScopeStore): ScopeStore {
+  return {
+    commit: (ops, decide) => now().commit(ops, decide),
+    entries: (query) => now().entries(query),
+    head: () => now().head(),
+    register: (key) => now().register(key),
+    registers: (prefix, after) => now().registers(prefix, after),
+    indexed: (group, query) => now().indexed(group, query),
+    sums: (groups) => now().sums(groups),
+    changesSince: (seq) => now().changesSince(seq),
+    attach: (attachment, at) => now().attach(attachment, at),
+    attachment: (id) => now().attachment(id),
+    derive: (row, seq) => now().derive(row, seq),
+    derived: (prefix, after) => now().derived(prefix, after),
+    close: () => now().close(),
+  }
+}
+
+/** Some number of a name and a run. */
+function mixed(name: string, run: number): number {
+  let number = run * 2_654_435_761 + 97
+  for (const character of name) number = (number * 31 + character.charCodeAt(0)) >>> 0
+  return ((number ^ (number >>> 15)) >>> 0) % 65_537
 }
 
 async function codeOf(call: Promise<unknown>): Promise<unknown> {
@@ -259,6 +286,127 @@ export function describeEncrypted(name: string, open: () => Store): void {
       }
     })
 
+    it('reports rows that stand where they were not written, and what follows from that alone', async () => {
+      const store = open()
+      const scope = encrypt(store).open(SCOPE)
+      const ids = ['q1', 'a1', 'q2', 'a2', 'q3', 'a3']
+      for (const id of ids) await scope.commit([append(`op-${id}`, [id], { round: id })], decide)
+      const at = new Map((await store.open(SCOPE).entries()).rows.map((row) => [row.id, row]))
+      /** The log as somebody left it who can write the database, and has no key. */
+      const readAs = async (order: readonly string[]): Promise<readonly string[]> => {
+        const seqs = order.map((id, index) => ({
+          ...(at.get(id) as LogRow),
+          seq: index + 1,
+          ordinal: index + 1,
+        }))
+        const reordered = changedStore(store, (inner) => ({
+          entries: async (query) => ({ ...(await inner.entries(query)), rows: seqs }),
+        }))
+        const told: string[] = []
+        const reading = encrypt(reordered, { onUnreadable: ({ id }) => told.push(id) }).open(SCOPE)
+        const { rows } = await reading.entries()
+        expect(rows.filter(({ unreadable }) => unreadable).map(({ id }) => id)).toEqual(told)
+        return told
+      }
+      expect(await readAs(ids)).toEqual([])
+      expect(await readAs(['q1', 'a2', 'q2', 'a1', 'q3', 'a3'])).toEqual(['a2', 'a1'])
+      expect(await readAs(['a1', 'q2', 'a2', 'q3', 'a3', 'q1'])).toContain('q1')
+      expect(await readAs(['q3', 'a3', 'q1', 'a1', 'q2', 'a2'])).toEqual(expect.arrayContaining(['q3', 'a3']))
+      // Of a read that does not reach the others, by what they say themselves, or of a neighbour.
+      const readOnly = async (...rows: readonly (readonly [string, number])[]) => {
+        const only = rows.map(([id, seq]) => ({ ...(at.get(id) as LogRow), seq }))
+        const some = changedStore(store, (inner) => ({
+          entries: async (query) => ({ ...(await inner.entries(query)), rows: only }),
+        }))
+        const { rows: found } = await encrypt(some).open(SCOPE).entries()
+        return found.filter(({ unreadable }) => unreadable).map(({ id }) => id)
+      }
+      expect(await readOnly(['a2', 4])).toEqual([])
+      expect(await readOnly(['a2', 2])).toEqual(['a2'])
+      expect(await readOnly(['q1', 3], ['a2', 4])).toEqual(['q1'])
+      // Any order but the one in which they were written.
+      for (let run = 0; run < 24; run++) {
+        const order = ids.toSorted((one, other) => mixed(one, run) - mixed(other, run))
+        expect([order, (await readAs(order)).length > 0]).toEqual([order, order.join() !== ids.join()])
+      }
+    })
+
+    it('binds what is written first after it was opened to what was read before', async () => {
+      const store = open()
+      for (const id of ['m1', 'm2', 'm3']) {
+        const scope = encrypt(store).open(SCOPE)
+        await scope.entries()
+        await scope.commit([append(`op-${id}`, [id])], decide)
+      }
+      const moved = (row: LogRow): LogRow => (row.id === 'm1' ? { ...row, seq: 4 } : row)
+      expect((await read(store, { log: moved })).told).toEqual(['message m1'])
+    })
+
+    it('reports rows of one op that changed places, and what is in another round or has other sources', async () => {
+      const store = open()
+      await encrypt(store)
+        .open(SCOPE)
+        .commit([append('op-1', ['m1', 'm2']), mark('op-2', 'summary', 's1', { sources: ['entry:m1'] })], decide)
+      const [one, two, three] = (await store.open(SCOPE).entries()).rows as [LogRow, LogRow, LogRow]
+      const as = async (...rows: readonly LogRow[]) => {
+        const log = (row: LogRow): LogRow => rows.find(({ id }) => id === row.id) ?? row
+        return (await read(store, { log })).told.toSorted()
+      }
+      expect(await as(one, two, three)).toEqual([])
+      expect(await as({ ...one, place: 1 }, { ...two, place: 0 })).toEqual(['message m1', 'message m2'])
+      expect(await as({ ...two, round: 'other' })).toEqual(['message m2'])
+      expect(await as({ ...three, sources: [] })).toEqual(['summary s1'])
+      expect(await as({ ...three, lane: 'other' })).toEqual(['summary s1'])
+    })
+
+    it('takes no row for misplaced that followed another home, where what stood before it in its op is gone', async () => {
+      const source = await filled()
+      const from = encrypt(source).open(SCOPE)
+      await from.commit([remove('op-4', 'entry:m1')], decide)
+      const log = (await from.changesSince(0)).rows
+      const target = open()
+      const what = { log, emptied: ['entry:m1'] } as const
+      await encrypt(target)
+        .open(SCOPE)
+        .commit(carriers(what), (ops, rows) => followed(ops, rows, what))
+      expect(await read(target)).toMatchObject({ told: [], bodies: [null, bodyOf('m2'), bodyOf('e1')] })
+    })
+
+    it('forgets what it saw where that was undone, and others wrote since', async () => {
+      let current = open()
+      const through: Store = { ...current, open: (scope) => forwarded(() => current.open(scope)) }
+      const scope = encrypt(through).open(SCOPE)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      const [raw, undone] = [current.open(SCOPE), open()]
+      const what = { log: (await raw.changesSince(0)).rows, registers: await raw.registers('') }
+      await undone.open(SCOPE).commit(carriers(what), (ops, rows) => followed(ops, rows, what))
+      await scope.commit([append('op-2', ['m2'])], decide)
+      current = undone
+      for (const id of ['m3', 'm4'])
+        await encrypt(undone)
+          .open(SCOPE)
+          .commit([append(`op-${id}`, [id])], decide)
+      await scope.commit([append('op-5', ['m5'])], decide)
+      expect((await read(undone)).told).toEqual([])
+    })
+
+    it('takes no rows for misplaced that several writers wrote, rotated or erased', async () => {
+      const store = open()
+      const stores = [encrypt(store), encrypt(store)]
+      const writers = stores.map((one) => one.open(SCOPE))
+      for (let round = 0; round < 40; round++) {
+        const scope = writers[mixed(`w${round}`, 1) % 2] as ScopeStore
+        if (round % 5 === 0) await scope.entries()
+        if (round % 7 === 0) await stores[round % 2]?.rotate(SCOPE)
+        if (round === 20) await scope.commit([erase('op-erase')], decide)
+        await scope.commit(
+          [append(`op-${round % 30}`, [`m${round}`, `n${round}`]), put(`put-${round}`, `key-${round}`, null)],
+          decide,
+        )
+      }
+      expect((await read(store)).told).toEqual([])
+    })
+
     it('leaves out of a context what cannot be read, and says so', async () => {
       const store = open()
       const session = memoryOver(encrypt(store)).session(SCOPE)
@@ -313,8 +461,44 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const scope = locked.open(SCOPE)
       expect(await codeOf(scope.commit([append('op-9', ['m9'])], decide))).toBe('ERR_DECRYPT')
       expect(await codeOf(scope.indexed('group'))).toBe('ERR_DECRYPT')
-      expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual([null, null, null])
+      expect(await codeOf(read(store, {}, {}, OTHER_KEYS))).toBe('ERR_DECRYPT')
       expect((await read(store)).bodies).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
+    })
+
+    it('takes what another key encrypted for nothing that is missing: every reading call rejects', async () => {
+      const store = open()
+      const memory = memoryOver(encrypt(store))
+      const session = memory.session(SCOPE)
+      await session.append({ id: 'u1', role: 'user', content: 'I prefer window seats.' })
+      await session.facts.remember({ kind: 'preference', text: 'Likes window seats.' })
+      await session.checkpoint.set({ step: 'booking' })
+      await memory.user(USER).profile.set('about', 'Ada')
+      await session.context()
+      const locked = memoryOver(encrypt(store, {}, OTHER_KEYS))
+      const other = locked.session(SCOPE)
+      for (const call of [
+        () => other.history(),
+        () => other.context(),
+        () => other.context({ preview: true }),
+        () => other.facts.list(),
+        () => other.checkpoint.get(),
+        () => other.recall.find('window'),
+        () => locked.user(USER).profile.list(),
+        () => locked.user(USER).facts.list(),
+        () => listSessions(locked, USER),
+        () => contextAt(other, 'u1'),
+        () => linesOf(exportFrom(locked, USER)),
+      ])
+        expect([`${call}`, await codeOf(call())]).toEqual([`${call}`, 'ERR_DECRYPT'])
+    })
+
+    it('erases a session under another key, one that holds marks alone too', async () => {
+      const store = open()
+      await memoryOver(encrypt(store)).session(SCOPE).context()
+      const locked = memoryOver(encrypt(store, {}, OTHER_KEYS))
+      // What is recorded of it waits for the right key.
+      await codeOf(deleteSession(locked, USER, 'trip'))
+      expect(await bodiesOf(store)).toEqual([])
     })
 
     it('goes on after a rotation with another data key, and reads what was written before', async () => {
@@ -350,11 +534,31 @@ export function describeEncrypted(name: string, open: () => Store): void {
       await encrypt(store, {}, eachOf(OTHER_KEYS, KEYS)).rewrap([USER, SCOPE])
       expect(await bodiesOf(store)).toEqual(before)
       expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual(['m1', 'm2', 'e1'].map(bodyOf))
-      expect((await read(store)).told).toHaveLength(3)
+      expect(await codeOf(read(store))).toBe('ERR_DECRYPT')
       const either = encrypt(store, {}, eachOf(KEYS, OTHER_KEYS))
       expect((await either.open(SCOPE).entries()).rows.map(({ body }) => body)).toEqual(
         ['m1', 'm2', 'e1'].map(bodyOf),
       )
+    })
+
+    it('says what an older key wrapped, and wraps the user’s own scope again when it is unlocked', async () => {
+      const store = open()
+      await encrypt(store)
+        .open(USER)
+        .commit([put('op-1', 'key', null)], decide)
+      await encrypt(store)
+        .open(SCOPE)
+        .commit([append('op-2', ['m1'])], decide)
+      const both = encrypt(store, {}, eachOf(OTHER_KEYS, KEYS))
+      expect([await both.isStale(USER), await both.isStale(SCOPE)]).toEqual([true, true])
+      expect(await both.unlock(USER)).toBe('opened')
+      expect([await both.isStale(USER), await both.isStale(SCOPE)]).toEqual([false, true])
+      const newer = encrypt(store, {}, OTHER_KEYS)
+      expect(await newer.unlock(USER)).toBe('opened')
+      await both.rewrap([SCOPE])
+      expect((await read(store, {}, {}, OTHER_KEYS)).bodies).toEqual([bodyOf('m1')])
+      expect([await newer.isStale(USER), await newer.isStale(SCOPE)]).toEqual([false, false])
+      expect(await newer.isStale({ ...USER, sessionId: 'none' })).toBe(false)
     })
 
     it('loses its data keys with an erase: what a backup holds of the rows opens no more', async () => {
@@ -370,6 +574,49 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const kept = await store.open(SCOPE).register('encryption/keys')
       expect(JSON.parse(`${kept?.body}`)).toHaveLength(1)
       expect(await scope.register('encryption/keys')).toBeUndefined()
+    })
+
+    it('writes its wrapped keys over before it deletes them, and only where something is erased', async () => {
+      const store = await filled()
+      const keysIn = async () => (await store.open(SCOPE).register('encryption/keys'))?.body ?? undefined
+      const seen: (string | undefined)[] = []
+      const watched = changedStore(store, (inner) => ({
+        commit: async (ops, decide) => {
+          const results = await inner.commit(ops, decide)
+          seen.push(await keysIn())
+          return results
+        },
+      }))
+      const scope = encrypt(watched).open(SCOPE)
+      const before = await keysIn()
+      await scope.commit([erase('op-4'), append('op-5', ['m9'])], () => nothingWritten([]))
+      expect([...new Set(seen)]).toEqual([before])
+      seen.length = 0
+      await scope.commit([erase('op-4')], decide)
+      expect(seen).toEqual([
+        before?.replace(/(?<="wrapped":")[^"]+/, (key) => 'A'.repeat(key.length)),
+        undefined,
+      ])
+      // Whoever ends in between has lost what was there, and can go on.
+      const again = await filled()
+      let isEnded = false
+      const ended = changedStore(again, (inner) => ({
+        commit: async (ops, decide) => {
+          if (isEnded) throw new Error('the process ended')
+          isEnded = true
+          return inner.commit(ops, decide)
+        },
+      }))
+      await expect(
+        encrypt(ended)
+          .open(SCOPE)
+          .commit([erase('op-4')], decide),
+      ).rejects.toThrow('ended')
+      expect((await read(again)).told).toHaveLength(3)
+      await encrypt(again)
+        .open(SCOPE)
+        .commit([erase('op-4'), append('op-5', ['m9'])], decide)
+      expect((await read(again)).bodies).toEqual([bodyOf('m9')])
     })
 
     it('keeps what two writers write at the same time, each with keys of its own in memory', async () => {

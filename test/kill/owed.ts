@@ -57,7 +57,7 @@ async function deletions(): Promise<number> {
     await Promise.race(deleting)
     await pause(Math.random() * 40)
     await edge.kill()
-    const acknowledged = (await Promise.all(deleting)).map((answer) => answer?.status === 204)
+    const acknowledged = (await Promise.all(deleting)).map((answer) => answer?.status === 200)
     eraseByHand(byHand)
     const states = takeAlarms()
     unfinished += [...states.values()].filter((state) => state === 'erasing').length

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import { certificateOf, removed } from '../../operations/forget/certificate.ts'
+import { certificateOf } from '../../operations/forget/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import { edgeSession } from './edge-session.ts'
 import type { Home } from './home.ts'
@@ -25,12 +25,10 @@ export function edgeHome(client: Client, now: () => number): Home {
     async rename(sessionId, title) {
       await client.sessions.update(sessionId, { title })
     },
-    async delete(sessionId) {
-      await client.sessions.delete(sessionId)
-      return certificateOf({ now }, 'erase', sessionId, false, { sessions: removed([sessionId]) })
-    },
+    delete: async (sessionId) =>
+      (await client.sessions.delete(sessionId)) ?? certificateOf({ now }, 'erase', sessionId, true, {}),
     search: async (query) => firstOfEach(await client.me.recall(query, { sessions: 'all', first: 50 })),
-    memory: async () => (await import('./edge-panel.ts')).edgePanel(client, now),
+    memory: async () => (await import('./edge-panel.ts')).edgePanel(client),
     storage: () => 'ok',
     onStorage: () => () => {},
     close: async () => {},

@@ -1,12 +1,11 @@
 import type { Client } from '../../client/client.ts'
-import { certificateOf, removed } from '../../operations/forget/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MemoryPanelModel } from '../ports.ts'
 import { importCount } from './import-count.ts'
 import { matching, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of the caller at an edge. */
-export function edgePanel(client: Client, now: () => number): MemoryPanelModel {
+export function edgePanel(client: Client): MemoryPanelModel {
   const sessionIds = async (): Promise<readonly string[]> => {
     const found: string[] = []
     for (let after: string | undefined; ; ) {
@@ -50,10 +49,7 @@ export function edgePanel(client: Client, now: () => number): MemoryPanelModel {
     async promote(factId) {
       await (await ownerOf(factId)).facts.update(factId, { promote: true })
     },
-    async forget(factId) {
-      await (await ownerOf(factId)).facts.forget(factId)
-      return certificateOf({ now }, 'forget', factId, false, { facts: removed([factId]) })
-    },
+    forget: async (factId) => (await ownerOf(factId)).facts.forget(factId),
     profile: () => client.me.profile.list(),
     async setProfile(name, text) {
       await client.me.profile.set(name, text)

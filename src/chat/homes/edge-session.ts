@@ -32,7 +32,9 @@ export function edgeSession(client: Client, sessionId: string): HomeSession {
     async switchTo(id) {
       await session.switchTo(id)
     },
-    forget: (factId) => session.facts.forget(factId),
+    forget: async (factId) => {
+      await session.facts.forget(factId)
+    },
     reply: (options) => reply(session, options),
     join: (options) => join(session, options),
     watch: (listener) => watch(session, listener),

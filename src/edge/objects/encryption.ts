@@ -1,8 +1,13 @@
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
+import { base64url } from '../../platform/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import { scopeName } from '../../ports/scope-name.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
 import { durableObjectStore } from '../../stores/durable-object.ts'
+import { prefixed } from '../../stores/encrypted/cipher.ts'
 import { type EncryptedStore, encryptedStore } from '../../stores/encrypted/encrypted-store.ts'
 import { KEY_REGISTER } from '../../stores/encrypted/key-ring.ts'
 import { eachOf, type Keys } from '../../stores/encrypted/keys.ts'
@@ -23,6 +28,17 @@ export interface EncryptionSettings {
    * Default: none.
    */
   readonly older?: readonly string[]
+  /**
+   * What `secretKeyId` says of the secret, if it is to be no other: a new user whose data nobody
+   * could compare it with is refused then. Default: any secret is taken.
+   */
+  readonly keyId?: string
+  /**
+   * What becomes of what was stored before there was a secret: `refuse` (the default), or `keep`:
+   * it stays in the clear, and readable. Whoever can write the database can then put texts in the
+   * place of what is encrypted.
+   */
+  readonly plain?: 'refuse' | 'keep'
 }
 
 /** Variables and secrets of a Worker. An empty one counts as absent. */
@@ -31,6 +47,10 @@ export interface EncryptionVariables {
   readonly MEMORY_KEY?: string | undefined
   /** Those that came before it, parted by white space. */
   readonly MEMORY_KEY_PREVIOUS?: string | undefined
+  /** What `secretKeyId` says of `MEMORY_KEY`: under another one nothing is answered. */
+  readonly MEMORY_KEY_ID?: string | undefined
+  /** `keep`: what was stored before there was a key stays in the clear. Default: it is refused. */
+  readonly MEMORY_PLAIN?: string | undefined
 }
 
 /** RFC 5869 wants as much as the key that is derived; the same as for tokens. */
@@ -50,15 +70,48 @@ const LEAST_CHARACTERS = 8
 export function encryptionOf({
   MEMORY_KEY = '',
   MEMORY_KEY_PREVIOUS = '',
+  MEMORY_KEY_ID = '',
+  MEMORY_PLAIN = '',
 }: EncryptionVariables): EncryptionSettings | undefined {
   const older = MEMORY_KEY_PREVIOUS.split(/\s+/).filter((secret) => secret !== '')
   if (MEMORY_KEY === '') {
     if (older.length > 0) throw notConfigured('MEMORY_KEY_PREVIOUS needs a MEMORY_KEY')
+    // A secret that was forgotten must not mean that nothing is encrypted.
+    if (MEMORY_KEY_ID !== '') throw notPinned()
     return undefined
   }
+  if (!['', 'keep', 'refuse'].includes(MEMORY_PLAIN))
+    throw notConfigured('MEMORY_PLAIN must be keep or refuse')
   checkSecret('MEMORY_KEY', MEMORY_KEY)
   for (const secret of older) checkSecret('MEMORY_KEY_PREVIOUS', secret)
-  return { secret: MEMORY_KEY, older }
+  const settings: EncryptionSettings = {
+    secret: MEMORY_KEY,
+    older,
+    ...(MEMORY_KEY_ID !== '' && { keyId: MEMORY_KEY_ID }),
+    ...(MEMORY_PLAIN === 'keep' && { plain: 'keep' }),
+  }
+  checkPinned(settings)
+  return settings
+}
+
+/** @throws ERR_NOT_CONFIGURED: the secret is not the one that is pinned */
+export function checkPinned({ secret, keyId }: EncryptionSettings): void {
+  if (keyId !== undefined && keyIdOf(secret) !== keyId) throw notPinned()
+}
+
+let named: { readonly secret: string; readonly id: string } | undefined
+
+/** As `secretKeyId`, at once. */
+export function keyIdOf(secret: string): string {
+  if (named?.secret !== secret) {
+    const bits = hkdf(sha256, utf8ToBytes(secret), undefined, prefixed(['plimsoll', 'key id']), 8)
+    named = { secret, id: `hkdf.${base64url(bits)}` }
+  }
+  return named.id
+}
+
+function notPinned(): PlimsollError {
+  return notConfigured('MEMORY_KEY is not the one that MEMORY_KEY_ID names')
 }
 
 function checkSecret(name: string, secret: string): void {
@@ -79,20 +132,24 @@ export function secretsOf({ secret, older = [] }: Partial<EncryptionSettings> = 
 }
 
 /** The store of an object. */
-export type ObjectStore = Store & Pick<EncryptedStore, 'unlock'>
+export type ObjectStore = Store & Pick<EncryptedStore, 'unlock' | 'isStale' | 'rewrap'>
 
 /**
- * The store in the SQLite of an object. What was written before there was a secret stays in the
- * clear. Without a secret, what was encrypted is not written over and not taken for text.
+ * The store in the SQLite of an object. What was written before there was a secret is refused,
+ * unless it is to be kept. Without a secret, what was encrypted is not written over and not taken
+ * for text.
+ *
+ * @throws ERR_NOT_CONFIGURED: the secret is not the one that is pinned
  */
 export function objectStore(
   storage: SqlStorageLike,
   encryption: EncryptionSettings | undefined,
 ): ObjectStore {
   const store = madeByWrites(storage, durableObjectStore(storage))
-  const [newest, ...older] = secretsOf(encryption).map(secretKeys)
+  if (encryption) checkPinned(encryption)
+  const [newest, ...older] = secretsOf(encryption).map((secret) => secretKeys(secret))
   if (!newest) return keylessStore(store)
-  return encryptedStore(store, eachOf(newest, ...older), { plain: 'keep' })
+  return encryptedStore(store, eachOf(newest, ...older), { plain: encryption?.plain ?? 'refuse' })
 }
 
 const NO_KEYS: Keys = { wrap: refuse, unwrap: refuse }

@@ -4,6 +4,7 @@ import { checkContext, contextAt } from '../../operations/context-at.ts'
 import { forget } from '../../operations/forget/forget.ts'
 import { rewind, undo } from '../../operations/rewind.ts'
 import { startSession } from '../../operations/start/start.ts'
+import type { Certificate } from '../../ports/certificate.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Provider } from '../../ports/explanation.ts'
@@ -15,7 +16,7 @@ import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
 import { type EdgeSession, using } from '../features.ts'
 import type { RefreshFailure } from '../replica/user-replica.ts'
-import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
+import { type Answer, answer, contextAnswer } from './answer.ts'
 import { type Conditional, whereTrue } from './condition.ts'
 import type { GivenOptions } from './session-writes.ts'
 
@@ -48,6 +49,8 @@ export interface Asked {
   readonly opId?: string
   /** Appends to it, as far as its budgets allow; what was uploaded in parts is put together. */
   readonly append: (messages: readonly GivenMessage[], options: GivenOptions) => Promise<AppendResult>
+  /** Says whether the user's other sessions hold no more what is forgotten. */
+  readonly settled: (certificate: Certificate) => Promise<Certificate>
   /** Why the copy of what the user's sessions share may be old. */
   readonly stale?: RefreshFailure
 }
@@ -119,13 +122,13 @@ export const sessionCalls = {
   changeFact: async ({ session }: Asked, change: FactChange): Promise<Answer> =>
     answer(await changeFact(session, change)),
 
-  forget: async ({ session }: Asked, { fact }: { readonly fact: string }): Promise<Answer> => {
-    await forget(session, fact, { kind: 'fact' })
-    return NOTHING
-  },
+  forget: async ({ session, settled }: Asked, { fact }: { readonly fact: string }): Promise<Answer> =>
+    answer(await settled(await forget(session, fact, { kind: 'fact' }))),
 
-  forgetMessage: async ({ session }: Asked, { message }: { readonly message: string }): Promise<Answer> =>
-    answer(await forget(session, message, { kind: 'message' })),
+  forgetMessage: async (
+    { session, settled }: Asked,
+    { message }: { readonly message: string },
+  ): Promise<Answer> => answer(await settled(await forget(session, message, { kind: 'message' }))),
 
   checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
     const { value = null, version } = await using(session, 'checkpoint').checkpoint.get()

@@ -88,6 +88,16 @@ export class SessionHome {
     return replica.refresh(replicaMaxAge === undefined ? {} : { olderThan: replicaMaxAge })
   }
 
+  /** As {@link UserReplica.sync}. */
+  sync(): Promise<number> {
+    return this.#parts.replica.sync()
+  }
+
+  /** Up to which seq the copy of the user's scope is. */
+  async replicaSeq(): Promise<number> {
+    return (await this.#parts.replica.head()).seq
+  }
+
   poke(): void {
     this.#parts.replica.poke()
   }

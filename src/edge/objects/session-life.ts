@@ -5,15 +5,24 @@ import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { ScopeStore, Store } from '../../ports/store.ts'
+import type { ScopeStore } from '../../ports/store.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { callObject } from '../replica/call-object.ts'
 import { moveScope } from '../replica/move-scope.ts'
 import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../replica/remote-scope.ts'
+import { ShownCopies } from '../replica/shown-copies.ts'
 import { type UserHome, UserReplica } from '../replica/user-replica.ts'
-import { NO_SEAL, newSealKey, type ObjectSeal, openSeal, openText, sealText } from '../rows/object-seal.ts'
+import {
+  NO_SEAL,
+  newSealKey,
+  type ObjectSeal,
+  openSeal,
+  openText,
+  rewrapSealKey,
+  sealText,
+} from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
-import { objectStore, secretsOf } from './encryption.ts'
+import { checkPinned, type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { heldScope, tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { SessionHome, userOf } from './session-home.ts'
@@ -27,14 +36,32 @@ export interface SessionLifeParts {
   /** Contract: as the object's own. */
   readonly settings: () => SessionSettings
   /** Contract: a new stub at each call. */
-  readonly user: (user: Scope) => UserHome & { admit(user: Scope): Promise<void> }
+  readonly user: (user: Scope) => UserHome & SessionsHome
   readonly session: (scope: SessionScope) => ScopeHost
   /** Contract: ends all that goes on in the session, so that nothing of it writes any more. */
   readonly stop: () => Promise<void>
   /** Contract: removes what the object keeps of the session beside its memory. */
   readonly clear: () => void
+  /** Contract: leaves nothing in the object's file of what was removed; as `rewrite`. */
+  readonly rewrite: () => Promise<void>
+  /** Contract: removes what it keeps of runs that ended, which may say what is forgotten. */
+  readonly clearRuns: () => void
   /** Contract: told where something of the session, or of its copy, is forgotten; synchronous. */
   readonly forgot: () => void
+}
+
+/** What a user's object offers to sessions beside the home of their user's scope. */
+export interface SessionsHome {
+  /** As `UserObject.admit`. */
+  admit(user: Scope): Promise<void>
+  /** As `UserObject.settle`. */
+  settle(user: Scope, by: Confirmed): Promise<number>
+}
+
+/** Up to which seq of the user's scope a session holds nothing that was deleted there. */
+export interface Confirmed {
+  readonly sessionId: string
+  readonly seq: number
 }
 
 /** What a project's name is sealed for. */
@@ -47,7 +74,7 @@ const PROJECT = 'project'
 export class SessionLife {
   readonly #parts: SessionLifeParts
   readonly #records: SessionRecords
-  #store: Store | undefined
+  #store: ObjectStore | undefined
   #seal: { readonly key: string; readonly seal: ObjectSeal } | undefined
   #home: SessionHome | undefined
   #erasing: Promise<Certificate | undefined> | undefined
@@ -64,13 +91,16 @@ export class SessionLife {
 
   /**
    * What seals all that the object keeps beside its memory. @throws ERR_DECRYPT: the secret is
-   * another one, or missing
+   * another one, or missing; or the session is in the clear, and must not be
    */
   get seal(): ObjectSeal {
-    const { key, scope } = this.record ?? {}
+    const { key, scope, state } = this.record ?? {}
+    const { encryption } = this.#parts.settings()
+    // A session that was encrypted, and of which somebody took the key away, is none in the clear.
+    if (scope && key === undefined && encryption && encryption.plain !== 'keep' && state !== 'erasing')
+      throw new PlimsollError('ERR_DECRYPT', 'session: what is stored of it is not encrypted')
     if (key === undefined || scope === undefined) return NO_SEAL
-    if (this.#seal?.key !== key)
-      this.#seal = { key, seal: openSeal(secretsOf(this.#parts.settings().encryption), scope, key) }
+    if (this.#seal?.key !== key) this.#seal = { key, seal: openSeal(secretsOf(encryption), scope, key) }
     return this.#seal.seal
   }
 
@@ -149,6 +179,54 @@ export class SessionLife {
   }
 
   /**
+   * Pulls what changed of the user's scope.
+   *
+   * @returns up to which seq of it the session holds nothing that was deleted there
+   * @throws ERR_NOT_FOUND; ERR_CONFLICT: it is being moved; ERR_DECRYPT
+   */
+  async sync(scope: SessionScope): Promise<number> {
+    const { state } = this.#own(scope)
+    if (state === 'copying') throw moving()
+    return this.open(scope).sync()
+  }
+
+  /**
+   * Waits for the other sessions to confirm what this one deleted in the user's scope. @returns how
+   * many have not
+   *
+   * @throws as the user's object
+   */
+  async settle(scope: SessionScope): Promise<number> {
+    const seq = await this.open(scope).replicaSeq()
+    const user = userOf(scope)
+    return callObject(
+      () => this.#parts.user(user),
+      webHost,
+      'forget',
+      (home) => home.settle(user, { sessionId: scope.sessionId, seq }),
+    )
+  }
+
+  /**
+   * Wraps all keys of the session's object by the newest secret. Idempotent.
+   *
+   * @throws ERR_NOT_FOUND; ERR_CONFLICT: it is being moved; ERR_DECRYPT: none of the secrets opens
+   * them
+   */
+  async rewrap(scope: SessionScope): Promise<void> {
+    const { state } = this.#own(scope)
+    if (state === 'erasing') throw notFound(scope)
+    if (state !== 'live') throw moving()
+    for (const one of [userOf(scope), scope])
+      if (await this.#local.isStale(one)) await this.#local.rewrap([one])
+    const record = this.#own(scope)
+    const { key } = record
+    const secrets = secretsOf(this.#parts.settings().encryption)
+    const wrapped = key === undefined ? undefined : rewrapSealKey(secrets, scope, key)
+    if (wrapped !== undefined) this.#records.put({ ...record, key: wrapped })
+  }
+
+  /**
    * From now on the session is only read, by the object that takes it over. Idempotent.
    *
    * @param to name of the object of the user who gets it
@@ -210,7 +288,11 @@ export class SessionLife {
     const record = this.#own(scope)
     if (record.state === 'copying') throw notFound(scope)
     if (record.state === 'moving' && record.movingTo !== by) throw moving()
-    this.#records.put({ ...record, state: 'erasing' })
+    // What is sealed is lost from here on, whatever becomes of the rest. Its key is written over
+    // before it is taken off.
+    const { key, ...rest } = record
+    if (key !== undefined) this.#records.put({ ...record, key: 'A'.repeat(key.length) })
+    this.#records.put({ ...rest, state: 'erasing' })
   }
 
   /**
@@ -236,8 +318,10 @@ export class SessionLife {
     const certificate = await deleteSession(home.memory, home.user, record.scope.sessionId)
     await home.forgetUser()
     this.#home = undefined
+    // In one go: what ends in between is done again from the beginning.
     this.#parts.clear()
     this.#records.remove()
+    await this.#parts.rewrite()
     return certificate
   }
 
@@ -249,13 +333,14 @@ export class SessionLife {
     void this.seal
   }
 
-  get #local(): Store {
+  get #local(): ObjectStore {
     this.#store ??= objectStore(this.#parts.storage, this.#parts.settings().encryption)
     return this.#store
   }
 
   #newRecord(scope: SessionScope, project: string | undefined): Omit<SessionRecord, 'state'> {
     const { encryption } = this.#parts.settings()
+    if (encryption) checkPinned(encryption)
     const key = encryption && newSealKey(encryption.secret, scope)
     const seal = key === undefined ? NO_SEAL : openSeal(secretsOf(encryption), scope, key)
     return {
@@ -284,8 +369,10 @@ export class SessionLife {
         throw notFound(record.scope)
       }
       const { forgot } = this.#parts
-      const open = (scope: Scope): ScopeStore =>
+      const held = (scope: Scope): ScopeStore =>
         tellingScope(heldScope(this.#local.open(scope), check), forgot)
+      const shown = new ShownCopies({ store: () => held(record.scope), host: webHost })
+      const open = (scope: Scope): ScopeStore => shown.guarded(held(scope))
       const home: SessionHome = new SessionHome({
         record,
         settings: this.#parts.settings(),
@@ -297,11 +384,14 @@ export class SessionLife {
           scopes: (after) => this.#local.scopes(after),
         },
         replica: new UserReplica({
-          local: open(user),
+          local: held(user),
           scope: user,
           sessionId: record.scope.sessionId,
           stub: () => this.#parts.user(user),
           host: webHost,
+          onGone: async (keys) => {
+            if (await shown.forget(keys)) this.#parts.clearRuns()
+          },
         }),
       })
       this.#home = home

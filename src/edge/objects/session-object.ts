@@ -3,6 +3,7 @@ import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
 import type { McpSession } from '../../bridges/mcp/start-resource.ts'
+import { certificateOf } from '../../operations/forget/certificate.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
 import { nextWorkAt, runDueWork } from '../../operations/upkeep.ts'
@@ -18,7 +19,9 @@ import { isGuest } from '../guest.ts'
 import { callObject } from '../replica/call-object.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
+import { withoutCopies } from '../replica/without-copies.ts'
 import { Answers, type Claim } from '../rows/answers.ts'
+import { rewrite } from '../rows/rewrite.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
@@ -125,6 +128,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#work.cancel(ERASE)
       this.#sockets.end()
     },
+    clearRuns: () => this.#turns.clear(),
+    rewrite: () => rewrite(this.ctx.storage),
     forgot: () => this.#answers.forget(),
   })
   readonly #work = new WorkQueue({
@@ -302,6 +307,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
           wrote()
           return appended
         },
+        settled: (certificate) => this.#settled(home.scope, certificate),
         ...(opId !== undefined && { opId }),
         ...(stale && { stale }),
       },
@@ -355,13 +361,17 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return NOTHING
   }
 
-  /** The lines of the session. @throws ERR_NOT_FOUND */
+  /**
+   * The lines of the session, once nothing in it shows what its user's sessions share no more.
+   * @throws ERR_NOT_FOUND; as the user's object: nothing is exported then
+   */
   async exportLines(
     scope: SessionScope,
     parts: readonly TransferPart[],
   ): Promise<ReadableStream<Uint8Array>> {
     this.#read(scope)
     const { memory } = this.#life.open(scope)
+    await this.#life.sync(scope)
     return lineStream(exportScopeOf(memory, scope, parts))
   }
 
@@ -529,19 +539,29 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * Removes the session and all that is in it; what an end of the object leaves, an alarm finishes.
    *
    * @param by name of the object of the user who took it over
-   * @returns undefined: another call removed it meanwhile
    * @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved to another user
    */
-  async erase(scope: SessionScope, by?: string, { keyed }: CallMeta = {}): Promise<Certificate | undefined> {
+  async erase(scope: SessionScope, by?: string, { keyed }: CallMeta = {}): Promise<Certificate> {
     if (keyed && this.#life.living) this.#answers.check(keyed)
     this.#life.beginErase(scope, by)
     await this.#work.schedule(ERASE, webHost.now())
-    return this.#life.finishErase()
+    // Another call may have removed it meanwhile.
+    return (await this.#life.finishErase()) ?? certificateOf(webHost, 'erase', scope.sessionId, true, {})
   }
 
   /** As {@link SessionLife.answer}. */
   scope(scope: Scope, call: ScopeCall): Promise<unknown> {
     return this.#life.answer(scope, call)
+  }
+
+  /** As {@link SessionLife.sync}. */
+  sync(scope: SessionScope): Promise<number> {
+    return this.#life.sync(scope)
+  }
+
+  /** As {@link SessionLife.rewrap}. */
+  rewrap(scope: SessionScope): Promise<void> {
+    return this.#life.rewrap(scope)
   }
 
   /** As {@link SessionLife.release}. */
@@ -572,6 +592,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async #runDueWork(): Promise<number | undefined> {
     const { living } = this.#life
     return living && runDueWork(living.memory)
+  }
+
+  /** A certificate, which says whether the other sessions hold it no more. */
+  async #settled(scope: SessionScope, certificate: Certificate): Promise<Certificate> {
+    const left = await this.#life.settle(scope).catch(() => undefined)
+    return left === 0 ? withoutCopies(certificate) : certificate
   }
 
   /** Tells listeners that something changed. A hint, which may be lost. */

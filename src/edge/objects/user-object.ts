@@ -14,20 +14,25 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
+import { PAGE_ROWS, type Store } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { GUEST_LIFETIME_MS, guestEnd, isGuest } from '../guest.ts'
 import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
+import { Copies } from '../replica/copies.ts'
+import { onDeletes } from '../replica/on-deletes.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
 import { RecentPulls } from '../replica/recent-pulls.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
+import { withoutCopies } from '../replica/without-copies.ts'
 import { Answers } from '../rows/answers.ts'
 import { Claims } from '../rows/claims.ts'
 import { GuestRecord } from '../rows/guest-record.ts'
-import { NO_SEAL, newSealKey, openSeal } from '../rows/object-seal.ts'
+import { NO_SEAL, newSealKey, openSeal, rewrapSealKey } from '../rows/object-seal.ts'
+import { rewrite } from '../rows/rewrite.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
 import { type Ask, TokenLease } from '../rows/token-lease.ts'
@@ -42,6 +47,7 @@ import { Failures, reportTo } from './failures.ts'
 import { tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
+import type { Confirmed } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
 import { granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
@@ -59,16 +65,25 @@ const CHANGES: ReadonlySet<UserCallName> = new Set([
 /** The kind of work that finishes a claim. */
 const CLAIM = 'claim'
 const CLAIM_AGAIN_MS = 60_000
-/** Kinds of work that remove a user, and what is too old. */
+/** Kinds of work that remove a user, what is too old, and copies of what was deleted. */
 const ANSWERS = 'answers'
 const ERASE = 'erase'
+const FORGET = 'forget'
+/** The kind of work that wraps all keys again. */
+const REWRAP = 'rewrap'
 const RETENTION = 'retention'
 /** The kind that removes a guest whose token has ended. */
 const GUEST = 'guest'
 /** When an erase is tried again that could not be finished. */
 const ERASE_AGAIN_MS = 60_000
-/** Sessions that one call erases: a call of an object may make so many calls of others. */
-const ERASED_AT_ONCE = 256
+/** When sessions are asked again that did not confirm what was deleted, or failed to wrap keys. */
+const FORGET_AGAIN_MS = 60_000
+/** Sessions that are asked to confirm at the same time. */
+const ASKED_AT_ONCE = 32
+/** How long a call that forgets something waits for the other sessions to confirm it. */
+const SETTLE_MS = 5_000
+/** Sessions that one call erases or asks: a call of an object may make so many calls of others. */
+const MOST_SESSIONS = 256
 const DAY_MS = 86_400_000
 /** What looking through all of a guest's sessions costs, in reads. */
 const RECALLED = 32
@@ -76,6 +91,22 @@ const RECALLED = 32
 const GUEST_MARGIN_MS = 60_000
 /** What the user's object takes of the deployment's budget at once, in what a session takes. */
 const SESSIONS_A_LEASE = 4
+
+/** Sessions are to confirm what was deleted in the user's scope up to that seq. */
+interface ForgetWork {
+  readonly user: Scope
+  readonly seq: number
+}
+
+/** All keys of the user are to be wrapped by the newest secret. */
+interface RewrapWork {
+  readonly user: Scope
+  /** Sessions up to this one were asked; default: none. */
+  readonly after?: string
+  /** How many of these have done it, and how many have not. */
+  readonly done?: number
+  readonly failed?: number
+}
 
 interface ClaimWork {
   readonly user: Scope
@@ -114,6 +145,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   })
   readonly #guest = new GuestRecord(this.ctx.storage)
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
+  readonly #copies = new Copies(this.ctx.storage)
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
     alarms: objectAlarms(this.ctx.storage),
@@ -134,6 +166,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
           return webHost.now() + ERASE_AGAIN_MS
         }
       },
+      [FORGET]: async (payload) => {
+        const { user, seq } = payload as unknown as ForgetWork
+        const left = await this.#confirmAll(user, seq)
+        // Whoever has not confirmed is asked for as long as it takes.
+        return left === 0 ? undefined : webHost.now() + FORGET_AGAIN_MS
+      },
+      [REWRAP]: async (payload) => this.#rewrapAll(payload as unknown as RewrapWork),
       [GUEST]: async (payload) => {
         try {
           const { isDone } = await this.#eraseSome(payload as unknown as Scope)
@@ -158,8 +197,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     },
     open: (key) => {
       const { scope } = this.#memory ?? {}
+      const { encryption } = this.#settings
+      // A key that somebody took away is none that was never there.
+      if (key === undefined && encryption && encryption.plain !== 'keep')
+        throw new PlimsollError('ERR_DECRYPT', 'user: what is stored of answers is not encrypted')
       if (key === undefined || !scope) return NO_SEAL
-      return openSeal(secretsOf(this.#settings.encryption), scope, key)
+      return openSeal(secretsOf(encryption), scope, key)
     },
     isThere: () => true,
     schedule: (due) => this.#work.schedule(ANSWERS, due),
@@ -325,8 +368,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#check(scope)
     await this.#unlock(scope)
     const answered = await answerPull(this.#local.open(scope), request)
-    this.#replicas.pulled(request.sessionId)
-    const { sessionId, commit } = request
+    const { sessionId, commit, cursor } = request
+    this.#replicas.pulled(sessionId)
+    // A copy that was empty holds nothing that was deleted before.
+    this.#copies.add(sessionId, cursor.since.seq === 0 ? answered.place.seq : cursor.since.seq)
     if (commit?.ops.some((op) => isShared(op, sessionId))) {
       this.#poke(scope, sessionId)
       await this.#keep(scope)
@@ -355,21 +400,128 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return erased
   }
 
+  /**
+   * Has the sessions confirm that they hold nothing any more of what was deleted, and waits for
+   * that for some seconds; an alarm goes on with it.
+   *
+   * @param by a session that confirms it by this call
+   * @returns how many have not confirmed; 0: nobody holds any of it
+   * @throws ERR_NOT_FOUND
+   */
+  async settle(scope: Scope, { sessionId, seq }: Confirmed): Promise<number> {
+    this.#check(scope)
+    const owed = this.#work.payloadOf(FORGET) as ForgetWork | undefined
+    if (!owed) return 0
+    this.#copies.confirm(sessionId, seq)
+    const limit = webHost.timeout(SETTLE_MS)
+    const late = new Promise<number>((resolve) => {
+      limit.signal.addEventListener('abort', () => resolve(Number.POSITIVE_INFINITY))
+    })
+    const left = await Promise.race([this.#confirmAll(scope, owed.seq), late])
+    limit.clear()
+    // Something else may have been deleted meanwhile.
+    const now = this.#work.payloadOf(FORGET) as ForgetWork | undefined
+    if (left === 0 && now?.seq === owed.seq) this.#work.cancel(FORGET)
+    return left
+  }
+
+  /**
+   * Has the user's sessions wrap their keys by the newest secret, and records it once all have.
+   * What is left, or was not reached, is noted as work that comes next.
+   */
+  async #rewrapAll({ user, after = '', done = 0, failed = 0 }: RewrapWork): Promise<undefined> {
+    await this.#unlock(user)
+    const secrets = secretsOf(this.#settings.encryption)
+    this.#answers.rewrap((key) => rewrapSealKey(secrets, user, key))
+    const counts = { done, gone: 0, failed }
+    let last = after
+    for (let asked = 0; asked < MOST_SESSIONS; asked += ASKED_AT_ONCE) {
+      const sessions = this.#copies.behind(Number.MAX_SAFE_INTEGER, last, ASKED_AT_ONCE)
+      for (const what of await Promise.all(sessions.map((id) => this.#rewrap({ ...user, sessionId: id }))))
+        counts[what]++
+      last = sessions.at(-1) ?? ''
+      if (last === '') break
+    }
+    const next = {
+      user: { ...user },
+      ...(last !== '' && { after: last, done: counts.done, failed: counts.failed }),
+    }
+    if (last !== '') await this.#work.schedule(REWRAP, webHost.now(), { payload: next })
+    else if (counts.failed > 0)
+      await this.#work.schedule(REWRAP, webHost.now() + FORGET_AGAIN_MS, { payload: next })
+    else {
+      const input: AuditInput = { action: 'rotate-key', counts: { sessions: counts.done } }
+      await noteAudit(this.#local.open(user), webHost, input)
+    }
+  }
+
+  async #rewrap(scope: SessionScope): Promise<'done' | 'gone' | 'failed'> {
+    try {
+      const stub = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+      await callObject(stub, webHost, 'rewrap', (session) => session.rewrap(scope))
+      return 'done'
+    } catch (error) {
+      return isPlimsollError(error, 'ERR_NOT_FOUND') ? 'gone' : 'failed'
+    }
+  }
+
+  /** @returns how many sessions have not confirmed what was deleted up to there */
+  async #confirmAll(user: Scope, seq: number): Promise<number> {
+    let left = 0
+    let after = ''
+    for (let asked = 0; ; asked += ASKED_AT_ONCE) {
+      const sessions = this.#copies.behind(seq, after, ASKED_AT_ONCE)
+      if (sessions.length === 0) return left
+      // The alarm goes on with these.
+      if (asked === MOST_SESSIONS) return left + sessions.length
+      const failed = await Promise.all(sessions.map((session) => this.#confirm(user, session, seq)))
+      left += failed.filter((isBehind) => isBehind).length
+      after = sessions.at(-1) as string
+    }
+  }
+
+  /** @returns whether it is behind */
+  async #confirm(user: Scope, sessionId: string, seq: number): Promise<boolean> {
+    const scope = { ...user, sessionId }
+    try {
+      const stub = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+      const place = await callObject(stub, webHost, 'forget', (session) => session.sync(scope))
+      this.#copies.confirm(sessionId, place)
+      return place < seq
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_NOT_FOUND')) return true
+      this.#copies.remove(sessionId)
+      return false
+    }
+  }
+
   async #eraseSome(scope: Scope): Promise<Erased> {
     this.#check(scope)
-    let left = ERASED_AT_ONCE
-    const parts = { store: this.#local, host: webHost, parts: [] }
+    let left = MOST_SESSIONS
+    const store: Store = {
+      ...this.#local,
+      // Those that hold copies: so they are found under a wrong key too.
+      scopes: async (after) =>
+        this.#copies
+          .behind(Number.MAX_SAFE_INTEGER, after?.sessionId ?? '', PAGE_ROWS)
+          .map((sessionId) => ({ ...scope, sessionId })),
+    }
+    const parts = { store, host: webHost, parts: [] }
     try {
       const certificate = await eraseUserIn(parts, scope, async (sessionId) => {
         if (left-- === 0) throw MORE
         return this.#eraseSession({ ...scope, sessionId })
       })
-      for (const table of [this.#replicas, new Claims(this.ctx.storage), this.#answers]) table.clear()
-      for (const kind of [RETENTION, ANSWERS]) this.#work.cancel(kind)
-      return { isDone: true, certificate }
+      for (const table of [this.#replicas, this.#copies, new Claims(this.ctx.storage), this.#answers])
+        table.clear()
+      for (const kind of [FORGET, RETENTION, ANSWERS]) this.#work.cancel(kind)
+      await rewrite(this.ctx.storage)
+      await this.#work.ensureArmed()
+      // The sessions' copies went with them.
+      return { isDone: true, certificate: withoutCopies(certificate) }
     } catch (error) {
       if (error !== MORE) throw error
-      const found = { sessions: { count: ERASED_AT_ONCE, first: [] } }
+      const found = { sessions: { count: MOST_SESSIONS, first: [] } }
       return { isDone: false, certificate: certificateOf(webHost, 'erase', scope.userId, false, found) }
     }
   }
@@ -377,9 +529,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async #eraseSession(scope: SessionScope): Promise<Held> {
     const object = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
     try {
-      const certificate = await callObject(object, webHost, 'erase', (session) => session.erase(scope))
-      const { messages, facts } = certificate?.removed ?? {}
-      return { isEmpty: false, messages: messages?.count ?? 0, facts: facts?.count ?? 0 }
+      const { removed } = await callObject(object, webHost, 'erase', (session) => session.erase(scope))
+      return { isEmpty: false, messages: removed.messages.count, facts: removed.facts.count }
     } catch (error) {
       unlessNotFound(error)
       // Else the next call would ask for it again, and never come to those behind it.
@@ -561,6 +712,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#memory
   }
 
+  /** Notes that all sessions are to confirm what is deleted by the commit that goes on. */
+  #owe(user: Scope, seq: number): void {
+    const payload = { user: { ...user }, seq } satisfies ForgetWork as Json
+    // It is written with the commit; the alarm is only set sooner by this.
+    this.#work.schedule(FORGET, webHost.now(), { payload }).catch(() => {})
+  }
+
   /**
    * Tells the sessions that hold copies, but not the one that changed it. Whatever becomes of that:
    * it is a hint.
@@ -575,7 +733,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     if (!this.#store) {
       const store = objectStore(this.ctx.storage, this.#settings.encryption)
       const forgot = (): void => this.#answers.forget()
-      this.#store = { ...store, open: (scope) => tellingScope(store.open(scope), forgot) }
+      this.#store = {
+        ...store,
+        open: (scope) => onDeletes(tellingScope(store.open(scope), forgot), (seq) => this.#owe(scope, seq)),
+      }
     }
     return this.#store
   }
@@ -586,6 +747,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async #unlock(scope: Scope): Promise<void> {
     if (this.#isUnlocked) return
+    // Before the user's own keys are, which is what tells that it is to be done.
+    if (await this.#local.isStale(scope))
+      await this.#work.schedule(REWRAP, webHost.now(), { payload: { user: { ...scope } } })
     await this.#local.unlock(scope)
     this.#isUnlocked = true
   }

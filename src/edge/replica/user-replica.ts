@@ -40,6 +40,11 @@ export interface UserReplicaParts {
   /** Contract: gives a new stub of the user's object at each call. */
   readonly stub: () => UserHome
   readonly host: CallHost & Pick<Host, 'now'>
+  /**
+   * Contract: removes what else shows registers that are gone, by their keys; durable when it
+   * resolves, and idempotent. The replica comes to stand behind their deletion only then.
+   */
+  readonly onGone: (keys: readonly string[]) => Promise<unknown>
   /** How long `refresh` waits, in milliseconds; the pull goes on by itself. Default: 5 000. */
   readonly patienceMs?: number
 }
@@ -133,6 +138,19 @@ export class UserReplica implements ScopeStore {
    */
   poke(): void {
     this.#pokes++
+  }
+
+  /**
+   * Pulls, however young the replica is. What was deleted at home before this was called is in no
+   * part of the session when it resolves.
+   *
+   * @returns up to which seq of its home the replica is
+   * @throws as the home
+   */
+  async sync(): Promise<number> {
+    this.poke()
+    await this.#shared()
+    return (await this.#local.head()).seq
   }
 
   /**
@@ -240,6 +258,8 @@ export class UserReplica implements ScopeStore {
       })
       results ??= collected.results
       const pulled = { since, wasWhole: isWhole, names }
+      const gone = await goneIn(collected, this.#local)
+      if (gone.length > 0) await this.#parts.onGone(gone)
       // All registers may come without what was deleted; where it fails, they may be written all
       // the same.
       const isApplied = await applyPull(this.#local, pulled, collected).finally(() => {
@@ -262,4 +282,17 @@ export class UserReplica implements ScopeStore {
     if (this.#absent.size > MOST_ABSENT) this.#absent.clear()
     for (const name of names) if (!rows.has(name)) this.#absent.add(name)
   }
+}
+
+/** Keys of registers that do not hold any more. */
+async function goneIn({ isReset, rows }: Collected, local: ScopeStore): Promise<readonly string[]> {
+  const gone = new Set([...rows.values()].flatMap(({ key, body }) => (body === null ? key : [])))
+  // What all that there is lacks was deleted too.
+  for (let after: string | undefined; isReset; ) {
+    const page = await local.registers('', after)
+    for (const { key } of page) if (!rows.has(key)) gone.add(key)
+    after = page.at(-1)?.key
+    if (after === undefined) break
+  }
+  return [...gone]
 }

@@ -164,6 +164,18 @@ export class Answers {
     this.#tables.run('DELETE FROM plimsoll_edge_answer_key')
   }
 
+  /**
+   * Puts another wrapping of the key that seals answers in the place of the one that is there.
+   *
+   * @param wrap Contract: gives it; undefined: it stays
+   */
+  rewrap(wrap: (key: string) => string | undefined): void {
+    const key = this.#secret()?.key
+    const wrapped = key === undefined ? undefined : wrap(key)
+    if (wrapped !== undefined)
+      this.#tables.run('UPDATE plimsoll_edge_answer_key SET key = ? WHERE id = 1', wrapped)
+  }
+
   /** Removes what is too old. @returns when to be called again; undefined: nothing is kept */
   purge(): number | undefined {
     const now = this.#parts.now()

@@ -61,6 +61,24 @@ export function openSeal(secrets: readonly string[], scope: Scope, wrapped: stri
   throw undecryptable('the key')
 }
 
+/**
+ * The same key, wrapped by the first of the secrets; undefined: it is. @throws ERR_DECRYPT: none of
+ * them opens it
+ */
+export function rewrapSealKey(
+  [newest = '', ...older]: readonly string[],
+  scope: Scope,
+  wrapped: string,
+): string | undefined {
+  const bytes = fromBase64(wrapped) ?? new Uint8Array()
+  if (unsealed(wrapping(newest, scope), bytes, 'key')) return undefined
+  for (const secret of older) {
+    const raw = unsealed(wrapping(secret, scope), bytes, 'key')
+    if (raw) return base64(seal(wrapping(newest, scope), raw, 'key'))
+  }
+  throw undecryptable('the key')
+}
+
 /** As {@link ObjectSeal.seal}, for a text: base64. */
 export function sealText(by: ObjectSeal, text: string, place: string): string {
   return by === NO_SEAL ? text : base64(by.seal(utf8ToBytes(text), place))

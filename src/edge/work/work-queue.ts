@@ -81,6 +81,11 @@ export class WorkQueue {
     if (noted !== undefined && noted === this.#table.earliest()) await this.#alarms.set(noted)
   }
 
+  /** What was noted with work that is owed, in quarantine too; undefined: there is none. */
+  payloadOf(kind: string, key = ''): Json | undefined {
+    return this.#table.payloadOf(kind, key)
+  }
+
   /** Forgets work, that in quarantine too. An attempt that has begun goes on, and is its last. */
   cancel(kind: string, key = ''): void {
     this.#table.remove(kind, key)

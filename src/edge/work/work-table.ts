@@ -77,6 +77,15 @@ export class WorkTable {
     return column === 'due' ? earlier : undefined
   }
 
+  payloadOf(kind: string, key: string): Json | undefined {
+    const [row] = this.#tables.run(
+      `SELECT kind, key, payload, attempts FROM plimsoll_edge_work ${WHERE}`,
+      kind,
+      key,
+    )
+    return row && itemIn(row).payload
+  }
+
   /** When the next item is due. One row read. */
   earliest(): number | undefined {
     const [row] = this.#tables.run(

@@ -114,7 +114,7 @@ async function heldBy(scope: ScopeStore): Promise<Held> {
   const { seq, ordinal, indexed } = await scope.head()
   const facts = indexed ? await liveIn(scope) : 0
   if (ordinal > 0 || seq === 0) return { isEmpty: seq === 0, messages: ordinal, facts }
-  const { rows, more } = await scope.changesSince(0)
+  const { rows, more } = (await readable(scope.changesSince(0))) ?? { rows: [], more: true }
   const isEmpty =
     !more && rows.every(({ kind, id }) => kind === 'erase' || (kind === 'put' && id.startsWith(AUDIT)))
   return { isEmpty, messages: 0, facts }
@@ -122,12 +122,15 @@ async function heldBy(scope: ScopeStore): Promise<Held> {
 
 /** How many facts hold. What cannot be decrypted nobody can count; it is erased all the same. */
 async function liveIn(scope: ScopeStore): Promise<number> {
-  try {
-    return (await scope.sums([LIVE])).get(LIVE)?.count ?? 0
-  } catch (error) {
-    if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
-    return 0
-  }
+  return (await readable(scope.sums([LIVE])))?.get(LIVE)?.count ?? 0
+}
+
+/** Undefined: the key is a wrong one. */
+async function readable<Result>(reading: Promise<Result>): Promise<Result | undefined> {
+  return reading.catch((error: unknown) => {
+    if (isPlimsollError(error, 'ERR_DECRYPT')) return undefined
+    throw error
+  })
 }
 
 /** Ids of a user's sessions: those that are listed, and those to which anything was written. */
@@ -141,7 +144,8 @@ async function sessionsOf(store: Store, home: ScopeStore, user: Scope): Promise<
     if (after === undefined) break
   }
   for (let after: string | undefined; ; ) {
-    const page = await home.registers(SESSION, after)
+    // Under a wrong key nobody can say what is listed: what the store has is erased.
+    const page = (await readable(home.registers(SESSION, after))) ?? []
     // Of those that were deleted a register without a value is left.
     for (const row of page) if (valueIn(row) !== null) ids.add(row.key.slice(SESSION.length))
     after = page.at(-1)?.key

@@ -113,6 +113,7 @@ function carriersOf(log: readonly LogRow[]): readonly SealedOp[] {
         ...(sources && { sources }),
       },
       bodies: rows.map(({ body }) => body as string),
+      places: rows.map(({ place }) => place),
       ...(isMessage && { derived: rows.map(({ derived }) => derived) }),
     }
   })

@@ -21,6 +21,7 @@ export function cryptoKeys(id: string, key: CryptoKey): Keys {
       },
     )
   return {
+    wraps: async (info) => info.id === id,
     wrap: async (_, raw, place) => ({ info: { id }, bytes: await encrypt(key, place, raw) }),
     unwrap: (_, { bytes }, place) => decrypt(key, place, bytes),
   }

@@ -18,8 +18,9 @@ import type {
   Sum,
 } from '../../ports/store.ts'
 import type { Bytes } from './cipher.ts'
-import { type Hide, KEY_REGISTER, type KeyRing, type KeyState, type Renewal } from './key-ring.ts'
+import { blanked, type Hide, KEY_REGISTER, type KeyRing, type KeyState, type Renewal } from './key-ring.ts'
 import type { KeyInfo } from './keys.ts'
+import { CLAIM_LENGTH, type Claim, claimIn, claimOf, misplaced } from './order.ts'
 import {
   type DataKey,
   keyOf,
@@ -27,6 +28,7 @@ import {
   openBytes,
   openText,
   type Place,
+  restOf,
   sealBytes,
   sealText,
   undecryptable,
@@ -83,8 +85,10 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async entries(query?: EntriesQuery): Promise<Page> {
+    // Before the rows: so that what is seen in them is seen under these keys.
+    const { version } = await this.#ring.known()
     const page = await this.#store.entries(query)
-    return { ...page, rows: await this.#openRows(page.rows) }
+    return { ...page, rows: await this.#openRows(page.rows, version) }
   }
 
   head(): Promise<Head> {
@@ -118,8 +122,9 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async changesSince(seq: number): Promise<Changes> {
+    const { version } = await this.#ring.known()
     const changes = await this.#store.changesSince(seq)
-    return { ...changes, rows: await this.#openRows(changes.rows) }
+    return { ...changes, rows: await this.#openRows(changes.rows, version) }
   }
 
   async attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
@@ -179,6 +184,13 @@ export class EncryptedScope implements ScopeStore {
     return this.#store.close()
   }
 
+  /** The keys as they are now. @throws ERR_DECRYPT: the scope is in the clear, and must not be */
+  async loaded(): Promise<KeyState> {
+    const state = await this.#ring.load()
+    this.#check(state)
+    return state
+  }
+
   /** Makes a data key, if there is none yet. */
   async ensureKey(): Promise<void> {
     await this.#commit([], NOTHING, 'first')
@@ -228,7 +240,7 @@ export class EncryptedScope implements ScopeStore {
       const needsKey = hasBodies && (stored.length === 0 || erases || this.#isWorn(state))
       const renewal = !isPlain && (making || needsKey) ? await ring.renewal(state) : undefined
       const sealed = hasBodies && !isPlain ? await this.#sealed(ops, state, renewal) : ops
-      const asks = renewal !== undefined || attempt > UNASKED
+      const asks = renewal !== undefined || erases || attempt > UNASKED
       let taken: { readonly decision: Decision; readonly end: number; readonly renews: boolean } | undefined
       const results = await this.#store.commit(asks ? [ASK, ...sealed] : sealed, (given, rows) => {
         taken = undefined
@@ -238,10 +250,13 @@ export class EncryptedScope implements ScopeStore {
         if ((hasBodies || making) && !isKnown) return nothingWritten([])
         const decision = decide(asks ? given.slice(1) : given, rows)
         checkSealed(decision, sealed)
-        if (!renewal && !isPlain && decision.erase && holdsBody(decision)) {
+        if (decision.erase && !isPlain && (!asks || (!renewal && holdsBody(decision)))) {
           erases = true
           return nothingWritten([])
         }
+        // Written over first, in a commit of its own: what is gone then is what is erased next.
+        const keys = decision.erase && rows.registers.get(KEY_REGISTER)
+        if (keys && stored.length > 0) return { ...nothingWritten([]), registers: [blanked(keys)] }
         const end = decision.log.at(-1)?.seq ?? rows.head.seq
         const renews = renewal !== undefined && (making !== undefined || writes(decision))
         taken = { decision, end, renews }
@@ -254,6 +269,7 @@ export class EncryptedScope implements ScopeStore {
       else if (decision.erase)
         ring.learn({ version: null, seq: end, stored: [], isPlain: isPlain && holdsBody(decision) })
       else if (hasBodies) ring.advance(state, end)
+      ring.see(ring.version, decision.log)
       return results
     }
     throw outrun()
@@ -305,18 +321,32 @@ export class EncryptedScope implements ScopeStore {
     // Nothing is written in the clear for want of a key.
     if (!key) throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: there is no data key')
     const hide = renewal?.hide ?? (await this.#ring.hiding(state))
-    return Promise.all(ops.map((op) => this.#seal(op, key, hide)))
+    const seen = this.#ring.seen(state)
+    const entries = ops.filter(({ envelope: { kind } }) => kind === 'append' || kind === 'mark')
+    return Promise.all(
+      ops.map((op) =>
+        this.#seal(op, key, hide, claimOf(seen, entries[entries.indexOf(op) - 1]?.envelope.opId)),
+      ),
+    )
   }
 
-  async #seal(op: SealedOp, key: DataKey, hide: Hide): Promise<SealedOp> {
-    const { envelope, bodies, derived } = op
-    const { kind, opId, ids, index } = envelope
+  async #seal(op: SealedOp, key: DataKey, hide: Hide, claim: string): Promise<SealedOp> {
+    const { envelope, bodies, derived, places } = op
+    const { kind, opId, ids, index, round, lane, base, sources } = envelope
+    // As its row will say it.
+    const named = { ...(sources && { sources }) }
+    const fields =
+      kind === 'put'
+        ? named
+        : kind === 'append'
+          ? { ...(round !== undefined && { round }) }
+          : { ...named, ...(lane !== undefined && { lane }), base: base ?? null }
     const seal = (body: string, at: number): Promise<string> => {
       const beside = kind === 'put' ? index : derived?.[at]
       return sealText(
         key,
-        this.#placeOfBody(rowKindOf(envelope), opId, ids[at] ?? ''),
-        `${JSON.stringify(beside ?? null)}\n${body}`,
+        this.#placeOfBody(rowKindOf(envelope), opId, ids[at] ?? '', restOf(places?.[at] ?? at, fields)),
+        `${claim}${JSON.stringify(beside ?? null)}\n${body}`,
       )
     }
     const hidden = index?.map((entry) => ({ ...entry, group: hide(entry.group) }))
@@ -326,17 +356,29 @@ export class EncryptedScope implements ScopeStore {
     }
   }
 
-  async #openRows(rows: readonly LogRow[]): Promise<LogRow[]> {
+  /** @param version that the keys had before the rows were read */
+  async #openRows(rows: readonly LogRow[], version: string | null): Promise<LogRow[]> {
     if (rows.every(({ body }) => body === null) || (await this.#readable()).isPlain) return [...rows]
-    return Promise.all(rows.map((row) => this.#openRow(row)))
+    this.#ring.see(version, rows)
+    const claims = new Map<LogRow, Claim>()
+    const opened = await Promise.all(rows.map((row) => this.#openRow(row, claims)))
+    const wrong = misplaced(rows, claims)
+    if (wrong.size === 0) return opened
+    return opened.map((row, index) => {
+      const stored = rows[index] as LogRow
+      if (!wrong.has(stored)) return row
+      this.#parts.onUnreadable(stored)
+      return { ...stored, body: null, unreadable: true }
+    })
   }
 
-  async #openRow(row: LogRow): Promise<LogRow> {
-    const { kind, opId, id, body } = row
+  async #openRow(row: LogRow, claims: Map<LogRow, Claim>): Promise<LogRow> {
+    const { kind, opId, id, body, place } = row
     if (body === null) return row
-    const opened = await this.#open(this.#placeOfBody(kind, opId, id), body)
+    const opened = await this.#open(this.#placeOfBody(kind, opId, id, restOf(place, row)), body)
     if (!opened) return { ...row, body: null, unreadable: true }
-    const { head, text } = opened
+    const { claim, head, text } = opened
+    claims.set(row, claim)
     return { ...row, body: text, ...(head !== null && { derived: head as string }) }
   }
 
@@ -355,7 +397,9 @@ export class EncryptedScope implements ScopeStore {
   async #openRegister(row: RegisterRow, names?: ReadonlyMap<string, string>): Promise<RegisterRow> {
     const { key, version, body } = row
     if (body === null || (await this.#readable()).isPlain) return row
-    const opened = await this.#open(this.#placeOfBody('put', version, key), body)
+    const { sources } = row
+    const bound = restOf(0, { ...(sources && { sources }) })
+    const opened = await this.#open(this.#placeOfBody('put', version, key, bound), body)
     const { index, ...rest } = row
     if (!opened) {
       const places = index?.flatMap((entry) => {
@@ -372,14 +416,16 @@ export class EncryptedScope implements ScopeStore {
   async #open(
     place: Place,
     sealed: string,
-  ): Promise<{ readonly head: unknown; readonly text: string } | undefined> {
+  ): Promise<{ readonly claim: Claim; readonly head: unknown; readonly text: string } | undefined> {
+    const id = keyOf(sealed)
+    // Under a wrong key all of it would pass for what is missing.
+    const key = id === undefined ? undefined : await this.#ring.find(id)
     try {
-      const id = keyOf(sealed)
-      const key = id === undefined ? undefined : await this.#ring.find(id)
       if (!key) throw undecryptable(place)
       const text = await openText(key, place, sealed)
       const end = text.indexOf('\n')
-      return { head: JSON.parse(text.slice(0, end)), text: text.slice(end + 1) }
+      const head: unknown = JSON.parse(text.slice(CLAIM_LENGTH, end))
+      return { claim: claimIn(text), head, text: text.slice(end + 1) }
     } catch (error) {
       if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
       this.#parts.onUnreadable(place)
@@ -394,8 +440,8 @@ export class EncryptedScope implements ScopeStore {
     return openBytes(key, place, sealed)
   }
 
-  #placeOfBody(kind: Place['kind'], opId: string, id: string): Place {
-    return { scope: this.#parts.scope, kind, opId, id, field: 'body' }
+  #placeOfBody(kind: Place['kind'], opId: string, id: string, rest: string): Place {
+    return { scope: this.#parts.scope, kind, opId, id, field: 'body', rest }
   }
 
   #placeOfAttachment({ id, mediaType }: Pick<Attachment, 'id' | 'mediaType'>): Place {

@@ -45,11 +45,18 @@ export interface EncryptedStoreOptions {
 export interface EncryptedStore extends Store {
   /**
    * Whether the keys open what is stored of a user, before anything else is read. `new`: nothing is
-   * encrypted in the user's own scope yet, so that nothing can be said. Idempotent.
+   * encrypted in the user's own scope yet, so that nothing can be said. What an older key wrapped
+   * there, the newest wraps again. Idempotent.
    *
-   * @throws ERR_DECRYPT: they do not, for example since the passphrase is another one
+   * @throws ERR_DECRYPT: they do not, for example since the passphrase is another one; or it is
+   * stored in the clear, and must not be
    */
   unlock(user: KeyOwner): Promise<'opened' | 'new'>
+  /**
+   * Whether an older key than the newest wrapped a data key of a scope. @throws ERR_DECRYPT: what
+   * holds them is damaged
+   */
+  isStale(scope: Scope): Promise<boolean>
   /**
    * What is written to a scope from now on is encrypted under another data key; what is there stays
    * as it is, and readable.
@@ -144,8 +151,16 @@ export function encryptedStore(
     removeUnused: (until) => store.removeUnused(until),
     scopes: (after) => store.scopes(after),
     unlock: async (user) => {
+      const scope = open(user)
+      const state = await scope.loaded()
       const ring = ringOf(user)
-      return (await ring.newest(await ring.load())) ? 'opened' : 'new'
+      if (!(await ring.newest(state))) return 'new'
+      if (await ring.isStale(state)) await scope.rewrap(undefined)
+      return 'opened'
+    },
+    isStale: async (scope) => {
+      const ring = ringOf(scope)
+      return ring.isStale(await ring.load())
     },
     rotate: (scope) => open(scope).rotate(),
     rewrap: async (scopes) => {

@@ -9,4 +9,4 @@ export {
 export { destroyKeptKeys, type KeptKeysOptions, keptKeys } from './kept-keys.ts'
 export { eachOf, type KeyInfo, type KeyOwner, type Keys, type WrappedKey } from './keys.ts'
 export { type PassphraseOptions, passphraseKeys } from './passphrase-keys.ts'
-export { secretKeys } from './secret-keys.ts'
+export { secretKeyId, secretKeys } from './secret-keys.ts'

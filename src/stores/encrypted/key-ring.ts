@@ -4,10 +4,14 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
-import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import { type Bytes, importKey, KEY_BYTES, newKey, prefixed, randomBytes } from './cipher.ts'
 import { isNotTheKey, type KeyInfo, type KeyOwner, type Keys } from './keys.ts'
+import type { Seen } from './order.ts'
 import { type DataKey, FORMAT, keyOf } from './sealed.ts'
+
+/** What is written over a wrapped key is made of this alone. */
+const BLANK = 'A'
 
 /** The register that holds a scope's wrapped data keys. Hidden from readers of the scope. */
 export const KEY_REGISTER = 'encryption/keys'
@@ -81,7 +85,7 @@ export interface Renewal {
 /**
  * The data keys of a scope: 256 random bits each, wrapped by the user's key. The last one encrypts;
  * the others are kept for what was written before. They are in a register of the scope itself, so
- * that an erase destroys them with all that they encrypted.
+ * that an erase destroys them, first, with all that they encrypted.
  */
 export class KeyRing {
   readonly #parts: KeyRingParts
@@ -93,6 +97,8 @@ export class KeyRing {
   #begun = 0
   #learnt = 0
   readonly #open = new Map<string, Promise<OpenKey>>()
+  /** The newest entry that was seen while the keys had that version. */
+  #seen: { readonly version: string | null; readonly entry: Seen } | undefined
 
   constructor(parts: KeyRingParts) {
     this.#parts = parts
@@ -112,6 +118,8 @@ export class KeyRing {
    */
   async load(): Promise<KeyState> {
     const number = ++this.#begun
+    // Somebody else wrote, or what was written was undone: what was seen may not be there.
+    this.#seen = undefined
     const state = await this.#read()
     if (this.#state && this.#learnt > number) return this.#state
     this.#take(state, number)
@@ -139,6 +147,28 @@ export class KeyRing {
     this.#state = { ...this.#state, seq: Math.max(this.#state.seq, seq) }
   }
 
+  /** Version of the keys as they were known last. */
+  get version(): string | null | undefined {
+    return this.#state?.version
+  }
+
+  /** The newest entry that is known to be in the log, if any is. */
+  seen({ version }: KeyState): Seen | undefined {
+    return this.#seen?.version === version ? this.#seen.entry : undefined
+  }
+
+  /**
+   * Notes the newest of some rows, seen while the keys had that version: an erase destroys them, so
+   * nothing of before it is taken for what is there.
+   */
+  see(version: string | null | undefined, rows: readonly LogRow[]): void {
+    const newest = rows.findLast(isEntry)
+    if (!newest || version === undefined || version !== this.#state?.version) return
+    const { seq, opId } = newest
+    if (this.#seen?.version === version && this.#seen.entry.seq >= seq) return
+    this.#seen = { version, entry: { seq, opId } }
+  }
+
   /**
    * The key to encrypt with; undefined: none was made yet. @throws ERR_DECRYPT: the user's key does
    * not open it
@@ -149,19 +179,23 @@ export class KeyRing {
   }
 
   /**
-   * The key of that id, which another writer may have made since. Undefined: there is none, or it
-   * does not open. @throws ERR_STORAGE
+   * The key of that id, which another writer may have made since. Undefined: there is none.
+   *
+   * @throws ERR_DECRYPT: the user's key does not open it, and what it encrypted is not lost;
+   * ERR_STORAGE
    */
   async find(id: string): Promise<DataKey | undefined> {
     const named = ({ stored }: KeyState): StoredKey | undefined => stored.find((key) => key.id === id)
     let stored = named(await this.known())
     for (let read = 0; !stored && read < READS; read++) stored = named(await this.load())
-    try {
-      return stored && (await this.#opened(stored))
-    } catch (error) {
-      if (isNotTheKey(error)) return undefined
-      throw error
-    }
+    return stored && this.#opened(stored)
+  }
+
+  /** Whether an older key than the one that wraps now has wrapped any. */
+  async isStale({ stored }: KeyState): Promise<boolean> {
+    const { keys } = this.#parts
+    for (const { info } of stored) if ((await keys.wraps?.(info)) === false) return true
+    return false
   }
 
   /** What stands for a name that is looked up. @throws ERR_DECRYPT */
@@ -236,7 +270,7 @@ export class KeyRing {
     const row = await store.register(KEY_REGISTER)
     const body = row?.body ?? null
     const stored = body === null ? [] : storedIn(body)
-    const isPlain = stored.length === 0 && seq > 0 && (await holdsPlain(store))
+    const isPlain = body === null && seq > 0 && (await holdsPlain(store))
     return { version: row?.version ?? null, seq, stored, isPlain }
   }
 
@@ -291,7 +325,20 @@ async function holdsPlain(store: ScopeStore): Promise<boolean> {
   }
 }
 
-/** @throws ERR_DECRYPT: it is not what was written; nothing may be written in its place */
+/**
+ * The register of the keys with each of them written over, at the same length: so that a database
+ * which changes it in place holds none of their bytes. What they encrypted is lost.
+ */
+export function blanked({ body, ...row }: RegisterRow): RegisterRow {
+  const keys = JSON.parse(body ?? '[]') as readonly StoredKey[]
+  const blank = keys.map((key) => ({ ...key, wrapped: BLANK.repeat(key.wrapped.length) }))
+  return { ...row, version: base64url(randomBytes(ID_BYTES)), body: JSON.stringify(blank) }
+}
+
+/**
+ * Keys that were not written over. @throws ERR_DECRYPT: it is not what was written; nothing may be
+ * written in its place
+ */
 function storedIn(body: string): readonly StoredKey[] {
   let stored: unknown
   try {
@@ -300,7 +347,7 @@ function storedIn(body: string): readonly StoredKey[] {
     throw damaged()
   }
   if (!Array.isArray(stored) || stored.length === 0 || !stored.every(isStoredKey)) throw damaged()
-  return stored
+  return stored.filter(({ wrapped }) => wrapped !== BLANK.repeat(wrapped.length))
 }
 
 function isStoredKey(value: unknown): value is StoredKey {

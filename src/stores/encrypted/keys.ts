@@ -43,6 +43,11 @@ export interface Keys {
    */
   unwrap(owner: KeyOwner, wrapped: WrappedKey, place: Bytes): Promise<Bytes>
   /**
+   * Contract: whether it is this key that wraps what has that info, or would do so again. Default:
+   * nobody can tell, and nothing counts as wrapped by an older one.
+   */
+  wraps?(info: KeyInfo): Promise<boolean>
+  /**
    * Whether all data keys of a user have the info of the first one, so that a slow derivation is
    * done once. Default: false.
    */
@@ -56,6 +61,7 @@ export interface Keys {
 export function eachOf(newest: Keys, ...older: readonly Keys[]): Keys {
   return {
     keepsInfo: newest.keepsInfo ?? false,
+    wraps: async (info) => (await newest.wraps?.(info)) ?? true,
     wrap: (owner, raw, place, kept) => newest.wrap(owner, raw, place, kept),
     unwrap: async (owner, wrapped, place) => {
       const failures: unknown[] = []

@@ -24,6 +24,16 @@ export interface Place {
   readonly id: string
   /** Which column of it. */
   readonly field: 'body' | 'bytes'
+  /** What else its row says that was known when it was sealed: {@link restOf}. */
+  readonly rest?: string
+}
+
+/** What a row says of itself in the clear, and may not say otherwise. */
+export function restOf(
+  at: number,
+  { round, lane, base, sources }: Pick<LogRow, 'round' | 'lane' | 'base' | 'sources'>,
+): string {
+  return JSON.stringify([at, round ?? null, lane ?? null, base ?? null, sources ?? null])
 }
 
 /** A key under which a scope is encrypted. */
@@ -82,7 +92,7 @@ async function opening<Opened>(place: Place, open: () => Promise<Opened>): Promi
   }
 }
 
-function bound(keyId: string, { scope, kind, opId, id, field }: Place): Bytes {
+function bound(keyId: string, { scope, kind, opId, id, field, rest }: Place): Bytes {
   const { tenant, userId, sessionId } = scope
-  return prefixed([FORMAT, keyId, tenant, userId, sessionId, kind, opId, id, field])
+  return prefixed([FORMAT, keyId, tenant, userId, sessionId, kind, opId, id, field, rest])
 }

@@ -10,6 +10,24 @@ const MOST_USERS = 64
 
 const encoder = new TextEncoder()
 
+/** Of HKDF, for a purpose. */
+const hkdf = (fields: readonly (string | undefined)[]) => ({
+  name: 'HKDF',
+  hash: 'SHA-256',
+  salt: new Uint8Array(),
+  info: prefixed(['plimsoll', ...fields]),
+})
+
+/**
+ * What names the key of {@link secretKeys} in all that it wraps: nobody can tell the secret from
+ * it. For whoever wants to be sure that a secret is the one that it was before.
+ *
+ * @throws ERR_INVALID_ARGUMENT, as {@link secretKeys}
+ */
+export async function secretKeyId(secret: Uint8Array | string): Promise<string> {
+  return idOf(await masterOf(bytesOf(secret)))
+}
+
 /**
  * A key for each tenant and user, derived from one secret by HKDF-SHA-256 (RFC 5869): for servers,
  * which keep secrets. Secret and data together let one read all of it; destroying the secret
@@ -20,28 +38,11 @@ const encoder = new TextEncoder()
  * @throws ERR_INVALID_ARGUMENT: it is shorter
  */
 export function secretKeys(secret: Uint8Array | string): Keys {
-  const bytes = typeof secret === 'string' ? encoder.encode(secret) : Uint8Array.from(secret)
-  if (bytes.length < LEAST_BYTES)
-    throw new PlimsollError(
-      'ERR_INVALID_ARGUMENT',
-      `secretKeys: secret must have ${LEAST_BYTES} bytes or more`,
-      {
-        argument: 'secret',
-      },
-    )
-  const master = crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits', 'deriveKey'])
+  const master = masterOf(bytesOf(secret))
   // The first use reports it.
   master.catch(() => {})
   let id: Promise<string> | undefined
   const known = new Map<string, Promise<CryptoKey>>()
-  const hkdf = (fields: readonly (string | undefined)[]) => ({
-    name: 'HKDF',
-    hash: 'SHA-256',
-    salt: new Uint8Array(),
-    info: prefixed(['plimsoll', ...fields]),
-  })
-  const idOf = async (): Promise<string> =>
-    `hkdf.${base64url(new Uint8Array(await crypto.subtle.deriveBits(hkdf(['key id']), await master, ID_BYTES * 8)))}`
   const derive = async ({ tenant, userId }: KeyOwner): Promise<CryptoKey> =>
     crypto.subtle.deriveKey(
       hkdf(['user key', tenant, userId]),
@@ -60,11 +61,31 @@ export function secretKeys(secret: Uint8Array | string): Keys {
     }
     return key
   }
+  const named = (): Promise<string> => {
+    id ??= master.then(idOf)
+    return id
+  }
   return {
+    wraps: async (info) => info.id === (await named()),
     wrap: async (owner, raw: Bytes, place) => {
-      id ??= idOf()
-      return { info: { id: await id }, bytes: await encrypt(await keyOf(owner), place, raw) }
+      return { info: { id: await named() }, bytes: await encrypt(await keyOf(owner), place, raw) }
     },
     unwrap: async (owner, { bytes }, place) => decrypt(await keyOf(owner), place, bytes),
   }
+}
+
+function bytesOf(secret: Uint8Array | string): Bytes {
+  const bytes = typeof secret === 'string' ? encoder.encode(secret) : Uint8Array.from(secret)
+  if (bytes.length >= LEAST_BYTES) return bytes
+  const reason = `secretKeys: secret must have ${LEAST_BYTES} bytes or more`
+  throw new PlimsollError('ERR_INVALID_ARGUMENT', reason, { argument: 'secret' })
+}
+
+function masterOf(bytes: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits', 'deriveKey'])
+}
+
+async function idOf(master: CryptoKey): Promise<string> {
+  const bits = await crypto.subtle.deriveBits(hkdf(['key id']), master, ID_BYTES * 8)
+  return `hkdf.${base64url(new Uint8Array(bits))}`
 }

@@ -236,6 +236,7 @@ class Play {
       sessionId: SESSIONS[index] ?? '',
       stub: () => this.namespace.get(),
       host: this.#waiting.host,
+      onGone: async () => {},
     })
     return replica
   }

@@ -25,8 +25,13 @@ function setUp(sessionId = 'trip', home: Store = mapStore()) {
   const namespace = new Namespace(home)
   const { host, waits, clock } = waitingHost()
   const local = mapStore().open(USER)
-  const open = () => new UserReplica({ local, scope: USER, sessionId, stub: () => namespace.get(), host })
-  return { home: home.open(USER), namespace, local, replica: open(), open, waits, clock }
+  const gone: string[] = []
+  const onGone = async (keys: readonly string[]): Promise<void> => {
+    gone.push(...keys)
+  }
+  const parts = { local, scope: USER, sessionId, stub: () => namespace.get(), host, onGone }
+  const open = () => new UserReplica(parts)
+  return { home: home.open(USER), namespace, local, replica: open(), open, waits, clock, gone }
 }
 
 /** So many puts of a few keys: a log of more than a page. */
@@ -621,6 +626,7 @@ describe('what was deleted before the first pull', () => {
       sessionId: 'trip',
       stub: () => namespace.get(),
       host,
+      onGone: async () => {},
     })
     await fill(home, 600)
     await replica.refresh()
@@ -655,6 +661,55 @@ describe('what was deleted before the first pull', () => {
     namespace.calls.length = 0
     expect((await replica.register('fact/gone'))?.body).toBeNull()
     expect(namespace.calls).toEqual([])
+  })
+})
+
+describe('what is gone at home', () => {
+  it('is told before the replica stands behind it, with what derives from it', async () => {
+    const { replica, home, gone } = setUp('trip')
+    await home.commit(
+      [put('op-1', 'fact/a', null), put('op-2', 'fact/b', null, { sources: ['register:fact/a'] })],
+      decide,
+    )
+    await replica.refresh()
+    expect(gone).toEqual([])
+    await home.commit([remove('op-3', 'register:fact/a')], decide)
+    expect(await replica.sync()).toBe(3)
+    expect(gone.sort()).toEqual(['fact/a', 'fact/b'])
+    expect(await replica.register('fact/b')).toMatchObject({ body: null })
+  })
+
+  it('is what the replica has and the home lacks, where that was erased', async () => {
+    const { replica, home, gone } = setUp('trip')
+    await home.commit([put('op-1', 'fact/a', null), put('op-2', 'fact/b', null)], decide)
+    await replica.refresh()
+    await home.commit([erase('op-3'), put('op-4', 'fact/b', null)], decide)
+    await replica.sync()
+    expect(gone).toEqual(['fact/a'])
+  })
+
+  it('is pulled again where it could not be told', async () => {
+    const { home, namespace, local } = setUp('trip')
+    let isBroken = true
+    const told: (readonly string[])[] = []
+    const replica = new UserReplica({
+      local,
+      scope: USER,
+      sessionId: 'trip',
+      stub: () => namespace.get(),
+      host: waitingHost().host,
+      onGone: async (keys) => {
+        if (isBroken) throw new Error('it failed')
+        told.push(keys)
+      },
+    })
+    await home.commit([put('op-1', 'fact/a', null)], decide)
+    await replica.refresh()
+    await home.commit([remove('op-2', 'register:fact/a')], decide)
+    await expect(replica.sync()).rejects.toThrow('it failed')
+    isBroken = false
+    await replica.sync()
+    expect([told, await replica.register('fact/a')]).toMatchObject([[['fact/a']], { body: null }])
   })
 })
 
@@ -731,6 +786,7 @@ describe('refresh', () => {
       scope: USER,
       sessionId: 'trip',
       patienceMs: 1_234,
+      onGone: async () => {},
       host: {
         now: () => 0,
         timeout: (ms) => {
@@ -769,7 +825,13 @@ describe('a memory over replicas', () => {
         const namespace = new Namespace(edge.store)
         const open = (sessionId: string): ScopeStore => {
           const { host } = waitingHost()
-          const parts = { scope: USER, sessionId, stub: () => namespace.get(), host }
+          const parts = {
+            scope: USER,
+            sessionId,
+            stub: () => namespace.get(),
+            host,
+            onGone: async () => {},
+          }
           const replica =
             replicas.get(sessionId) ?? new UserReplica({ ...parts, local: mapStore().open(USER) })
           replicas.set(sessionId, replica)

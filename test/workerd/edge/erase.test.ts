@@ -67,7 +67,10 @@ describe('deleting a session', () => {
       body: '{"role":"user","content":"A part of',
     })
     expect(await allOf(world)).toMatch(/Turin.*Window|Window.*Turin/)
-    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(204)
+    expect(await world.call('DELETE', '/v1/sessions/trip')).toMatchObject({
+      status: 200,
+      body: { action: 'erase', target: 'trip', already: false, removed: { messages: { count: 1 } } },
+    })
     expect(await allOf(world)).not.toMatch(/Turin|Window|station|booking|A part/)
     expect(await world.facts()).toEqual(['Window seats.'])
     await world.create()
@@ -78,7 +81,7 @@ describe('deleting a session', () => {
   it('refuses calls that are under way, which leave nothing to the next session of its name', async () => {
     const world = await made()
     const write = await held(world)
-    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(204)
+    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(200)
     expect(await write()).toBe(404)
     await world.create()
     expect(await world.messages()).toEqual([])
@@ -104,7 +107,7 @@ describe('deleting a session', () => {
     while (clearing.mock.calls.length === 0) await scheduler.wait(1)
     expect(await write()).toBe(404)
     isFree = true
-    expect((await deleting).status).toBe(204)
+    expect((await deleting).status).toBe(200)
     clearing.mockRestore()
     expect(await allOf(world)).not.toContain('And back')
     expect(await world.listed()).toEqual([])
@@ -131,7 +134,7 @@ describe('deleting a session', () => {
       const deleting = world.call('DELETE', '/v1/sessions/trip')
       await scheduler.wait(20)
       slow.isFree = true
-      expect((await deleting).status).toBe(204)
+      expect((await deleting).status).toBe(200)
       await (await replying).text()
       await scheduler.wait(20)
       expect(await allOf(world)).not.toMatch(/The reply|Hi\.|Turin/)
@@ -143,7 +146,8 @@ describe('deleting a session', () => {
   it('is done once where several ask for it', async () => {
     const world = await made()
     const answers = await Promise.all([1, 2, 3].map(() => world.call('DELETE', '/v1/sessions/trip')))
-    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    for (const { body } of answers) expect(body).toMatchObject({ action: 'erase', target: 'trip' })
     expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(404)
   })
 

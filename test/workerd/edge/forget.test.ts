@@ -69,6 +69,21 @@ describe('a message that is forgotten at the edge', () => {
   })
 })
 
+describe('a fact that is forgotten at the edge', () => {
+  it('is answered with a certificate, each time that it is asked for', async () => {
+    const world = new World()
+    await world.create()
+    await world.call('POST', '/v1/sessions/trip/facts', { kind: 'finding', text: 'It rains.', id: 'rain' })
+    const forget = () => world.call<Certified>('DELETE', '/v1/sessions/trip/facts/rain')
+    expect(await forget()).toMatchObject({
+      status: 200,
+      body: { action: 'forget', target: 'rain', already: false, removed: { facts: { count: 1 } } },
+    })
+    expect(await forget()).toMatchObject({ status: 200, body: { target: 'rain', already: true } })
+    expect((await world.call('DELETE', '/v1/sessions/trip/facts/none')).status).toBe(404)
+  })
+})
+
 describe('the audit at the edge', () => {
   it('lists what was done, the newest first, page by page', async () => {
     const world = new World()

@@ -45,6 +45,7 @@ function replicaIn(local: Store, home: Pick<Store, 'open'>): UserReplica {
     sessionId: 'trip',
     stub: () => homeOf(home),
     host: webHost,
+    onGone: async () => {},
   })
 }
 
@@ -170,6 +171,7 @@ describe('a replica in one object of a scope in another', () => {
       sessionId: 'trip',
       stub: () => counting,
       host: webHost,
+      onGone: async () => {},
     })
     expect((await replica.registers('fact/')).length).toBe(20)
     await replica.refresh()

@@ -2,8 +2,11 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EncryptionSettings, SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import type { ScopeHost } from '../../../src/edge/replica/remote-scope.ts'
-import { retention } from '../../../src/index.ts'
+import { SessionRecords } from '../../../src/edge/rows/session-record.ts'
+import { PlimsollError, retention } from '../../../src/index.ts'
+import { secretKeyId } from '../../../src/stores/encrypted/index.ts'
 import { fetchWorker } from './caller.ts'
 import { changeSessions, changeUsers, useDemoModel, withFeatures } from './changed-settings.ts'
 import { type Rows, rowsOf, userObject } from './rows.ts'
@@ -20,11 +23,15 @@ beforeEach(() => {
 })
 
 /** Objects that wake encrypt by this, until the test ends. */
-async function encrypt(secret: string | undefined, older: readonly string[] = []): Promise<void> {
+async function encrypt(
+  secret: string | undefined,
+  older: readonly string[] = [],
+  more: Partial<EncryptionSettings> = {},
+): Promise<void> {
   const change = <Settings extends { readonly encryption?: EncryptionSettings }>({
     encryption: _,
     ...settings
-  }: Settings) => ({ ...settings, ...(secret !== undefined && { encryption: { secret, older } }) })
+  }: Settings) => ({ ...settings, ...(secret !== undefined && { encryption: { secret, older, ...more } }) })
   await changeSessions(change)
   await changeUsers(change)
 }
@@ -34,8 +41,13 @@ function objectsOf(world: World, sessions: readonly string[]): readonly DurableO
 }
 
 /** The same user, whose objects wake with another secret. */
-async function change(world: World, secret: string | undefined, older?: readonly string[]): Promise<void> {
-  await encrypt(secret, older)
+async function change(
+  world: World,
+  secret: string | undefined,
+  older?: readonly string[],
+  more?: Partial<EncryptionSettings>,
+): Promise<void> {
+  await encrypt(secret, older, more)
   await asleep(world, 'trip', 'bare', 'late')
 }
 
@@ -142,12 +154,17 @@ describe('what objects store with a secret', () => {
     await encrypt(SECRET)
     const world = await made()
     expect(JSON.stringify(await stored(world))).toMatch(/encryption\/keys/)
+    const put = vi.spyOn(SessionRecords.prototype, 'put')
+    onTestFinished(() => put.mockRestore())
     expect((await world.call('DELETE', '/v1/me')).status).toBe(200)
     const [ofUser, ofSession] = await stored(world)
     // What is left of the user is the record of the erase, under a new key.
     expect(JSON.stringify(ofUser).match(/wrapped/g)).toHaveLength(1)
     expect(JSON.stringify(ofSession)).not.toMatch(/wrapped|p1\.|encryption/)
     expect(ofSession?.plimsoll_edge_session).toBe('')
+    // Its own key is written over before it is taken off.
+    const keys = put.mock.calls.map(([{ state, key = 'none' }]) => `${state} ${key.replace(/A+/, 'A')}`)
+    expect(keys).toEqual(['live A', 'erasing none'])
   })
 })
 
@@ -265,11 +282,72 @@ for (const [name, wrong] of [
     })
   })
 
-describe('a secret that comes later', () => {
-  it('leaves what is there in the clear, and encrypts new sessions and users', async () => {
+describe('what is in the clear where there is a secret', () => {
+  it('is refused, whoever put it there, and can be erased', async () => {
     await encrypt(undefined)
     const world = await made()
     await change(world, SECRET)
+    await refused([
+      world.call('GET', '/v1/sessions/trip/messages'),
+      world.call('POST', '/v1/sessions/trip/context', {}),
+      world.append('trip', said('m3', 'More.')),
+      world.call('GET', '/v1/sessions'),
+      world.call('GET', '/v1/me/profile/SOUL.md'),
+      world.create('late'),
+    ])
+    expect(await putPart(world)).toBe(500)
+    expect((await rowsOf(world.stub('late'))).plimsoll_edge_session).toBeUndefined()
+  })
+
+  it('is refused where it was put in the place of a session that is encrypted', async () => {
+    await encrypt(SECRET)
+    const world = await made()
+    await runInDurableObject(world.stub(), (_, { storage: { sql } }) => {
+      sql.exec(`DELETE FROM plimsoll_register`)
+      sql.exec(
+        `UPDATE plimsoll_log SET body = '{"role":"user","content":"Never said."}' WHERE kind = 'message'`,
+      )
+      sql.exec(`UPDATE plimsoll_log SET body = NULL WHERE kind <> 'message'`)
+      sql.exec(`UPDATE plimsoll_edge_session SET record = json_remove(record, '$.key', '$.project')`)
+    })
+    await asleep(world, 'trip')
+    await refused([
+      world.call('GET', '/v1/sessions/trip/messages'),
+      world.call('POST', '/v1/sessions/trip/context', {}),
+      world.append('trip', said('m3', 'More.')),
+    ])
+    await runInDurableObject(world.stub(), (_, { storage: { sql } }) => {
+      expect(JSON.stringify(sql.exec('SELECT * FROM plimsoll_log').toArray())).not.toContain('More.')
+    })
+    expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(200)
+  })
+})
+
+describe('a key whose id is pinned', () => {
+  it('refuses new users and sessions under another one', async () => {
+    const keyId = await secretKeyId(SECRET)
+    await encrypt(SECRET, [], { keyId })
+    const world = await made()
+    await encrypt(ANOTHER, [SECRET], { keyId })
+    const other = new World()
+    for (const call of [
+      other.create(),
+      other.call('PUT', '/v1/me/profile/SOUL.md', { text: 'Another.' }),
+      world.create('late'),
+    ])
+      expect(await call).toMatchObject({ status: 503, body: { code: 'ERR_NOT_CONFIGURED' } })
+    expect(await stored(other)).toEqual([
+      expect.not.objectContaining({ plimsoll_log: expect.anything() }),
+      expect.anything(),
+    ])
+  })
+})
+
+describe('a secret that comes later', () => {
+  it('leaves what is there in the clear where it is told to, and encrypts new sessions and users', async () => {
+    await encrypt(undefined)
+    const world = await made()
+    await change(world, SECRET, [], { plain: 'keep' })
     await world.append('trip', said('m3', 'Another canary.'))
     expect(await world.messages()).toEqual(['m1: "A canary sang."', 'm3: "Another canary."'])
     await world.create('late')
@@ -298,6 +376,70 @@ describe('a secret that is changed', () => {
     await change(other, ANOTHER)
     expect(await other.messages()).toEqual(['m1: "A canary sang."'])
     expect(await putPart(other)).toBe(204)
+  })
+})
+
+describe('a secret that is to go', () => {
+  const wrappedBy = async (world: World, sessions: readonly string[]) => {
+    const rows = JSON.stringify(await Promise.all(objectsOf(world, sessions).map(rowsOf)))
+    return [...new Set(rows.match(/hkdf\.[\w-]{11}/g))]
+  }
+  const audited = async (world: World) => {
+    const { body } = await world.call<{ records: { action: string }[] }>('GET', '/v1/me/audit')
+    return body.records.filter(({ action }) => action === 'rotate-key')
+  }
+
+  it('can go once an alarm has wrapped all keys of the user again, which is on record', async () => {
+    await encrypt(SECRET)
+    const world = await made()
+    await world.create('home')
+    await world.append('home', said('m1', 'A canary sang.'))
+    const keep = () => world.call('PUT', '/v1/me/profile/MEMORY.md', { text: 'A canary.' }, 'keep-1')
+    const kept = await keep()
+    expect(kept.status).toBe(200)
+    const before = await all(world)
+    const bodies = async () => (await stored(world))[1]?.plimsoll_log?.match(/p1\.[^"]+/g)
+    const texts = await bodies()
+    await encrypt(ANOTHER, [SECRET])
+    await asleep(world, 'trip', 'home')
+    const older = await secretKeyId(SECRET)
+    expect(await wrappedBy(world, ['trip', 'home'])).toEqual([older])
+    expect(await world.listed()).toEqual(['home', 'trip'])
+    await ring(world)
+    const newer = await secretKeyId(ANOTHER)
+    expect(await wrappedBy(world, ['trip', 'home'])).toEqual([newer])
+    expect(await audited(world)).toMatchObject([{ action: 'rotate-key', counts: { sessions: 2 } }])
+    // No text was written again, and nothing is owed.
+    expect(await bodies()).toEqual(texts)
+    await ring(world)
+    expect(await audited(world)).toHaveLength(1)
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).not.toContain('rewrap')
+    await encrypt(ANOTHER)
+    await asleep(world, 'trip', 'home')
+    expect(await all(world)).toEqual(before)
+    expect(await world.messages('home')).toEqual(['m1: "A canary sang."'])
+    expect(await putPart(world)).toBe(204)
+    // What was answered under a key before is known yet.
+    expect(await keep()).toMatchObject({ status: 200, body: kept.body })
+  })
+
+  it('is needed until sessions that failed have done it too', async () => {
+    await encrypt(SECRET)
+    const world = await made()
+    const older = await secretKeyId(SECRET)
+    await encrypt(ANOTHER, [SECRET])
+    await asleep(world, 'trip')
+    const failing = vi
+      .spyOn(SessionObject.prototype, 'rewrap')
+      .mockRejectedValueOnce(new PlimsollError('ERR_STORAGE', 'the object was not reached'))
+    await world.listed()
+    await runDurableObjectAlarm(userObject(world.user))
+    failing.mockRestore()
+    expect(await audited(world)).toEqual([])
+    expect(await wrappedBy(world, ['trip'])).toContain(older)
+    await ring(world)
+    expect(await wrappedBy(world, ['trip'])).not.toContain(older)
+    expect(await audited(world)).toHaveLength(1)
   })
 })
 

@@ -60,7 +60,8 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       id: 'forgetFact',
       method: 'delete',
       path: '/v1/sessions/{session}/facts/{fact}',
-      summary: 'Empties a fact, and what was derived from it, for ever',
+      summary: 'Empties a fact, and what was derived from it, for ever; repeating it changes nothing',
+      answer: schemas.certificate,
     },
     ({ context, principal, param, meta }) =>
       askSession(

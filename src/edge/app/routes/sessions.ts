@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
-import { NOTHING } from '../../objects/answer.ts'
+import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { checkType, readText } from '../body.ts'
 import { checkName, endpoint, responseOf } from '../endpoint.ts'
@@ -82,11 +82,13 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       method: 'delete',
       path: '/v1/sessions/{session}',
       summary: 'Removes a session and all that is in it',
+      answer: schemas.certificate,
     },
     async ({ context, principal, param, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      await onSession(context.var.settings, scope, (object) => object.erase(scope, undefined, meta))
-      return NOTHING
+      return answer(
+        await onSession(context.var.settings, scope, (object) => object.erase(scope, undefined, meta)),
+      )
     },
   )
   endpoint(

@@ -1,0 +1,79 @@
+import type { LogRow } from '../../ports/store.ts'
+
+/** An entry, as far as its order is concerned. */
+export type Seen = Pick<LogRow, 'seq' | 'opId'>
+
+/**
+ * What a writer says with each text of the entry that it saw last: a text is encrypted before the
+ * transaction that gives it its number, so its own is not known.
+ */
+export interface Claim {
+  /** That entry's seq: the text stands behind it. */
+  readonly seq: number
+  /** Whether the op of that name has that seq; else it only stands somewhere before the text. */
+  readonly isExact: boolean
+  /** Name of an op, hashed; empty: none was seen. */
+  readonly op: string
+}
+
+const SEQ_LENGTH = 8
+const OP_LENGTH = 11
+/** Characters of a claim, before the text that makes it. */
+export const CLAIM_LENGTH = SEQ_LENGTH + 1 + OP_LENGTH
+
+/** @param before the op before it in the same commit */
+export function claimOf(seen: Seen | undefined, before: string | undefined): string {
+  const op = before ?? seen?.opId
+  const flag = op === undefined ? ' ' : before === undefined ? '=' : '<'
+  const seq = (seen?.seq ?? 0).toString(36).padStart(SEQ_LENGTH, '0')
+  return `${seq}${flag}${(op === undefined ? '' : hashed(op)).padStart(OP_LENGTH, ' ')}`
+}
+
+export function claimIn(text: string): Claim {
+  return {
+    seq: Number.parseInt(text.slice(0, SEQ_LENGTH), 36),
+    isExact: text[SEQ_LENGTH] === '=',
+    op: text.slice(SEQ_LENGTH + 1, CLAIM_LENGTH).trim(),
+  }
+}
+
+/**
+ * Rows of one read that stand where they were not written: before what their writer saw, or
+ * elsewhere than another text says. What was moved beyond the read, only the former can tell.
+ */
+export function misplaced(rows: readonly LogRow[], claims: ReadonlyMap<LogRow, Claim>): ReadonlySet<LogRow> {
+  const found = new Set<LogRow>()
+  const bySeq = new Map<number, string>()
+  const byOp = new Map<string, number>()
+  for (const { seq, opId } of rows) {
+    const op = hashed(opId)
+    bySeq.set(seq, op)
+    byOp.set(op, seq)
+  }
+  const wrong = new Set<number>()
+  for (const [row, { seq, isExact, op }] of claims) {
+    if (seq >= row.seq) found.add(row)
+    if (op === '') continue
+    const there = byOp.get(op)
+    if (there !== undefined && (isExact ? there !== seq : there >= row.seq)) wrong.add(there)
+    if (isExact && (bySeq.get(seq) ?? op) !== op) wrong.add(seq)
+  }
+  for (const row of claims.keys()) if (wrong.has(row.seq)) found.add(row)
+  return found
+}
+
+/**
+ * 53 bits that name an op: against mistakes, not attacks, since names of ops are authenticated with
+ * the texts themselves (cyrb53).
+ */
+function hashed(op: string): string {
+  let [one, other] = [0xdead_beef, 0x41c6_ce57]
+  for (let at = 0; at < op.length; at++) {
+    const unit = op.charCodeAt(at)
+    one = Math.imul(one ^ unit, 2_654_435_761)
+    other = Math.imul(other ^ unit, 1_597_334_677)
+  }
+  one = Math.imul(one ^ (one >>> 16), 2_246_822_507) ^ Math.imul(other ^ (other >>> 13), 3_266_489_909)
+  other = Math.imul(other ^ (other >>> 16), 2_246_822_507) ^ Math.imul(one ^ (one >>> 13), 3_266_489_909)
+  return (4_294_967_296 * (2_097_151 & other) + (one >>> 0)).toString(36)
+}

@@ -1,0 +1,184 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { SessionObject } from '../../../src/edge/objects/session-object.ts'
+import { UserObject } from '../../../src/edge/objects/user-object.ts'
+import { PlimsollError } from '../../../src/index.ts'
+import { changeSessions, withFeatures } from './changed-settings.ts'
+import { openedIn } from './opened.ts'
+import { rowsOf, sessionObject, userObject } from './rows.ts'
+import { said, World } from './world.ts'
+
+const CANARY = 'xylocanaryq'
+const SESSIONS = ['trip', 'home', 'work']
+
+interface Certified {
+  readonly already: boolean
+  readonly confirmed: readonly string[]
+  readonly pending: readonly string[]
+}
+
+/** A user whose sessions have all shown a fact that they share. */
+async function made(): Promise<World> {
+  const world = new World()
+  for (const session of SESSIONS) {
+    await world.create(session)
+    await world.append(session, said(`${session}-1`, 'Hello.'))
+  }
+  const fact = { kind: 'preference', text: `Likes ${CANARY} seats.`, id: 'shared' }
+  await world.call('POST', '/v1/sessions/trip/facts', fact)
+  for (const session of SESSIONS) {
+    await vi.waitFor(async () => {
+      const { blocks } = await world.context(session, { new_epoch: true })
+      expect(JSON.stringify(blocks)).toContain(CANARY)
+    })
+    expect(await holdsOf(world, session)).toBe(true)
+  }
+  return world
+}
+
+async function holdsOf({ user }: World, session: string): Promise<boolean> {
+  const object = sessionObject(user, session)
+  return JSON.stringify([await rowsOf(object), await openedIn(object)]).includes(CANARY)
+}
+
+async function holders(world: World): Promise<readonly string[]> {
+  const held = await Promise.all(SESSIONS.map((session) => holdsOf(world, session)))
+  return SESSIONS.filter((_, index) => held[index])
+}
+
+const forget = (world: World) => world.call<Certified>('DELETE', '/v1/sessions/trip/facts/shared')
+
+/** Does what a user's object owes, at once. */
+async function ring({ user }: World): Promise<void> {
+  const object = userObject(user)
+  await runInDurableObject(object, (_, { storage }) => {
+    storage.sql.exec('UPDATE plimsoll_edge_work SET due = 1 WHERE due IS NOT NULL')
+    return storage.setAlarm(Date.now() + 60_000)
+  })
+  await runDurableObjectAlarm(object)
+}
+
+/** Until it is called, or the test ends, these sessions confirm nothing, and hear of nothing. */
+function deaf(): () => void {
+  const spies = [
+    vi.spyOn(SessionObject.prototype, 'poke').mockReturnValue(undefined),
+    vi
+      .spyOn(SessionObject.prototype, 'sync')
+      .mockRejectedValue(new PlimsollError('ERR_STORAGE', 'the object was not reached')),
+    vi.spyOn(console, 'error').mockReturnValue(undefined),
+  ]
+  const end = () => {
+    for (const spy of spies) spy.mockRestore()
+  }
+  onTestFinished(end)
+  return end
+}
+
+describe('a fact of the user’s that is forgotten', () => {
+  it('is in no session any more when the answer says so, heads included', async () => {
+    const world = await made()
+    const { status, body } = await forget(world)
+    expect([status, body]).toMatchObject([200, { already: false, confirmed: ['store', 'replicas'] }])
+    expect(body.pending).not.toContain('replicas')
+    expect(await holders(world)).toEqual([])
+    for (const session of SESSIONS) {
+      const { blocks, receipt } = await world.context(session)
+      expect(JSON.stringify(blocks)).not.toContain(CANARY)
+      expect(receipt.failures).toEqual([])
+    }
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
+  })
+
+  it('goes with the message that it was taken from', async () => {
+    const world = await made()
+    await world.call('POST', '/v1/sessions/trip/facts', {
+      ...{ kind: 'preference', text: `Likes ${CANARY} tea.`, id: 'derived', sources: ['trip-1'] },
+    })
+    await forget(world)
+    await vi.waitFor(async () => {
+      await world.context('home', { new_epoch: true })
+      expect(await holders(world)).toContain('home')
+    })
+    const { body } = await world.call<Certified>('DELETE', '/v1/sessions/trip/messages/trip-1')
+    expect(body.confirmed).toEqual(['store', 'replicas'])
+    expect(await holders(world)).toEqual([])
+  })
+
+  it('is owed by sessions that were not reached, until an alarm has reached them', async () => {
+    const world = await made()
+    const hear = deaf()
+    const { body } = await forget(world)
+    expect(body).toMatchObject({ confirmed: ['store'], pending: ['replicas', 'devices', 'recovery'] })
+    expect(await holders(world)).toEqual(['home', 'work'])
+    for (let attempt = 0; attempt < 7; attempt++) await ring(world)
+    expect((await forget(world)).body).toMatchObject({ already: true, confirmed: ['store'] })
+    hear()
+    // Whoever ends meanwhile, the list is on disk.
+    await evictDurableObject(userObject(world.user))
+    for (const session of SESSIONS) await evictDurableObject(world.stub(session))
+    await ring(world)
+    expect(await holders(world)).toEqual([])
+    expect((await forget(world)).body).toMatchObject({ already: true, confirmed: ['store', 'replicas'] })
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
+  })
+
+  it('is owed by no session that was deleted', async () => {
+    const world = await made()
+    await world.call('DELETE', '/v1/sessions/work')
+    expect((await forget(world)).body.confirmed).toEqual(['store', 'replicas'])
+    expect(await holders(world)).toEqual([])
+  })
+
+  it('is kept by no context that was on its way', async () => {
+    const world = await made()
+    let isFree = false
+    let isWaiting = false
+    const slow = {
+      name: 'slow',
+      open: () => ({
+        show: {
+          tail: async () => {
+            isWaiting = true
+            while (!isFree) await scheduler.wait(1)
+            return undefined
+          },
+        },
+      }),
+    }
+    await changeSessions((settings) => withFeatures(settings, slow))
+    await evictDurableObject(world.stub('home'))
+    const building = world.context('home', { new_epoch: true })
+    while (!isWaiting) await scheduler.wait(1)
+    await forget(world)
+    isFree = true
+    await building
+    expect(await holders(world)).toEqual([])
+  })
+
+  it('is in no export that is made from then on', async () => {
+    const world = await made()
+    const hear = deaf()
+    await forget(world)
+    expect(await holders(world)).toEqual(['home', 'work'])
+    const text = async () => (await world.caller.fetch('GET', '/v1/me/export')).text()
+    expect(await text()).not.toContain(CANARY)
+    expect(await text()).toMatch(/"type":"end"/)
+    hear()
+  })
+
+  it('is exported by no session that cannot ask whether it was', async () => {
+    const world = await made()
+    deaf()
+    await forget(world)
+    vi.spyOn(UserObject.prototype, 'pull').mockRejectedValue(
+      new PlimsollError('ERR_STORAGE', 'the object was not reached'),
+    )
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+    })
+    const response = await world.caller.fetch('GET', '/v1/me/export')
+    const text = await response.text().catch(() => 'broken off')
+    expect(text).not.toContain(CANARY)
+    expect(text).not.toMatch(/"type":"end"/)
+  })
+})
