@@ -20,11 +20,11 @@ export const CHARACTERS =
   ')))))):*)/S12S<8TL,.,-**.**SL)+)**+*2))J7,,,)))-**.1*))))*-))P-0:9.3,+3.*_4;7,*,))0)-)0,*SF2-,**' +
   '*))0.)0.SF7**01-))/SL7,.*-1)0,*VH2-.,*-2*/-S3;7,*,))*+1)*4SF*5**/)-1)*4SF7,*,))6)*-/SK;,/*.+/-+*' +
   'S+++5),0))*-+,))))30)\\;,41-+3)**.)*+U=)*),**)+)z7,.-**),*),?)CSZ/.)-+)1ZDfN*Sk))S@/))*,***./))*)' +
-  '+)74)).8))3,,)).,+*)0,*20))01VZL2)*)D+5)5+<O-+5G<05*/2-GS*7/,GT2,S(.Z,+,27TI4G,/.?SL-0S+S?S)TN/.' +
-  '*/-);-A,))ET5`0ES)0T/UP+W8,5*SN,-](/7E.91;SA51J\\85U,*FTOSBSBS**T6U+ES,DX-)-S(3V<UH\\O?Q1O-9@I;V24' +
-  '1>5?F,bLY<)V-U:S2iGTPa,T*XE11Z+T>ES3^*U=Z7EY4VI[9Y8/WGWCxNDXET6ES+T4Z?[1`,:*N@)S7MS)SC=VO)mQX*T{' +
-  'DV=/DDU:T@S6`D^,S2DDVD=S=,V@,Y2`(XLS.HU2HS2`(U6VD`D=T/,,5/T(U6U69O)`CTD:2DV(=TKD,,<D,,1+0TE+9/T(' +
-  'U6VDn(c6[6T(^(T(,,13UKKWrKWO)+6'
+  '+)74)).8))3,,)).,+*)0,*20))01VZL2)*)D+5)5+<O-+5G<05*/2-GS*>,GT2,S(Z2+,27TI4G,/.?SL-0S+S?S)TN/.*/' +
+  '-);-A,))U(`0ES)0T/UP+W8,5*T(-](/7E.91;SA51J\\EU,*UCSBSBS**T6U+ES,DX-)-S(3V<UH\\O?Q1O-9@I;V241>5?F,' +
+  'bLY<)Y?S2iGTPa,T*XE11Z+T>ES3^*U=Z7YQ`0Y8/WGWCxNDXET6ES+T4Z?[1`,:*N@S8SNSC=VO)mQX*T{DV=/DDU:T@S6`' +
+  'D^,S2DDVD=S=,V@,Y2`(XLS.HU2HS2`(U6VD`D=T/,,5/T(U6U69O)`CTD:2DV(=TKD,,<D,,1+0TE+9/T(U6VDn(c6[6T(^' +
+  '(T(,,13UKKWrKWO)+6'
 
 /**
  * What two letters weigh side by side, three pairs a character: two bits each, the first pair

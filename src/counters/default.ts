@@ -15,6 +15,7 @@ import { ASCII, CHARACTERS, PAIRS } from './default-tables.ts'
 export const defaultCounter: Counter = {
   id: 'pairs/1',
   kind: 'estimate',
+  family: 'o200k',
   count: (text) => (text === '' ? 0 : Math.max(1, Math.round(tokensOf(text)))),
 }
 
@@ -24,7 +25,7 @@ export const defaultCounter: Counter = {
 
 /** What a word costs beside its letters, by its shape. */
 type Word = readonly [small: number, capitalised: number, capitals: number, mixed: number]
-const AFTER_SPACE: Word = [54, 53, 43, 56]
+const AFTER_SPACE: Word = [54, 56, 43, 56]
 const AFTER_NOTHING: Word = [56, 52, 53, 2]
 /** After a single sign that mostly shares a token with it, or after another one. */
 const AFTER_JOINT: Word = [62, 72, 76, 6]
@@ -87,16 +88,6 @@ function tokensOf(text: string): number {
   let before = AFTER_NOTHING
   /** Where a run of signs ended. */
   let signs = -1
-  /** White space as a piece of its own. */
-  const blank = (from: number, to: number): void => {
-    parts += 64
-    for (let place = from + 1; place < to; place++) {
-      const last = text.charCodeAt(place - 1)
-      const code = text.charCodeAt(place)
-      if (code !== last) parts += code + last === 23 ? 8 : 44
-      else parts += code === 32 ? 0.6 : code === 13 ? 32 : 4
-    }
-  }
   while (at < text.length) {
     const start = at
     let code = text.charCodeAt(at)
@@ -135,7 +126,7 @@ function tokensOf(text: string): number {
     } else if (first === 2) {
       // By threes; a space is not part of them.
       while (kindAt[text.charCodeAt(at)] === 2) at++
-      parts += 64 * (Math.ceil((at - start) / 3) + (left === AFTER_SPACE ? 1 : 0))
+      parts += 63 * (Math.ceil((at - start) / 3) + (left === AFTER_SPACE ? 1 : 0))
     } else if (first === 3) {
       // Up to the last line break it is a token, or part of the signs before it. The last character
       // of the rest joins what follows: a space a word or signs, any other a word.
@@ -145,16 +136,13 @@ function tokensOf(text: string): number {
         if (code === 10 || code === 13) lines = at
       }
       let end = at
-      if (lines > start) {
-        blank(start, lines)
-        if (start === signs) parts -= 64
-      }
+      if (lines > start) parts += blank(text, start, lines) - (start === signs ? 63 : 0)
       if (end > lines && end < text.length) {
         if (text.charCodeAt(--end) === 32) before = AFTER_SPACE
         else if ((kindAt[code] as number) < 2) before = AFTER_SIGN
         else parts += 64
       }
-      if (end > lines) blank(lines, end)
+      if (end > lines) parts += blank(text, lines, end)
     } else if (first < 16) {
       let sum = 64
       let changes = 0
@@ -183,4 +171,16 @@ function tokensOf(text: string): number {
   }
   // One per cent more than the fit.
   return parts / 62.7
+}
+
+/** White space that is parted from what is around it. */
+function blank(text: string, from: number, to: number): number {
+  let sum = 63
+  for (let place = from + 1; place < to; place++) {
+    const last = text.charCodeAt(place - 1)
+    const code = text.charCodeAt(place)
+    if (code !== last) sum += code + last === 23 ? 8 : 44
+    else sum += code === 32 ? 0.6 : code === 13 ? 32 : 4
+  }
+  return sum
 }

@@ -1,6 +1,6 @@
 /**
- * Texts that nobody's statistics fit: what a counter by estimate is held to. Each class makes a text
- * of a length in UTF-16 units, from any source of numbers from 0 to 1.
+ * Texts that nobody's statistics fit: what a counter by estimate is held to. Each class makes a
+ * text of a length in UTF-16 units, from any source of numbers from 0 to 1.
  */
 export type Random = () => number
 export type TextClass = (random: Random, length: number) => string
