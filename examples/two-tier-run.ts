@@ -31,7 +31,7 @@ export async function twoTier(settings: Settings, print: (line: string) => void)
   // Ada's own word, for instance from a form of the app: it holds in all her sessions.
   await monday.facts.remember({ kind: 'constraint', text: 'Never book a flight.' })
   const model = scriptedModel([{ calls: [noting] }, { error: new Error('the power went out') }])
-  const tools = memoryTools(monday, { only: ['memory_finding'] })
+  const tools = memoryTools(monday, ['finding'])
   await runAgent({ input, model, session: monday, tools }).then(undefined, (error: Error) =>
     print(`Monday, the run ends early: ${error.message}.`),
   )

@@ -11,7 +11,6 @@ export type { AgentCall, AgentEvent, CallStatus } from './agent/events.ts'
 export { type FactSheetOptions, factSheet, type SheetFact } from './agent/fact-sheet.ts'
 export {
   type MemoryToolName,
-  type MemoryToolsOptions,
   memoryToolSpecs,
   memoryTools,
   runMemoryTool,
@@ -304,7 +303,14 @@ export type {
   Store,
   Sum,
 } from './ports/store.ts'
-export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from './ports/transfer.ts'
+export type {
+  ImportConflict,
+  Imported,
+  ImportedPart,
+  LoweredLine,
+  SkippedLine,
+  TransferPart,
+} from './ports/transfer.ts'
 export {
   type AnthropicRequest,
   fromAnthropicMessages,

@@ -1,11 +1,13 @@
 import { checkOptions, invalid } from '../kernel/text/json.ts'
-import type { Middleware } from './middleware.ts'
+import type { Middleware, RunUsage } from './middleware.ts'
 
 export interface BudgetOptions {
   /**
    * Contract: tokens that count against the limit so far, 0 or more. Where it fails the run stops.
+   * Default: those of the run's own calls, as they were reported, or where nothing was, as they
+   * were predicted.
    */
-  readonly getTokensUsed: () => number | Promise<number>
+  readonly getTokensUsed?: (usage: RunUsage) => number | Promise<number>
   /** Tokens, above 0. */
   readonly limit: number
 }
@@ -29,12 +31,12 @@ export function budget(options?: BudgetOptions): Middleware {
     kind: 'guard',
     start: () => {
       if (!options) return {}
-      const { getTokensUsed, limit } = options
+      const { getTokensUsed = tokensOf, limit } = options
       /** The share that was last told. */
       let told = 0
       return {
-        beforeModelCall: async () => {
-          const used = await getTokensUsed()
+        beforeModelCall: async ({ usage }) => {
+          const used = await getTokensUsed(usage)
           if (!(used >= 0)) throw invalid('budget', 'getTokensUsed', 'must give a number, 0 or more')
           const share = used / limit
           if (share >= 1) return { stop: { reason: 'budget' } }
@@ -50,4 +52,9 @@ export function budget(options?: BudgetOptions): Middleware {
       }
     },
   }
+}
+
+/** Calls that were not reported are in what was predicted, which has no output. */
+function tokensOf({ predicted, reported }: RunUsage): number {
+  return Math.max(predicted.input, reported.cached + reported.uncached + reported.output)
 }

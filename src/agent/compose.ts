@@ -1,4 +1,4 @@
-import { checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
+import { checkOptions, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Limits, TailSection } from '../ports/session.ts'
 import type {
@@ -18,6 +18,8 @@ import { Aborted, type Bounds, within } from './within.ts'
 const HOOK_TIMEOUT_MS = 5_000
 /** What a section of the tail may be called. */
 const SECTION_NAME = /^[\w-]{1,64}$/
+
+const PROPOSAL = ['tail', 'nudge', 'limits', 'last', 'stop']
 
 /** Middleware in the order in which it runs. */
 export interface Composed {
@@ -42,6 +44,8 @@ export interface Proposed {
   readonly tail: readonly TailSection[]
   readonly nudges: readonly { readonly by: string; readonly text: string }[]
   readonly limits?: Limits
+  /** Why no tool may be called any more. */
+  readonly last?: Stop
   readonly stop?: Stop
 }
 
@@ -92,7 +96,11 @@ class Running implements ComposedHooks {
     const { session } = run
     this.#started = ordered.flatMap((middleware): Started[] => {
       try {
-        const hooks = middleware.start({ ...(session && { session }), now: () => run.now() })
+        const hooks = middleware.start({
+          ...(session && { session }),
+          now: () => run.now(),
+          newId: () => run.newId(),
+        })
         return [{ middleware, hooks }]
       } catch (error) {
         this.#broken ??= this.#failed(middleware, 'start', error)
@@ -106,6 +114,7 @@ class Running implements ComposedHooks {
     const tail: TailSection[] = []
     const nudges: { by: string; text: string }[] = []
     let limits: Limits | undefined
+    let last: Stop | undefined
     let stop = this.#broken
     for (const { middleware, hooks } of this.#started) {
       if (stop) break
@@ -124,9 +133,10 @@ class Running implements ComposedHooks {
         tail.push({ name, text: proposal.nudge })
         nudges.push({ by: name, text: proposal.nudge })
       }
+      if (proposal.last) last ??= { by: name, reason: proposal.last.reason }
       if (proposal.limits) limits = { ...limits, ...proposal.limits }
     }
-    return { tail, nudges, ...(limits && { limits }), ...(stop && { stop }) }
+    return { tail, nudges, ...(limits && { limits }), ...(last && { last }), ...(stop && { stop }) }
   }
 
   async afterModelCall(end: ModelCallEnd): Promise<Stop | undefined> {
@@ -198,7 +208,8 @@ function checkProposal(proposal: Proposal | undefined): Proposal | undefined {
   if (!proposal) return undefined
   if (!isPlainObject(proposal as unknown))
     throw invalid('beforeModelCall', 'the proposal', 'must be an object')
-  const { tail = [], nudge, limits, stop } = proposal
+  checkOptions('beforeModelCall', 'the proposal', proposal, PROPOSAL)
+  const { tail = [], nudge, limits, last, stop } = proposal
   for (const section of tail) {
     if (!SECTION_NAME.test(section.name))
       throw invalid('beforeModelCall', 'tail.name', 'must be 1 to 64 letters, digits, dashes or underscores')
@@ -207,6 +218,7 @@ function checkProposal(proposal: Proposal | undefined): Proposal | undefined {
   if (nudge !== undefined) checkText('beforeModelCall', 'nudge', nudge)
   if (limits !== undefined && !isPlainObject(limits))
     throw invalid('beforeModelCall', 'limits', 'must be an object')
+  if (last !== undefined) checkText('beforeModelCall', 'last.reason', last.reason)
   if (stop !== undefined) checkText('beforeModelCall', 'stop.reason', stop.reason)
   return proposal
 }

@@ -1,11 +1,13 @@
-import { checkOptions } from '../kernel/text/json.ts'
-import type { Limits, ToolOutputOptions } from '../ports/session.ts'
+import { checkOptions, invalid } from '../kernel/text/json.ts'
+import type { Limits, ToolOutputOptions, WindowOptions } from '../ports/session.ts'
 import type { Middleware } from './middleware.ts'
 
 /** What a request may hold, beside the memory's own limits. */
 export interface ContextFilter {
-  /** Rounds that show: the window grows to this many, and is then cut back to half of them. */
+  /** Rounds that show: the window grows to this many, and is then cut back. */
   readonly rounds?: number
+  /** Rounds that it is cut back to; as many as `rounds`, and it slides. Default: half of them. */
+  readonly keep?: number
   readonly toolOutput?: ToolOutputOptions
 }
 
@@ -35,7 +37,7 @@ export function contextFilter(options: ContextFilterOptions = {}): Middleware {
         const filter = typeof options === 'function' ? await options(step) : options
         if (filter !== undefined) checkFilter(filter)
         const limits: Limits = {
-          ...(filter?.rounds !== undefined && { window: { max: { rounds: filter.rounds } } }),
+          ...(filter?.rounds !== undefined && { window: windowOf(filter.rounds, filter.keep) }),
           ...(filter?.toolOutput && { toolOutput: filter.toolOutput }),
         }
         return Object.keys(limits).length > 0 ? { limits } : undefined
@@ -45,5 +47,11 @@ export function contextFilter(options: ContextFilterOptions = {}): Middleware {
 }
 
 function checkFilter(filter: ContextFilter): void {
-  checkOptions('contextFilter', 'options', filter, ['rounds', 'toolOutput'])
+  checkOptions('contextFilter', 'options', filter, ['rounds', 'keep', 'toolOutput'])
+  if (filter.keep !== undefined && filter.rounds === undefined)
+    throw invalid('contextFilter', 'keep', 'needs rounds')
+}
+
+function windowOf(rounds: number, keep: number | undefined): WindowOptions {
+  return { max: { rounds }, ...(keep !== undefined && { keep: { rounds: keep } }) }
 }

@@ -1,21 +1,17 @@
-import { checkOptions, invalid } from '../kernel/text/json.ts'
+import { invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
-import type { ToolCallPart, ToolResultPart, ToolSpec } from '../ports/message.ts'
+import type { Json, ToolCallPart, ToolResultPart, ToolSpec } from '../ports/message.ts'
 import type { AgentSession, ToolSession } from './agent-session.ts'
 import { blocker, constraint, correction, finding, forget, preference } from './memory-tools/fact-tools.ts'
 import type { MemoryTool, MemoryToolName } from './memory-tools/memory-tool.ts'
 import { readSource, recall } from './memory-tools/reading-tools.ts'
+import { shownOf } from './memory-tools/schema.ts'
 import { loadSkill, unloadSkill } from './memory-tools/skill-tools.ts'
 import type { AgentTool } from './options.ts'
 import { createSchema } from './schema.ts'
 import { errorText } from './tools.ts'
 
-export type { MemoryToolName } from './memory-tools/memory-tool.ts'
-
-export interface MemoryToolsOptions {
-  /** Names of the tools that there are. Default: all. */
-  readonly only?: readonly MemoryToolName[]
-}
+export type { CalledName, MemoryToolName } from './memory-tools/memory-tool.ts'
 
 /** In the order in which a model sees them. */
 const TOOLS: readonly MemoryTool[] = [
@@ -41,17 +37,22 @@ const TOOLS: readonly MemoryTool[] = [
  * profile. What gives back remembered text begins with `[from memory`, has the lowest trust, and is
  * never recalled or extracted again. A call that is run again after a crash writes once.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in
- * use)
+ * @param names Default: all, without those whose feature is not in use.
+ * @throws ERR_INVALID_ARGUMENT (a name is that of no tool), ERR_NOT_CONFIGURED (its feature is not
+ * in use)
  * @example
  * ```ts
  * await runAgent({ input: 'Go on.', model, session, tools: [...tools, ...memoryTools(session)] })
+ * memoryTools(session, ['finding', 'blocker', 'correction'])
  * ```
  */
-export function memoryTools(session: AgentSession, options: MemoryToolsOptions = {}): readonly AgentTool[] {
-  return toolsOf('memoryTools', session, options).map(({ run, ...tool }) => ({
-    ...tool,
-    execute: (input, { callId }) => run(session as ToolSession, input as never, callId),
+export function memoryTools(session: AgentSession, names?: readonly MemoryToolName[]): readonly AgentTool[] {
+  return toolsOf('memoryTools', session, names).map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    inputSchema: shownOf(tool.inputSchema),
+    trust: tool.trust,
+    execute: (input, { callId }) => runChecked(session, tool, input as Json, callId),
   }))
 }
 
@@ -59,17 +60,17 @@ export function memoryTools(session: AgentSession, options: MemoryToolsOptions =
  * The same tools as a model sees them, for `session.context({ tools })` in a loop of one's
  * own.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool), ERR_NOT_CONFIGURED (its feature is not in
- * use)
+ * @throws ERR_INVALID_ARGUMENT (a name is that of no tool), ERR_NOT_CONFIGURED (its feature is not
+ * in use)
  */
 export function memoryToolSpecs(
   session: AgentSession,
-  options: MemoryToolsOptions = {},
+  names?: readonly MemoryToolName[],
 ): readonly ToolSpec[] {
-  return toolsOf('memoryToolSpecs', session, options).map(({ name, description, inputSchema }) => ({
+  return toolsOf('memoryToolSpecs', session, names).map(({ name, description, inputSchema }) => ({
     name,
     description,
-    inputSchema,
+    inputSchema: shownOf(inputSchema),
   }))
 }
 
@@ -90,50 +91,54 @@ export function memoryToolSpecs(
 export async function runMemoryTool(
   session: AgentSession,
   { id, name, input }: Pick<ToolCallPart, 'id' | 'name' | 'input'>,
-  options: MemoryToolsOptions = {},
+  names?: readonly MemoryToolName[],
 ): Promise<ToolResultPart> {
-  const failed = (reason: string): ToolResultPart => ({
-    type: 'tool-result',
-    callId: id,
-    output: reason,
-    isError: true,
-  })
-  const tool = toolsOf('runMemoryTool', session, options).find((one) => one.name === name)
-  if (!tool) return failed(`Error: there is no tool ${JSON.stringify(name)}.`)
-  const checked = await createSchema('inputSchema', tool.inputSchema, undefined).check(input)
-  if ('problems' in checked)
-    return failed(
-      `Error: the arguments of ${name} are invalid, it was not run. ${checked.problems.join('; ')}`,
-    )
+  const result = { type: 'tool-result', callId: id } as const
+  const tool = toolsOf('runMemoryTool', session, names).find((one) => one.name === name)
   try {
-    return {
-      type: 'tool-result',
-      callId: id,
-      output: await tool.run(session as ToolSession, checked.value as never, id),
-    }
+    if (!tool) throw new Error(`there is no tool ${JSON.stringify(name)}.`)
+    return { ...result, output: await runChecked(session, tool, input, id) }
   } catch (error) {
-    return failed(errorText(error))
+    return { ...result, output: errorText(error), isError: true }
   }
+}
+
+/** @throws what the model is to read as an error */
+async function runChecked(
+  session: AgentSession,
+  { name, inputSchema, run }: MemoryTool,
+  input: Json,
+  callId: string,
+): Promise<string> {
+  const checked = await createSchema('inputSchema', inputSchema, undefined).check(input)
+  if ('problems' in checked)
+    throw new Error(`the arguments of ${name} are invalid, it was not run. ${checked.problems.join('; ')}`)
+  return run(session as ToolSession, checked.value as never, callId)
 }
 
 /** Those that the session's features allow. One that is named and cannot be there is refused. */
 function toolsOf(
   operation: string,
   session: AgentSession,
-  options: MemoryToolsOptions,
+  names: readonly MemoryToolName[] | undefined,
 ): readonly MemoryTool[] {
-  checkOptions(operation, 'options', options, ['only'])
-  const { only } = options
-  const unknown = only?.find((name) => !TOOLS.some((tool) => tool.name === name))
-  if (unknown !== undefined) throw invalid(operation, 'only', `names no tool: ${unknown}`)
-  return TOOLS.filter(({ name, needs }) => {
-    if (only && !only.includes(name)) return false
+  if (names !== undefined && !Array.isArray(names)) throw invalid(operation, 'names', 'must be a list')
+  const unknown = names?.find((name) => !TOOLS.some((tool) => nameOf(tool) === name))
+  if (unknown !== undefined) throw invalid(operation, 'names', `has one that is no tool's: ${unknown}`)
+  return TOOLS.filter((tool) => {
+    const { name, needs } = tool
+    if (names && !names.includes(nameOf(tool))) return false
     if (needs === undefined || session[needs] !== undefined) return true
-    if (only)
+    if (names)
       throw new PlimsollError(
         'ERR_NOT_CONFIGURED',
         `${operation}: ${name} needs ${needs}(): add it to what the memory has in use`,
       )
     return false
   })
+}
+
+/** What an app calls it; a model needs the prefix among other tools. */
+function nameOf({ name }: MemoryTool): MemoryToolName {
+  return name.replace(/^memory_/, '') as MemoryToolName
 }

@@ -51,6 +51,8 @@ export interface RunInfo {
   readonly session?: AgentSession
   /** Unix milliseconds. */
   now(): number
+  /** A fresh id, unique for ever. */
+  newId(): string
 }
 
 export interface Signalled {
@@ -102,6 +104,11 @@ export interface Proposal {
   /** A section of the middleware's own name, told by a `nudge` event too. */
   readonly nudge?: string
   readonly limits?: Limits
+  /**
+   * This request is the run's last and has no tools: the run ends with the model's answer. The
+   * first middleware that says so gives the reason.
+   */
+  readonly last?: { readonly reason: string }
   /** Ends the run before this call; later hooks do not run. */
   readonly stop?: { readonly reason: string }
 }

@@ -2,7 +2,7 @@ import { MAX_METADATA_BYTES } from '../kernel/log/message.ts'
 import type { Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput } from '../ports/message.ts'
-import type { ModelEvent } from '../ports/model.ts'
+import type { ModelEvent, ModelSettings } from '../ports/model.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import type { CallUsage } from './middleware.ts'
 import type { RunState } from './run-state.ts'
@@ -16,7 +16,8 @@ export type Reply = Extract<ModelEvent, { type: 'finish' }>
  */
 export function callModel(run: RunState, step: number, context: Context): Promise<Reply> {
   const { options, timeouts, emit } = run
-  const { model, settings } = options
+  const { model } = options
+  const settings = context.tools ? options.settings : withoutChoice(options.settings)
   const limit = { ms: timeouts.model, subject: `the call of model ${model.id}` }
   run.answer = ''
   return within(run, limit, async (signal) => {
@@ -40,6 +41,13 @@ export function callModel(run: RunState, step: number, context: Context): Promis
       throw incomplete(model.id, 'did not end with an assistant message')
     return reply
   })
+}
+
+/** A tool that must be called would be refused where there are none. */
+function withoutChoice(settings: ModelSettings | undefined): ModelSettings | undefined {
+  if (!settings) return undefined
+  const { toolChoice: _, ...rest } = settings
+  return rest
 }
 
 function incomplete(id: string, problem: string): PlimsollError {

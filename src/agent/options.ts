@@ -118,6 +118,7 @@ export interface AgentResult {
     | 'aborted'
     /** By a middleware: `detail` says why, `stoppedBy` which. */
     | 'stopped'
+  /** Beside `answer`: a middleware let the model answer without tools, as the last step. */
   readonly detail?: string
   readonly stoppedBy?: string
 }

@@ -10,10 +10,14 @@ import type { ContextRequest } from './transcript.ts'
  *
  * @throws as `session.context`
  */
-export async function buildContext(run: RunState, { tail, limits }: Proposed): Promise<Context> {
+export async function buildContext(run: RunState, { tail, limits, last }: Proposed): Promise<Context> {
   const { transcript, toolbox, options } = run
   const own = options.limits
-  let request: ContextRequest = { tools: toolbox.specs, tail, limits: limits ? { ...own, ...limits } : own }
+  let request: ContextRequest = {
+    tools: last ? [] : toolbox.specs,
+    tail,
+    limits: limits ? { ...own, ...limits } : own,
+  }
   for (;;) {
     try {
       return await transcript.context(request)

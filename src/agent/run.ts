@@ -73,7 +73,8 @@ async function begin(
     })
     emit({ type: 'run-start', model: options.model.id, tools: run.toolbox.specs.map(({ name }) => name) })
     const end = await converse(run)
-    if (end.reason === 'stopped' && run.stop) emit({ type: 'stop', ...run.stop })
+    if (end.stoppedBy !== undefined)
+      emit({ type: 'stop', ...(run.stop ?? { by: end.stoppedBy, reason: end.detail ?? '' }) })
     return finish(run, end, summaries, emit)
   } catch (thrown) {
     const error = thrown instanceof Aborted && expired !== undefined ? expired : thrown
@@ -121,7 +122,11 @@ async function converse(run: RunState): Promise<End> {
     const { reason, message } = await takeStep(run, step, context, before)
     before = context
     const calls = callsOf(message)
-    if (calls.length === 0) return run.stop ? stop(run.stop) : { reason: endOf(reason) }
+    const { last } = proposed
+    if (calls.length === 0 && !run.stop && (!last || run.answer !== ''))
+      return { reason: endOf(reason), ...(last && { detail: last.reason, stoppedBy: last.by }) }
+    run.stop ??= last
+    if (calls.length === 0 && run.stop) return stop(run.stop)
     for (const call of calls) run.emit({ type: 'tool-call', step, call })
     await runCalls(run, step, calls)
   }
@@ -247,6 +252,7 @@ function createState(
     hooks: composed.start({
       ...(session && { session }),
       now: () => host.now(),
+      newId: () => host.newId(),
       host,
       signal,
       hookTimeoutMs: timeouts.hook,

@@ -33,7 +33,7 @@ describe('the memory tools in the loop of the SDK', () => {
     const session = open()
     await session.append({ role: 'user', content: 'Look it up.' })
     const tools = {
-      ...memoryToolSet(session, { only: ['memory_finding', 'memory_read_source'] }),
+      ...memoryToolSet(session, ['finding', 'read_source']),
       browse: tool({ inputSchema: jsonSchema({ type: 'object' }), execute: async () => 'a page' }),
     }
     const model = scripted([

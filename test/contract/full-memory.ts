@@ -1,4 +1,4 @@
-/** A memory with every feature in use, for suites that concern what they do together. */
+/** Memories with every feature in use, or with those that a suite is about. */
 
 import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
 import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
@@ -61,10 +61,24 @@ export type FullSession<State = unknown> = Session<FullShape<State>>
 export type FullUser = User<FullShape>
 
 /**
- * Recall, compaction and retention are in use where they are given: a suite that calls them gives
- * them.
+ * A memory for suites about what features do together. Recall, compaction and retention are in use
+ * where they are given: a suite that calls them gives them.
  */
 export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): FullMemory<State> {
+  return memoryWith(
+    ['profile', 'skills', 'facts', 'checkpoint', 'recall', 'compaction', 'retention'],
+    options,
+  )
+}
+
+/**
+ * A memory for the suite of a feature: those named are in use, and what the suite calls of others
+ * is not there. Recall, compaction and retention need their options.
+ */
+export function memoryWith<State = unknown>(
+  names: readonly FeatureName[],
+  options: FullMemoryOptions<State>,
+): FullMemory<State> {
   const {
     profile: documents,
     skills: texts,
@@ -76,17 +90,20 @@ export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): 
     host,
     ...rest
   } = options
-  const use: Feature[] = [
-    profile(documents),
-    skills(texts),
-    facts(remembered),
-    checkpoint<State>(kept as never),
-    ...(found ? [recall(found)] : []),
-    ...(summaries ? [compaction(summaries)] : []),
-    ...(times ? [retention(times)] : []),
-  ]
+  const features: Record<FeatureName, Feature | undefined> = {
+    profile: profile(documents),
+    skills: skills(texts),
+    facts: facts(remembered),
+    checkpoint: checkpoint<State>(kept as never),
+    recall: found && recall(found),
+    compaction: summaries && compaction(summaries),
+    retention: times && retention(times),
+  }
+  const use = names.flatMap((name) => features[name] ?? [])
   const memory: Memory = host
     ? createKernel({ counter: defaultCounter, ...rest, host, use })
     : createMemory({ ...rest, use })
   return memory as FullMemory<State>
 }
+
+type FeatureName = 'profile' | 'skills' | 'facts' | 'checkpoint' | 'recall' | 'compaction' | 'retention'

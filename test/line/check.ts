@@ -8,7 +8,7 @@ interface Checked {
   readonly refused: number
   /** What is above the line, a sentence each. */
   readonly above: readonly string[]
-  /** The largest share of a line that a request took. */
+  /** Largest share of a line that a request took. */
   readonly fullest: number
 }
 
@@ -16,7 +16,7 @@ const LINES = [1_000, 2_000, 4_000, 8_000] as const
 const CALLS = 10
 const MIXED: readonly TextClass[] = [...Object.values(CLASSES), mixture(6), mixture(40)]
 
-/** Builds so many contexts with the default counter, each the newest of a conversation that grows. */
+/** Builds so many contexts with the default counter, of conversations that grow. */
 export async function check(options: { readonly contexts: number; readonly seed: number }): Promise<Checked> {
   const random = randomFrom(options.seed)
   const above: string[] = []

@@ -3,6 +3,7 @@
  * CHANGELOG.md.
  */
 import { at, type Difference } from './compare.ts'
+import type { Configuration } from './configuration.ts'
 import { field, isObject, type Json, type JsonObject, listIn, numberIn, textIn } from './json.ts'
 import type { Result, Step } from './play.ts'
 import { isSameSession, type OpenTab, receiptOf, stepsBefore, tabOf } from './played.ts'
@@ -111,7 +112,38 @@ export const wanted: readonly WantedDifference[] = [
       String(now).startsWith('editMessage/') &&
       String(old) === String(now).replace('editMessage/', 'append/'),
   },
+  {
+    changelog: 'Reports count what fell in `lowered`',
+    holds: ({ command, path, old }) =>
+      command.kind === 'import' && path.includes('lowered') && old === undefined,
+  },
+  {
+    changelog: 'An export has the project of each session',
+    holds: ({ path, old, new: now }) =>
+      path.at(-1) === 'project' && old === undefined && typeof now === 'string',
+  },
+  {
+    changelog: 'What is extracted stays in its session',
+    isLasting: true,
+    holds: ({ step }, { first }) =>
+      opened(first, step).some(({ extract }) => extract === 'rules' || extract === 'plain'),
+  },
+  {
+    changelog: 'At `user` a file brings no',
+    isLasting: true,
+    holds: ({ step }, { first }) =>
+      first.steps
+        .slice(0, step + 1)
+        .some(({ command }) => command.kind === 'import' && command.trust === 'user'),
+  },
 ]
+
+/** With what the memories are made that were opened up to a step. */
+function opened({ steps, configurations }: Result, step: number): readonly Configuration[] {
+  return steps
+    .slice(0, step + 1)
+    .flatMap(({ command }) => (command.kind === 'open' ? (configurations[command.configuration] ?? []) : []))
+}
 
 /** What a receipt calls what features show in the tail. */
 const TAILS = ['news', 'recall', 'checkpoint']
@@ -162,6 +194,9 @@ function areAlike({ old, new: now }: Failures): boolean {
 function showsOn({ step, command }: Difference, { first, second }: Played): boolean {
   if (['rows', 'export'].includes(command.kind)) return first.steps.slice(0, step).some(isBegunTwice)
   const [old, now] = [receiptOf(first.steps[step]), receiptOf(second.steps[step])]
+  // The head was still the same, so the epoch that was asked for is the only one.
+  const begun = first.steps[step]
+  if (begun && isBegunTwice(begun) && textIn(field(now, 'epoch'), 'cause') === 'manual') return true
   const shows = (receipt: JsonObject | undefined): boolean =>
     listIn(receipt, 'remembered').some((use) => FROZEN.includes(textIn(use, 'name')))
   return listIn(old, 'failures').some(isLongTerm) && !shows(old) && shows(now)

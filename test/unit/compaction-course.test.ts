@@ -5,7 +5,7 @@ import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { rewind, undo } from '../../src/operations/rewind.ts'
-import { fullMemory } from '../contract/full-memory.ts'
+import { memoryWith } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'
 import {
   content,
@@ -106,7 +106,7 @@ describe('ahead of need', () => {
 
   it('one at a time is written, even for two session objects of one memory', async () => {
     const { model, release } = held()
-    const memory = fullMemory({
+    const memory = memoryWith(['compaction'], {
       store: mapStore(),
       budget: { contextWindow: 1_000, maxOutputTokens: 0, margin: 0 },
       counter: charsPerToken(4),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Context, charsPerToken, mapStore, type Store } from '../../src/index.ts'
-import { type FullSession, fullMemory } from '../contract/full-memory.ts'
+import { type FullSession, memoryWith } from '../contract/full-memory.ts'
 import {
   content,
   open,
@@ -139,7 +139,9 @@ describe('a summary that is written later', () => {
     await session.context()
     expect(await session.compaction.run()).toEqual({ status: 'none' })
     expect(model.requests).toEqual([])
-    const plain = fullMemory({ store, budget: 1_000, counter: charsPerToken(4) }).session(scope)
+    const plain = memoryWith(['compaction'], { store, budget: 1_000, counter: charsPerToken(4) }).session(
+      scope,
+    )
     expect(plain.compaction).toBeUndefined()
   })
 

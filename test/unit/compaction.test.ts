@@ -9,7 +9,7 @@ import {
   type Timeout,
 } from '../../src/index.ts'
 import { webHost } from '../../src/platform/web.ts'
-import { fullMemory } from '../contract/full-memory.ts'
+import { memoryWith } from '../contract/full-memory.ts'
 import {
   content,
   eventsOf,
@@ -496,7 +496,7 @@ describe('a model that fails', () => {
         })()
       },
     }
-    const session = fullMemory({
+    const session = memoryWith(['compaction'], {
       store: mapStore(),
       budget: 1_000,
       counter: charsPerToken(4),

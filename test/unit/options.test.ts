@@ -1,13 +1,7 @@
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
-import {
-  memoryLoop,
-  memoryMiddleware,
-  memoryToolSet,
-  prepareStep,
-  toAISDK,
-} from '../../src/bridges/ai-sdk/index.ts'
+import { memoryLoop, memoryMiddleware, prepareStep, toAISDK } from '../../src/bridges/ai-sdk/index.ts'
 import { aiSdkModel } from '../../src/bridges/ai-sdk/model.ts'
 import { handleMcpRequest, memoryMcpServer } from '../../src/bridges/mcp/index.ts'
 import { useSession } from '../../src/bridges/react.ts'
@@ -102,10 +96,6 @@ const calls: { readonly [name: string]: Call } = {
   progress: (given) => progress(given),
   standardMiddleware: (given) => standardMiddleware(given),
   'standardMiddleware({ progress })': (given) => standardMiddleware({ progress: given }),
-  memoryTools: (given, { session }) => plimsoll.memoryTools(session, given),
-  memoryToolSpecs: (given, { session }) => plimsoll.memoryToolSpecs(session, given),
-  runMemoryTool: (given, { session }) =>
-    plimsoll.runMemoryTool(session, { id: 'c1', name: 'memory_recall', input: {} }, given),
   runAgent: (given) => runAgent(given && { input: 'Hello.', model, ...(given as object) }),
   'runAgent({ resume })': (given, { session }) => runAgent({ model, session, resume: given }),
   'runAgent({ timeouts })': (given) => runAgent({ input: 'Hello.', model, timeouts: given }),
@@ -220,7 +210,6 @@ const calls: { readonly [name: string]: Call } = {
   prepareStep: (given, { session }) => prepareStep(session, given),
   memoryLoop: (given, { session }) => memoryLoop(session, given && { messages: [], ...(given as object) }),
   memoryMiddleware: (given, { session }) => memoryMiddleware(session, given),
-  memoryToolSet: (given, { session }) => memoryToolSet(session, given),
   aiSdkModel: (given) => aiSdkModel({ specificationVersion: 'v4' } as never, given),
   toAISDK: (given, { context }) => toAISDK(context, given),
   handleMcpRequest: (given, { session }) =>
@@ -295,7 +284,10 @@ const without = [
     'deleteSession',
     'findSession',
     'forgetFact',
+    'memoryTools',
+    'memoryToolSpecs',
     'nextWorkAt',
+    'runMemoryTool',
     'readAttachment',
   ],
   ...['readBranches', 'readRegister', 'readSettings', 'runDueWork', 'titleSession'],

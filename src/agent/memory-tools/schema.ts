@@ -1,4 +1,5 @@
 import type { Json } from '../../ports/message.ts'
+import type { InputSchema } from './memory-tool.ts'
 
 type Schema = { readonly [key: string]: Json }
 
@@ -9,16 +10,23 @@ type Schema = { readonly [key: string]: Json }
 export function object(
   properties: { readonly [name: string]: Schema },
   required = Object.keys(properties),
-): Schema {
+): InputSchema {
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
 /** A text of at least one character. */
-export function text(maxLength: number, description?: string): Schema {
-  return { type: 'string', minLength: 1, maxLength, ...(description !== undefined && { description }) }
+export function text(maxLength: number): Schema {
+  return { type: 'string', minLength: 1, maxLength }
 }
 
 /** Id of a fact. */
-export function factId(description: string): Schema {
-  return text(200, description)
+export const factId: Schema = text(200)
+
+/**
+ * What a model is shown of a schema: each field and its type. Limits cost tokens in every request,
+ * and are rarely met; where one is, the error says so.
+ */
+export function shownOf({ properties, ...schema }: InputSchema): InputSchema {
+  const shown = Object.entries(properties).map(([name, { type }]) => [name, { type }])
+  return { ...schema, properties: Object.fromEntries(shown) }
 }

@@ -1,5 +1,5 @@
 import type { ToolSet } from 'ai'
-import { type MemoryToolsOptions, memoryToolSpecs, runMemoryTool } from '../../agent/memory-tools.ts'
+import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../../agent/memory-tools.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { Json } from '../../ports/message.ts'
 import { toToolSet } from './tools.ts'
@@ -10,7 +10,7 @@ import { toToolSet } from './tools.ts'
  * remembers has the trust of what the session's round holds. There, results of the SDK's tools have
  * the trust `tool`.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ * @throws ERR_INVALID_ARGUMENT (a name is that of no tool)
  * @example
  * ```ts
  * import { memoryLoop, memoryToolSet } from 'plimsoll/ai-sdk'
@@ -19,13 +19,13 @@ import { toToolSet } from './tools.ts'
  * const result = streamText({ model, tools, stopWhen: isStepCount(20), ...(await memoryLoop(session, { tools, messages })) })
  * ```
  */
-export function memoryToolSet(session: Session, options: MemoryToolsOptions = {}): ToolSet {
+export function memoryToolSet(session: Session, names?: readonly MemoryToolName[]): ToolSet {
   return toToolSet(
-    memoryToolSpecs(session, options).map((spec) => ({
+    memoryToolSpecs(session, names).map((spec) => ({
       ...spec,
       execute: async (input: Json, { toolCallId }: { readonly toolCallId: string }): Promise<Json> => {
         const call = { id: toolCallId, name: spec.name, input }
-        const { output, isError = false } = await runMemoryTool(session, call, options)
+        const { output, isError = false } = await runMemoryTool(session, call, names)
         // The SDK makes an error result of it.
         if (isError) throw new Error(String(output))
         return output

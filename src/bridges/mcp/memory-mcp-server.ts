@@ -77,7 +77,7 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
     this.#session = session
     this.#options = options
     this.#newId = options.newId ?? (() => crypto.randomUUID())
-    this.#tools = toolList(memoryToolSpecs(session, only ? { only } : {}))
+    this.#tools = toolList(memoryToolSpecs(session, only))
     this.fallbackRequestHandler = async (request) => {
       try {
         return await this.#answer(request)
@@ -131,7 +131,7 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
       name: given.name.slice(0, LONGEST_NAME),
       input: (given.arguments ?? {}) as Json,
     }
-    const { output, isError = false } = await runMemoryTool(this.#session, call, this.#options)
+    const { output, isError = false } = await runMemoryTool(this.#session, call, this.#options.only)
     return { content: [{ type: 'text', text: asText(output) }], isError }
   }
 

@@ -1,5 +1,5 @@
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
-import type { MemoryToolName } from '../../agent/memory-tools.ts'
+import type { CalledName } from '../../agent/memory-tools.ts'
 import type { ToolSpec } from '../../ports/message.ts'
 
 type Note = Pick<Required<ToolAnnotations>, 'readOnlyHint' | 'destructiveHint' | 'idempotentHint'> & {
@@ -15,7 +15,7 @@ const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true
 const REMOVES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
 
 /** What a client may go by when it asks its user before a call. */
-const NOTES: { readonly [name in MemoryToolName]: Note } = {
+const NOTES: { readonly [name in CalledName]: Note } = {
   memory_finding: { title: 'Remember a finding', ...ADDS },
   memory_blocker: { title: 'Remember or resolve a blocker', ...ADDS },
   memory_correction: { title: 'Remember a correction', ...ADDS },
@@ -31,7 +31,7 @@ const NOTES: { readonly [name in MemoryToolName]: Note } = {
 /** The memory's tools as MCP lists them. They reach nothing but this memory. */
 export function toolList(specs: readonly ToolSpec[]): Tool[] {
   return specs.map(({ name, description, inputSchema }) => {
-    const { title, ...hints } = NOTES[name as MemoryToolName]
+    const { title, ...hints } = NOTES[name as CalledName]
     return {
       name,
       title,

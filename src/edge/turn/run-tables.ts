@@ -42,7 +42,7 @@ export interface RunEnd {
  */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_run (place INTEGER PRIMARY KEY, id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
-    status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER)`,
+    status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER, keep INTEGER NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_chunk (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL)`,
 ]
 /**
@@ -73,14 +73,16 @@ export class RunTables {
     return this.#storage.transactionSync(closure)
   }
 
-  insert(run: Pick<RunRow, 'id' | 'key' | 'fingerprint'>): number {
+  /** @param run `keep`: milliseconds for which it is kept after its end */
+  insert(run: Pick<RunRow, 'id' | 'key' | 'fingerprint'> & { readonly keep: number }): number {
     const place = (this.newest()?.place ?? 0) + 1
     this.#all(
-      `INSERT INTO plimsoll_edge_run (place, id, key, fingerprint, status) VALUES (?, ?, ?, ?, 'running')`,
+      `INSERT INTO plimsoll_edge_run (place, id, key, fingerprint, status, keep) VALUES (?, ?, ?, ?, 'running', ?)`,
       place,
       run.id,
       run.key,
       run.fingerprint,
+      run.keep,
     )
     return place
   }
@@ -112,13 +114,14 @@ export class RunTables {
     return this.#runs(`WHERE status = 'running'`)
   }
 
-  endedUntil(time: number): RunRow[] {
-    return this.#runs('WHERE ended <= ?', time)
+  /** Runs that are kept no longer than until a time. */
+  dueUntil(time: number): RunRow[] {
+    return this.#runs('WHERE ended + keep <= ?', time)
   }
 
-  /** When the first of the runs ended that are kept, Unix milliseconds. */
-  firstEnd(): number | undefined {
-    const [row] = this.#all('SELECT MIN(ended) AS first FROM plimsoll_edge_run')
+  /** Until when the first of the ended runs is kept, Unix milliseconds. */
+  firstDue(): number | undefined {
+    const [row] = this.#all('SELECT MIN(ended + keep) AS first FROM plimsoll_edge_run')
     return (row?.first as number | null) ?? undefined
   }
 

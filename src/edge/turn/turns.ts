@@ -12,8 +12,9 @@ import { Turn } from './turn.ts'
 import type { RunStream, TurnsOptions } from './turns-options.ts'
 import { startOf, uiEncoder } from './ui/encoder.ts'
 
-/** Milliseconds for which an ended run can be read again. */
+/** Milliseconds for which an ended run can be read again, and one under an `Idempotency-Key`. */
 const KEEP_MS = 60 * 60_000
+const KEEP_NAMED_MS = 24 * KEEP_MS
 /**
  * An object that nobody calls is evicted after 70 to 140 seconds, whatever it waits for; an alarm
  * is a call.
@@ -167,8 +168,7 @@ export class Turns {
   nextWorkAt(): number | undefined {
     this.#findLost()
     if (this.#live) return this.#beatAt
-    const first = this.#tables.firstEnd()
-    return first === undefined ? undefined : first + KEEP_MS
+    return this.#tables.firstDue()
   }
 
   /**
@@ -180,14 +180,14 @@ export class Turns {
   }
 
   /**
-   * Removes what is kept of runs that ended an hour ago. To be called by an alarm also keeps the
-   * object awake while a run goes on.
+   * Removes what is kept of runs that ended an hour ago, or a day ago where they have an
+   * `Idempotency-Key`. To be called by an alarm also keeps the object awake while a run goes on.
    */
   runDueWork(): void {
     const now = this.#host.now()
     this.#findLost()
     if (this.#live) this.#beatAt = now + BEAT_MS
-    for (const { place } of this.#tables.endedUntil(now - KEEP_MS)) this.#tables.remove(place)
+    for (const { place } of this.#tables.dueUntil(now)) this.#tables.remove(place)
   }
 
   /**
@@ -198,7 +198,7 @@ export class Turns {
     // Of those that nobody works at any more nothing need be said: who could read it is gone with
     // them.
     const lost = this.#live ? [] : this.#tables.running()
-    for (const { place } of [...lost, ...this.#tables.endedUntil(Number.MAX_SAFE_INTEGER)])
+    for (const { place } of [...lost, ...this.#tables.dueUntil(Number.MAX_SAFE_INTEGER)])
       this.#tables.remove(place)
   }
 
@@ -224,7 +224,7 @@ export class Turns {
     const host = this.#host
     const tables = this.#tables
     const id = host.newId()
-    const place = key && tables.insert({ id, ...key })
+    const place = key && tables.insert({ id, ...key, keep: key.isNamed ? KEEP_NAMED_MS : KEEP_MS })
     const onFailure = (error: unknown): void => turn.fail(error)
     const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
     const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)
@@ -304,6 +304,6 @@ export class Turns {
 type Open = () => EdgeSession | Promise<EdgeSession>
 
 /** The same, without the hashes of what was said. */
-function hidden({ key, fingerprint, among }: RequestKey, { hide }: ObjectSeal): RequestKey {
-  return { key: hide(key), fingerprint: hide(fingerprint), among }
+function hidden({ key, fingerprint, ...rest }: RequestKey, { hide }: ObjectSeal): RequestKey {
+  return { ...rest, key: hide(key), fingerprint: hide(fingerprint) }
 }

@@ -9,7 +9,7 @@ import {
   type Store,
   scriptedModel,
 } from '../../../src/index.ts'
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
+import { type FullSession, memoryWith } from '../../contract/full-memory.ts'
 import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
 
 const STEPS = 60
@@ -30,7 +30,7 @@ const walk =
   }
 
 function compacting(store: Store, model: ScriptedModel, ahead: number | false = false): FullSession {
-  return fullMemory({ store, budget: BUDGET, compaction: { model, ahead } }).session({
+  return memoryWith(['compaction'], { store, budget: BUDGET, compaction: { model, ahead } }).session({
     userId: 'ada',
     sessionId: 'trip',
   })

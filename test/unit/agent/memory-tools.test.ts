@@ -1,12 +1,12 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { toAISDK } from '../../../src/bridges/ai-sdk/index.ts'
+import { memoryToolSet, toAISDK } from '../../../src/bridges/ai-sdk/index.ts'
 import {
   type AgentTool,
   charsPerToken,
   defaultCounter,
   type Json,
   lintRequest,
-  type MemoryToolName,
   mapStore,
   memoryToolSpecs,
   memoryTools,
@@ -14,6 +14,7 @@ import {
   runMemoryTool,
   scriptedModel,
   sessionStartGuide,
+  type ToolSpec,
   type Trust,
   toAnthropic,
   toOpenAI,
@@ -23,7 +24,7 @@ import { type FullMemory, type FullSession, fullMemory } from '../../contract/fu
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, tool } from './support.ts'
 
-const NAMES: readonly MemoryToolName[] = [
+const NAMES: readonly string[] = [
   'memory_finding',
   'memory_blocker',
   'memory_correction',
@@ -54,7 +55,7 @@ function home(options: object = {}): Home {
 }
 
 /** What a tool says to one call. */
-async function ask(session: FullSession, name: MemoryToolName, input: Json, id = 'c'): Promise<string> {
+async function ask(session: FullSession, name: string, input: Json, id = 'c'): Promise<string> {
   return String((await runMemoryTool(session, { id, name, input })).output)
 }
 
@@ -75,12 +76,14 @@ describe('the memory tools', () => {
 
   it('can be chosen, but not made up', async () => {
     const { session } = home()
-    const only = ['skill_load', 'memory_finding'] as const
-    expect(memoryTools(session, { only }).map(({ name }) => name)).toEqual(['memory_finding', 'skill_load'])
-    expect(memoryToolSpecs(session, { only })).toHaveLength(2)
-    expect(() => memoryTools(session, { only: ['memory_promote' as never] })).toThrow(/only.*memory_promote/)
+    const names = ['skill_load', 'finding'] as const
+    expect(memoryTools(session, names).map(({ name }) => name)).toEqual(['memory_finding', 'skill_load'])
+    expect(memoryToolSpecs(session, names)).toHaveLength(2)
+    expect(() => memoryTools(session, ['promote' as never])).toThrow(/names.*promote/)
+    for (const take of [memoryTools, memoryToolSpecs, memoryToolSet])
+      expect(() => take(session, { only: names } as never)).toThrow(/names must be a list/)
     expect(
-      await runMemoryTool(session, { id: 'c', name: 'memory_forget', input: { id: 'x' } }, { only }),
+      await runMemoryTool(session, { id: 'c', name: 'memory_forget', input: { id: 'x' } }, names),
     ).toEqual({
       type: 'tool-result',
       callId: 'c',
@@ -96,6 +99,19 @@ describe('the memory tools', () => {
     }
   })
 
+  it('take at most 650 tokens of a request, all ten, and the three of notes at most 220', () => {
+    const tokensOf = (specs: readonly ToolSpec[]): number => {
+      const functions = specs.map(({ name, description, inputSchema: parameters }) => ({
+        type: 'function',
+        function: { name, description, parameters },
+      }))
+      return countTokens(JSON.stringify(functions))
+    }
+    const { session } = home()
+    expect(tokensOf(memoryToolSpecs(session))).toBeLessThanOrEqual(650)
+    expect(tokensOf(memoryToolSpecs(session, ['finding', 'blocker', 'correction']))).toBeLessThanOrEqual(220)
+  })
+
   it('are taken by every provider, in requests that lint', async () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Hi.' })
@@ -108,13 +124,13 @@ describe('the memory tools', () => {
     expect(anthropic.tools?.map(({ name }) => name)).toEqual(NAMES)
     expect(toAISDK(context).messages).toHaveLength(1)
     const tokens = context.receipt.sections.find(({ name }) => name === 'tools')?.tokens
-    expect(tokens).toBeLessThan(2_000)
+    expect(tokens).toBeLessThan(1_000)
   })
 
   it('answer arguments that do not fit with an error, and do nothing', async () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Hi.' })
-    const wrong: readonly (readonly [MemoryToolName, Json])[] = [
+    const wrong: readonly (readonly [string, Json])[] = [
       ['memory_finding', { text: '' }],
       ['memory_finding', { text: 'x'.repeat(601) }],
       ['memory_finding', { text: 'x', pinned: true }],
@@ -451,7 +467,7 @@ describe('memory_recall', () => {
       input: 'Where?',
       model,
       session,
-      tools: memoryTools(session, { only: ['memory_recall'] }),
+      tools: memoryTools(session, ['recall']),
     })
     const result = model.requests[1]?.blocks.find(({ from, role }) => role === 'tool' && from.length > 0)
     expect(result).toMatchObject({ rule: 'verbatim', trust: 'web' })

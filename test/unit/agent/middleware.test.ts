@@ -9,6 +9,7 @@ import {
   type Hooks,
   type Middleware,
   mapStore,
+  type Proposal,
   type RunAgentOptions,
   runAgent,
   type Script,
@@ -282,6 +283,22 @@ describe('standardMiddleware', () => {
   })
 })
 
+describe('a proposal', () => {
+  it('that is unknown is the failure of its middleware, and nothing of it holds', async () => {
+    const model = scriptedModel(['Done.'])
+    const propose = (proposal: object): Middleware => ({
+      name: 'own',
+      order: 1,
+      kind: 'enricher',
+      start: () => ({ beforeModelCall: () => proposal as Proposal }),
+    })
+    const running = run({ model, middleware: [propose({ nudge: 'Go on.', messages: [] })] })
+    await running
+    expect(tails(model)).toEqual([''])
+    expect(failuresIn(await eventsOf(running))).toEqual(['own beforeModelCall'])
+  })
+})
+
 describe('observability', () => {
   it('times and counts each call, a failed one too', async () => {
     const records: CallRecord[] = []
@@ -297,7 +314,7 @@ describe('observability', () => {
         middleware: standardMiddleware({ observability: { sink: (record) => void records.push(record) } }),
       }),
     ).rejects.toThrow('down')
-    expect(records.map(({ type, count, ms, status }) => [type, count, ms, status])).toEqual([
+    expect(records.map(({ type, count, start, end, status }) => [type, count, end - start, status])).toEqual([
       ['model', 1, 0, 'ok'],
       ['tool', 1, 5, 'ok'],
       ['model', 2, 0, 'ok'],
@@ -388,62 +405,5 @@ describe('fact sheet', () => {
     expect(
       await run({ middleware: [factSheet({ facts: () => Promise.reject(new Error('no')) })] }),
     ).toMatchObject({ reason: 'answer' })
-  })
-})
-
-describe('progress', () => {
-  const stuckIn = async (script: Script, tools = [echo], options = {}) => {
-    const model = scriptedModel(script)
-    const result = await run({ model, tools, middleware: standardMiddleware({ progress: options }) })
-    return { result, nudged: tails(model).map((tail) => tail !== '') }
-  }
-
-  it('notices the same call, tells twice and then stops', async () => {
-    const { result, nudged } = await stuckIn(({ call: step }) => ({
-      calls: [call('echo', step % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 })],
-    }))
-    expect(nudged).toEqual([false, false, false, true, true])
-    expect(result).toMatchObject({
-      reason: 'stopped',
-      stoppedBy: 'progress',
-      detail: 'stuck: the same call 3 times or more: echo',
-    })
-  })
-
-  it('notices the same error of a tool', async () => {
-    const failing = tool('echo', () => {
-      throw new Error('no such file')
-    })
-    const { result } = await stuckIn(
-      ({ call: step }) => ({ calls: [call('echo', { path: `/file_${step}` })] }),
-      [failing],
-    )
-    expect(result.detail).toBe('stuck: the same error of echo 3 times or more')
-  })
-
-  it('notices steps that bring no new name', async () => {
-    const { result, nudged } = await stuckIn(({ call: step }) => ({ calls: [call('echo', { n: step })] }))
-    expect(nudged).toEqual([false, false, false, false, false, true, true])
-    expect(result.detail).toBe('stuck: 7 steps brought nothing new')
-  })
-
-  it('counts its nudges from the start after a step that got on', async () => {
-    const inputs = [1, 1, 1, 'a_new', 1, 'b_new', 1, 'c_new', 'd_new'].map((value) => ({
-      calls: [call('echo', { v: value })],
-    }))
-    const { result, nudged } = await stuckIn([...inputs, 'Done.'])
-    expect(result.reason).toBe('answer')
-    expect(nudged.filter(Boolean)).toHaveLength(3)
-  })
-
-  it('leaves a run alone that gets on', async () => {
-    const { result, nudged } = await stuckIn(calling(12))
-    expect(result.reason).toBe('answer')
-    expect(nudged).not.toContain(true)
-  })
-
-  it('has thresholds that can be set', async () => {
-    const { result } = await stuckIn(() => ({ calls: [call('echo')] }), [echo], { sameCall: 2, nudges: 0 })
-    expect(result).toMatchObject({ steps: 2, detail: 'stuck: the same call 2 times or more: echo' })
   })
 })

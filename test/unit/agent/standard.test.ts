@@ -6,14 +6,12 @@ import { factSheet } from '../../../src/agent/fact-sheet.ts'
 import { memoryTools } from '../../../src/agent/memory-tools.ts'
 import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
-import { type ProgressOptions, progress } from '../../../src/agent/progress.ts'
-import type { Json } from '../../../src/index.ts'
 import type { FullSession } from '../../contract/full-memory.ts'
 import { open } from './support.ts'
 
 const signal = new AbortController().signal
 const usage = { predicted: { input: 0, cached: 0 }, reported: { cached: 0, uncached: 0, output: 0 } }
-const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now })
+const start = ({ start }: Middleware, now = (): number => 0): Hooks => start({ now, newId: () => 'run-1' })
 const ask = async (
   { beforeModelCall }: Hooks,
   step = 1,
@@ -34,88 +32,23 @@ describe('budget', () => {
     }
   })
 
+  it('counts the run’s own calls where it is not told how: what was reported, or else predicted', async () => {
+    const hooks = start(budget({ limit: 100 }))
+    const askWith = (input: number, cached: number, uncached: number, output: number) =>
+      hooks.beforeModelCall?.({
+        step: 1,
+        usage: { predicted: { input, cached: 0 }, reported: { cached, uncached, output } },
+        signal,
+      })
+    expect(await askWith(99, 0, 0, 0)).toMatchObject({ nudge: expect.stringContaining('(99 of 100)') })
+    expect(await askWith(50, 40, 30, 29)).toBeUndefined()
+    expect(await askWith(50, 40, 30, 30)).toEqual({ stop: { reason: 'budget' } })
+    expect(await askWith(100, 0, 0, 0)).toEqual({ stop: { reason: 'budget' } })
+  })
+
   it('never says that more is used than is', async () => {
     const hooks = start(budget({ limit: 1_000, getTokensUsed: () => 899 }))
     expect((await ask(hooks))?.nudge).toMatch(/^89 % of the token budget is used \(899 of 1000\)/)
-  })
-})
-
-describe('progress', () => {
-  /** One step for each list of calls; what is said before the step after it. */
-  const walk = async (
-    options: ProgressOptions,
-    steps: readonly (readonly { name?: string; input?: Json; output?: Json; isError?: boolean }[])[],
-  ): Promise<readonly string[]> => {
-    const hooks = start(progress(options))
-    const said: string[] = []
-    for (const [at, calls] of steps.entries()) {
-      await ask(hooks, at + 1)
-      for (const { name = 'act', input = {}, output = 'fine', isError = false } of calls) {
-        const call: AgentCall = { entry: `${at}`, index: 0, callId: 'a', name, input }
-        await hooks.afterTool?.({ step: at + 1, call, status: 'ok', output, isError, signal })
-      }
-    }
-    const last = await ask(hooks, steps.length + 1)
-    said.push(last?.nudge ?? last?.stop?.reason ?? '')
-    return said
-  }
-  const patient = { sameCall: 99, sameError: 99, stale: 99 }
-
-  it('takes the same error for one of the same tool, and an output that reads alike for none', async () => {
-    const failed = (name: string, isError = true) => [{ name, output: 'Error: no', isError }]
-    const options = { ...patient, sameError: 2 }
-    expect(await walk(options, [failed('one'), failed('one')])).toEqual([
-      expect.stringContaining('the same error of one 2 times or more'),
-    ])
-    expect(await walk(options, [failed('one'), failed('two')])).toEqual([''])
-    expect(await walk(options, [failed('one', false), failed('one', false)])).toEqual([''])
-  })
-
-  it('takes the same call for one of the same tool', async () => {
-    const options = { ...patient, sameCall: 2 }
-    const named = (name: string) => [{ name, input: { a: 1 } }]
-    expect(await walk(options, [named('one'), named('two')])).toEqual([''])
-    expect(await walk(options, [named('one'), named('one')])).toEqual([
-      expect.stringContaining('the same call 2 times or more: one'),
-    ])
-  })
-
-  it('tells what it saw first of several', async () => {
-    const both = { name: 'one', output: 'Error: no', isError: true }
-    const [said] = await walk({ ...patient, sameCall: 2, sameError: 2 }, [
-      [both],
-      [both, { ...both, name: 'two' }],
-    ])
-    expect(said).toContain('the same call 2 times or more: one')
-    const calls = [{ name: 'one' }, { name: 'two' }]
-    expect((await walk({ ...patient, sameCall: 2 }, [calls, calls]))[0]).toContain('2 times or more: one')
-    const [other] = await walk({ ...patient, sameError: 1 }, [[both, { ...both, name: 'two' }]])
-    expect(other).toContain('the same error of one')
-  })
-
-  it('finds new names in arguments as well as in results', async () => {
-    for (const one of ['input', 'output'] as const) {
-      const steps = ['/a/first.txt', '/a/second.txt', '/a/third.txt'].map((path) => [{ [one]: { path } }])
-      expect(await walk({ ...patient, stale: 1 }, steps)).toEqual([''])
-    }
-  })
-
-  it('does not take a step for one that got on because it was not stuck', async () => {
-    const hooks = start(progress({ ...patient, sameCall: 2, nudges: 1 }))
-    const said: unknown[] = []
-    for (const [at, input] of [1, 1, 2, 2].entries()) {
-      said.push(await ask(hooks, at + 1))
-      const call: AgentCall = { entry: `${at}`, index: 0, callId: 'a', name: 'act', input }
-      await hooks.afterTool?.({ step: at + 1, call, status: 'ok', output: null, isError: false, signal })
-    }
-    said.push(await ask(hooks, 5))
-    expect(said.map((one) => Object.keys(one ?? {}).join())).toEqual(['', '', 'nudge', '', 'stop'])
-  })
-
-  it('refuses thresholds that are none', () => {
-    for (const name of ['sameCall', 'sameError', 'stale', 'nudges'])
-      for (const value of name === 'nudges' ? [-1, 0.5] : [0, -1, 0.5])
-        expect(() => progress({ [name]: value })).toThrow(invalid(name))
   })
 })
 
@@ -185,6 +118,10 @@ describe('context filter', () => {
     expect(await ask(hooks, 2)).toEqual({ limits: { window: { max: { rounds: 0 } } } })
     expect(await ask(hooks, 3)).toEqual({ limits: { window: { max: { rounds: 3 } }, toolOutput } })
     expect(await ask(start(contextFilter()))).toBeUndefined()
+    expect(await ask(start(contextFilter({ rounds: 4, keep: 4 })))).toEqual({
+      limits: { window: { max: { rounds: 4 }, keep: { rounds: 4 } } },
+    })
+    expect(() => contextFilter({ keep: 4 })).toThrow(invalid('keep'))
   })
 })
 
@@ -208,7 +145,12 @@ describe('observability', () => {
     }
     for (const one of calls)
       await hooks.afterTool?.({ step: 1, call: one, status: 'ok', output: 1, isError: false, signal })
-    expect(records.map(({ ms }) => ms)).toEqual([30, 20, 10])
+    expect(records.map(({ start, end }) => [start, end])).toEqual([
+      [100, 130],
+      [110, 130],
+      [120, 130],
+    ])
+    expect(new Set(records.map(({ spanId }) => spanId)).size).toBe(3)
   })
 
   it('takes no time for a call that nobody saw begin, or not again', async () => {
@@ -226,7 +168,7 @@ describe('observability', () => {
         isError: false,
         signal,
       })
-    expect(records.map(({ ms }) => ms)).toEqual([10, 0])
+    expect(records.map(({ start, end }) => end - start)).toEqual([10, 0])
   })
 
   it('tells what a call took, and is awaited', async () => {
@@ -242,10 +184,45 @@ describe('observability', () => {
     await hooks.afterModelCall?.({ step: 1, usage, signal, status: 'ok', call: spent } as never)
     expect(ended).toBe(true)
     await hooks.afterModelCall?.({ step: 2, usage, signal, status: 'failed', error: 1 })
-    expect(records).toEqual([
-      { type: 'model', step: 1, count: 1, ms: 0, status: 'ok', usage: spent },
-      { type: 'model', step: 2, count: 2, ms: 0, status: 'failed' },
+    expect(records).toMatchObject([
+      { type: 'model', step: 1, count: 1, status: 'ok', usage: spent },
+      { type: 'model', step: 2, count: 2, status: 'failed' },
     ])
+  })
+
+  it('gives spans of one trace: a tool call is a child of the model call that asked for it', async () => {
+    const recordsOf = async (id: string): Promise<readonly CallRecord[]> => {
+      const records: CallRecord[] = []
+      const { start } = observability({ sink: (record) => void records.push(record) })
+      const hooks = start({ now: () => 5, newId: () => id })
+      for (const step of [1, 2]) {
+        const end = { step, usage, signal, status: 'failed', error: 1 } as const
+        await hooks.afterModelCall?.(end)
+        const ended = {
+          step,
+          call: call(`${step}`, 0),
+          status: 'ok',
+          output: 1,
+          isError: false,
+          signal,
+        } as const
+        await hooks.afterTool?.(ended)
+      }
+      return records
+    }
+    const records = await recordsOf('one')
+    const [first, tool, second] = records
+    expect(records.every(({ traceId }) => traceId === first?.traceId)).toBe(true)
+    expect(first).toMatchObject({
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      spanId: expect.stringMatching(/^[0-9a-f]{16}$/),
+      parentId: second?.parentId,
+      start: 5,
+      end: 5,
+    })
+    expect(tool?.parentId).toBe(first?.spanId)
+    expect(new Set(records.map(({ spanId }) => spanId)).size).toBe(4)
+    expect((await recordsOf('two'))[0]?.traceId).not.toBe(first?.traceId)
   })
 
   it('watches nothing where nobody listens', () => {
@@ -255,7 +232,7 @@ describe('observability', () => {
 
 describe('memoryTools', () => {
   const session = open()
-  const [read] = memoryTools(session, { only: ['memory_read_source'] })
+  const [read] = memoryTools(session, ['read_source'])
   const page = (input: object): unknown => read?.execute(input, { callId: 'a', signal })
 
   it('says which page it gives, and where to go on, if there is more', async () => {
@@ -275,7 +252,7 @@ describe('memoryTools', () => {
     expect(read?.inputSchema).toMatchObject({
       required: ['reference'],
       additionalProperties: false,
-      properties: { reference: { type: 'string' }, offset: { type: 'integer', minimum: 0 } },
+      properties: { reference: { type: 'string' }, offset: { type: 'integer' } },
     })
   })
 })

@@ -10,7 +10,7 @@ import {
   type FullMemory,
   type FullMemoryOptions,
   type FullSession,
-  fullMemory,
+  memoryWith,
 } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { CANARY, readEverything } from '../../everywhere/governance.ts'
@@ -30,7 +30,7 @@ function open(
   time: Time = { now: 1_000 * DAY },
   options: Partial<FullMemoryOptions> = {},
 ) {
-  const memory = fullMemory({
+  const memory = memoryWith(['facts', 'checkpoint', 'retention'], {
     store,
     budget: 2_000,
     counter: charsPerToken(4),

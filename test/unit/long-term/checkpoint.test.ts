@@ -9,7 +9,7 @@ import {
 } from '../../../src/index.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
+import { type FullMemoryOptions, type FullSession, memoryWith } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
 interface Progress {
@@ -21,7 +21,9 @@ const setUp = <State = unknown>(
   checkpoint?: FullMemoryOptions<State>['checkpoint'],
   store: Store = mapStore(),
 ): FullSession<State> =>
-  fullMemory<State>({ store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({ userId: 'ada' })
+  memoryWith<State>(['checkpoint'], { store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({
+    userId: 'ada',
+  })
 
 /**
  * As a library of schemas would make it: `done` must be a list of texts; a missing one is filled
@@ -155,7 +157,7 @@ describe('a checkpoint', () => {
 
   it('belongs to one session, and lists it', async () => {
     const store = mapStore()
-    const memory = fullMemory({ store, budget: 16_000 })
+    const memory = memoryWith(['checkpoint'], { store, budget: 16_000 })
     await memory.session({ userId: 'ada', sessionId: 'one' }).checkpoint.set(1)
     expect((await memory.session({ userId: 'ada', sessionId: 'other' }).checkpoint.get()).value).toBe(
       undefined,
@@ -211,8 +213,8 @@ describe('a checkpoint with a schema', () => {
   it('takes nothing else for a schema', () => {
     for (const wrong of [null, {}, { '~standard': {} }, () => true])
       expect(() => setUp({ schema: wrong as never })).toThrow('checkpoint: schema must be a Standard Schema')
-    expect(() => fullMemory({ store: mapStore(), budget: 1_000, checkpoint: 7 as never })).toThrow(
-      'checkpoint: options must be an object',
-    )
+    expect(() =>
+      memoryWith(['checkpoint'], { store: mapStore(), budget: 1_000, checkpoint: 7 as never }),
+    ).toThrow('checkpoint: options must be an object')
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { charsPerToken, mapStore, type Store } from '../../../src/index.ts'
-import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
+import { type FullSession, memoryWith } from '../../contract/full-memory.ts'
 import { DAY, entryOf, fact, NOON, put } from '../support/starts.ts'
 
 const ADA = { userId: 'ada' }
@@ -44,7 +44,7 @@ class Noted {
 }
 
 function open(store: Store, clock = { now: NOON }): FullSession {
-  const memory = fullMemory({ store, budget: 16_000, counter: COUNTER, clock: () => clock.now })
+  const memory = memoryWith(['facts'], { store, budget: 16_000, counter: COUNTER, clock: () => clock.now })
   return memory.session({ ...ADA, sessionId: 'trip' })
 }
 
@@ -124,7 +124,7 @@ test('where nothing changed, no fact is counted again', async () => {
       return Math.ceil(text.length / 4)
     },
   }
-  const memory = fullMemory({ store: mapStore(), budget: 16_000, counter })
+  const memory = memoryWith(['facts'], { store: mapStore(), budget: 16_000, counter })
   const session = memory.session({ ...ADA, sessionId: 'trip' })
   await session.append({ role: 'user', content: 'Where to?' })
   for (const [index, word] of ['first', 'second', 'third', 'fourth'].entries()) {

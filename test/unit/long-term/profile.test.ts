@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mapStore, type Profile, type Store } from '../../../src/index.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
+import { memoryWith } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
 const setUp = (store: Store = mapStore()): Profile =>
-  fullMemory({ store, budget: 16_000 }).user({ userId: 'ada' }).profile
+  memoryWith(['profile'], { store, budget: 16_000 }).user({ userId: 'ada' }).profile
 
 describe('a profile', () => {
   it('gives documents back byte for byte, under any name', async () => {

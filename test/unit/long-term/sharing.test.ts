@@ -3,13 +3,13 @@ import { lawChecker } from '../../../src/assert-laws.ts'
 import { charsPerToken, type FactInput, mapStore } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
-import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
+import { type FullMemory, memoryWith } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
 
 const open = (store = mapStore()): FullMemory =>
-  fullMemory({ store, budget: 16_000, counter: charsPerToken(4), laws: lawChecker })
+  memoryWith(['facts'], { store, budget: 16_000, counter: charsPerToken(4), laws: lawChecker })
 const trip = (memory: FullMemory) => memory.session({ ...ADA, sessionId: 'trip' })
 const home = (memory: FullMemory) => memory.session({ ...ADA, sessionId: 'home' })
 const textsOf = async (facts: Promise<readonly { readonly text: string }[]>): Promise<readonly string[]> =>
@@ -34,16 +34,6 @@ describe('what a session hands over to its user', () => {
       expect.arrayContaining(['Never book a flight.', 'Always pay in cash.']),
     )
     expect(await textsOf(trip(memory).facts.list())).toHaveLength(2)
-  })
-
-  it('does not put the words of one trust under the label of a higher one', async () => {
-    const memory = open()
-    const { facts } = memory.user(ADA)
-    await facts.remember({ kind: 'constraint', text: 'Never book any flight in winter.', trust: 'system' })
-    const said = 'Never book any flights in the winter.'
-    await trip(memory).commit({ facts: [{ kind: 'constraint', text: said }] })
-    expect(await facts.list()).toMatchObject([{ text: 'Never book any flight in winter.', trust: 'system' }])
-    expect(await trip(memory).facts.list()).toHaveLength(1)
   })
 
   it('is nothing of a trust below the user’s', async () => {
@@ -74,15 +64,6 @@ describe('what a session hands over to its user', () => {
     await trip(open(store)).context()
     expect(await textsOf(open(store).user(ADA).facts.list())).toHaveLength(2)
     expect(await store.open({ ...ADA, sessionId: 'trip' }).indexed('fact/share')).toHaveLength(0)
-  })
-
-  it('replaces what somebody less trusted said', async () => {
-    const memory = open()
-    const { facts } = memory.user(ADA)
-    await facts.remember({ kind: 'preference', text: 'Seats by the window.' })
-    const said: FactInput = { kind: 'preference', text: 'Seats by the window.', trust: 'system' }
-    await trip(memory).commit({ facts: [said] })
-    expect(await facts.list()).toMatchObject([{ text: 'Seats by the window.', trust: 'system' }])
   })
 
   it('stays forgotten where that was done while it was handed over', async () => {

@@ -5,12 +5,12 @@ import { type LoadedSkills, loadedSkills } from '../../../src/features/skills/lo
 import { mapStore, type Skill, type Skills, type Store, toMarkdown, utf8Bound } from '../../../src/index.ts'
 import { listSession, listSessions } from '../../../src/operations/sessions.ts'
 import { webHost } from '../../../src/platform/web.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
+import { memoryWith } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
 const setUp = (store: Store = mapStore()): Skills =>
-  fullMemory({ store, budget: 16_000, counter: utf8Bound }).user({ userId: 'ada' }).skills
+  memoryWith(['skills'], { store, budget: 16_000, counter: utf8Bound }).user({ userId: 'ada' }).skills
 const skill = (name: string, more: Partial<Skill> = {}): Skill => ({
   name,
   description: `All about ${name}.`,

@@ -6,7 +6,7 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
 import type { DerivedRow, ScopeStore, Store } from '../../../src/ports/store.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
+import { memoryWith } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { user } from '../support/messages.ts'
 
@@ -27,7 +27,7 @@ function noting(id = 'noting'): Stemmer & { readonly seen: string[] } {
 }
 
 const openSession = (store: Store, stemmer: Stemmer = noting()) =>
-  fullMemory({ store, budget: 16_000, recall: { stemmer } }).session(SCOPE)
+  memoryWith(['facts', 'recall'], { store, budget: 16_000, recall: { stemmer } }).session(SCOPE)
 
 /** Each with a word of its own: `word7` is in `m7` alone. */
 const numbered = (from: number, to: number): MessageInput[] =>
@@ -253,7 +253,7 @@ describe('blocks of words', () => {
 
   it('are made of a log that was written without recall, once it is searched', async () => {
     const store = mapStore()
-    const plain = fullMemory({ store, budget: 16_000 }).session(SCOPE)
+    const plain = memoryWith(['facts', 'recall'], { store, budget: 16_000 }).session(SCOPE)
     for (let at = 0; at < 600; at += 100) await plain.append(numbered(at, at + 100))
     const session = openSession(store)
     expect(await found(session, 'word9')).toContain('m9')

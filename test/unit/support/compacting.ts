@@ -10,7 +10,7 @@ import {
   type Store,
   type SummaryMark,
 } from '../../../src/index.ts'
-import { type FullMemoryOptions, type FullSession, fullMemory } from '../../contract/full-memory.ts'
+import { type FullMemoryOptions, type FullSession, memoryWith } from '../../contract/full-memory.ts'
 
 export const scope = { userId: 'ada', sessionId: 'trip' }
 
@@ -55,7 +55,7 @@ export function open(
   options: Partial<Options> = {},
   store: Store = mapStore(),
 ): FullSession {
-  return fullMemory({
+  return memoryWith(['compaction'], {
     budget: { contextWindow: 1_000, maxOutputTokens: 0, margin: 0 },
     counter: charsPerToken(4),
     clock: () => 0,

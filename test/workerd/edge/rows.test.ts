@@ -123,7 +123,8 @@ async function costOf(
 ) {
   const caller = new Caller()
   const session = 'trip'
-  const sessionObject = (sessionId: string) => env.SESSIONS.getByName(objectName({ ...caller.user, sessionId }))
+  const sessionObject = (sessionId: string) =>
+    env.SESSIONS.getByName(objectName({ ...caller.user, sessionId }))
   const stub = sessionObject(session)
   // The demo model, as in development; before the first call, which reads the settings.
   await runInDurableObject(stub, (object) => {
@@ -158,6 +159,14 @@ describe('a call through the whole edge, in rows written and read and in request
       ),
       'append one message': await costOf((caller, path, index) =>
         caller.call('POST', `${path}/messages`, { messages: round(index).slice(0, 1) }),
+      ),
+      'append one message under a key': await costOf((caller, path, index) =>
+        caller.call(
+          'POST',
+          `${path}/messages`,
+          { messages: round(index).slice(0, 1) },
+          { 'Idempotency-Key': `k${index}` },
+        ),
       ),
       'append two messages': await costOf((caller, path, index) =>
         caller.call('POST', `${path}/messages`, { messages: round(index) }),
