@@ -125,6 +125,7 @@ export {
   type Cut,
   type CutPart,
   type Feature,
+  type Hash,
   type HeadPart,
   KERNEL,
   type KernelMemory,

@@ -4,6 +4,7 @@ import type { Scope } from '../ports/op.ts'
 import type { ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
+import { Secret } from './context/secret.ts'
 import { KERNEL, type KernelSession, type NamedPart, type OnCut } from './feature.ts'
 import { addSession } from './log/add-session.ts'
 import { messagesOf } from './log/fold.ts'
@@ -33,6 +34,7 @@ export function openSession(given: SessionParts): SessionBase {
   const { memory, user, scope, store, onCut, limited } = given
   const { policy } = memory
   const { sessionId } = scope
+  const secret = new Secret(memory.host)
   const listeners = new Set<() => void>()
   /** Lanes of other limits than the memory's, by their names; the one used last is last. */
   const lanes = new Map<string, Lane>()
@@ -43,6 +45,7 @@ export function openSession(given: SessionParts): SessionBase {
   const kernel: KernelSession & { parts: readonly NamedPart[] } = {
     ...given,
     sessionId,
+    secret,
     policy,
     parts: [],
     get lane() {
@@ -109,7 +112,7 @@ export function openSession(given: SessionParts): SessionBase {
   const laneBy = (policy: Policy): Lane => {
     const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])
     if (onCut) cuts.push({ name: 'onCut', after: onCut })
-    return new Lane({ ...given, user: user.store, policy, shows, cuts, cover: covers[0]?.cover })
+    return new Lane({ ...given, secret, user: user.store, policy, shows, cuts, cover: covers[0]?.cover })
   }
   const own = laneBy(policy)
   const writer = new Writer(kernel)

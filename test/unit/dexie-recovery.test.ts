@@ -964,6 +964,7 @@ describe('reads', () => {
       'transaction',
       'head.get',
       expect.stringMatching(/^log\./),
+      'register.get',
       'transaction',
       'head.get',
     ])

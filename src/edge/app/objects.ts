@@ -1,5 +1,6 @@
 import { webHost } from '../../platform/web.ts'
 import type { Scope } from '../../ports/op.ts'
+import { isGuest } from '../guest.ts'
 import type { Answer } from '../objects/answer.ts'
 import { objectName } from '../objects/object-name.ts'
 import type { SessionCallInput, SessionCallName } from '../objects/session-calls.ts'
@@ -19,6 +20,16 @@ export function userScope({ tenant, userId }: Principal): Scope {
 
 export function sessionScope(principal: Principal, sessionId: string): SessionScope {
   return { ...userScope(principal), sessionId }
+}
+
+/**
+ * The same, for calls that an operator makes too: an operator reaches what a guest left who was
+ * claimed, and the guest does not. @throws ERR_UNAUTHENTICATED
+ */
+export async function livingScope(settings: AppSettings, principal: Principal): Promise<Scope> {
+  const scope = userScope(principal)
+  if (isGuest(scope)) await onUser(settings, scope, (object) => object.checkLiving(scope))
+  return scope
 }
 
 /**

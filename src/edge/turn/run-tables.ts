@@ -1,3 +1,4 @@
+import { hashText } from '../../kernel/text/hash.ts'
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
 import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
@@ -44,6 +45,7 @@ const SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_run (place INTEGER PRIMARY KEY, id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
     status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER, keep INTEGER NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_chunk (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS plimsoll_edge_run_secret (secret TEXT NOT NULL)`,
 ]
 /**
  * Most bytes of one run's stream; with the number of runs that leaves, all numbers are exact in
@@ -98,6 +100,29 @@ export class RunTables {
     )
   }
 
+  /**
+   * What names of runs are hidden by, which may be hashes of what was said. None: there are no
+   * runs.
+   */
+  secret(): string | undefined {
+    const [row] = this.#all('SELECT secret FROM plimsoll_edge_run_secret')
+    return row?.secret as string | undefined
+  }
+
+  keepSecret(secret: string): void {
+    this.#all('INSERT INTO plimsoll_edge_run_secret VALUES (?)', secret)
+  }
+
+  /** From now on other names stand for the same: nobody can try what was hidden. */
+  forgetSecret(): void {
+    this.#all('DELETE FROM plimsoll_edge_run_secret')
+  }
+
+  /** What stands for a name that is only compared. */
+  hide(name: string, secret: string): string {
+    return this.#seal().hide(hashText(name, secret))
+  }
+
   newest(): RunRow | undefined {
     return this.#one('ORDER BY place DESC LIMIT 1')
   }
@@ -130,6 +155,7 @@ export class RunTables {
       const [from, to] = range(place)
       this.#all('DELETE FROM plimsoll_edge_chunk WHERE n >= ? AND n < ?', from, to)
       this.#all('DELETE FROM plimsoll_edge_run WHERE place = ?', place)
+      if (!this.newest()) this.forgetSecret()
     })
   }
 

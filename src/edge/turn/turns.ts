@@ -2,7 +2,6 @@ import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { EdgeSession } from '../features.ts'
-import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
 import { hookedModel } from './hooked-model.ts'
 import type { ChatRequest, RequestKey, TurnOutcome, TurnWork } from './protocol.ts'
 import { type RunRow, RunTables } from './run-tables.ts'
@@ -44,7 +43,6 @@ export class Turns {
   readonly #options: TurnsOptions
   readonly #host: Host
   readonly #tables: RunTables
-  readonly #seal: () => ObjectSeal
   #live: Turn | undefined
   /** Whether there may be rows of runs that go on no more; never while a run goes on. */
   #mayBeLost = true
@@ -60,8 +58,7 @@ export class Turns {
   constructor(options: TurnsOptions) {
     this.#options = options
     this.#host = options.host ?? webHost
-    this.#seal = options.seal ?? (() => NO_SEAL)
-    this.#tables = new RunTables(options.storage, this.#seal)
+    this.#tables = new RunTables(options.storage, options.seal)
   }
 
   /**
@@ -79,9 +76,7 @@ export class Turns {
    * `session.context()`
    */
   async start(request: ChatRequest, session = this.#options.session): Promise<RunStream> {
-    return request.key
-      ? this.#startKept(request, hidden(request.key, this.#seal()), session)
-      : this.#startNext(request, session)
+    return request.key ? this.#startKept(request, request.key, session) : this.#startNext(request, session)
   }
 
   async #startKept(request: ChatRequest, known: RequestKey, session: Open): Promise<RunStream> {
@@ -89,9 +84,11 @@ export class Turns {
     const live = this.#live
     if (live && live.key?.key !== known.key)
       throw new PlimsollError('ERR_CONFLICT', 'chat: another run goes on in this session', { id: live.id })
-    const kept = live ? undefined : this.#keptOf(known)
+    const secret = live ? undefined : this.#tables.secret()
+    const hidden = secret === undefined ? known : this.#hidden(known, secret)
+    const kept = secret === undefined ? undefined : this.#keptOf(hidden)
     const same = live?.key ?? kept
-    if (same && same.fingerprint !== known.fingerprint)
+    if (same && same.fingerprint !== hidden.fingerprint)
       throw new PlimsollError('ERR_CONFLICT', 'chat: the Idempotency-Key was used for another request')
     // Who sent the message that a run goes on with has its parts already.
     const { hasParts } = request
@@ -200,6 +197,21 @@ export class Turns {
     const lost = this.#live ? [] : this.#tables.running()
     for (const { place } of [...lost, ...this.#tables.dueUntil(Number.MAX_SAFE_INTEGER)])
       this.#tables.remove(place)
+    this.#tables.forgetSecret()
+  }
+
+  /** The same, as it is stored: its hashes of what was said cannot be tried. */
+  #hidden({ key, fingerprint, ...rest }: RequestKey, secret = this.#secret()): RequestKey {
+    const hide = (name: string): string => this.#tables.hide(name, secret)
+    return { ...rest, key: hide(key), fingerprint: hide(fingerprint) }
+  }
+
+  #secret(): string {
+    const kept = this.#tables.secret()
+    if (kept !== undefined) return kept
+    const secret = this.#host.newSecret()
+    this.#tables.keepSecret(secret)
+    return secret
   }
 
   /**
@@ -224,7 +236,8 @@ export class Turns {
     const host = this.#host
     const tables = this.#tables
     const id = host.newId()
-    const place = key && tables.insert({ id, ...key, keep: key.isNamed ? KEEP_NAMED_MS : KEEP_MS })
+    const place =
+      key && tables.insert({ id, ...this.#hidden(key), keep: key.isNamed ? KEEP_NAMED_MS : KEEP_MS })
     const onFailure = (error: unknown): void => turn.fail(error)
     const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
     const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)
@@ -302,8 +315,3 @@ export class Turns {
 
 /** Opens the session of a turn. */
 type Open = () => EdgeSession | Promise<EdgeSession>
-
-/** The same, without the hashes of what was said. */
-function hidden({ key, fingerprint, ...rest }: RequestKey, { hide }: ObjectSeal): RequestKey {
-  return { ...rest, key: hide(key), fingerprint: hide(fingerprint) }
-}

@@ -12,7 +12,7 @@ import { writeAudit } from '../audit.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFields } from './check-fact.ts'
 import type { Around, Kept } from './extraction.ts'
-import { FACT } from './fact.ts'
+import { EXTRACT_ID, FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { topOf } from './fact-scopes.ts'
@@ -111,6 +111,13 @@ export class SessionFacts {
     return { fresh, left, errors }
   }
 
+  /** Messages of two sessions may have one id, and what is extracted from them is not the same. */
+  #named(input: FactInput): FactInput {
+    const { id } = isPlainObject(input) ? input : { id: undefined }
+    if (typeof id !== 'string' || !id.startsWith(EXTRACT_ID)) return input
+    return { ...input, id: `${EXTRACT_ID}${hashText(JSON.stringify([this.#session.sessionId, id]))}` }
+  }
+
   /** Messages of the log beside some of it. */
   async around(messages: readonly Message[]): Promise<Around> {
     const { store } = this.#session
@@ -130,7 +137,7 @@ export class SessionFacts {
   /** @returns whether it says something new */
   async #keep(input: FactInput): Promise<boolean> {
     checkFields('remember', '', input)
-    const placed = this.#placed(input)
+    const placed = this.#placed(this.#named(input))
     await this.#refuseTaken(placed, this.#shared)
     if (await this.#shared.says(placed)) return false
     await this.#session.register()

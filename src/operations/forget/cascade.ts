@@ -1,6 +1,7 @@
 import { type AuditInput, writeAudit } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
 import { HEAD_KEY } from '../../kernel/context/head.ts'
+import { commitDeletes } from '../../kernel/context/secret.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { decide, nothingWritten } from '../../kernel/log/decide.ts'
 import { SUMMARY_ID } from '../../kernel/log/message.ts'
@@ -79,7 +80,7 @@ export async function forgetAll(
   const deletes = facts.map((target): Op => ({ kind: 'delete', opId: host.newId(), target }))
   await writeAudit(userStore, host, { ...record, counts: countsOf(found) }, deletes)
   const all = [...targets, ...only, ...shown.own]
-  if (all.length > 0) await store.commit(deletesOf(host, all), decide)
+  if (all.length > 0) await commitDeletes(store, host, [...new Set(all)])
   return { already, found, kept: removed(kept) }
 }
 
@@ -181,7 +182,7 @@ async function removeHeads(
 ): Promise<readonly string[]> {
   try {
     const heads = await headsShowing(other, names)
-    if (heads.length > 0) await other.commit(deletesOf(host, heads), decide)
+    if (heads.length > 0) await commitDeletes(other, host, heads)
     return heads
   } catch (error) {
     if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error

@@ -33,8 +33,13 @@ describe('a session at the edge', () => {
     const messages = [said('m1', 'Hi.'), said('m2', 'Hello.', 'assistant'), said('m3', 'Two seats to Turin.')]
     expect((await post('messages', { messages })).status).toBe(200)
     const context = await contextOf({ tail: 'It is Monday.' })
+    // Hashes are keyed by a secret of the session, which an export has.
+    const lines = await (await caller.fetch('GET', '/v1/me/export')).text()
+    const secret = /"key":"secret".*"value":"([0-9a-f]{64})"/.exec(lines)?.[1] ?? ''
+    expect(JSON.stringify(context)).not.toContain(secret)
     const local = fullMemory({
       store: mapStore(),
+      newSecret: () => secret,
       budget: 16_000,
       compaction: {},
       facts: { extract: extractFacts },
@@ -98,7 +103,14 @@ describe('a session at the edge', () => {
       const there = await other.caller.call(method, `/v1/sessions/${other.session}/${path}`, body)
       expect(here.status).toBe(200)
       expect(Object.keys(here.body)).toEqual(Object.keys(there.body))
-      if (path.startsWith('start') || path === 'facts') expect(here.body).toEqual(there.body)
+      if (path === 'facts') expect(here.body).toEqual(there.body)
+      // Etags are keyed by each session's secret.
+      if (path.startsWith('start')) {
+        expect({ ...here.body, etag: '' }).toEqual({ ...there.body, etag: '' })
+        await evictDurableObject(object())
+        const again = await caller.call(method, `/v1/sessions/${session}/${path}`)
+        expect(again.body).toEqual(here.body)
+      }
       await evictDurableObject(object())
     }
     const before = await caller.call('POST', `/v1/sessions/${session}/context`, {})
