@@ -45,8 +45,6 @@ export const userCalls = {
   ): Promise<Answer> => {
     const { profile } = using(user, 'profile')
     const version = await whereTrue({
-      operation: 'profile',
-      key: name,
       condition,
       read: async () => (await profile.get(name))?.version ?? null,
       write: (bound) => profile.set(name, text, writing(bound, opId)),
@@ -61,8 +59,6 @@ export const userCalls = {
   ): Promise<Answer> => {
     const { profile } = using(user, 'profile')
     await whereTrue({
-      operation: 'profile',
-      key: name,
       condition,
       read: async () => (await profile.get(name))?.version ?? null,
       write: (bound) => profile.delete(name, writing(bound, opId)),
@@ -91,8 +87,6 @@ export const userCalls = {
     const { skills } = using(user, 'skills')
     const given = named(name, skill)
     const version = await whereTrue({
-      operation: 'skills',
-      key: name,
       condition,
       read: async () => (await skills.get(name))?.version ?? null,
       write: (bound) => skills.set(given, writing(bound, opId)),
@@ -107,8 +101,6 @@ export const userCalls = {
   ): Promise<Answer> => {
     const { skills } = using(user, 'skills')
     await whereTrue({
-      operation: 'skills',
-      key: name,
       condition,
       read: async () => (await skills.get(name))?.version ?? null,
       write: (bound) => skills.delete(name, writing(bound, opId)),

@@ -277,6 +277,10 @@ describe('an Idempotency-Key', () => {
     await caller.call('GET', `${at}/facts`)
     const certificate = await keyed('DELETE', `${at}/messages/m1`, undefined, 'f')
     expect(certificate.status).toBe(200)
+    const kept = await runInDurableObject(sessionObject(caller.user, session), (_, { storage: { sql } }) =>
+      sql.exec('SELECT answer FROM plimsoll_edge_answer').toArray(),
+    )
+    expect(kept).toHaveLength(1)
     await caller.call('DELETE', `${at}/facts/f1`)
     for (const stub of [sessionObject(caller.user, session), userObject(caller.user)]) {
       const answers = await runInDurableObject(stub, (_, { storage: { sql } }) =>
