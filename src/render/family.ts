@@ -7,12 +7,12 @@ import type { Context } from '../ports/context.ts'
  * @param isOurs whether a family is one of the renderer's provider.
  */
 export function noteFamily(
-  { receipt }: Context,
+  { receipt }: Partial<Context>,
   provider: string,
   isOurs: (family: string) => boolean,
 ): void {
-  const { family, calibration } = receipt
-  if (family === undefined || calibration !== undefined || isOurs(family)) return
-  const message = `tokens were counted as ${family} does, and the request is for ${provider}, which may count more: use counterFor, or calibrated`
+  // What builds a context by hand need not account for it.
+  if (receipt?.family === undefined || receipt.calibration !== undefined || isOurs(receipt.family)) return
+  const message = `tokens were counted as ${receipt.family} does, and the request is for ${provider}, which may count more: use counterFor, or calibrated`
   receipt.warnings = [{ code: 'counter-family', message }]
 }
