@@ -57,6 +57,7 @@ export { type StandardMiddlewareOptions, standardMiddleware } from './agent/stan
 export { lawChecker } from './assert-laws.ts'
 export { type CalibratedCounter, calibrated, type ReportedUsage } from './counters/calibrated.ts'
 export { defaultCounter } from './counters/default.ts'
+export { type CounterFamily, counterFor, familyOf } from './counters/family.ts'
 export { charsPerToken, utf8Bound } from './counters/simple.ts'
 export { type CreateMemoryOptions, createMemory, type MemoryOptions } from './create-memory.ts'
 export type { Checkpoint } from './features/checkpoint/checkpoint.ts'

@@ -28,8 +28,8 @@ const MOST_UNDER_PERCENT = 10
 const MOST_OVER_PERCENT = 25
 const LEAST_TOTAL = 0.92
 const MOST_TOTAL = 1.08
-const LEAST_ADVERSE = 0.9
-const MOST_DEFAULT_KIB = 1.5
+const LEAST_ADVERSE = 0.98
+const MOST_DEFAULT_KIB = 2
 
 export function goals(measured: Measured): Goal[] {
   return [

@@ -76,6 +76,7 @@ export function calibrated(counter: Counter): CalibratedCounter {
   return {
     id: `calibrated/${counter.id}`,
     kind: 'estimate',
+    ...(counter.family !== undefined && { family: counter.family }),
     count: (text) => counter.count(text),
     ...(counter.message && { message: (message) => counter.message?.(message) ?? 0 }),
     ...(counter.perRequest !== undefined && { perRequest: counter.perRequest }),

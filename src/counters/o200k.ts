@@ -134,6 +134,7 @@ function createO200k(tables: VocabularyTables): O200k {
   return {
     id: 'o200k',
     kind: 'exact',
+    family: 'o200k',
     count: (text) => tokenize(text),
     encode: (text) => {
       const tokens: number[] = []

@@ -197,6 +197,13 @@ export interface Receipt {
     | { readonly id: string; readonly cause: EpochCause; readonly place: number }
     | 'unsaved'
     | 'preview'
+  /** Whose vocabulary the counter counts by; absent where it does not say. */
+  readonly family?: string
+  /**
+   * What the renderer that was called with this context has to say of it: so far, that the counter
+   * is of another family than the model, and nothing is calibrated. Absent where there is nothing.
+   */
+  warnings?: readonly { readonly code: 'counter-family'; readonly message: string }[]
   /** What the counter's counts are multiplied by in this epoch; absent for 1. */
   readonly calibration?: number
   /** What failed open on the way here. */

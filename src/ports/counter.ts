@@ -12,6 +12,11 @@ export interface Counter {
   /** Names the counter and its settings: a lane and a stored count belong to one id. */
   readonly id: string
   readonly kind: 'exact' | 'upper' | 'estimate'
+  /**
+   * Whose vocabulary it counts by, as `o200k` or `claude`: a request that is rendered for another
+   * family gets a warning. Absent: nothing is said.
+   */
+  readonly family?: string
   count(text: string): number
   /**
    * Counts a whole message in place of the default, which is 4 + its texts + for each call the name

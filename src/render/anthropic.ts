@@ -13,6 +13,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../ports/message.ts'
+import { noteFamily } from './family.ts'
 import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
 /** What {@link toAnthropic} gives: spread it into the parameters of `messages.create`. */
@@ -105,6 +106,7 @@ export interface AnthropicOptions {
  * await session.append(parseAnthropicReply(reply))
  */
 export function toAnthropic(context: Context, options: AnthropicOptions = {}): AnthropicRequest {
+  noteFamily(context, 'Anthropic', (family) => family.startsWith('claude'))
   return renderAnthropic(context, options, () => {})
 }
 

@@ -4,6 +4,7 @@ import { fenced } from '../kernel/text/fence.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, OpaquePart, Part, ToolCallPart } from '../ports/message.ts'
+import { noteFamily } from './family.ts'
 import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
 /** What {@link toOpenAI} gives: spread it into the parameters of `chat.completions.create`. */
@@ -78,6 +79,7 @@ export interface OpenAIInputCompletion {
  * await session.append(parseOpenAIReply(completion))
  */
 export function toOpenAI(context: Context): OpenAIRequest {
+  noteFamily(context, 'OpenAI', (family) => !family.startsWith('claude'))
   return renderOpenAI(context, () => {})
 }
 

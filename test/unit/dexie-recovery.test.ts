@@ -998,7 +998,7 @@ describe('reads', () => {
     const before = open(indexedDB)
     const writer = session(before)
     for (let index = 0; index < 60; index++) {
-      await writer.append({ role: 'user', content: `message ${index}`.repeat(5) })
+      await writer.append({ role: 'user', content: `message ${index}`.repeat(9) })
       await writer.context()
     }
     const expected = await writer.context()

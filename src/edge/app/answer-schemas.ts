@@ -46,6 +46,8 @@ const receipt = z
       })
       .optional(),
     epoch: z.union([z.object({ id: z.string(), cause, place: count }), z.enum(['unsaved', 'preview'])]),
+    family: z.string().optional(),
+    warnings: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
     calibration: z.number().optional(),
     failures: z.array(z.object({ part: z.string(), code: z.string(), message: z.string() })),
   })

@@ -73,6 +73,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
     ...(exceeded && { exceeded }),
     ...(account && { summary: account.use(covers) }),
     epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
+    ...(policy.counter.family !== undefined && { family: policy.counter.family }),
     ...(measure.calibration !== 1 && { calibration: measure.calibration }),
     failures,
   }
