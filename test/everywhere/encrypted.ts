@@ -346,7 +346,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const store = open()
       await encrypt(store)
         .open(SCOPE)
-        .commit([append('op-1', ['m1', 'm2']), mark('op-2', 'summary', 's1', { sources: ['m1'] })], decide)
+        .commit([append('op-1', ['m1', 'm2']), mark('op-2', 'summary', 's1', { sources: ['entry:m1'] })], decide)
       const [one, two, three] = (await store.open(SCOPE).entries()).rows as [LogRow, LogRow, LogRow]
       const as = async (...rows: readonly LogRow[]) => {
         const log = (row: LogRow): LogRow => rows.find(({ id }) => id === row.id) ?? row
@@ -362,10 +362,10 @@ export function describeEncrypted(name: string, open: () => Store): void {
     it('takes no row for misplaced that followed another home, where what stood before it in its op is gone', async () => {
       const source = await filled()
       const from = encrypt(source).open(SCOPE)
-      await from.commit([remove('op-4', 'm1')], decide)
+      await from.commit([remove('op-4', 'entry:m1')], decide)
       const log = (await from.changesSince(0)).rows
       const target = open()
-      const what = { log, emptied: ['m1'] } as const
+      const what = { log, emptied: ['entry:m1'] } as const
       await encrypt(target)
         .open(SCOPE)
         .commit(carriers(what), (ops, rows) => followed(ops, rows, what))
@@ -682,11 +682,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       })
       expect(await codeOf(call)).toBe('ERR_INVALID_ARGUMENT')
       expect(await scope.head()).toMatchObject({ seq: 0 })
-      for (const op of [
-        put('op-2', 'encryption/keys', null),
-        mark('op-3', 'rewind', 'encryption/keys'),
-        remove('op-4', 'encryption/keys'),
-      ])
+      for (const op of [put('op-2', 'encryption/keys', null), remove('op-4', 'register:encryption/keys')])
         expect(await codeOf(scope.commit([op], decide))).toBe('ERR_INVALID_ARGUMENT')
     })
 
@@ -851,7 +847,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
 
     it('takes a scope of nothing but deletes for an empty one, however many they are', async () => {
       const store = open()
-      const removes = Array.from({ length: 600 }, (_, at) => remove(`op-${at}`, `gone-${at}`))
+      const removes = Array.from({ length: 600 }, (_, at) => remove(`op-${at}`, `entry:gone-${at}`))
       for (let at = 0; at < removes.length; at += 100)
         await store.open(SCOPE).commit(removes.slice(at, at + 100), decide)
       await encrypt(store)
@@ -948,7 +944,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const encrypted = encrypt(slow)
       const [one, other] = [encrypted.open(SCOPE), encrypted.open(SCOPE)]
       await one.commit([append('op-4', ['m3'])], decide)
-      await store.open(SCOPE).commit([remove('op-5', 'nothing')], decide)
+      await store.open(SCOPE).commit([remove('op-5', 'register:nothing')], decide)
       gate = new Promise((done) => {
         go = done
       })

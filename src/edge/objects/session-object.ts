@@ -269,7 +269,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   ): Promise<Answer> {
     if (!CHANGES.has(name) || isPreview(name, input)) this.#read(scope)
     const home = this.#life.open(scope)
-    this.#answers.check(keyed)
+    const isAnew = isRead(name, input)
+    if (isAnew) this.#answers.check(keyed)
     const changes = CHANGES.has(name) && !isPreview(name, input)
     const takes = changes && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
     const isLasting = name === 'forget' || name === 'forgetMessage'
@@ -278,7 +279,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       isWritten = true
     }
     const answered = await this.#answers.once(
-      isRead(name, input) ? undefined : keyed,
+      isAnew ? undefined : keyed,
       (opId) => this.#call(home, name, input, { ...meta, ...named(opId()) }, wrote),
       { isLasting, isWritten: () => isWritten },
     )

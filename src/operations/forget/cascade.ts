@@ -9,13 +9,10 @@ import { attachmentsIn, sealOp } from '../../kernel/log/seal.ts'
 import type { Removed } from '../../ports/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Op } from '../../ports/op.ts'
+import { idIn, type Name, type Op } from '../../ports/op.ts'
 import { SESSION } from '../../ports/session.ts'
 import { hasBody, type LogRow, PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import { countsOf, type Found, removed } from './certificate.ts'
-
-/** What the names begin with under which a head lists facts of the user's scope. */
-const SHARED = 'user:'
 
 export interface ForgetParts {
   /** The session's scope. */
@@ -61,26 +58,32 @@ export async function forgetAll(
 ): Promise<Forgotten> {
   const { store, userStore, host } = parts
   const live = rows.filter(hasBody)
-  const targets = [...live.map(({ id }) => id), ...own]
+  const targets = [...live.map(({ id }): Name => `entry:${id}`), ...own.map(registerName)]
   const names = await emptiedBy(store, host, targets)
-  const facts = await sharedFrom(userStore, [...rows.map(({ id }) => id), ...names, ...shared])
+  const all = [...rows.map(({ id }): Name => `entry:${id}`), ...names, ...shared.map(registerName)]
+  const facts = await sharedFrom(userStore, all)
   const shown = facts.length > 0 ? await removeShown(parts, facts) : NOTHING
   const { only, kept } = await attachmentsOf(store, live)
-  const factIds = [...names.filter(isFact), ...facts].map((key) => key.slice(FACT.length))
-  const heads = [...names.filter(isHead), ...shown.own]
+  const keys = names.flatMap((name) => idIn('register', name) ?? [])
+  const factIds = [...keys.filter((key) => key.startsWith(FACT)), ...facts].map((key) =>
+    key.slice(FACT.length),
+  )
+  const heads = [...keys.filter((key) => key.startsWith(HEAD_KEY)), ...shown.own]
   const found: Found = {
     messages: removed(live.flatMap(({ id, kind }) => (kind === 'message' ? id : []))),
-    summaries: removed(names.filter((name) => name.startsWith(SUMMARY_ID))),
+    summaries: removed(
+      names.flatMap((name) => idIn('entry', name) ?? []).filter((id) => id.startsWith(SUMMARY_ID)),
+    ),
     facts: removed([...new Set(factIds)]),
     heads: removed([...new Set(heads), ...shown.others]),
     attachments: removed(only),
   }
   const already = Object.values(found).every(({ count }) => count === 0)
   if (already) return { already, found, kept: removed(kept) }
-  const deletes = facts.map((target): Op => ({ kind: 'delete', opId: host.newId(), target }))
+  const deletes = facts.map((key): Op => ({ kind: 'delete', opId: host.newId(), target: registerName(key) }))
   await writeAudit(userStore, host, { ...record, counts: countsOf(found) }, deletes)
-  const all = [...targets, ...only, ...shown.own]
-  if (all.length > 0) await commitDeletes(store, host, [...new Set(all)])
+  const gone = [...targets, ...only.map((id): Name => `attachment:${id}`), ...shown.own.map(registerName)]
+  if (gone.length > 0) await commitDeletes(store, host, [...new Set(gone)])
   return { already, found, kept: removed(kept) }
 }
 
@@ -98,13 +101,9 @@ export function forgetShared(
 }
 
 /** All live names that a delete of these would empty; nothing is written. */
-async function emptiedBy(
-  store: ScopeStore,
-  host: Host,
-  targets: readonly string[],
-): Promise<readonly string[]> {
+async function emptiedBy(store: ScopeStore, host: Host, targets: readonly Name[]): Promise<readonly Name[]> {
   if (targets.length === 0) return []
-  let names: readonly string[] = []
+  let names: readonly Name[] = []
   await store.commit(deletesOf(host, targets), (ops, rows) => {
     const { emptied, results } = decide(ops, rows)
     // Of what is gone already only marks still name their sources.
@@ -114,12 +113,12 @@ async function emptiedBy(
   return names
 }
 
-function deletesOf(host: Host, targets: readonly string[]) {
+function deletesOf(host: Host, targets: readonly Name[]) {
   return [...new Set(targets)].map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
 }
 
 /** Keys of the user's live facts among these names, and of those that derive from any. */
-async function sharedFrom(userStore: ScopeStore, from: readonly string[]): Promise<readonly string[]> {
+async function sharedFrom(userStore: ScopeStore, from: readonly Name[]): Promise<readonly string[]> {
   const { indexed } = await userStore.head()
   if (!indexed) return []
   const rows: Pick<RegisterRow, 'key' | 'sources'>[] = []
@@ -134,9 +133,9 @@ async function sharedFrom(userStore: ScopeStore, from: readonly string[]): Promi
   for (let before = -1; before < found.size; ) {
     before = found.size
     for (const { key, sources = [] } of rows)
-      if (names.has(key) || sources.some((source) => names.has(source))) {
+      if (names.has(registerName(key)) || sources.some((source) => names.has(source))) {
         found.add(key)
-        names.add(key)
+        names.add(registerName(key))
       }
   }
   return [...found]
@@ -159,7 +158,7 @@ async function removeShown(
   { store, sessionId, userStore, open, host }: ForgetParts,
   facts: readonly string[],
 ): Promise<Shown> {
-  const names = new Set(facts.map((key) => SHARED + key))
+  const names = new Set(facts.map((key): Name => `user:${key}`))
   const own = await headsShowing(store, names)
   const others: string[] = []
   for (let after: string | undefined; ; ) {
@@ -178,11 +177,11 @@ async function removeShown(
 async function removeHeads(
   other: ScopeStore,
   host: Host,
-  names: ReadonlySet<string>,
+  names: ReadonlySet<Name>,
 ): Promise<readonly string[]> {
   try {
     const heads = await headsShowing(other, names)
-    if (heads.length > 0) await commitDeletes(other, host, heads)
+    if (heads.length > 0) await commitDeletes(other, host, heads.map(registerName))
     return heads
   } catch (error) {
     if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
@@ -192,7 +191,7 @@ async function removeHeads(
   }
 }
 
-async function headsShowing(store: ScopeStore, names: ReadonlySet<string>): Promise<readonly string[]> {
+async function headsShowing(store: ScopeStore, names: ReadonlySet<Name>): Promise<readonly string[]> {
   const found: string[] = []
   for (let after: string | undefined; ; ) {
     const page = await store.registers(HEAD_KEY, after)
@@ -223,8 +222,6 @@ async function attachmentsOf(
       ...(after !== undefined && { after }),
     })
     for (const row of page.rows) {
-      // A name may be that of a message too, and a delete is of all that has it.
-      if (refs.has(row.id)) kept.add(row.id)
       if (going.has(row.id)) continue
       // What cannot be read may name any of them.
       for (const ref of row.unreadable ? refs : refsIn(row)) if (refs.has(ref)) kept.add(ref)
@@ -232,7 +229,6 @@ async function attachmentsOf(
     after = page.rows.at(-1)?.id
     more = page.more && after !== undefined
   }
-  for (const ref of refs) if (await store.register(ref)) kept.add(ref)
   return { only: [...refs].filter((ref) => !kept.has(ref)), kept: [...kept] }
 }
 
@@ -241,10 +237,6 @@ function refsIn(row: LogRow): readonly string[] {
   return message ? attachmentsIn(message) : []
 }
 
-function isFact(name: string): boolean {
-  return name.startsWith(FACT)
-}
-
-function isHead(name: string): boolean {
-  return name.startsWith(HEAD_KEY)
+function registerName(key: string): Name {
+  return `register:${key}`
 }

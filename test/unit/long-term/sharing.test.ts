@@ -68,7 +68,7 @@ describe('what a session hands over to its user', () => {
 
   it('stays forgotten where that was done while it was handed over', async () => {
     const store = mapStore()
-    const deletion = sealOp({ kind: 'delete', opId: 'forget', target: 'fact/secret' })
+    const deletion = sealOp({ kind: 'delete', opId: 'forget', target: 'register:fact/secret' })
     let puts = 0
     const slow = changedStore(store, (scope) => ({
       commit: async (ops, decision) => {
