@@ -49,7 +49,7 @@ function digest(says: boolean): Feature<'digest', DigestShape> {
         take: (id, text) =>
           run(async () => {
             const options = { operation: 'digest', key: `${KEY}/${id}`, change: () => `Said: ${text}` }
-            await changeRegister(store, memory.host, { ...options, ...(says && { sources: [`entry:${id}` as const] }) })
+            await changeRegister(store, memory.host, { ...options, ...(says && { sources: [`entry:${id}`] }) })
           }),
       },
       show: {
