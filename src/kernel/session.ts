@@ -8,6 +8,7 @@ import { KERNEL, type KernelSession, type NamedPart, type OnCut } from './featur
 import { addSession } from './log/add-session.ts'
 import { messagesOf } from './log/fold.ts'
 import { readHistory } from './log/history.ts'
+import { emptyAllOwed } from './log/owed.ts'
 import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
 import { providedIn } from './slot.ts'
@@ -39,6 +40,17 @@ export function openSession(given: SessionParts): SessionBase {
   let snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
   let queue: Promise<unknown> = Promise.resolve()
   let unwatch: (() => void) | undefined
+  let isSettled = false
+  /** Empties what an end of the process left of a forget, before anything of it is read. */
+  const settle = async (): Promise<void> => {
+    if (isSettled) return
+    const owed = { store, user: user.store, sessionId, host: memory.host }
+    if (await emptyAllOwed(owed)) {
+      for (const { part } of kernel.parts) await part.settle?.()
+      await emptyAllOwed(owed)
+    }
+    isSettled = true
+  }
 
   const kernel: KernelSession & { parts: readonly NamedPart[] } = {
     ...given,
@@ -49,7 +61,7 @@ export function openSession(given: SessionParts): SessionBase {
       return own
     },
     run: (work) => {
-      const result = queue.then(work)
+      const result = queue.then(() => settle().catch(ignore)).then(work)
       queue = result.catch(ignore)
       return result
     },
@@ -109,7 +121,8 @@ export function openSession(given: SessionParts): SessionBase {
   const laneBy = (policy: Policy): Lane => {
     const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])
     if (onCut) cuts.push({ name: 'onCut', after: onCut })
-    return new Lane({ ...given, user: user.store, policy, shows, cuts, cover: covers[0]?.cover })
+    const { register } = kernel
+    return new Lane({ ...given, user: user.store, register, policy, shows, cuts, cover: covers[0]?.cover })
   }
   const own = laneBy(policy)
   const writer = new Writer(kernel)

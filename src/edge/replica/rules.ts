@@ -1,5 +1,5 @@
 import { decide, nothingWritten } from '../../kernel/log/decide.ts'
-import { allOrNone, look, once } from '../../kernel/log/once.ts'
+import { allOrNone, closed, compared, look, once } from '../../kernel/log/once.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Decide } from '../../ports/store.ts'
 
@@ -15,7 +15,9 @@ export interface Rule {
 
 export type RuleName = keyof typeof RULES
 
-const RULES = { each: decide, all: allOrNone, once, look } satisfies Readonly<Record<string, Decide>>
+const RULES = { each: decide, all: allOrNone, once, look, closed, compared } satisfies Readonly<
+  Record<string, Decide>
+>
 
 const named = new Map<Decide, RuleName>(
   Object.entries(RULES).map(([name, rule]) => [rule, name as RuleName] as const),

@@ -2,6 +2,7 @@ import type { Block } from '../../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
+import { HEAD_KEY } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { checkJson } from '../text/check-json.ts'
 import { hashJson } from '../text/hash.ts'
@@ -100,9 +101,6 @@ export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly string[]
   const sources = Object.values(parts).flatMap((part) => part.sources)
   return [...(summary === undefined ? [] : [summary]), ...sources]
 }
-
-/** What the keys of heads begin with. */
-export const HEAD_KEY = 'head/'
 
 export function headKey(hash: string): string {
   return `${HEAD_KEY}${hash}`

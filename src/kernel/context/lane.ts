@@ -9,6 +9,7 @@ import { valueIn } from '../log/bodies.ts'
 import { decide } from '../log/decide.ts'
 import { pendingCalls, type Unit } from '../log/fold.ts'
 import { EPOCH_ID } from '../log/message.ts'
+import { SHARED } from '../log/owed.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
@@ -35,6 +36,8 @@ export interface LaneParts {
   readonly system: string
   /** The scope of its user. */
   readonly user: Pick<ScopeStore, 'head'>
+  /** Lists the session with its user, unless it is listed. */
+  readonly register: () => Promise<void>
   readonly shows: readonly NamedShow[]
   readonly cuts: readonly CutPart[]
   readonly cover: ((lane: Lane) => Cover) | undefined
@@ -66,6 +69,8 @@ export class Lane {
   readonly #judge: Judge
   readonly #cuts: CutListeners
   readonly #laws: LawCheck | undefined
+  /** Whether the session was listed here, though nothing was said in it. */
+  #isListed = false
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
 
@@ -201,6 +206,13 @@ export class Lane {
       if (!mayWrite || tries++ === TRIES)
         return this.#finish({ ...planned, epoch: next, failures: failures(), unwritten })
       try {
+        // Who forgets what is the user's looks through the sessions that are listed. What was read
+        // before it was listed may be forgotten since.
+        if (view.head.ordinal === 0 && !this.#isListed && sourcesOf(planned.call.head).some(isShared)) {
+          await this.#parts.register()
+          this.#isListed = true
+          continue
+        }
         if (await this.#save(planned.call.head, next)) {
           manual = false
           const before = { call: held, window }
@@ -320,6 +332,10 @@ export class Lane {
     this.#laws?.check(context, this.view.head.ordinal)
     return { context, window: made.window }
   }
+}
+
+function isShared(source: string): boolean {
+  return source.startsWith(SHARED)
 }
 
 /** What the app gives for the tail. */

@@ -7,6 +7,8 @@ import { parseBody } from '../text/json.ts'
  */
 export const EPOCH_ID = 'epoch/'
 export const SUMMARY_ID = 'summary/'
+/** What the keys of heads begin with. */
+export const HEAD_KEY = 'head/'
 /** Largest entry, in bytes of its stored JSON. */
 export const MAX_ENTRY_BYTES = 8 * 1024 * 1024
 /** Largest metadata, in bytes of its JSON. */

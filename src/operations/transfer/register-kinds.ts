@@ -1,6 +1,7 @@
-import { HEAD_KEY } from '../../kernel/context/head.ts'
 import type { Feature, RegisterKind } from '../../kernel/feature.ts'
 import { checkTime } from '../../kernel/log/check-message.ts'
+import { HEAD_KEY } from '../../kernel/log/message.ts'
+import { OWED } from '../../kernel/log/owed.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { hashJson } from '../../kernel/text/hash.ts'
 import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
@@ -19,7 +20,7 @@ export interface KeyKind {
  * Registers that belong to no part of an export: records of what was done, and places where work
  * goes on.
  */
-const INTERNAL = ['audit/', 'retention']
+const INTERNAL = ['audit/', OWED, 'retention']
 
 /** What no feature owns. */
 const OWN: readonly RegisterKind[] = [
