@@ -1,6 +1,6 @@
 /**
  * `npm run test:long -- [--only name] [--seed N] [--share 0.05] [--histories 200] [--kills 5]
- * [--bodies 5000]`: what is too long for a push, one after the other and each with the same new
+ * [--bodies 5000] [--worlds 1000]`: what is too long for a push, one after the other and each with the same new
  * seed, and what came of it. Each is a command of its own too.
  */
 import { spawn } from 'node:child_process'
@@ -21,9 +21,10 @@ const { values } = parseArgs({
     histories: { type: 'string', default: '200' },
     kills: { type: 'string', default: '5' },
     bodies: { type: 'string', default: '5000' },
+    worlds: { type: 'string', default: '1000' },
   },
 })
-const { only, seed, share, histories, kills, bodies } = values
+const { only, seed, share, histories, kills, bodies, worlds } = values
 
 const STEPS: Readonly<Record<string, Step>> = {
   cases: { script: 'test:cases', env: { FAST_CHECK_SEED: seed } },
@@ -33,6 +34,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   kill: { script: 'test:kill', arguments: [kills] },
   faults: { script: 'test:browser-faults', env: { KILLS: kills } },
   fuzz: { script: 'test:fuzz', arguments: [bodies, seed] },
+  twins: { script: 'test:twins', arguments: [worlds, '--seed', seed] },
   oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },
   mutation: { script: 'test:mutation', arguments: ['--share', share, '--seed', seed] },
 }
