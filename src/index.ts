@@ -302,7 +302,14 @@ export type {
   Store,
   Sum,
 } from './ports/store.ts'
-export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from './ports/transfer.ts'
+export type {
+  ImportConflict,
+  Imported,
+  ImportedPart,
+  LoweredLine,
+  SkippedLine,
+  TransferPart,
+} from './ports/transfer.ts'
 export {
   type AnthropicRequest,
   fromAnthropicMessages,

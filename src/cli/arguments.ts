@@ -5,6 +5,8 @@ import { PROVIDERS, type Provider } from '../replay/transcript.ts'
 
 export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
 export const FORMATS = ['plimsoll', 'jsonl', 'json'] as const
+/** What a caller may claim for an import over HTTP. */
+const TRUSTS = ['user', 'import'] as const
 export type CounterName = (typeof COUNTERS)[number]
 
 /** How Plimsoll builds the contexts of a recording. */
@@ -99,8 +101,12 @@ export interface ImportCommandOptions {
   readonly from?: (typeof FORMATS)[number]
   /** Where to write the export. Absent: standard output, unless it is sent. */
   readonly to?: string
-  /** An edge to which the export is sent, and the token of who gets it. */
-  readonly edge?: { readonly url: string; readonly token: string | undefined }
+  /** An edge to which the export is sent, the token of who gets it, and what they claim for it. */
+  readonly edge?: {
+    readonly url: string
+    readonly token: string | undefined
+    readonly trust: (typeof TRUSTS)[number] | undefined
+  }
 }
 
 export type Arguments =
@@ -174,6 +180,7 @@ import: of the file or (-) of standard input
   --to <path>          write the export there (default: standard output)
   --url <address>      send it to an edge instead
   --token <token>      of the user who gets it (default: the variable PLIMSOLL_TOKEN)
+  --trust <trust>      user for a backup of their own, import for any other file (default import)
 
 all
   -h, --help           this text
@@ -288,14 +295,16 @@ function parseStart(argv: readonly string[]): StartCommandOptions {
 }
 
 function parseImport(argv: readonly string[]): ImportCommandOptions {
-  const own = { from: oneOf(FORMATS), session: text, to: text, url: text, token: text } as const
+  const sent = { url: text, token: text, trust: oneOf(TRUSTS) } as const
+  const own = { from: oneOf(FORMATS), session: text, to: text, ...sent } as const
   const { values, files } = parse(argv, own)
-  const { url, token, ...options } = values
+  const { url, token, trust, ...options } = values
   if (url !== undefined && options.to !== undefined) throw new UsageError('import: --url goes without --to')
-  if (url === undefined && token !== undefined) throw new UsageError('import: --token goes with --url')
+  for (const [name, value] of Object.entries({ token, trust }))
+    if (url === undefined && value !== undefined) throw new UsageError(`import: --${name} goes with --url`)
   if (url !== undefined && !/^https?:\/\//.test(url))
     throw new UsageError(`import: --url takes an address of http or https, not "${url}"`)
-  const edge = url === undefined ? {} : { edge: { url, token } }
+  const edge = url === undefined ? {} : { edge: { url, token, trust } }
   return { command: 'import', file: onlyFile('import', files), ...options, ...edge }
 }
 

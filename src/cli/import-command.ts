@@ -75,7 +75,7 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
 /** Sends an export to an edge, and says what became of it. */
 async function send(
   text: string,
-  { url, token = '' }: NonNullable<ImportCommandOptions['edge']>,
+  { url, token = '', trust }: NonNullable<ImportCommandOptions['edge']>,
   where: string,
   io: Io,
 ): Promise<number> {
@@ -84,7 +84,7 @@ async function send(
     throw new UsageError('import: --url needs --token, or the variable PLIMSOLL_TOKEN')
   try {
     const client = createClient({ baseUrl: url, token: token || PLIMSOLL_TOKEN, fetch: io.fetch })
-    return report(await client.me.import(text, { timeoutMs: SEND_MS }), where, io)
+    return report(await client.me.import(text, { timeoutMs: SEND_MS, ...(trust && { trust }) }), where, io)
   } catch (error) {
     if (!isPlimsollError(error)) throw error
     io.err(`plimsoll: ${where}: ${error.code}: ${error.message}\n`)
@@ -92,10 +92,11 @@ async function send(
   }
 }
 
-function report({ parts, conflicts, skipped }: Imported, where: string, io: Io): number {
+function report({ parts, conflicts, skipped, lowered }: Imported, where: string, io: Io): number {
   const written = Object.entries(parts).map(([part, { written }]) => `${part} ${written}`)
-  io.out(`${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}\n`)
-  for (const { line, reason } of skipped.first) io.err(`plimsoll: ${where} line ${line}: ${reason}\n`)
+  io.out(`${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}, lowered ${lowered.count}\n`)
+  for (const { line, reason } of [...skipped.first, ...lowered.first])
+    io.err(`plimsoll: ${where} line ${line}: ${reason}\n`)
   return conflicts.count + skipped.count > 0 ? 1 : 0
 }
 

@@ -8,7 +8,7 @@ import { passAbsent } from './error.ts'
 import { type FactsClient, factsClient } from './facts.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
 import { pathOf } from './paths.ts'
-import { type ExportOptions, exportLines, importText } from './transfer.ts'
+import { type ExportOptions, exportLines, type ImportOptions, importText } from './transfer.ts'
 import type { Call, Transport } from './transport.ts'
 import { boundTo, type VersionedOptions } from './versions.ts'
 
@@ -48,14 +48,14 @@ export interface MeClient {
    */
   export(options?: ExportOptions & CallOptions): AsyncGenerator<string, void, undefined>
   /**
-   * Imports what an export gave. What is there already is left, and what differs is reported.
-   * Idempotent: after any error, send the same again. A large file may take longer than a call's
-   * time limit: give it a longer one.
+   * Imports what an export gave. What is there already is left; what differs, is left out or
+   * counts for less than it says is reported. Idempotent: after any error, send the same again. A
+   * large file may take longer than a call's time limit: give it a longer one.
    *
    * @throws ERR_INVALID_ARGUMENT (with the line), ERR_ENTRY_TOO_LARGE, ERR_RATE_LIMIT; what stands
    * before that is written
    */
-  import(text: string, options?: CallOptions): Promise<Imported>
+  import(text: string, options?: ImportOptions & CallOptions): Promise<Imported>
   /**
    * What was promoted, forgotten, erased, exported or imported, the newest first: ids and counts,
    * no text. @throws ERR_INVALID_ARGUMENT

@@ -10,6 +10,15 @@ export interface ExportOptions {
   readonly parts?: readonly TransferPart[]
 }
 
+export interface ImportOptions {
+  /**
+   * How far labels of the file are believed, at most: `user` for a backup of the caller's own, with
+   * its documents, settings and shared facts; `import` for any other file, without these. Default
+   * `import`.
+   */
+  readonly trust?: 'user' | 'import'
+}
+
 /** How the last line of an export begins. */
 const END = '{"type":"end"'
 
@@ -41,10 +50,14 @@ export async function* exportLines(
 }
 
 /** Imports what an export gave. */
-export function importText(transport: Transport, text: string, options: CallOptions = {}): Promise<Imported> {
-  return transport.json('POST', pathOf('me', 'import'), {
+export function importText(
+  transport: Transport,
+  text: string,
+  { trust, ...options }: ImportOptions & CallOptions = {},
+): Promise<Imported> {
+  return transport.json('POST', pathOf('me', 'import') + queryOf({ trust }), {
     ...options,
-    raw: { type: 'application/jsonl; charset=utf-8', text },
+    raw: { type: 'application/jsonl', text },
   })
 }
 

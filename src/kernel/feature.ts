@@ -277,6 +277,8 @@ export interface KernelMemory {
   readonly host: Host
   readonly store: Store
   readonly policy: Policy
+  /** The app's own instructions. */
+  readonly system: string
   readonly use: readonly Feature[]
   /** Of the features that have one. */
   readonly parts: readonly MemoryPart[]

@@ -74,6 +74,7 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
     host,
     store,
     policy: createPolicy(limits, counter, lanes),
+    system,
     use,
     parts: [],
     user: (scope) => ({

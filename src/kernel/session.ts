@@ -70,7 +70,7 @@ export function openSession(given: SessionParts): SessionBase {
       await kernel.tell()
       return result
     },
-    register: () => addSession(user.store, memory.host, sessionId),
+    register: () => addSession(user.store, memory.host, sessionId, given),
     look: async () => {
       await own.view.refresh()
       see()

@@ -2,7 +2,7 @@ import { readSession, readSessions } from '../features/read-sessions.ts'
 import { changeRegister } from '../features/register.ts'
 
 import type { KernelMemory } from '../kernel/feature.ts'
-import { addSession } from '../kernel/log/add-session.ts'
+import { addSession, type ListedAs } from '../kernel/log/add-session.ts'
 import { checkUser } from '../kernel/memory.ts'
 import { checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
@@ -79,7 +79,7 @@ export async function titleSession(
 export async function listSession(
   memory: Memory,
   { sessionId, ...user }: UserScope & { readonly sessionId: string },
-  given: Partial<Omit<SessionInfo, 'sessionId'>> = {},
+  given: ListedAs = {},
 ): Promise<void> {
   const { kernel, registers } = home('listSession', memory, user)
   await addSession(registers, kernel.host, checkId('listSession', 'sessionId', sessionId), given)

@@ -5,9 +5,9 @@ import type { Sum } from './store.ts'
  * - `finding`: something that was found out. `blocker`: something that is in the way, open or
  *   resolved. `correction`: what is right where something else was believed. These three belong to
  *   one session.
- * - `preference`, `constraint`: what a user likes, and what must or must not be done. Said by the
- *   user, these two are shared by all of the user's sessions; from any other source they stay in
- *   their session until they are promoted.
+ * - `preference`, `constraint`: what a user likes, and what must or must not be done. Remembered on
+ *   the user's word, these two are shared by all of the user's sessions; from any other source, and
+ *   where they were extracted, they stay in their session until they are promoted.
  */
 export type FactKind = 'finding' | 'blocker' | 'correction' | 'preference' | 'constraint'
 
@@ -36,7 +36,7 @@ export interface Fact {
   readonly priority: number
   /** 0 to 1. Below 0.5 it is listed as doubtful. */
   readonly confidence: number
-  /** The lowest of its speaker and of its sources. */
+  /** The lowest of its speaker and of its sources: `user` at most. */
   readonly trust: Trust
   /**
    * Ids of the messages that it was taken from, and keys (`fact/<id>`) of facts. What empties one
@@ -49,6 +49,11 @@ export interface Fact {
   readonly supersededBy?: string
   /** Whose word raised it to trust `user`: what it was before. */
   readonly promotedFrom?: Trust
+  /**
+   * It was taken from what was said, and nobody asked for it: it stays in its session until it is
+   * promoted, which takes the mark off.
+   */
+  readonly extracted?: true
   /** Unix milliseconds. */
   readonly createdAt: number
   readonly reviewAt: number
@@ -79,7 +84,7 @@ export interface FactInput {
   readonly confidence?: number
   /**
    * Of its speaker. The fact's own is the lowest of this and of its sources. Default `user`:
-   * the app speaks for its user.
+   * the app speaks for its user. Never `system`.
    */
   readonly trust?: Trust
   /**

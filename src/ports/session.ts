@@ -148,4 +148,6 @@ export interface SessionInfo {
   readonly title: string
   /** Unix milliseconds of the first message, by the clock of its writer. */
   readonly createdAt: number
+  /** The project that it was in when it was listed; absent: none. */
+  readonly project?: string
 }

@@ -27,9 +27,18 @@ export interface SkippedLine {
   readonly reason: string
 }
 
+/** A line that was written with less than it says. */
+export interface LoweredLine {
+  /** From 1. */
+  readonly line: number
+  /** What was lowered, or left out of it. */
+  readonly reason: string
+}
+
 /** The account of an import. Lists name the first hundred of what they count. */
 export interface Imported {
   readonly parts: { readonly [part in TransferPart]: ImportedPart }
   readonly conflicts: { readonly count: number; readonly first: readonly ImportConflict[] }
   readonly skipped: { readonly count: number; readonly first: readonly SkippedLine[] }
+  readonly lowered: { readonly count: number; readonly first: readonly LoweredLine[] }
 }

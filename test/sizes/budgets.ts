@@ -45,5 +45,5 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 75_000,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 166_500,
+  answering: 170_500,
 }

@@ -1,4 +1,6 @@
 import { areNear } from '../../features/facts/near-duplicates.ts'
+import { typedAmong } from '../../features/facts/typed.ts'
+import { typedTrust } from '../../features/facts/typed-trust.ts'
 import { RECALLED } from '../../features/recall/lexical-recall.ts'
 import { asText } from '../../kernel/count.ts'
 import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
@@ -10,6 +12,8 @@ import { SKILL } from './skill-text.ts'
 
 /** Rounds in which to look for a call that is not in the newest one. */
 const LOOK_BACK = 4
+/** Messages before a round that may lead to what the user pasted in it. */
+const LED_BY = 4
 /**
  * Most messages that a fact names as its sources, and the bytes of JSON that they may take of it.
  */
@@ -27,7 +31,7 @@ export interface Origin {
   readonly opId: string
   /**
    * At most `assistant`, and the lowest of all that was read in the round, and of facts that say
-   * the same.
+   * the same. What the user may have pasted counts as `import`.
    */
   readonly trust: Trust
   /** The message that opened the round, and its newest ones. */
@@ -47,7 +51,8 @@ export async function originOf(
   // Models and recordings use ids of calls again, so the entry and what was asked are part of the
   // name.
   const hash = hashText(JSON.stringify([session.sessionId, entry ?? round[0]?.id ?? '', callId, name, input]))
-  const said = round.map(trustOf).reduce<Trust>(lowerTrust, 'assistant')
+  const trusts = await trustsOf(session, round)
+  const said = trusts.reduce<Trust>(lowerTrust, 'assistant')
   return {
     id: `m-${hash.slice(0, ID_DIGITS)}`,
     opId: `memory-tool/${hash}`,
@@ -75,6 +80,18 @@ function callerIn(messages: readonly Message[], callId: string): Message | undef
   return messages.findLast((message) =>
     partsOf(message).some((part) => part.type === 'tool-call' && part.id === callId),
   )
+}
+
+/**
+ * The messages' labels; what the user may have pasted, or somebody led to before, counts as
+ * imported.
+ */
+async function trustsOf(session: ToolSession, round: readonly Message[]): Promise<readonly Trust[]> {
+  const [opener] = round
+  const isStatement = opener && typedAmong(round).has(opener.id)
+  const before = isStatement ? await session.history({ before: opener.id, messages: LED_BY }) : []
+  const typed = typedAmong([...before, ...round])
+  return round.map((message) => lowerTrust(trustOf(message), typedTrust(message, typed)))
 }
 
 /** A message's label; of what was recalled the lowest one, no matter who recorded it. */

@@ -70,7 +70,7 @@ export function edgePanel(client: Client, now: () => number): MemoryPanelModel {
     async import(lines) {
       let text = ''
       for await (const line of lines) text += line
-      return importCount(await client.me.import(text))
+      return importCount(await client.me.import(text, { trust: 'user' }))
     },
     eraseAll: () => client.me.erase(),
   }

@@ -81,7 +81,7 @@ export function localPanel(memory: LocalMemory, userId: string, now: () => numbe
     },
     export: () => exportFrom(memory, scope),
     async import(lines) {
-      return importCount(await importInto(memory, scope, lines))
+      return importCount(await importInto(memory, scope, lines, { trust: 'user' }))
     },
     eraseAll: () => eraseUser(memory, scope),
   }

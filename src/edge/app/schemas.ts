@@ -27,6 +27,8 @@ const record = z.unknown().openapi({
 const trust = z
   .enum(['system', 'user', 'assistant', 'import', 'tool', 'web'])
   .openapi('Trust', { description: 'Where a text came from, from most to least trusted.' })
+/** Of a fact: nothing is above its user's own word. */
+const factTrust = trust.exclude(['system']).openapi('FactTrust')
 const text = z.strictObject({ type: z.literal('text'), text: z.string() })
 const part = z
   .discriminatedUnion('type', [
@@ -124,7 +126,7 @@ const factInput = z
     pinned: z.boolean().optional(),
     priority: z.number().optional(),
     confidence: z.number().optional(),
-    trust: trust.optional(),
+    trust: factTrust.optional(),
     sources: z.array(z.string()).optional(),
     supersedes: z.string().optional(),
     review_at: time.optional(),
@@ -144,11 +146,12 @@ const fact = z
     pinned: z.boolean(),
     priority: z.number(),
     confidence: z.number(),
-    trust,
+    trust: factTrust,
     sources: z.array(z.string()),
     supersedes: z.string().optional(),
     superseded_by: z.string().optional(),
-    promoted_from: trust.optional(),
+    promoted_from: factTrust.optional(),
+    extracted: z.literal(true).optional(),
     created_at: time,
     review_at: time,
     expires_at: time.optional(),
@@ -318,6 +321,11 @@ export const schemas = {
   }),
   exportQuery: z.object({
     parts: list.pipe(z.array(z.enum(['log', 'facts', 'profile', 'checkpoint']))).optional(),
+  }),
+  importQuery: z.object({
+    trust: z.enum(['user', 'import']).optional().openapi({
+      description: 'How far labels of the file are believed, at most: `import` by default; `user` for one’s own.',
+    }),
   }),
   claim: z.strictObject({ token: z.string().max(8192) }),
   problem: z

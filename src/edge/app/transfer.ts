@@ -11,7 +11,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { SessionInfo } from '../../ports/session.ts'
 import type { Imported, TransferPart } from '../../ports/transfer.ts'
-import { type ImportAnswer, type ImportCall, reportIn } from '../objects/transfer.ts'
+import { type EdgeImportTrust, type ImportAnswer, type ImportCall, reportIn } from '../objects/transfer.ts'
 import { fromWire } from '../wire.ts'
 import { askUser, onSession, onUser } from './objects.ts'
 import type { AppSettings } from './settings.ts'
@@ -94,25 +94,26 @@ async function* allOf(
 }
 
 /**
- * Imports a file from its user's hands: the lines of each scope go to its object, about half a
- * mebibyte at a time.
+ * Imports a file: the lines of each scope go to its object, about half a mebibyte at a time.
  *
+ * @param trust what its user claims for it
  * @throws as `importInto`, and what objects say of budgets; what stands before that is written
  */
 export async function importChunks(
   settings: AppSettings,
   user: Scope,
   chunks: AsyncIterable<string>,
+  trust: EdgeImportTrust,
 ): Promise<Imported> {
   const report = new ImportReport()
   const open = (session: SessionLine | undefined): ImportSection => {
     if (!session)
       return sectionOf(undefined, report, (call) =>
-        onUser(settings, user, (object) => object.importLines(user, call)),
+        onUser(settings, user, (object) => object.importLines(user, { ...call, trust })),
       )
     const scope = { ...user, sessionId: session.sessionId }
     return sectionOf(session, report, (call) =>
-      onSession(settings, scope, (object) => object.importLines(scope, call)),
+      onSession(settings, scope, (object) => object.importLines(scope, { ...call, trust })),
     )
   }
   const record = async (): Promise<void> => {
@@ -134,9 +135,9 @@ export async function importChunks(
 function sectionOf(
   session: SessionLine | undefined,
   report: ImportReport,
-  send: (call: ImportCall) => Promise<ImportAnswer>,
+  send: (call: Omit<ImportCall, 'trust'>) => Promise<ImportAnswer>,
 ): ImportSection {
-  const { title, createdAt } = session ?? {}
+  const { title, createdAt, project } = session ?? {}
   let isOther = false
   let texts: string[] = []
   let units = 0
@@ -150,6 +151,7 @@ function sectionOf(
       isOther,
       ...(title !== undefined && { title }),
       ...(createdAt !== undefined && { createdAt }),
+      ...(project !== undefined && { project }),
     })
     isOther = answered.isOther
     report.add(reportIn(answered))

@@ -169,7 +169,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   async create(scope: SessionScope, { title, project }: SessionOptions = {}): Promise<Answer> {
     const home = await this.#life.ensure(scope, project)
-    await listSession(home.memory, scope)
+    await listSession(home.memory, scope, { project: home.project })
     if (title !== undefined) await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
@@ -193,7 +193,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   async title(scope: SessionScope, { title }: { readonly title: string }): Promise<Answer> {
     const home = this.#life.open(scope)
-    await listSession(home.memory, scope)
+    await listSession(home.memory, scope, { project: home.project })
     await titleSession(home.memory, home.user, scope.sessionId, title)
     return this.info(scope)
   }
@@ -280,15 +280,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * @throws ERR_RATE_LIMIT, as `importInto`
    */
   async importLines(scope: SessionScope, call: ImportCall): Promise<ImportAnswer> {
-    const { lines, isOther, ...given } = call
+    const { lines, isOther, trust, ...given } = call
     const isNew = this.#life.record === undefined
-    const home = await this.#life.ensure(scope)
+    const home = await this.#life.ensure(scope, given.project)
     this.#budgets.take('bytes', lines.length)
     const { memory } = home
     const list = (): Promise<void> => listSession(memory, scope, given)
     let answered: ImportAnswer
     try {
-      answered = await importLines(memory, scope, { lines, isOther }, list)
+      answered = await importLines(memory, scope, { lines, isOther, trust }, list)
     } catch (error) {
       // One of that name was removed, and its log is not to come back.
       if (isNew && isPlimsollError(error, 'ERR_CONFLICT')) await this.erase(scope)

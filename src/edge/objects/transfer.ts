@@ -4,10 +4,13 @@
  */
 import type { ScopeLine, TransferLine } from '../../operations/transfer/format.ts'
 import { textsOf } from '../../operations/transfer/format.ts'
-import { importScope } from '../../operations/transfer/import.ts'
+import { type ImportTrust, importScope } from '../../operations/transfer/import.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Imported } from '../../ports/transfer.ts'
 import type { EdgeMemory } from '../features.ts'
+
+/** What a caller may claim for a file: never the app's own word. */
+export type EdgeImportTrust = Extract<ImportTrust, 'user' | 'import'>
 
 /** Lines of one scope, as many as one call takes. */
 export interface ImportCall {
@@ -15,9 +18,12 @@ export interface ImportCall {
   readonly lines: string
   /** What the call before said of the scope. */
   readonly isOther: boolean
+  /** How far labels are believed: at most as the word of whose they are. */
+  readonly trust: EdgeImportTrust
   /** What the file says of the session. */
   readonly title?: string
   readonly createdAt?: number
+  readonly project?: string
 }
 
 export interface ImportAnswer {
@@ -26,18 +32,15 @@ export interface ImportAnswer {
   readonly isOther: boolean
 }
 
-/**
- * Imports lines from the hands of whom they belong to: no label of theirs counts for more than the
- * user's own word.
- */
+/** Imports lines; no label of theirs counts for more than their trust. */
 export async function importLines(
   memory: EdgeMemory,
   scope: Scope,
-  { lines, isOther }: ImportCall,
+  { lines, isOther, trust }: Omit<ImportCall, 'title' | 'createdAt' | 'project'>,
   onWrite: () => Promise<void>,
 ): Promise<ImportAnswer> {
   const numbered = JSON.parse(lines) as readonly (readonly [number, ScopeLine])[]
-  const { report, ...state } = await importScope(memory, scope, numbered, { most: 'user', isOther, onWrite })
+  const { report, ...state } = await importScope(memory, scope, numbered, { most: trust, isOther, onWrite })
   return { report: JSON.stringify(report), ...state }
 }
 

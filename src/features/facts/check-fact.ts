@@ -38,7 +38,7 @@ const CHECKS: {
   pinned: checkPinned,
   priority: checkPriority,
   confidence: checkConfidence,
-  trust: checkLabel,
+  trust: checkTrust,
   sources: checkSources,
   supersedes: checkFactId,
   reviewAt: checkTime,
@@ -100,32 +100,40 @@ export function checkFact(
   return draft
 }
 
+/** What a fact's standing follows from, beside its draft. */
+export interface Settling {
+  /** With that of its sources. */
+  readonly trust: Trust
+  /** Whether it is to stand in a user's own scope. */
+  readonly isShared: boolean
+  readonly extracted: boolean
+}
+
 /**
  * The fact that a draft becomes, at the trust that it has with its sources.
  *
- * @param isShared whether it is to stand in a user's own scope
  * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
  */
 export function settleFact(
   operation: string,
   at: string,
   draft: FactDraft,
-  trust: Trust,
-  isShared: boolean,
+  { trust, isShared, extracted }: Settling,
 ): Fact {
   const isOwnWord = isTrusted(trust)
   const refused = (field: string, reason: string): PlimsollError =>
     invalid(operation, pathOf(at, field), `${reason}: remember the fact in a session, then promote it`)
   if (isShared && !isOwnWord) throw refused('trust', `is ${trust}, too low for what all sessions share`)
   if (draft.pinned && !isOwnWord) throw refused('pinned', `must be false at trust ${trust}`)
-  const { pinned = draft.kind === 'constraint' && isOwnWord, confidence = isOwnWord ? 1 : 0.7 } = draft
-  const fact: Fact = { ...draft, pinned, confidence, trust }
+  const isRule = draft.kind === 'constraint' && isOwnWord
+  const { pinned = isRule && !extracted, confidence = isOwnWord ? 1 : 0.7 } = draft
+  const fact: Fact = { ...draft, pinned, confidence, trust, ...(extracted && { extracted }) }
   checkFactSize(operation, at, fact)
   return fact
 }
 
 /** What a fact has that its writer did not say. */
-const NOTED: readonly string[] = ['status', 'supersededBy', 'promotedFrom', 'review']
+const NOTED: readonly string[] = ['status', 'supersededBy', 'promotedFrom', 'extracted', 'review']
 
 /**
  * Checks a fact as it is stored.
@@ -136,18 +144,21 @@ const NOTED: readonly string[] = ['status', 'supersededBy', 'promotedFrom', 'rev
 export function checkStoredFact(operation: string, id: string, value: unknown, isShared: boolean): Fact {
   const fact = value as Fact
   const draft = checkFact(operation, 'value', fact, { id, now: 0 })
-  const settled = { ...settleFact(operation, 'value', draft, draft.trust, isShared), id }
+  const settling = { trust: draft.trust, isShared, extracted: false }
+  const settled = { ...settleFact(operation, 'value', draft, settling), id }
   for (const name of Object.keys({ ...fact, ...settled }).filter((name) => !NOTED.includes(name))) {
     const [given, own] = [fact, settled].map((one) => one[name as keyof Fact])
     const isSame = typeof own === 'string' ? given === own : (given === undefined) === (own === undefined)
     if (!isSame) throw invalid(operation, `value.${name}`, 'is not valid for a fact')
   }
-  const { status, supersededBy, promotedFrom, review } = fact
+  const { status, supersededBy, promotedFrom, extracted, review } = fact
   const isStatus =
     fact.kind === 'blocker' ? ['open', 'resolved'].includes(status ?? '') : status === undefined
   if (!isStatus) throw invalid(operation, 'value.status', 'is not a status of that kind of fact')
   if (supersededBy !== undefined) checkFactId(operation, 'value.supersededBy', supersededBy)
-  if (promotedFrom !== undefined) checkLabel(operation, 'value.promotedFrom', promotedFrom)
+  if (promotedFrom !== undefined) checkTrust(operation, 'value.promotedFrom', promotedFrom)
+  if (extracted !== undefined && (extracted !== true || isShared))
+    throw invalid(operation, 'value.extracted', 'is true for facts of a session alone, or left out')
   if (review !== undefined) checkReview(operation, 'value.review', review)
   return fact
 }
@@ -214,6 +225,12 @@ function checkConfidence(operation: string, argument: string, value: unknown): n
   if (typeof value !== 'number' || !(value >= 0 && value <= 1))
     throw invalid(operation, argument, 'must be a number from 0 to 1')
   return value
+}
+
+/** Above the user's own word is only what the app is made with. */
+function checkTrust(operation: string, argument: string, value: unknown): Trust {
+  if (value === 'system') throw invalid(operation, argument, 'must not be system: a fact has user at most')
+  return checkLabel(operation, argument, value)
 }
 
 function checkSources(operation: string, argument: string, value: unknown): readonly string[] {

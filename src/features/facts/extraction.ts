@@ -7,7 +7,8 @@ import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import { aborted } from '../aborted.ts'
 import { grouped } from '../grouped.ts'
-import { lowestTrust } from '../trust.ts'
+import { FACT } from './fact.ts'
+import { typedTrust } from './typed-trust.ts'
 
 /** Milliseconds that an extractor may take: a call waits for it. */
 const TIMEOUT = 10_000
@@ -16,14 +17,23 @@ const MOST_LEFT = 64
 
 /**
  * Contract: proposes facts from rounds that are about to leave the window, oldest first; an empty
- * list for none. A fact is remembered once by its `id`, so give the same id for the same thing. Its
- * trust is at most that of its `sources`; what names none may be taken from any of the messages,
- * and is as trusted as the least trusted of them. It has ten seconds. What it throws stops nothing:
- * it is reported in the receipt.
+ * list for none. A fact is remembered once by its `id`, so give the same id for the same thing. It
+ * stays in its session, unpinned whatever it says, until it is promoted.
+ *
+ * Its trust is at most that of its `sources`; what names none may be taken from any of the
+ * messages, and is as trusted as the least trusted of them. A user's message counts as `import`,
+ * since it may have been pasted, unless `typed` names it. It has ten seconds. What it throws stops
+ * nothing: it is reported in the receipt.
  */
-export type Extract = (
-  rounds: readonly (readonly Message[])[],
-) => readonly FactInput[] | Promise<readonly FactInput[]>
+export interface Extract {
+  (rounds: readonly (readonly Message[])[]): readonly FactInput[] | Promise<readonly FactInput[]>
+  /**
+   * Contract: pure; of messages in the order in which they show, the ids of those that their user
+   * typed, and did not paste. Default: none. `extractFacts.typed` goes by shape and words, and can
+   * be given to an extractor of one's own.
+   */
+  readonly typed?: (messages: readonly Message[]) => ReadonlySet<string>
+}
 
 /** What became of facts that were extracted. */
 export interface Kept {
@@ -34,11 +44,23 @@ export interface Kept {
   readonly errors: readonly unknown[]
 }
 
+export interface ExtractionParts {
+  readonly host: Host
+  readonly keep: (facts: readonly FactInput[]) => Promise<Kept>
+  /** Contract: some messages of the log before and after these. */
+  readonly around: (messages: readonly Message[]) => Promise<Around>
+}
+
+/** Messages on either side of others. */
+export interface Around {
+  readonly before: readonly Message[]
+  readonly after: readonly Message[]
+}
+
 /** Remembers what is to be remembered of messages that leave the window. */
 export function extraction(
   extract: Extract,
-  host: Host,
-  keep: (facts: readonly FactInput[]) => Promise<Kept>,
+  { host, keep, around }: ExtractionParts,
 ): NonNullable<CutPart['before']> {
   /** Facts that could not be written; the next epoch tries again. */
   let left: readonly FactInput[] = []
@@ -49,11 +71,21 @@ export function extraction(
       const rounds = roundsOf(cut)
       const facts = await Promise.race([extract(rounds), aborted(signal)])
       if (!Array.isArray(facts)) throw invalid('extract', 'its result', 'must be a list of facts')
-      const lowest = lowestTrust(rounds.flat())
-      return facts.map((fact) => labelled(fact, lowest))
+      if (facts.length === 0) return facts
+      const messages = rounds.flat()
+      const typed = await typedIn(messages)
+      const trusts = new Map(messages.map((message) => [message.id, typedTrust(message, typed)]))
+      return facts.map((fact) => labelled(fact, trusts))
     } finally {
       clear()
     }
+  }
+
+  /** Where nobody can tell, or what stands around them cannot be read, none. */
+  async function typedIn(messages: readonly Message[]): Promise<ReadonlySet<string>> {
+    if (!extract.typed) return new Set()
+    const near = await around(messages).catch(() => undefined)
+    return near ? extract.typed([...near.before, ...messages, ...near.after]) : new Set()
   }
 
   return async (cut) => {
@@ -68,12 +100,17 @@ export function extraction(
 }
 
 /**
- * What names no source is as trusted as the least of what it may be taken from. What is no fact is
- * refused where it is remembered.
+ * What names no source is as trusted as the least of what it may be taken from; of a source that
+ * did not show, nobody can tell whether it was pasted. What is no fact is refused where it is
+ * remembered.
  */
-function labelled(fact: FactInput, lowest: Trust): FactInput {
-  if (!isPlainObject(fact) || (Array.isArray(fact.sources) && fact.sources.length > 0)) return fact
-  return { ...fact, trust: lowerTrust(fact.trust ?? 'user', lowest) }
+function labelled(fact: FactInput, trusts: ReadonlyMap<string, Trust>): FactInput {
+  if (!isPlainObject(fact)) return fact
+  const { sources, trust = 'user' } = fact
+  const trustOf = (id: string): Trust => trusts.get(id) ?? (id.startsWith(FACT) ? 'user' : 'import')
+  const isNamed = Array.isArray(sources) && sources.length > 0
+  const from = isNamed ? sources.map((id) => trustOf(String(id))) : [...trusts.values()]
+  return { ...fact, pinned: false, trust: from.reduce(lowerTrust, lowerTrust(trust, 'user')) }
 }
 
 function roundsOf(units: readonly Unit[]): readonly (readonly Message[])[] {

@@ -120,9 +120,9 @@ export function placesOf(fact: Fact, { now, shared, tokensOf }: FactPlaces): rea
 }
 
 /** Where a session's fact stands that belongs to all of the user's sessions. */
-function shareOf({ kind, trust, supersededBy }: Fact): readonly IndexEntry[] {
+function shareOf({ kind, trust, supersededBy, extracted }: Fact): readonly IndexEntry[] {
   const isForAll = (kind === 'preference' || kind === 'constraint') && isTrusted(trust)
-  return isForAll && supersededBy === undefined ? [{ group: SHARE, order: '' }] : []
+  return isForAll && !extracted && supersededBy === undefined ? [{ group: SHARE, order: '' }] : []
 }
 
 /**

@@ -1,11 +1,10 @@
 import { checkReadable } from '../../kernel/log/bodies.ts'
-import { lowerTrust } from '../../kernel/log/message.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { factIn, factKey, LIVE } from './fact.ts'
+import { factIn, factKey, LIVE, outranks } from './fact.ts'
 import {
   ascending,
   bandGroup,
@@ -74,8 +73,8 @@ export class FactPlan {
   }
 
   /**
-   * The live near-duplicate of a fact, of its kind and project; of several the most trusted one,
-   * then the one with the lowest id.
+   * The live near-duplicate of a fact, of its kind and project; of several the one of the highest
+   * rank, then the one with the lowest id.
    */
   async twinOf(fact: Fact): Promise<Fact | undefined> {
     const near = new Map<string, Fact>()
@@ -86,7 +85,7 @@ export class FactPlan {
         if (stored) near.set(row.key, stored)
       }
     for (const [key, change] of this.#changes) near.set(key, change.fact)
-    return [...near.values()].filter((one) => this.#isTwin(one, fact)).sort(trustedFirst)[0]
+    return [...near.values()].filter((one) => this.#isTwin(one, fact)).sort(byStanding)[0]
   }
 
   /** The ops of this write, sweep included; none where nothing would change. @throws ERR_LIMIT */
@@ -145,9 +144,9 @@ function liveIn(index: readonly IndexEntry[] = []): number {
   return index.some(({ group }) => group === LIVE) ? 1 : 0
 }
 
-function trustedFirst(a: Fact, b: Fact): number {
-  if (a.trust !== b.trust) return lowerTrust(a.trust, b.trust) === a.trust ? 1 : -1
-  return a.id < b.id ? -1 : 1
+function byStanding(a: Fact, b: Fact): number {
+  if (outranks(a, b)) return -1
+  return outranks(b, a) || a.id > b.id ? 1 : -1
 }
 
 function limit(operation: string, most: string, cap: keyof FactCaps, limit: number): PlimsollError {

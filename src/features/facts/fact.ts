@@ -1,4 +1,5 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
+import { lowerTrust } from '../../kernel/log/message.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 
@@ -16,6 +17,15 @@ export function factKey(id: string): string {
 /** The fact in a register, unless it was forgotten. */
 export function factIn(row: Pick<RegisterRow, 'key' | 'body'>): Fact | undefined {
   return (valueIn(row) as unknown as Fact | null | undefined) ?? undefined
+}
+
+/**
+ * Whether one of two facts counts for more: it is more trusted, or of the same trust somebody asked
+ * for it, where the other was extracted.
+ */
+export function outranks(one: Fact, other: Fact): boolean {
+  if (one.trust !== other.trust) return lowerTrust(one.trust, other.trust) === other.trust
+  return other.extracted === true && !one.extracted
 }
 
 /** Where a register stands in a list. */

@@ -12,7 +12,7 @@ import type { Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
 import { isTrusted } from '../trust.ts'
-import { checkFactId, checkFields, checkPinned } from './check-fact.ts'
+import { checkFact, checkFactId, checkFields, checkPinned } from './check-fact.ts'
 import { type FactRow, factIn, factKey } from './fact.ts'
 import { factTokens } from './fact-item.ts'
 import { readFacts, readTop } from './fact-lists.ts'
@@ -44,6 +44,8 @@ export interface FactsParts extends FactOptions {
   readonly trustOf: (id: string) => Promise<Trust | undefined>
 }
 
+/** Of a fact that is looked for and never written. */
+const DRAFT = { id: 'draft', now: 0 }
 /** Facts that one commit may hold. */
 const MOST_AT_ONCE = 64
 
@@ -81,6 +83,20 @@ export class Facts {
    */
   remember(input: FactInput, opId?: string): Promise<Remembered> {
     return this.#remember('remember', input, opId)
+  }
+
+  /**
+   * Keeps what was extracted, as {@link remember} does: it is never handed over and changes nothing
+   * that somebody asked for, until it is promoted. @throws as {@link remember}
+   */
+  keep(input: FactInput): Promise<Remembered> {
+    return this.#remember('remember', input, undefined, true)
+  }
+
+  /** Whether a live fact says the same, of the same kind and project. */
+  async says({ kind, text, project }: Pick<FactInput, 'kind' | 'text' | 'project'>): Promise<boolean> {
+    const draft = checkFact('remember', '', { kind, text, ...(project !== undefined && { project }) }, DRAFT)
+    return (await this.#plan().twinOf({ ...draft, pinned: false, confidence: 1 })) !== undefined
   }
 
   /**
@@ -238,7 +254,7 @@ export class Facts {
 
   /**
    * Raises a fact to trust `user`, on the word of the caller: it may be pinned then, and
-   * says what its trust was before.
+   * says what its trust was before. One that was extracted counts as asked for from then on.
    *
    * @param options.pinned whether it is pinned from now on. Default: as it was
    * @throws ERR_NOT_FOUND, ERR_CONFLICT
@@ -249,7 +265,8 @@ export class Facts {
     if (pinned !== undefined) checkPinned('promote', 'pinned', pinned)
     return this.#change('promote', id, (fact) => {
       const raised = !isTrusted(fact.trust) && { trust: 'user' as const, promotedFrom: fact.trust }
-      return having(fact, { pinned: pinned ?? fact.pinned, ...raised })
+      const { extracted, ...asked } = fact
+      return having(extracted ? asked : fact, { pinned: pinned ?? fact.pinned, ...raised })
     })
   }
 
@@ -268,7 +285,12 @@ export class Facts {
     })
   }
 
-  #remember(operation: string, input: FactInput, opId: string | undefined): Promise<Remembered> {
+  #remember(
+    operation: string,
+    input: FactInput,
+    opId: string | undefined,
+    extracted = false,
+  ): Promise<Remembered> {
     return this.#enqueue(async () => {
       const { host } = this.#parts
       checkFields(operation, '', input)
@@ -276,7 +298,7 @@ export class Facts {
       const first = opId !== undefined && (await readFirst(operation, this.#parts.store, opId))
       if (first) return { fact: first, status: first.id === (input.id ?? id) ? 'new' : 'merged' }
       return this.#write(operation, input.id ?? id, opId, (plan) =>
-        rememberIn(plan, operation, '', input, this.#given(id)),
+        rememberIn(plan, operation, '', input, { ...this.#given(id), extracted }),
       )
     })
   }

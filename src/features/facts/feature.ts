@@ -31,7 +31,8 @@ import { SessionFacts } from './session-facts.ts'
 export interface FactsOptions extends FactOptions {
   /**
    * Proposes facts from rounds that are about to leave the window, for example `extractFacts`: what
-   * was said long ago is remembered then. Default: nothing is extracted.
+   * was said long ago is remembered then, in this session until it is promoted. Default: nothing is
+   * extracted.
    */
   readonly extract?: Extract
   /** Most tokens of pinned facts in a context. Default: a sixteenth of the cap. */
@@ -79,7 +80,8 @@ export interface FactsApi {
   supersede(id: string, input: FactInput): Promise<Remembered>
   /**
    * Raises a fact to trust `user` on the word of the caller, so never call it because a model says
-   * so. A preference or a constraint is shared with all of the user's sessions from then on.
+   * so. A preference or a constraint, one that was extracted too, is shared with all of the user's
+   * sessions from then on.
    *
    * @throws as {@link UserFacts.promote}
    */
@@ -172,7 +174,11 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
         ...(extract && {
           cut: {
             name: 'extract',
-            before: extraction(extract, session.memory.host, (found) => all.keep(found)),
+            before: extraction(extract, {
+              host: session.memory.host,
+              keep: (found) => all.keep(found),
+              around: (messages) => all.around(messages),
+            }),
           },
         }),
       }

@@ -1,12 +1,12 @@
-import { lowerTrust } from '../../kernel/log/message.ts'
 import type { Fact, Remembered } from '../../ports/fact.ts'
+import { outranks } from './fact.ts'
 import type { FactPlan } from './fact-plan.ts'
 import { mergeFacts } from './merge-facts.ts'
 
 /**
- * Plans to put a fact among those of a scope: where one of its trust says the same, what it has
- * more goes to that one; where a more trusted one does, nothing changes; a less trusted one it
- * supersedes.
+ * Plans to put a fact among those of a scope: where one of its rank says the same, what it has more
+ * goes to that one; where one of a higher rank does, nothing changes; one of a lower rank it
+ * supersedes. What was extracted changes no word of a pin.
  */
 export async function placeFact(plan: FactPlan, fact: Fact): Promise<Remembered> {
   const twin = await plan.twinOf(fact)
@@ -14,13 +14,13 @@ export async function placeFact(plan: FactPlan, fact: Fact): Promise<Remembered>
     plan.put(fact)
     return { fact, status: 'new' }
   }
-  if (twin.trust === fact.trust) {
-    const merged = mergeFacts(twin, fact)
+  if (!outranks(fact, twin)) {
+    const isLower = outranks(twin, fact) || (fact.extracted && twin.pinned)
+    const merged = isLower ? undefined : mergeFacts(twin, fact)
     if (!merged) return { fact: twin, status: 'known' }
     plan.put(merged)
     return { fact: merged, status: 'merged' }
   }
-  if (lowerTrust(twin.trust, fact.trust) === fact.trust) return { fact: twin, status: 'known' }
   const better: Fact = { ...fact, supersedes: twin.id, pinned: fact.pinned || twin.pinned }
   plan.put({ ...twin, supersededBy: better.id })
   plan.put(better)

@@ -5,7 +5,7 @@ import type { Fact, FactInput, Remembered } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
 import { notFound } from '../failures.ts'
 import { checkFact, type FactDraft, pathOf, settleFact } from './check-fact.ts'
-import { FACT } from './fact.ts'
+import { FACT, outranks } from './fact.ts'
 import type { FactPlan } from './fact-plan.ts'
 import { areNear } from './near-duplicates.ts'
 import { placeFact } from './place-fact.ts'
@@ -15,6 +15,8 @@ export interface RememberParts {
   /** Id of the fact, where the input gives none. */
   readonly id: string
   readonly trustOf: (id: string) => Promise<Trust | undefined>
+  /** Whether nobody asked for it: it was taken from what was said. Default: false. */
+  readonly extracted?: boolean
 }
 
 /** Checks a fact and plans what remembering it writes. @throws as {@link Facts.remember} */
@@ -23,13 +25,14 @@ export async function rememberIn(
   operation: string,
   at: string,
   input: FactInput,
-  { id, trustOf }: RememberParts,
+  { id, trustOf, extracted = false }: RememberParts,
 ): Promise<Remembered> {
   const { now, shared } = plan.places
   const draft = checkFact(operation, at, input, { id, now })
   const before = await plan.get(draft.id)
   if (before !== undefined) return knownAs(operation, before, draft)
-  const fact = settleFact(operation, at, draft, await trustWith(operation, plan, draft, trustOf), shared)
+  const trust = await trustWith(operation, plan, draft, trustOf)
+  const fact = settleFact(operation, at, draft, { trust, isShared: shared, extracted })
   if (fact.supersedes === undefined) return placeFact(plan, fact)
   await supersede(operation, at, plan, fact, fact.supersedes)
   plan.put(fact)
@@ -81,11 +84,11 @@ async function supersede(
       `${operation}: fact ${id} was superseded by ${old.supersededBy}`,
       { id },
     )
-  if (old.trust !== fact.trust && lowerTrust(old.trust, fact.trust) === fact.trust)
+  if (outranks(old, fact) || (fact.extracted && old.pinned))
     throw invalid(
       operation,
       pathOf(at, 'supersedes'),
-      `names a fact of trust ${old.trust}, which one of trust ${fact.trust} cannot replace`,
+      `names a fact of trust ${old.trust}, which ${fact.extracted ? 'an extracted one' : 'one'} of trust ${fact.trust} cannot replace`,
     )
   plan.put({ ...old, supersededBy: fact.id })
 }

@@ -8,11 +8,11 @@ import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactQuery, Remembered } from '../../ports/fact.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
-import { PAGE_ROWS } from '../../ports/store.ts'
+import { type EntriesQuery, PAGE_ROWS } from '../../ports/store.ts'
 import { writeAudit } from '../audit.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFields } from './check-fact.ts'
-import type { Kept } from './extraction.ts'
+import type { Around, Kept } from './extraction.ts'
 import { FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
@@ -33,6 +33,9 @@ const PASSABLE: readonly ErrorCode[] = ['ERR_NOT_FOUND', 'ERR_LIMIT', 'ERR_DUPLI
 const UNFIT: readonly ErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_ENTRY_TOO_LARGE']
 /** Facts that recall looks through: so many pinned ones, and so many others. */
 const RECALLED_FACTS = 512
+
+/** Messages on each side of those that are cut, which say what was pasted among these. */
+const AROUND = 16
 
 const byId = comparing(() => '')
 
@@ -88,14 +91,17 @@ export class SessionFacts {
     return `session/${hashText(JSON.stringify([this.#session.sessionId, checkId('remember', 'opId', opId)]))}`
   }
 
-  /** Remembers what was extracted, whatever becomes of some of it. */
+  /**
+   * Remembers what was extracted, whatever becomes of some of it. All of it stays in this session,
+   * for a text that was pasted may pass for the user's word.
+   */
   async keep(inputs: readonly FactInput[]): Promise<Kept> {
     let fresh = 0
     const left: FactInput[] = []
     const errors: unknown[] = []
     for (const input of inputs) {
       try {
-        if ((await this.remember(input)).status !== 'known') fresh++
+        if (await this.#keep(input)) fresh++
       } catch (error) {
         // What was forgotten stays forgotten, and what has no room is no failure.
         if (isOneOf(error, PASSABLE)) continue
@@ -104,6 +110,32 @@ export class SessionFacts {
       }
     }
     return { fresh, left, errors }
+  }
+
+  /** Messages of the log beside some of it. */
+  async around(messages: readonly Message[]): Promise<Around> {
+    const { store } = this.#session
+    const read = async (query: EntriesQuery): Promise<readonly Message[]> => {
+      const { rows } = await store.entries({ ...query, kinds: ['message'] })
+      return rows.flatMap((row) => (row.unreadable ? [] : (messageIn(row) ?? [])))
+    }
+    const [first, last] = [messages[0]?.id, messages.at(-1)?.id]
+    if (first === undefined || last === undefined) return { before: [], after: [] }
+    const [before, after] = await Promise.all([
+      read({ to: first, last: AROUND }),
+      read({ after: last, first: AROUND }),
+    ])
+    return { before, after }
+  }
+
+  /** @returns whether it says something new */
+  async #keep(input: FactInput): Promise<boolean> {
+    checkFields('remember', '', input)
+    const placed = this.#placed(input)
+    await this.#refuseTaken(placed, this.#shared)
+    if (await this.#shared.says(placed)) return false
+    await this.#session.register()
+    return (await this.#own.keep(placed)).status !== 'known'
   }
 
   /**
@@ -179,7 +211,7 @@ export class SessionFacts {
     const { facts, fact: before } = await this.#get('promote', id)
     const { user, memory } = this.#session
     const fact = await facts.promote(id, options)
-    if (fact.trust !== before.trust)
+    if (fact.trust !== before.trust || fact.extracted !== before.extracted)
       await writeAudit(user.store, memory.host, { action: 'promote', target: id })
     await this.share()
     return fact

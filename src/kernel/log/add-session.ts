@@ -6,6 +6,11 @@ import { checkReadable, valueIn } from './bodies.ts'
 import { changedByOthers, once, TRIES } from './once.ts'
 import { sealOp } from './seal.ts'
 
+/** What is said of a session where it is listed. */
+export type ListedAs = {
+  readonly [name in 'title' | 'createdAt' | 'project']?: SessionInfo[name] | undefined
+}
+
 /**
  * Lists a session, unless it is listed.
  *
@@ -16,7 +21,7 @@ export async function addSession(
   registers: ScopeStore,
   host: Host,
   sessionId: string,
-  { title = '', createdAt = host.now() }: Partial<Omit<SessionInfo, 'sessionId'>> = {},
+  { title = '', createdAt = host.now(), project }: ListedAs = {},
 ): Promise<void> {
   const key = SESSION + sessionId
   const opId = host.newId()
@@ -24,7 +29,7 @@ export async function addSession(
     const row = checkReadable(await registers.register(key))
     // A session that was taken off the list has a row without a value.
     if (row && (valueIn(row) ?? null) !== null) return
-    const value = { sessionId, title, createdAt }
+    const value = { sessionId, title, createdAt, ...(project !== undefined && { project }) }
     const put = sealOp({ kind: 'put', opId, key, base: row?.version ?? null, value })
     const [result] = await registers.commit([put], once)
     if (!result || result.status === 'accepted') return

@@ -53,7 +53,12 @@ const LINES: { readonly [type in TransferLine['type']]: Fields } = {
     parts: (operation, _, value) => checkParts(operation, value ?? null),
   },
   user: {},
-  session: { sessionId: checkId, title: optional(checkTitle), createdAt: optional(checkTime) },
+  session: {
+    sessionId: checkId,
+    title: optional(checkTitle),
+    createdAt: optional(checkTime),
+    project: optional(checkId),
+  },
   message: { ...OP, round: checkName, message: anything },
   epoch: MARK,
   summary: MARK,
@@ -118,6 +123,14 @@ export function markOf({ operation }: LineChecks, line: MarkLine): Mark | undefi
   for (const [name, check] of Object.entries(fields)) check(operation, `mark.${name}`, mark[name])
   checkSize(operation, 'mark', JSON.stringify(mark), MAX_ENTRY_BYTES)
   return mark as unknown as Mark
+}
+
+/**
+ * The most that a message of that role may have: what instructs a model is the app's own, so of a
+ * file that is not, a message of the system is data.
+ */
+export function mostOf({ role }: Message, most: Trust): Trust {
+  return role === 'system' && most !== 'system' ? lowerTrust(most, 'import') : most
 }
 
 /** A message or a summary that is no more trusted than that. */

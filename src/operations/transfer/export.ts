@@ -121,12 +121,13 @@ export function headerOf(of: 'user' | 'session', parts: readonly TransferPart[])
 
 /** What the lines of a session begin with. */
 export function sessionLine(sessionId: string, info: Partial<SessionInfo> = {}): TransferLine {
-  const { title, createdAt } = info
+  const { title, createdAt, project } = info
   return {
     type: 'session',
     sessionId,
     ...(title !== undefined && { title }),
     ...(createdAt !== undefined && { createdAt }),
+    ...(project !== undefined && { project }),
   }
 }
 

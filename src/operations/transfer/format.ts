@@ -42,6 +42,8 @@ export interface SessionLine {
   readonly sessionId: string
   readonly title?: string
   readonly createdAt?: number
+  /** Whose facts show in it beside those of none. */
+  readonly project?: string
 }
 
 /** A message, or one of several that one op wrote: those follow one another. */

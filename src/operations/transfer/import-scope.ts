@@ -1,11 +1,12 @@
 import { isTrusted } from '../../features/trust.ts'
+import { HEAD_KEY, type HeadTexts, sectionsIn } from '../../kernel/context/head.ts'
 import type { KernelMemory, Owner, RegisterKind } from '../../kernel/feature.ts'
 import { nothingWritten } from '../../kernel/log/decide.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
-import { MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
+import { lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Json, Trust } from '../../ports/message.ts'
+import type { Json, Message, Trust } from '../../ports/message.ts'
 import type { SummaryMark } from '../../ports/op.ts'
 import {
   type Attachment,
@@ -18,7 +19,7 @@ import {
 } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { attachmentIn, checkMediaType, sameBytes } from '../attachments.ts'
-import { lowered, markOf, messageOf } from './check-line.ts'
+import { lowered, markOf, messageOf, mostOf } from './check-line.ts'
 import { carrier, carriers, followed } from './follow.ts'
 import { type AttachmentLine, isLogLine, type LogLine, type RegisterLine, type ScopeLine } from './format.ts'
 import { type FileRow, type Misplaced, placeRows } from './place-rows.ts'
@@ -59,6 +60,8 @@ interface FileRegister {
   readonly part: TransferPart
   readonly line: number
   readonly room: RegisterKind['room']
+  /** What of the line is not taken over as it says. */
+  readonly lowered?: string
 }
 
 /**
@@ -145,31 +148,34 @@ export class ScopeImport {
     const { host, policy, use } = memory
     if (line.type === 'message') {
       const checked = messageOf({ operation, host }, line)
-      const message = checked && lowered(checked, most)
+      const message = checked && lowered(checked, mostOf(checked, most))
       const whole: LogRow = {
         ...row,
         round: line.round,
         body: message ? sealMessage(message) : null,
         ...(message && { derived: derivedOf(message, policy.counter, use) }),
       }
-      return { row: whole, used: attachmentsOf(whole), line: number }
+      return { row: whole, used: attachmentsOf(whole), line: number, ...fall(checked, message, most) }
     }
     if (!('base' in line)) return { row: { ...row, body: null }, used: [], line: number }
     const { base, lane, sources } = line
     const mark = markOf({ operation, host }, line)
     const whole = mark?.type === 'summary' ? lowered<SummaryMark>(mark, most) : mark
+    // What a context froze is no more trusted than its file: contexts start over.
+    const isLeftOut = mark !== undefined && !isTrusted(most) && line.type !== 'rewind'
     return {
       row: {
         ...row,
         base,
         ...(lane !== undefined && { lane }),
         ...(sources && { sources }),
-        // What a context froze is no more trusted than its file: contexts start over.
-        body:
-          whole === undefined || (!isTrusted(most) && line.type !== 'rewind') ? null : JSON.stringify(whole),
+        body: whole === undefined || isLeftOut ? null : JSON.stringify(whole),
       },
       used: [],
       line: number,
+      ...(isLeftOut
+        ? { lowered: 'what a context froze is left out' }
+        : mark?.type === 'summary' && fall(mark, whole as SummaryMark, most)),
     }
   }
 
@@ -230,6 +236,7 @@ export class ScopeImport {
     await this.#commitRows(rows, true)
     this.#there = rows.at(-1)?.row.seq ?? this.#there
     this.#parts.report.written('log', rows.length)
+    this.#noteLowered(rows)
   }
 
   /**
@@ -262,7 +269,7 @@ export class ScopeImport {
 
   async #takeRegister(line: RegisterLine, number: number, operation: string): Promise<void> {
     await this.#writeRows(this.#rows.length)
-    const { owner, most, report } = this.#parts
+    const { owner, most, report, memory } = this.#parts
     const { key, version, sources, value } = line
     const found = this.#parts.kindOf(key)
     if (!found && !isInternal(key))
@@ -275,10 +282,14 @@ export class ScopeImport {
     if (isDeleted && this.#isOther) return report.skip(number, 'it was deleted where the file was made')
     if (!isTrusted(most) && kind.isUnlabelled)
       return report.skip(number, `has no label, and shows as more than ${most}`)
+    if (checked !== null && most !== 'system' && key.startsWith(HEAD_KEY)) {
+      const fault = faultOf(checked as unknown as HeadTexts, memory.system, most)
+      if (fault !== undefined) return report.skip(number, fault)
+    }
     const own = checked === null || !kind.lowered ? checked : kind.lowered(checked, most, owner)
     if (own === undefined)
       return report.skip(number, `is at most ${most}, too low for what all sessions share`)
-    const standing = { owner, memory: this.#parts.memory }
+    const standing = { owner, memory }
     const index = own === null ? [] : (kind.index?.(name, own, standing) ?? [])
     const row: RegisterRow = {
       key,
@@ -288,7 +299,8 @@ export class ScopeImport {
       ...(index.length > 0 && { index }),
       body: isDeleted ? null : JSON.stringify(own),
     }
-    this.#registers.push({ row, part: kind.part, line: number, room: kind.room })
+    const file = { row, part: kind.part, line: number, room: kind.room }
+    this.#registers.push({ ...file, ...(checked !== null && fall(checked, own, most)) })
     this.#units += row.body?.length ?? 0
     if (this.#registers.length >= LINES_AT_ONCE || this.#units >= UNITS_AT_ONCE) await this.#writeRegisters()
   }
@@ -313,6 +325,7 @@ export class ScopeImport {
       return followed(ops, read, { log: placed.log, registers: placed.rows.map(({ row }) => row), emptied })
     })
     for (const { part } of placed.rows) report.written(part)
+    this.#noteLowered(placed.rows)
     for (const { part } of placed.there) report.there(part)
     for (const { row, part } of placed.kept) {
       // What is there may say the same under another op.
@@ -387,11 +400,39 @@ export class ScopeImport {
     }
   }
 
+  #noteLowered(files: readonly { readonly line: number; readonly lowered?: string }[]): void {
+    for (const { line, lowered } of files)
+      if (lowered !== undefined) this.#parts.report.lower(line, lowered)
+  }
+
   async #begin(): Promise<void> {
     if (this.#hasWritten) return
     this.#hasWritten = true
     await this.#parts.onWrite()
   }
+}
+
+/** What is said of a line whose label falls. */
+function fall(before: unknown, after: unknown, most: Trust): { readonly lowered?: string } {
+  const [from, to] = [before, after].map((one) => (one as Partial<Message> | undefined)?.trust)
+  if (from === undefined || to === undefined || from === to) return {}
+  const isRole = lowerTrust(to, most) === to && to !== lowerTrust(from, most)
+  const role = isRole ? ': its role is not taken over' : ''
+  return { lowered: `trust ${from}, ${to} from now on${role}` }
+}
+
+/**
+ * Why a head of a file cannot be taken over: its system text is not that of this memory and of
+ * sections that may be the file's, or the label of its memory text is above the file's. Undefined:
+ * it can.
+ */
+function faultOf({ system, memory, trust = 'system', parts = {} }: HeadTexts, own: string, most: Trust) {
+  const shown = sectionsIn(parts).filter((section) => section.in === 'system' && section.text !== '')
+  const texts = [own, ...shown.map(({ text }) => text)].filter((text) => text !== '')
+  const isOwn = texts.join('\n\n') === system
+  if (!isOwn || shown.some((section) => lowerTrust(section.trust, most) !== section.trust))
+    return 'its system text is not this memory’s'
+  return memory !== '' && lowerTrust(trust, most) !== trust ? `its memory text is above ${most}` : undefined
 }
 
 /** What becomes of registers of a file. */

@@ -21,11 +21,15 @@ export type ImportTrust = 'keep' | 'user' | 'import'
 
 export interface ImportOptions {
   /**
-   * The most that a label of trust in the file counts for; a label only ever falls. `keep`: as it
-   * is, for a backup that the app made and held itself. `user`: for a file from the user's own
-   * hands. `import`: for a file that nobody vouches for; what has no label and would show as the
-   * app's or the user's word is left out then (profile, skills, settings, checkpoint, what contexts
-   * froze), and so are the facts that all sessions share. Default `keep`.
+   * The most that a label of trust in the file counts for; a label only ever falls, and the report
+   * counts where. Default `keep`.
+   *
+   * - `keep`: as it is, for a backup that the app made and held itself.
+   * - `user`: for a file from the user's own hands. Messages of the system are data then, of trust
+   *   `import`, and heads whose system text is not this memory's are left out.
+   * - `import`: for a file that nobody vouches for. What has no label and would show as the app's
+   *   or the user's word is left out too (profile, skills, settings, checkpoint, what contexts
+   *   froze), and so are the facts that all sessions share.
    */
   readonly trust?: ImportTrust
 }

@@ -11,6 +11,8 @@ export interface FileRow {
   readonly used: readonly string[]
   /** Number of its line. */
   readonly line: number
+  /** What of the line is not taken over as it says. */
+  readonly lowered?: string
 }
 
 /** Why the row of a line can be in no log. */

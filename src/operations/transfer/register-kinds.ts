@@ -51,14 +51,15 @@ const OWN: readonly RegisterKind[] = [
     part: 'log',
     owners: ['user'],
     check: (operation, name, value) => {
-      checkOptions(operation, 'value', value, ['sessionId', 'title', 'createdAt'])
-      const { sessionId, title, createdAt } = value as { readonly [field: string]: unknown }
+      checkOptions(operation, 'value', value, ['sessionId', 'title', 'createdAt', 'project'])
+      const { sessionId, title, createdAt, project } = value as { readonly [field: string]: unknown }
       checkId(operation, 'value.sessionId', sessionId)
       if (sessionId !== name) throw invalid(operation, 'value.sessionId', 'differs from that of its key')
       return {
         sessionId: name,
         title: checkTitle(operation, 'value.title', title),
         createdAt: checkTime(operation, 'value.createdAt', createdAt),
+        ...(project !== undefined && { project: checkId(operation, 'value.project', project) }),
       }
     },
   },

@@ -1,6 +1,6 @@
-import type { ImportConflict, Imported, SkippedLine, TransferPart } from '../../ports/transfer.ts'
+import type { ImportConflict, Imported, LoweredLine, SkippedLine, TransferPart } from '../../ports/transfer.ts'
 
-/** Conflicts and skipped lines that a report names; the others are counted. */
+/** Conflicts and lines that a report names of each; the others are counted. */
 const NAMED = 100
 
 /** Takes note of what becomes of the lines of an import. */
@@ -13,6 +13,8 @@ export class ImportReport {
   }
   readonly #conflicts: { count: number; readonly first: ImportConflict[] } = { count: 0, first: [] }
   readonly #skipped: { count: number; readonly first: SkippedLine[] } = { count: 0, first: [] }
+
+  readonly #lowered: { count: number; readonly first: LoweredLine[] } = { count: 0, first: [] }
 
   written(part: TransferPart, count = 1): void {
     this.#parts[part].written += count
@@ -30,8 +32,12 @@ export class ImportReport {
     if (this.#skipped.count++ < NAMED) this.#skipped.first.push({ line, reason })
   }
 
+  lower(line: number, reason: string): void {
+    if (this.#lowered.count++ < NAMED) this.#lowered.first.push({ line, reason })
+  }
+
   /** Adds what another one counted. */
-  add({ parts, conflicts, skipped }: Imported): void {
+  add({ parts, conflicts, skipped, lowered }: Imported): void {
     for (const [part, { written, there }] of Object.entries(parts)) {
       this.written(part as TransferPart, written)
       this.there(part as TransferPart, there)
@@ -39,6 +45,7 @@ export class ImportReport {
     for (const [own, other] of [
       [this.#conflicts, conflicts],
       [this.#skipped, skipped],
+      [this.#lowered, lowered],
     ] as const) {
       own.count += other.count
       own.first.push(...(other.first.slice(0, NAMED - own.first.length) as never[]))
@@ -46,6 +53,11 @@ export class ImportReport {
   }
 
   get result(): Imported {
-    return { parts: this.#parts, conflicts: this.#conflicts, skipped: this.#skipped }
+    return {
+      parts: this.#parts,
+      conflicts: this.#conflicts,
+      skipped: this.#skipped,
+      lowered: this.#lowered,
+    }
   }
 }

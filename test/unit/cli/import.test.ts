@@ -154,7 +154,7 @@ describe('plimsoll import', () => {
     const good = await plimsoll(['import', 'e.jsonl'], { 'e.jsonl': out })
     expect(good).toMatchObject({
       status: 0,
-      out: 'e.jsonl: log 1, facts 0, profile 0, checkpoint 0; conflicts 0, skipped 0\n',
+      out: 'e.jsonl: log 1, facts 0, profile 0, checkpoint 0; conflicts 0, skipped 0, lowered 0\n',
     })
     const bad = await plimsoll(['import', 'e.jsonl'], { 'e.jsonl': out.replace('"seq":1', '"seq":0') })
     expect(bad).toMatchObject({ status: 1, out: '', err: expect.stringMatching(/lines\[4\]: seq must be/) })
@@ -167,7 +167,7 @@ describe('plimsoll import', () => {
     const none = { count: 0, first: [] }
     const fetch = async (url: string, init: RequestInit = {}) => {
       sent.push({ url, token: new Headers(init.headers).get('authorization'), body: init.body })
-      return new Response(JSON.stringify({ ...answered, conflicts: none, skipped: none }))
+      return new Response(JSON.stringify({ ...answered, conflicts: none, skipped: none, lowered: none }))
     }
     const file = { '-': jsonl({ role: 'user', content: 'Hi.' }) }
     const { out } = await plimsoll(['import', '-'], file)
@@ -175,17 +175,18 @@ describe('plimsoll import', () => {
     const first = await plimsoll([...argv, '--token', 'secret'], file, undefined, { fetch })
     expect(first).toMatchObject({ status: 0, out: expect.stringContaining('log 1, facts 1') })
     const env = { PLIMSOLL_TOKEN: 'other' }
-    await plimsoll(argv, { '-': out }, undefined, { fetch, env })
+    await plimsoll([...argv, '--trust', 'user'], { '-': out }, undefined, { fetch, env })
     expect(sent.map(({ url, token }) => [url, token])).toEqual([
       ['https://edge.test/v1/me/import', 'Bearer secret'],
-      ['https://edge.test/v1/me/import', 'Bearer other'],
+      ['https://edge.test/v1/me/import?trust=user', 'Bearer other'],
     ])
     expect(sent.map(({ body }) => String(body).trim())).toEqual([out.trim(), out.trim()])
     const refusing = async () => new Response('no', { status: 401 })
     const refused = await plimsoll([...argv, '--token', 'x'], file, undefined, { fetch: refusing })
     expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('ERR_UNAUTHENTICATED') })
-    for (const more of [[], ['--token', 'x', '--to', 'y'], ['--url', 'ftp://x', '--token', 'x']])
+    for (const more of [[], ['--token', 'x', '--trust', 'keep'], ['--token', 'x', '--to', 'y'], ['--url', 'ftp://x', '--token', 'x']])
       expect(await plimsoll([...argv, ...more], file)).toMatchObject({ status: 2, out: '' })
-    expect(await plimsoll(['import', '-', '--token', 'x'], file)).toMatchObject({ status: 2 })
+    for (const [name, value] of [['--token', 'x'], ['--trust', 'user']] as const)
+      expect(await plimsoll(['import', '-', name, value], file)).toMatchObject({ status: 2 })
   })
 })

@@ -116,7 +116,7 @@ const courses: { readonly [name: string]: Course } = {
     },
     act: (session) => session.context({ newEpoch: true }),
     text: 'I prefer seats by the window.',
-    isShared: true,
+    isShared: false,
     isOld: false,
   },
 }

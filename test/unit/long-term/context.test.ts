@@ -515,7 +515,7 @@ describe('what leaves the window', () => {
     ['an extractor of one’s own', seats],
     ['extractFacts', extractFacts],
   ])(
-    'is remembered first, by %s, and reaches the model in all later contexts, across sessions',
+    'is remembered first, by %s, and reaches the model in all later contexts, across sessions once it is promoted',
     async (_, extract) => {
       const { memory, session } = open({ budget: 4_000, facts: { extract } })
       await say(session, 'I prefer seats by the window.')
@@ -527,10 +527,13 @@ describe('what leaves the window', () => {
       const shown = await session.context()
       expect(textOf(shown, 'window')).not.toContain('I prefer')
       expect(textOf(shown, 'memory')).toContain('I prefer seats by the window.')
-      expect(textOf(await memory.session({ ...ADA, sessionId: 'home' }).context())).toContain(
-        'I prefer seats',
-      )
+      const elsewhere = () => memory.session({ ...ADA, sessionId: 'home' }).context()
+      expect(textOf(await elsewhere())).not.toContain('I prefer seats')
+      const [fact] = await session.facts.list()
+      await session.facts.promote(fact?.id ?? '')
+      expect(textOf(await elsewhere())).toContain('I prefer seats')
       expect(await session.facts.list()).toHaveLength(1)
+      expect(await session.facts.list()).not.toMatchObject([{ extracted: true }])
     },
   )
 

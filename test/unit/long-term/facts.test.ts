@@ -192,7 +192,7 @@ describe('sources', () => {
     const { facts, messages } = bench()
     messages.set('said', 'user').set('read', 'web')
     await facts.remember(finding('One.', { id: 'one', sources: ['said', 'read'] }))
-    await facts.remember(finding('Two.', { id: 'two', trust: 'system', sources: [factKey('one')] }))
+    await facts.remember(finding('Two.', { id: 'two', trust: 'user', sources: [factKey('one')] }))
     expect((await facts.get('two'))?.trust).toBe('web')
     for (const source of ['gone', factKey('gone')])
       await expect(facts.remember(finding('Three.', { sources: [source] }))).rejects.toEqual(
@@ -254,15 +254,25 @@ describe('trust', () => {
     expect(await facts.get(guess.fact.id)).toMatchObject({ trust: 'assistant', supersededBy: sure.fact.id })
   })
 
-  it('passes a pin on to what is said again by someone more trusted', async () => {
+  it('passes a pin on from what was extracted to what is asked for', async () => {
     const { facts } = bench()
-    const { fact } = await facts.remember({ kind: 'preference', text: 'Short answers.', pinned: true })
-    const { fact: next } = await facts.remember({
-      kind: 'preference',
-      text: 'Short answers',
-      trust: 'system',
-    })
-    expect(next).toMatchObject({ supersedes: fact.id, pinned: true, trust: 'system' })
+    const { fact } = await facts.keep({ kind: 'preference', text: 'Short answers.' })
+    await facts.pin(fact.id)
+    const { fact: next } = await facts.remember({ kind: 'preference', text: 'Short answers' })
+    expect(next).toMatchObject({ supersedes: fact.id, pinned: true, trust: 'user' })
+  })
+
+  it('is never system, whoever says so', async () => {
+    const { facts } = bench()
+    const said = { kind: 'constraint', text: 'Never fly.', trust: 'system' } as const
+    const refused = refusal('ERR_INVALID_ARGUMENT', { argument: 'trust' })
+    await expect(facts.remember(said)).rejects.toEqual(refused)
+    await expect(facts.prepare('commit', [said])).rejects.toEqual(
+      refusal('ERR_INVALID_ARGUMENT', { argument: 'facts[0].trust' }),
+    )
+    const { fact } = await facts.remember({ kind: 'constraint', text: 'Never drive.' })
+    await expect(facts.supersede(fact.id, said)).rejects.toEqual(refused)
+    expect(await facts.list({ all: true })).toEqual([fact])
   })
 
   it('of a fact must not be below that of the one it supersedes', async () => {

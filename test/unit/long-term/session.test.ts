@@ -47,7 +47,6 @@ describe('what a session remembers', () => {
   it.each<[FactInput, boolean]>([
     [{ kind: 'preference', text: 'Said by the user.' }, true],
     [{ kind: 'constraint', text: 'Said by the user.' }, true],
-    [{ kind: 'constraint', text: 'Said by the app.', trust: 'system' }, true],
     [{ kind: 'preference', text: 'Said by the model.', trust: 'assistant' }, false],
     [{ kind: 'constraint', text: 'Said by the web.', trust: 'web' }, false],
     [{ kind: 'preference', text: 'From a message of the web.', sources: ['m-web'] }, false],

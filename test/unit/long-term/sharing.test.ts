@@ -35,16 +35,6 @@ describe('what a session hands over to its user', () => {
     expect(await textsOf(trip(memory).facts.list())).toHaveLength(2)
   })
 
-  it('does not put the words of one trust under the label of a higher one', async () => {
-    const memory = open()
-    const { facts } = memory.user(ADA)
-    await facts.remember({ kind: 'constraint', text: 'Never book any flight in winter.', trust: 'system' })
-    const said = 'Never book any flights in the winter.'
-    await trip(memory).commit({ facts: [{ kind: 'constraint', text: said }] })
-    expect(await facts.list()).toMatchObject([{ text: 'Never book any flight in winter.', trust: 'system' }])
-    expect(await trip(memory).facts.list()).toHaveLength(1)
-  })
-
   it('is nothing of a trust below the user’s', async () => {
     const memory = open()
     const said: FactInput = { kind: 'constraint', text: 'Send a copy to the harbour.', trust: 'web' }
@@ -73,15 +63,6 @@ describe('what a session hands over to its user', () => {
     await trip(open(store)).context()
     expect(await textsOf(open(store).user(ADA).facts.list())).toHaveLength(2)
     expect(await store.open({ ...ADA, sessionId: 'trip' }).indexed('fact/share')).toHaveLength(0)
-  })
-
-  it('replaces what somebody less trusted said', async () => {
-    const memory = open()
-    const { facts } = memory.user(ADA)
-    await facts.remember({ kind: 'preference', text: 'Seats by the window.' })
-    const said: FactInput = { kind: 'preference', text: 'Seats by the window.', trust: 'system' }
-    await trip(memory).commit({ facts: [said] })
-    expect(await facts.list()).toMatchObject([{ text: 'Seats by the window.', trust: 'system' }])
   })
 
   it('stays forgotten where that was done while it was handed over', async () => {

@@ -24,16 +24,24 @@ async function exported({ caller }: World, query = ''): Promise<string> {
   return response.text()
 }
 
-async function imported({ caller }: World, body: BodyInit): Promise<{ status: number; body: Report }> {
+async function imported(
+  { caller }: World,
+  body: BodyInit,
+  trust: string | null = 'user',
+): Promise<{ status: number; body: Report }> {
   const headers = { 'Content-Type': 'application/jsonl' }
-  const response = await caller.fetch('POST', '/v1/me/import', { body, headers })
+  const response = await caller.fetch('POST', `/v1/me/import${trust === null ? '' : `?trust=${trust}`}`, {
+    body,
+    headers,
+  })
   return { status: response.status, body: await response.json() }
 }
 
 interface Report {
   readonly parts: { readonly [part: string]: { readonly written: number; readonly there: number } }
   readonly conflicts: { readonly count: number; readonly first: readonly object[] }
-  readonly skipped: { readonly count: number }
+  readonly skipped: { readonly count: number; readonly first: readonly { readonly reason: string }[] }
+  readonly lowered: { readonly count: number; readonly first: readonly object[] }
   readonly code?: string
   readonly argument?: string
 }
@@ -41,7 +49,7 @@ interface Report {
 async function lived(): Promise<World> {
   const world = new World()
   for (const session of ['home', 'trip']) {
-    await world.create(session, { title: `To ${session}` })
+    await world.create(session, { title: `To ${session}`, ...(session === 'trip' && { project: 'turin' }) })
     await world.append(
       session,
       said(`${session}-1`, 'Two seats.'),
@@ -49,6 +57,7 @@ async function lived(): Promise<World> {
     )
     await world.context(session)
     await world.remember(session, `I like ${session}.`)
+    await world.remember(session, `The ${session} is booked.`, 'finding')
     await world.call('PUT', `/v1/sessions/${session}/checkpoint`, { value: { step: session } })
   }
   await world.call('POST', '/v1/sessions/trip/rewind', { message: 'trip-2' })
@@ -63,7 +72,10 @@ describe('the export of a user', () => {
     const text = await exported(ada)
     const bob = new World()
     const first = await imported(bob, text)
-    expect(first).toMatchObject({ status: 200, body: { conflicts: { count: 0 }, skipped: { count: 0 } } })
+    expect(first).toMatchObject({
+      status: 200,
+      body: { conflicts: { count: 0 }, skipped: { count: 0 }, lowered: { count: 0 } },
+    })
     expect(await exported(bob)).toBe(text)
     expect(await bob.listed()).toEqual(['home', 'trip'])
     expect(await bob.messages('trip')).toEqual(await ada.messages('trip'))
@@ -72,6 +84,59 @@ describe('the export of a user', () => {
     expect(Object.values(again.body.parts).map(({ written }) => written)).toEqual([0, 0, 0, 0])
     expect(await exported(ada, '?parts=facts,profile')).not.toContain('Two seats.')
     expect((await ada.caller.fetch('GET', '/v1/me/export?parts=all')).status).toBe(400)
+  })
+
+  it('carries the project of each session, whose facts show in the copy from its first context on', async () => {
+    const ada = await lived()
+    const text = await exported(ada)
+    expect(text).toContain('"type":"session","sessionId":"trip","title":"To trip","createdAt":')
+    expect(text.match(/"project":"turin"/g)?.length).toBeGreaterThan(1)
+    const bob = new World()
+    await imported(bob, text)
+    expect(await bob.call('GET', '/v1/sessions/trip')).toMatchObject({ body: { project: 'turin' } })
+    expect(await bob.call('GET', '/v1/sessions/home')).not.toHaveProperty('body.project')
+    for (const session of ['home', 'trip']) {
+      const [own, other] = [await ada.context(session), await bob.context(session)]
+      expect(other.blocks).toEqual(own.blocks)
+      expect([other.epoch, other.hash]).toEqual([own.epoch, own.hash])
+    }
+    expect(JSON.stringify((await bob.context('trip')).blocks)).toContain('The trip is booked.')
+  })
+
+  it('is an import by default: it is in no system section, nothing of it is shared, and all of that is counted', async () => {
+    const text = await exported(await lived())
+    const bob = new World()
+    const { status, body } = await imported(bob, text, '')
+    expect(status).toBe(400)
+    const plain = await imported(bob, text, null)
+    expect([plain.status, body.code]).toEqual([200, 'ERR_INVALID_ARGUMENT'])
+    const { skipped, lowered } = plain.body
+    // Documents, skills, checkpoints, heads and shared facts.
+    expect(skipped.count).toBeGreaterThanOrEqual(7)
+    expect(new Set(skipped.first.map(({ reason }) => reason))).toEqual(
+      new Set([
+        'has no label, and shows as more than import',
+        'is at most import, too low for what all sessions share',
+      ]),
+    )
+    expect(lowered.count).toBe(lowered.first.length)
+    expect(lowered.first).toContainEqual({
+      line: expect.any(Number),
+      reason: 'trust user, import from now on',
+    })
+    expect(lowered.first).toContainEqual({
+      line: expect.any(Number),
+      reason: 'what a context froze is left out',
+    })
+    expect((await bob.call('GET', '/v1/me/facts')).body).toEqual({ facts: [] })
+    expect((await bob.call('GET', '/v1/me/profile')).body).toMatchObject({ documents: [] })
+    const { blocks } = await bob.context('trip')
+    expect(JSON.stringify(blocks.filter(({ section }) => section === 'system'))).not.toMatch(/tea|like/)
+    for (const trust of ['keep', 'system', 'assistant'])
+      expect(await imported(bob, text, trust)).toMatchObject({
+        status: 400,
+        body: { code: 'ERR_INVALID_ARGUMENT' },
+      })
   })
 
   it('is recorded, and so is an import that wrote something; a session goes on to record what it does', async () => {
@@ -85,7 +150,7 @@ describe('the export of a user', () => {
       Array(11).fill({ action: 'export', counts: { sessions: 2, lines } }),
     )
     expect(await audited(bob)).toEqual([
-      { action: 'import', counts: { log: expect.any(Number), facts: 1, profile: 3, checkpoint: 2 } },
+      { action: 'import', counts: { log: expect.any(Number), facts: 3, profile: 3, checkpoint: 2 } },
     ])
     await ada.call('DELETE', '/v1/sessions/trip')
     expect((await audited(ada))[0]).toMatchObject({ action: 'erase' })
@@ -153,7 +218,7 @@ describe('the export of a user', () => {
     const end = `${JSON.stringify({ type: 'end', lines: 4 })}\n`
     expect((await imported(world, lines.slice(0, 4).join(''))).status).toBe(400)
     expect((await imported(world, lines.slice(0, 4).join('') + end)).status).toBe(200)
-    expect(await exported(world)).toContain('"content":"Obey.","createdAt":0,"trust":"user"')
+    expect(await exported(world)).toContain('"content":"Obey.","createdAt":0,"trust":"import"')
     expect((await imported(world, new Uint8Array([0x7b, 0xff]))).body.code).toBe('ERR_INVALID_ARGUMENT')
     expect((await imported(world, 'x'.repeat(2 ** 20 + 1))).status).toBe(413)
     expect((await imported(world, '')).status).toBe(400)

@@ -11,6 +11,7 @@ import { exportStream, importChunks } from '../transfer.ts'
 
 const LINES = 'application/jsonl'
 const part = z.object({ written: z.number(), there: z.number() })
+const lines = z.array(z.object({ line: z.number(), reason: z.string() }))
 const imported = z
   .object({
     parts: z.object({ log: part, facts: part, profile: part, checkpoint: part }),
@@ -22,8 +23,9 @@ const imported = z
     }),
     skipped: z.object({
       count: z.number(),
-      first: z.array(z.object({ line: z.number(), reason: z.string() })),
+      first: lines,
     }),
+    lowered: z.object({ count: z.number(), first: lines }),
   })
   .openapi('Imported')
 
@@ -61,10 +63,13 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
       path: '/v1/me/import',
       summary:
         'Imports what an export gave, line by line of at most 1 MiB; repeating it goes on where it ended',
+      query: schemas.importQuery,
       media: { body: LINES },
       answer: imported,
     },
-    async ({ context, principal }) =>
-      answer(await importChunks(context.var.settings, userScope(principal), readChunks(context.req.raw))),
+    async ({ context, principal, query: { trust = 'import' } }) =>
+      answer(
+        await importChunks(context.var.settings, userScope(principal), readChunks(context.req.raw), trust),
+      ),
   )
 }

@@ -45,6 +45,7 @@ describe('an export over HTTP', () => {
       parts: {},
       conflicts: { count: 1, first: [{ session_id: 'a' }] },
       skipped: { count: 0, first: [] },
+      lowered: { count: 0, first: [] },
     }
     const { client, sent } = scene([new Error('lost'), json(report)])
     const { conflicts } = await client.me.import(LINES.join(''))
@@ -52,5 +53,8 @@ describe('an export over HTTP', () => {
     expect(sent.map(({ method, url, body }) => [method, url, body])).toEqual(
       Array(2).fill(['POST', 'https://edge.test/v1/me/import', LINES.join('')]),
     )
+    const own = scene([json(report)])
+    await own.client.me.import(LINES.join(''), { trust: 'user' })
+    expect(own.sent[0]?.url).toBe('https://edge.test/v1/me/import?trust=user')
   })
 })
