@@ -1,7 +1,7 @@
 /**
  * `npm run test:long -- [--only name] [--seed N] [--share 0.05] [--histories 200] [--kills 5]
- * [--bodies 5000] [--worlds 1000]`: what is too long for a push, one after the other and each with the same new
- * seed, and what came of it. Each is a command of its own too.
+ * [--bodies 5000] [--worlds 1000]`: what is too long for a push, one after the other and each with
+ * the same new seed, and what came of it. Each is a command of its own too.
  */
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'

@@ -94,7 +94,9 @@ async function send(
 
 function report({ parts, conflicts, skipped, lowered }: Imported, where: string, io: Io): number {
   const written = Object.entries(parts).map(([part, { written }]) => `${part} ${written}`)
-  io.out(`${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}, lowered ${lowered.count}\n`)
+  io.out(
+    `${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}, lowered ${lowered.count}\n`,
+  )
   for (const { line, reason } of [...skipped.first, ...lowered.first])
     io.err(`plimsoll: ${where} line ${line}: ${reason}\n`)
   return conflicts.count + skipped.count > 0 ? 1 : 0

@@ -27,14 +27,14 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 54,
+    mostKiB: 55,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 99,
+    mostKiB: 100,
     goalKiB: 92,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6 },
@@ -45,5 +45,5 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 75_000,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 170_500,
+  answering: 171_000,
 }

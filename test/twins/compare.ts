@@ -1,4 +1,4 @@
-/** What two worlds of one history differ in, but for what may differ: the list is in docs/privacy.md. */
+/** What two worlds of one history differ in; what may differ is listed in docs/privacy.md. */
 import type { Seen } from './world.ts'
 
 /** Names that are made from content: hashes of 256 and of 64 bits, and tags of fences. */

@@ -1,4 +1,4 @@
-/** What happens in a world: the same in both of a pair, but for the secret that it is played with. */
+/** What happens in a world: the same in both of a pair, but for the secret. */
 import fc from 'fast-check'
 
 export type Session = 'trip' | 'home'

@@ -8,7 +8,7 @@ import { differenceOf } from './compare.ts'
 import { type History, histories } from './steps.ts'
 import { played, type Seen, World } from './world.ts'
 
-/** Of one length, of as many tokens, and in no order of letters that is the same as that of another word. */
+/** Of one length, and of as many tokens. */
 const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
 
 export interface Pairs {

@@ -200,7 +200,7 @@ export class World {
         const text = `${this.#line(step.secret)} ${'It rains in Turin. '.repeat(step.filler)}`
         const content: Part[] = [{ type: 'text', text }]
         if (step.picture) {
-          const bytes = new TextEncoder().encode(this.#word(step.secret))
+          const bytes = Uint8Array.from(this.#word(step.secret), (letter) => letter.charCodeAt(0))
           content.push(await attach(session, { mediaType: 'image/png', bytes, tokens: 9 }))
         }
         return session.append({ role: step.role, content })

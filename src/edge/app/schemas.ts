@@ -324,7 +324,8 @@ export const schemas = {
   }),
   importQuery: z.object({
     trust: z.enum(['user', 'import']).optional().openapi({
-      description: 'How far labels of the file are believed, at most: `import` by default; `user` for one’s own.',
+      description:
+        'How far labels of the file are believed, at most: `import` by default; `user` for one’s own.',
     }),
   }),
   claim: z.strictObject({ token: z.string().max(8192) }),

@@ -1,9 +1,9 @@
 import { isTrusted } from '../../features/trust.ts'
-import { HEAD_KEY, type HeadTexts, sectionsIn } from '../../kernel/context/head.ts'
+import { type HeadTexts, sectionsIn } from '../../kernel/context/head.ts'
 import type { KernelMemory, Owner, RegisterKind } from '../../kernel/feature.ts'
 import { nothingWritten } from '../../kernel/log/decide.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
-import { lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
+import { HEAD_KEY, lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
@@ -401,8 +401,7 @@ export class ScopeImport {
   }
 
   #noteLowered(files: readonly { readonly line: number; readonly lowered?: string }[]): void {
-    for (const { line, lowered } of files)
-      if (lowered !== undefined) this.#parts.report.lower(line, lowered)
+    for (const { line, lowered } of files) if (lowered !== undefined) this.#parts.report.lower(line, lowered)
   }
 
   async #begin(): Promise<void> {

@@ -1,4 +1,10 @@
-import type { ImportConflict, Imported, LoweredLine, SkippedLine, TransferPart } from '../../ports/transfer.ts'
+import type {
+  ImportConflict,
+  Imported,
+  LoweredLine,
+  SkippedLine,
+  TransferPart,
+} from '../../ports/transfer.ts'
 
 /** Conflicts and lines that a report names of each; the others are counted. */
 const NAMED = 100

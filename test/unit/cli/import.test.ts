@@ -184,9 +184,17 @@ describe('plimsoll import', () => {
     const refusing = async () => new Response('no', { status: 401 })
     const refused = await plimsoll([...argv, '--token', 'x'], file, undefined, { fetch: refusing })
     expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('ERR_UNAUTHENTICATED') })
-    for (const more of [[], ['--token', 'x', '--trust', 'keep'], ['--token', 'x', '--to', 'y'], ['--url', 'ftp://x', '--token', 'x']])
+    for (const more of [
+      [],
+      ['--token', 'x', '--trust', 'keep'],
+      ['--token', 'x', '--to', 'y'],
+      ['--url', 'ftp://x', '--token', 'x'],
+    ])
       expect(await plimsoll([...argv, ...more], file)).toMatchObject({ status: 2, out: '' })
-    for (const [name, value] of [['--token', 'x'], ['--trust', 'user']] as const)
+    for (const [name, value] of [
+      ['--token', 'x'],
+      ['--trust', 'user'],
+    ] as const)
       expect(await plimsoll(['import', '-', name, value], file)).toMatchObject({ status: 2 })
   })
 })
