@@ -13,6 +13,7 @@ import { startSession } from '../../src/operations/start/start.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
 import { nextWorkAt, runDueWork } from '../../src/operations/upkeep.ts'
+import type { Context } from '../../src/ports/context.ts'
 import { isPlimsollError } from '../../src/ports/errors.ts'
 import type { Part } from '../../src/ports/message.ts'
 import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
@@ -63,6 +64,16 @@ export class World {
     return { what: step.does, value }
   }
 
+  /** What another tenant's user of the same name says. */
+  async sayBeside(): Promise<void> {
+    const session = this.#tab.session({ ...ADA, tenant: 'other', sessionId: 'trip' })
+    await this.#try(async () => {
+      await session.append({ role: 'user', content: `It is ${this.#secret}.` })
+      await session.facts.remember({ kind: 'preference', text: `Likes ${this.#secret}.` })
+      return session.context()
+    })
+  }
+
   /** Forgets all that holds the secret, wherever it is. @returns the certificates */
   async purge(): Promise<readonly Seen[]> {
     this.#exported = []
@@ -89,14 +100,14 @@ export class World {
   }
 
   /** All that anybody can see in the end. */
-  async end(): Promise<readonly Seen[]> {
+  async end(sessions = SESSIONS): Promise<readonly Seen[]> {
     this.#left = undefined
     this.#open()
     const seen: Seen[] = []
     const see = async (what: string, call: () => Promise<unknown>): Promise<void> => {
       seen.push({ what, value: await this.#try(call) })
     }
-    for (const id of SESSIONS) {
+    for (const id of sessions) {
       const session = this.#session(id)
       await see('history', () => session.history({ messages: 512 }))
       await see('context', () => session.context({ onPending: 'abandon' }))
@@ -111,7 +122,7 @@ export class World {
     await see('sessions', () => listSessions(this.#tab, ADA))
     await see('audit', () => readAudit(this.#tab, ADA))
     await see('nextWorkAt', () => nextWorkAt(this.#tab))
-    await see('export', () => this.#export())
+    if (sessions === SESSIONS) await see('export', () => this.#export())
     return seen
   }
 
@@ -120,7 +131,7 @@ export class World {
     const seen: Seen[] = []
     for (let after: Scope | undefined; ; ) {
       const page = await this.#inner.scopes(after)
-      for (const scope of page)
+      for (const scope of page.filter(({ tenant }) => tenant === undefined))
         for (const [what, value] of await rowsOf(this.#inner.open(scope)))
           seen.push({ what: `${what} of ${scope.sessionId ?? 'the user'}`, value })
       after = page.at(-1)
@@ -156,10 +167,13 @@ export class World {
     const pass = (): void => {
       if (this.#left !== undefined && this.#left-- <= 0) throw new Error('the process has ended')
     }
+    const inner = this.#inner
     return {
-      ...this.#inner,
+      oldestUnused: () => inner.oldestUnused(),
+      removeUnused: (until) => inner.removeUnused(until),
+      scopes: (after) => inner.scopes(after),
       open: (scope) =>
-        new Proxy(this.#inner.open(scope), {
+        new Proxy(inner.open(scope), {
           get: (target, key) => {
             const value: unknown = Reflect.get(target, key)
             if (typeof value !== 'function' || key === 'snapshot' || key === 'watch') return undefined
@@ -373,11 +387,49 @@ async function rowsOf(scope: ScopeStore): Promise<readonly (readonly [what: stri
 }
 
 /** Plays a history, forgets the secret, and plays on. @returns what was seen from then on */
-export async function played(history: History, world: World): Promise<readonly Seen[]> {
+export async function playedForgetting(history: History, world: World): Promise<readonly Seen[]> {
   for (const step of history.before) await world.play(step)
   const seen = [...(await world.purge())]
   seen.push(...(await world.stored()))
   for (const step of history.after) seen.push(await world.play(step))
   seen.push(...(await world.end()), ...(await world.stored()))
   return seen
+}
+
+/**
+ * Plays a history in which tools and the web say the secret in one session, and nobody else does.
+ *
+ * @returns what must not depend on it: system texts there, and all of the other session and of the
+ * user
+ */
+export async function playedUntrusted(history: History, world: World): Promise<readonly Seen[]> {
+  const seen: Seen[] = []
+  for (const step of [...history.before, ...history.after]) {
+    const isHome = 'in' in step && step.in === 'home'
+    const does = 'secret' in step ? { ...step, secret: step.does === 'tool' && !isHome } : step
+    const one = await world.play(does)
+    if (does.does === 'context' && !isHome) seen.push({ what: 'system', value: systemIn(one.value) })
+    else if (isHome || OF_USER.includes(does.does)) seen.push(one)
+  }
+  seen.push(...(await world.end(['home'])))
+  seen.push(...(await world.stored()).filter(({ what }) => !what.endsWith(' of trip')))
+  return seen
+}
+
+/** Plays a history while another tenant's user of the same name says the secret. */
+export async function playedBeside(history: History, world: World): Promise<readonly Seen[]> {
+  const seen: Seen[] = []
+  for (const step of [...history.before, ...history.after]) {
+    await world.sayBeside()
+    seen.push(await world.play('secret' in step ? { ...step, secret: false } : step))
+  }
+  seen.push(...(await world.end()), ...(await world.stored()))
+  return seen
+}
+
+const OF_USER = ['profile', 'skill', 'title', 'tick']
+
+function systemIn(value: unknown): unknown {
+  const { ok } = value as { readonly ok?: Context }
+  return ok && [ok.blocks.filter(({ section }) => section === 'system'), ok.tools]
 }
