@@ -48,6 +48,7 @@ export class World {
   #tabs!: readonly FullMemory[]
   #opened = new Map<string, FullSession>()
   #words = 0
+  readonly #pictures: (readonly [session: Session, id: string])[] = []
   /** Exports since all was forgotten: what was taken elsewhere before has it yet. */
   #exported: string[][] | undefined
 
@@ -96,6 +97,9 @@ export class World {
     }
     for (const fact of await this.#tab.user(ADA).facts.list({ all: true }))
       if (fact.text.includes(this.#secret)) await note('purge', () => forgetFact(this.#tab, ADA, fact.id))
+    // What was uploaded, and named by no message, goes after a day.
+    this.#now += 2 * DAY
+    await note('work', () => runDueWork(this.#tab))
     return seen
   }
 
@@ -135,8 +139,14 @@ export class World {
         for (const [what, value] of await rowsOf(this.#inner.open(scope)))
           seen.push({ what: `${what} of ${scope.sessionId ?? 'the user'}`, value })
       after = page.at(-1)
-      if (after === undefined) return seen
+      if (after === undefined) break
     }
+    for (const [sessionId, id] of this.#pictures) {
+      const { mediaType, bytes } = (await this.#inner.open({ ...ADA, sessionId }).attachment(id)) ?? {}
+      const text = bytes && String.fromCharCode(...bytes)
+      seen.push({ what: `picture of ${sessionId}`, value: { id, mediaType, text } })
+    }
+    return seen
   }
 
   get #tab(): FullMemory {
@@ -215,7 +225,9 @@ export class World {
         const content: Part[] = [{ type: 'text', text }]
         if (step.picture) {
           const bytes = Uint8Array.from(this.#word(step.secret), (letter) => letter.charCodeAt(0))
-          content.push(await attach(session, { mediaType: 'image/png', bytes, tokens: 9 }))
+          const picture = await attach(session, { mediaType: 'image/png', bytes, tokens: 9 })
+          this.#pictures.push([step.in, picture.ref ?? ''])
+          content.push(picture)
         }
         return session.append({ role: step.role, content })
       }
