@@ -100,7 +100,20 @@ const workerd = {
  * What must hold with encryption on too: faults, erasing, moving and what strangers send (T7, T31
  * to T34, T41).
  */
-const ENCRYPTED = ['bodies', 'canaries', 'claim', 'erase', 'erase-user', 'faults', 'fuzz', 'ids', 'tenants']
+const ENCRYPTED = [
+  ...[
+    'bodies',
+    'canaries',
+    'claim',
+    'erase',
+    'erase-user',
+    'faults',
+    'fuzz',
+    'idempotency',
+    'ids',
+    'tenants',
+  ],
+]
 
 const encrypted = {
   resolve: source,

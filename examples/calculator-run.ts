@@ -43,6 +43,7 @@ export interface Settings {
   readonly store?: Store
   readonly clock?: () => number
   readonly newId?: () => string
+  readonly newSecret?: () => string
 }
 
 export interface Run {

@@ -9,7 +9,7 @@ import type { Memory } from './ports/memory.ts'
 
 const OPTIONS = [
   ...['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut', 'laws'],
-  ...['clock', 'newId'],
+  ...['clock', 'newId', 'newSecret'],
 ]
 
 export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
@@ -22,6 +22,11 @@ export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 
   readonly clock?: () => number
   /** Fresh ids. Default UUIDv7. */
   readonly newId?: () => string
+  /**
+   * What hashes of a session are keyed by: 64 hexadecimal digits that nobody can guess. For tests
+   * whose runs are to be equal. Default: 256 random bits.
+   */
+  readonly newSecret?: () => string
 }
 
 /**
@@ -55,16 +60,17 @@ export function createMemory<const Use extends readonly Feature[] = readonly []>
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
   checkOptions('createMemory', 'options', options, OPTIONS)
-  const { counter = defaultCounter, clock = webHost.now, newId = webHost.newId, ...rest } = options
+  const { counter = defaultCounter, clock = webHost.now, ...others } = options
+  const { newId = webHost.newId, newSecret = webHost.newSecret, ...rest } = others
   const { budget } = rest as { readonly budget?: unknown }
   if (typeof budget !== 'number' && !isPlainObject(budget))
     throw invalid('createMemory', 'budget', 'must be a number or an object')
   if (typeof counter?.count !== 'function') throw invalid('createMemory', 'counter', 'must be a counter')
-  for (const [name, value] of Object.entries({ clock, newId }))
+  for (const [name, value] of Object.entries({ clock, newId, newSecret }))
     if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
   return createKernel({
     ...(rest as unknown as KernelOptions),
     counter,
-    host: { ...webHost, now: clock, newId },
+    host: { ...webHost, now: clock, newId, newSecret },
   })
 }

@@ -124,6 +124,7 @@ export {
   type Cut,
   type CutPart,
   type Feature,
+  type Hash,
   type HeadPart,
   KERNEL,
   type KernelMemory,

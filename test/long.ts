@@ -31,6 +31,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   agents: { script: 'test:agents' },
   offline: { script: 'test:offline' },
   manifest: { script: 'test:manifest' },
+  openapi: { script: 'test:openapi', arguments: [bodies, seed] },
   kill: { script: 'test:kill', arguments: [kills] },
   faults: { script: 'test:browser-faults', env: { KILLS: kills } },
   fuzz: { script: 'test:fuzz', arguments: [bodies, seed] },

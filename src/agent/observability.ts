@@ -43,7 +43,11 @@ export interface ObservabilityOptions {
   readonly sink?: (record: CallRecord) => void | Promise<void>
 }
 
-/** Times and counts the calls of a run, as spans of one trace. Order 5; fails open. @throws ERR_INVALID_ARGUMENT */
+/**
+ * Times and counts the calls of a run, as spans of one trace. Order 5; fails open.
+ *
+ * @throws ERR_INVALID_ARGUMENT
+ */
 export function observability(options: ObservabilityOptions = {}): Middleware {
   checkOptions('observability', 'options', options, ['sink'])
   const { sink } = options

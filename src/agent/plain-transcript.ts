@@ -24,10 +24,13 @@ export class PlainTranscript implements Transcript {
   readonly #host: Host
   readonly #messages: Message[] = []
   readonly #blocks = new Map<Message, Block>()
-  readonly #prefix = new Prefix()
+  readonly #key: string
+  readonly #prefix: Prefix
 
   constructor(host: Host) {
     this.#host = host
+    this.#key = host.newSecret()
+    this.#prefix = new Prefix({ key: this.#key })
   }
 
   async recent(): Promise<readonly Message[]> {
@@ -55,7 +58,7 @@ export class PlainTranscript implements Transcript {
     const spoken = tail.map(({ name, text }) => fenced(FENCE, name, text)).join('\n')
     const closing =
       spoken === '' ? [] : [blockOf('tail', 'tail', { role: 'user', content: spoken, trust: 'user' })]
-    const head = hashJson({ tools: tools as unknown as Json })
+    const head = hashJson({ tools: tools as unknown as Json }, this.#key)
     const all = [...blocks, ...closing]
     return {
       lane: 'plain',

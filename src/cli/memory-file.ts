@@ -10,6 +10,7 @@ import type { Session, User } from '../ports/memory.ts'
 import type { MessageInput } from '../ports/message.ts'
 import type { Skill } from '../ports/skill.ts'
 import type { SessionStart, StartOptions } from '../ports/start.ts'
+import { FIXED_SECRET } from '../replay/plimsoll.ts'
 import { isRecord } from '../replay/transcript.ts'
 import { mapStore } from '../stores/map.ts'
 
@@ -39,6 +40,7 @@ export class MemoryFile {
       ],
       clock: () => now,
       newId: () => `id-${++ids}`,
+      newSecret: () => FIXED_SECRET,
     })
     this.#session = memory.session({ ...USER, sessionId: 'session' })
     this.#user = memory.user(USER)

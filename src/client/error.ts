@@ -39,6 +39,7 @@ const FIELDS = [
   'id',
   'version',
   'retryAfter',
+  'budget',
   'requestId',
 ] as const
 

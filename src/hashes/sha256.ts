@@ -25,15 +25,20 @@ const schedule = new Int32Array(BLOCK)
 const bytes = new Uint8Array(64 * BLOCK)
 const view = new DataView(bytes.buffer)
 
-/**
- * SHA-256 (FIPS 180-4) over the UTF-8 bytes of well-formed texts, one after the other. It names
- * content; it is not for keys.
- */
+/** SHA-256 (FIPS 180-4) over the UTF-8 bytes of well-formed texts, one after the other. */
 export class Sha256 {
-  readonly #state = START.slice()
+  readonly #state: Int32Array
+  readonly #outer: Int32Array | undefined
   /** Its beginning has the bytes that do not fill a block yet. */
   readonly #rest = new Uint8Array(BLOCK)
   #length = 0
+
+  /** @param key at most 64 ASCII characters: then it is HMAC (RFC 2104). Default: it has no key */
+  constructor(key = '') {
+    this.#state = key ? keyed(key, 0x36) : START.slice()
+    this.#outer = key ? keyed(key, 0x5c) : undefined
+    if (key) this.#length = BLOCK
+  }
 
   update(text: string): void {
     this.#length += this.#take(this.#state, text)
@@ -42,15 +47,13 @@ export class Sha256 {
 
   /** The hash, in hex, of what came so far and of a last text, in whose place more may come. */
   hex(last: string): string {
-    const state = this.#state.slice()
-    const length = this.#length + this.#take(state, last)
-    const end = (length % BLOCK) + 9 > BLOCK ? 2 * BLOCK : BLOCK
-    bytes.fill(0, length % BLOCK, end)
-    bytes[length % BLOCK] = 0x80
-    // In bits, as a number of 64 bits.
-    view.setUint32(end - 8, length / 2 ** 29)
-    view.setUint32(end - 4, length << 3)
-    compress(state, end)
+    let state = this.#state.slice()
+    finish(state, this.#length + this.#take(state, last))
+    if (this.#outer) {
+      for (const [index, word] of state.entries()) view.setInt32(index * 4, word)
+      state = this.#outer.slice()
+      finish(state, BLOCK + state.byteLength)
+    }
     let hex = ''
     for (let bit = 0; bit < 256; bit += 4)
       hex += DIGITS[((state[bit >> 5] as number) >>> (28 - (bit & 31))) & 15]
@@ -73,6 +76,26 @@ export class Sha256 {
     }
     return length
   }
+}
+
+/** The state after a block of the key's characters, each changed by the same bits. */
+function keyed(key: string, by: number): Int32Array {
+  const state = START.slice()
+  // After the key's end come zeros.
+  for (let at = 0; at < BLOCK; at++) bytes[at] = key.charCodeAt(at) ^ by
+  compress(state, BLOCK)
+  return state
+}
+
+/** Pads the last bytes, which `bytes` begins with, by the length of all, and adds them. */
+function finish(state: Int32Array, length: number): void {
+  const end = (length % BLOCK) + 9 > BLOCK ? 2 * BLOCK : BLOCK
+  bytes.fill(0, length % BLOCK, end)
+  bytes[length % BLOCK] = 0x80
+  // In bits, as a number of 64 bits.
+  view.setUint32(end - 8, length / 2 ** 29)
+  view.setUint32(end - 4, length << 3)
+  compress(state, end)
 }
 
 /** Adds the first so many bytes, in whole blocks. */

@@ -7,6 +7,7 @@ import type { AppendOptions, AppendResult, Limits } from '../ports/session.ts'
 import type { Head, ScopeStore, Store } from '../ports/store.ts'
 import type { TransferPart } from '../ports/transfer.ts'
 import type { Lane } from './context/lane.ts'
+import type { Secret } from './context/secret.ts'
 import type { Cover } from './cover.ts'
 import type { Unit } from './log/fold.ts'
 import type { Policy } from './policy.ts'
@@ -154,6 +155,12 @@ export interface Prepared<S extends Shape = Shape> {
 export type Rung = 0 | 1 | 2
 
 /**
+ * Hash of a text, keyed by the session's secret, so that nobody can try what it was made from:
+ * another one after something was forgotten.
+ */
+export type Hash = (text: string) => string
+
+/**
  * What a feature shows. Only `read` and `tail` do I/O; the rest is pure, and asked again at each
  * rung and calibration. Where one of these throws, what the epoch froze shows on, and the receipt
  * says so.
@@ -162,11 +169,11 @@ export interface ShowPart<State = unknown, S extends Shape = Shape> {
   /** Contract: the same object while nothing changed; previews write nothing. */
   read?(ask: ReadAsk): Promise<State>
   /** Whether what an epoch froze still holds, though more may be known now. Default: it does. */
-  holds?(frozen: HeadPart | undefined, state: State): boolean
+  holds?(frozen: HeadPart | undefined, state: State, hash: Hash): boolean
   /** What an epoch that begins now shows from its beginning to its end. Default: nothing. */
   head?(
     state: State,
-    ask: { readonly count: (text: string) => number; readonly rung: Rung },
+    ask: { readonly count: (text: string) => number; readonly rung: Rung; readonly hash: Hash },
   ): HeadPart | undefined
   /** What came since the epoch began: it shows in the tail until the next one. */
   since?(frozen: HeadPart | undefined, state: State, count: (text: string) => number): TailPart | undefined
@@ -299,6 +306,8 @@ export interface KernelUser {
 export interface KernelSession {
   readonly scope: Scope
   readonly sessionId: string
+  /** What its hashes are keyed by, as of the newest look at its scope. */
+  readonly secret: Secret
   /** Whose facts belong here beside those of no project. */
   readonly project: string | undefined
   readonly store: ScopeStore

@@ -4,11 +4,12 @@ import type { Scope } from '../ports/op.ts'
 import type { ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
+import { emptyAllOwed } from './context/owed.ts'
+import { Secret } from './context/secret.ts'
 import { KERNEL, type KernelSession, type NamedPart, type OnCut } from './feature.ts'
 import { addSession } from './log/add-session.ts'
 import { messagesOf } from './log/fold.ts'
 import { readHistory } from './log/history.ts'
-import { emptyAllOwed } from './log/owed.ts'
 import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
 import { providedIn } from './slot.ts'
@@ -34,6 +35,7 @@ export function openSession(given: SessionParts): SessionBase {
   const { memory, user, scope, store, onCut, limited } = given
   const { policy } = memory
   const { sessionId } = scope
+  const secret = new Secret(memory.host)
   const listeners = new Set<() => void>()
   /** Lanes of other limits than the memory's, by their names; the one used last is last. */
   const lanes = new Map<string, Lane>()
@@ -55,6 +57,7 @@ export function openSession(given: SessionParts): SessionBase {
   const kernel: KernelSession & { parts: readonly NamedPart[] } = {
     ...given,
     sessionId,
+    secret,
     policy,
     parts: [],
     get lane() {
@@ -122,7 +125,8 @@ export function openSession(given: SessionParts): SessionBase {
     const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])
     if (onCut) cuts.push({ name: 'onCut', after: onCut })
     const { register } = kernel
-    return new Lane({ ...given, user: user.store, register, policy, shows, cuts, cover: covers[0]?.cover })
+    const own = { ...given, secret, user: user.store, register, policy, shows, cuts }
+    return new Lane({ ...own, cover: covers[0]?.cover })
   }
   const own = laneBy(policy)
   const writer = new Writer(kernel)

@@ -37,7 +37,7 @@ export function checkContext<F extends object>(session: SessionBase<F>, options:
   kernelOf('checkContext', session).check(options)
 }
 
-async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promise<ContextAt> {
+async function buildAt({ store, secret, policy, calls, cover }: Lane, id: string): Promise<ContextAt> {
   const row = await readEntry(store, id)
   if (row?.kind !== 'message')
     throw new PlimsollError('ERR_NOT_FOUND', `contextAt: ${id} is no message of this session`, { id })
@@ -48,7 +48,8 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
       `contextAt: no context was built in this lane up to message ${id}`,
       { id },
     )
-  const { mark } = past.epoch
+  const { mark, seq } = past.epoch
+  await secret.refresh(store, true)
   const register = await store.register(headKey(mark.head))
   const value = register && valueIn(register)
   const measure = calls.measureBy(mark.calibration ?? 1)
@@ -60,7 +61,7 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
   )
   const covering = mark.summary === undefined ? undefined : await cover?.past(store, mark.summary)
   const context = await contextOf(
-    { policy, calls, cover, prefix: new Prefix() },
+    { policy, calls, cover, prefix: new Prefix(secret) },
     {
       slice: past,
       call,
@@ -77,12 +78,12 @@ async function buildAt({ store, policy, calls, cover }: Lane, id: string): Promi
     past.opener,
   )
   const { blocks } = measure.layout(then).show(mark, past.rows)
-  const hash = hashPrefix(mark.head, blocks)
-  if (value !== undefined && hash === mark.prefixHash) return { context, verified: true }
+  const isMet = call.head.hash === mark.head && hashPrefix(secret, mark.head, blocks) === mark.prefixHash
+  if (value !== undefined && isMet) return { context, verified: true }
   const behind = [register, ...past.rows]
   const reason = behind.some((row) => row?.unreadable)
     ? 'unreadable'
-    : behind.some((row) => (row?.body ?? null) === null)
+    : seq < secret.since || behind.some((row) => (row?.body ?? null) === null)
       ? 'forgotten'
       : 'mismatch'
   return { context, verified: false, reason }

@@ -1,5 +1,6 @@
 import type { AbortSignalLike, Controller, Host, Timeout } from '../ports/host.ts'
 import { base64, fromBase64 } from './base64.ts'
+import { newSecret } from './secret.ts'
 import { uuidv7 } from './uuid.ts'
 
 /** Of the Web's own functions, those for time. */
@@ -14,6 +15,7 @@ declare class AbortController {
 export const webHost: Host = {
   now: () => Date.now(),
   newId: uuidv7,
+  newSecret,
   timeout,
   controller,
   toBase64: base64,

@@ -23,7 +23,7 @@ export type Holder = 'store' | 'replicas' | 'devices' | 'recovery'
 
 /**
  * What was removed, without any of it: what was asked for, what went with it, and who is known to
- * hold it no more.
+ * hold it no more. Counts and ids: no text, and no hash that says anything of one.
  */
 export interface Certificate {
   readonly action: 'forget' | 'erase'

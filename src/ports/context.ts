@@ -67,7 +67,10 @@ export interface Context {
   readonly blocks: readonly Block[]
   readonly tools?: readonly ToolSpec[]
   readonly receipt: Receipt
-  /** Chained SHA-256 of head, blocks and tail: equal hashes, equal bytes. */
+  /**
+   * Keyed hash of head, blocks and tail: in one session equal hashes are equal bytes, until
+   * something is forgotten.
+   */
   readonly hash: string
 }
 
@@ -206,8 +209,8 @@ export interface ContextAt {
   /** Whether the epoch's prefix hash was met: what is shown is what was sent, its tail aside. */
   readonly verified: boolean
   /**
-   * Why it was not: a message or the head behind it was forgotten or cannot be decrypted, or the
-   * log no longer gives the same bytes.
+   * Why it was not: something was forgotten since, so that no hash from before can be checked; a
+   * message or the head behind it cannot be decrypted; or the log no longer gives the same bytes.
    */
   readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
 }

@@ -34,6 +34,8 @@ export type ErrorCode =
   | 'ERR_LAW_BROKEN'
   /** A cap of the app's or of the library's is reached; nothing was written. */
   | 'ERR_LIMIT'
+  /** The edge: the route is there, and does not take this method. */
+  | 'ERR_METHOD_NOT_ALLOWED'
   /**
    * The model behind the edge refused, failed or was not reached; `cause` has the original, inside
    * of the edge alone.
@@ -66,6 +68,8 @@ export type ErrorCode =
   | 'ERR_TOOL_PENDING'
   /** No token, or one that does not hold. */
   | 'ERR_UNAUTHENTICATED'
+  /** The edge: the body is of a type or an encoding that the route does not take. */
+  | 'ERR_UNSUPPORTED_MEDIA_TYPE'
   /** What is stored was written by a newer version of this library. */
   | 'ERR_UPGRADE_REQUIRED'
 
@@ -111,6 +115,8 @@ export interface ErrorDetails {
   readonly version?: string | null
   /** `ERR_RATE_LIMIT`, `ERR_OVERLOADED`: seconds to wait, a whole number of 1 or more. */
   readonly retryAfter?: number
+  /** `ERR_RATE_LIMIT`: name of the budget that is used up, for example `appends`. */
+  readonly budget?: string
 }
 
 /**
@@ -133,6 +139,7 @@ export class PlimsollError extends Error {
   declare readonly id?: string
   declare readonly version?: string | null
   declare readonly retryAfter?: number
+  declare readonly budget?: string
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     const { cause, ...fields } = details

@@ -4,6 +4,8 @@ export interface Host {
   now(): number
   /** Contract: a fresh id, unique for ever, for example a UUIDv7; at most 256 bytes. */
   newId(): string
+  /** Contract: 64 hexadecimal digits that nobody can guess: 256 random bits. */
+  newSecret(): string
   /**
    * Contract: a signal that aborts after `ms` milliseconds, at most {@link MOST_MS}, unless it is
    * cleared before.

@@ -37,8 +37,8 @@ export interface Cuts {
 
 /**
  * A stretch of calls in one lane during which the rendered request only grows at its end. `id` is a
- * hash of lane, base, windowFrom, cuts, head and calibration, so two tabs that cross the line
- * together usually write the same mark.
+ * hash of lane, base, windowFrom, cuts, head and calibration, keyed by the session's secret, so two
+ * tabs that cross the line together usually write the same mark.
  */
 export interface EpochMark {
   readonly type: 'epoch'
@@ -70,11 +70,11 @@ export interface EpochMark {
   /** The head holds something of long-term memory: facts, profile, skills. */
   readonly remembers?: true
   /**
-   * Hash of the rendered system and memory text and the tools; their bytes are in the register
-   * `head/<hash>`.
+   * Keyed hash of the rendered system and memory text and the tools; their bytes are in the
+   * register `head/<hash>`.
    */
   readonly head: string
-  /** Hash of the head and all blocks but the tail, as they were when the epoch began. */
+  /** Keyed hash of the head and all blocks but the tail, as they were when the epoch began. */
   readonly prefixHash: string
   /** Version of the rules that turn entries into blocks. */
   readonly v: number

@@ -46,7 +46,7 @@ export interface SessionStart {
     readonly skills_index: Overflow
     readonly context_recall: Overflow
   }
-  /** SHA-256 of the canonical JSON without `budget` and `etag`. */
+  /** Hash of the canonical JSON without `budget` and `etag`, keyed by the session's secret. */
   readonly etag: string
 }
 

@@ -83,7 +83,7 @@ function readMessage(
   { sessionId, place, time }: { readonly sessionId: string; readonly place: number; readonly time: number },
 ): Message {
   const { createdAt = time, ...input } = readForeign(value)
-  const id = `import/${hashJson([sessionId, place, input as unknown as Json])}`
+  const id = `import/${hashJson([sessionId, place])}`
   const message = checkMessage('import', 'message', { ...input, createdAt, id }, webHost)
   const lowered = { ...message, trust: lowerTrust(message.trust, 'import') }
   // As it is stored: what is undefined is not there.

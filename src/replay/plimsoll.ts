@@ -11,6 +11,12 @@ import type { Chooser, Policy, Refusal, Settings } from './policy.ts'
 import { Summariser } from './summaries.ts'
 import type { Conversation } from './transcript.ts'
 
+/**
+ * Hashes of what a file holds are the same at every run. They are kept nowhere, and what they are
+ * made from stands beside them.
+ */
+export const FIXED_SECRET = '0'.repeat(64)
+
 /** A clock and ids that give the same at every run. */
 export type ReplayHost = Pick<Host, 'now' | 'newId'>
 
@@ -60,6 +66,7 @@ export function remember(
     store,
     clock: now,
     newId,
+    newSecret: () => FIXED_SECRET,
     ...memoryOptions(conversation, settings, summariser?.compaction),
   })
   const open = () => {

@@ -11,6 +11,8 @@ interface Part {
   readonly sessionId: string
   readonly budget: number
   readonly system?: string
+  /** What hashes are keyed by. */
+  readonly secret?: string
   readonly steps: readonly { readonly messages: readonly MessageInput[]; readonly options: object }[]
 }
 
@@ -19,13 +21,14 @@ interface Part {
  * of its refusal
  */
 async function replay(json: string): Promise<readonly string[]> {
-  const { sessionId, budget, system, steps } = JSON.parse(json) as Part
+  const { sessionId, budget, system, secret, steps } = JSON.parse(json) as Part
   const store = dexieStore({ name: 'identity', durability: 'relaxed' })
   // As `worker/objects.ts` has it.
   const memory = fullMemory({
     store,
     budget,
     ...(system !== undefined && { system }),
+    ...(secret !== undefined && { newSecret: () => secret }),
     recall: { stemmer: englishStemmer },
     compaction: {},
     facts: { extract: extractFacts },

@@ -60,6 +60,9 @@ export type FullMemory<State = unknown> = Memory<FullShape<State>>
 export type FullSession<State = unknown> = Session<FullShape<State>>
 export type FullUser = User<FullShape>
 
+/** What hashes are keyed by where a suite gives no other: two runs of it are to be equal. */
+export const ONE_SECRET = 'a5'.repeat(32)
+
 /**
  * A memory for suites about what features do together. Recall, compaction and retention are in use
  * where they are given: a suite that calls them gives them.
@@ -102,7 +105,7 @@ export function memoryWith<State = unknown>(
   const use = names.flatMap((name) => features[name] ?? [])
   const memory: Memory = host
     ? createKernel({ counter: defaultCounter, ...rest, host, use })
-    : createMemory({ ...rest, use })
+    : createMemory({ newSecret: () => ONE_SECRET, ...rest, use })
   return memory as FullMemory<State>
 }
 

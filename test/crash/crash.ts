@@ -17,6 +17,7 @@ import type { Settings } from '../../src/replay/policy.ts'
 import { compactionBy } from '../../src/replay/summaries.ts'
 import type { Provider } from '../../src/replay/transcript.ts'
 import { type Conversation, textOf } from '../../src/replay/transcript.ts'
+import { ONE_SECRET } from '../contract/full-memory.ts'
 import { Random } from '../oracle/generate/random.ts'
 import { type Boundary, Fate, type Kill, Life, NEVER } from './mortal.ts'
 import { agentTools, callsIn, type Piece, type Play, playOf } from './play.ts'
@@ -220,6 +221,7 @@ function standing(name: string): Host {
     ...webHost,
     now: () => 0,
     newId: () => `${name}${++ids}`,
+    newSecret: () => ONE_SECRET,
     timeout: () => ({ signal: webHost.controller().signal, clear: () => {} }),
   }
 }

@@ -7,7 +7,7 @@ export const golden = {
    * SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first,
    * with a line break between.
    */
-  sha256: 'fc08f302c032eb3f72faa53e9ad0585e14b24df4ccf85a8863bd12012acdeb96',
+  sha256: '87e3c39a20424c94e1d232a25629f1d5d1039f9da705d5ddb47cbbb0e6bd7acb',
   /** The last request of the bounded run. */
   request: {
     tools: [

@@ -16,6 +16,7 @@ import {
   toOpenAI,
 } from '../../src/index.ts'
 import { hashText } from '../../src/kernel/text/hash.ts'
+import { ONE_SECRET } from '../contract/full-memory.ts'
 import { golden } from './calculator.golden.ts'
 
 /** Tokens of the schema of `add`. */
@@ -41,6 +42,7 @@ export function describeCalculator(name: string, open: () => Store): void {
       store: open(),
       clock: () => 1_700_000_000_000,
       newId: () => `id-${ids++}`,
+      newSecret: () => ONE_SECRET,
     })
   }
   const bounded = () => run(BOUNDED)

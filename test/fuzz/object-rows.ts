@@ -8,7 +8,11 @@ export interface Rows {
 }
 
 /** Not state: who asked lately, and what is to be looked after later. */
-const BOOKKEEPING: ReadonlySet<string> = new Set(['plimsoll_edge_replica', 'plimsoll_edge_work'])
+const BOOKKEEPING: ReadonlySet<string> = new Set([
+  'plimsoll_edge_answer_key',
+  'plimsoll_edge_replica',
+  'plimsoll_edge_work',
+])
 
 type ScopeName = readonly [tenant: string | null, user: string, session: string]
 

@@ -39,13 +39,17 @@ export class BrowserSide {
    * Appends message after message, and is reloaded half-way, so that the rest is read from the
    * disk.
    */
-  async contextsOf({ steps, ...rest }: Replay, budget: number): Promise<readonly string[]> {
+  async contextsOf(
+    { steps, ...rest }: Replay,
+    budget: number,
+    secret: string | undefined,
+  ): Promise<readonly string[]> {
     const half = Math.ceil(steps.length / 2)
     const answers: string[] = []
     for (const part of [steps.slice(0, half), steps.slice(half)]) {
       await this.#page.reload()
       await this.#page.waitForFunction(`'replay' in globalThis`)
-      const json = JSON.stringify({ ...rest, budget, steps: part })
+      const json = JSON.stringify({ ...rest, budget, secret, steps: part })
       answers.push(...(await this.#page.evaluate<string[]>(`replay(${JSON.stringify(json)})`)))
     }
     return answers

@@ -16,13 +16,20 @@ export interface Comparison {
 
 /**
  * Replays a conversation on both sides, and compares each answer byte by byte, whatever the order
- * of its fields, its hash first.
+ * of its fields, its hash first. The browser keys its hashes by the edge's secret.
  */
 export async function compare(
   replay: Replay,
   { budget, browser, edge }: { budget: number; browser: BrowserSide; edge: EdgeSide },
 ): Promise<Comparison> {
-  const [here, there] = await Promise.all([browser.contextsOf(replay, budget), edge.contextsOf(replay)])
+  let onSecret: (secret: string | undefined) => void = () => {}
+  const secret = new Promise<string | undefined>((resolve) => {
+    onSecret = resolve
+  })
+  const [there, here] = await Promise.all([
+    edge.contextsOf(replay, onSecret),
+    secret.then((found) => browser.contextsOf(replay, budget, found)),
+  ])
   const differences: string[] = []
   if (here.length !== replay.steps.length || there.length !== replay.steps.length)
     differences.push(`${here.length} and ${there.length} answers to ${replay.steps.length} calls`)

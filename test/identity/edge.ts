@@ -28,20 +28,37 @@ export class EdgeSide {
   /**
    * One request a call, with all that was written since the one before; contexts in the library's
    * own names, as the browser has them.
+   *
+   * @param onSecret given what the session's hashes are keyed by, once there is something
    */
-  async contextsOf({ sessionId, steps }: Replay): Promise<readonly string[]> {
+  async contextsOf(
+    { sessionId, steps }: Replay,
+    onSecret: (secret: string | undefined) => void,
+  ): Promise<readonly string[]> {
     const token = await tokenOf(sessionId)
     await this.#post(token, '/v1/sessions', { sessionId })
     const path = `/v1/sessions/${encodeURIComponent(sessionId)}`
     const answers: string[] = []
+    let secret: string | undefined
     for (const { messages, options } of steps) {
       const isOne = messages.length <= MOST_MESSAGES && sizeOf(messages) <= MOST_BYTES
       if (!isOne)
         for (const message of messages) await this.#post(token, `${path}/messages`, { messages: [message] })
       const body = isOne && messages.length > 0 ? { messages, ...options } : options
       answers.push(await this.#post(token, `${path}/context`, body))
+      secret ??= await this.#secretOf(token)
+      if (secret !== undefined) onSecret(secret)
     }
+    onSecret(secret)
     return answers
+  }
+
+  /** It travels with an export, as it would to another device. */
+  async #secretOf(token: string): Promise<string | undefined> {
+    const response = await fetch(`${this.#process.url}/v1/me/export`, {
+      headers: { Authorization: `Bearer ${token}` },
+    })
+    return /"key":"secret".*"value":"([0-9a-f]{64})"/.exec(await response.text())?.[1]
   }
 
   stop(): Promise<void> {

@@ -153,7 +153,7 @@ async function sendAgain(): Promise<void> {
       [answer.fact?.id, again.fact?.id],
       [answer.fact?.text, again.fact?.text],
       [false, again.mismatch ?? false],
-      [answer.messages !== undefined, again.repeated ?? false],
+      [answer.repeated ?? false, again.repeated ?? false],
     ])
       if (JSON.stringify(was) !== JSON.stringify(is))
         problems.push(`${call.id}: was ${JSON.stringify(was)}, is ${JSON.stringify(is)}`)

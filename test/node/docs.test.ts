@@ -67,15 +67,16 @@ describe('edge.md', () => {
     expect(said.toSorted()).toEqual([...routes].toSorted())
   })
 
-  it('says of each route in the OpenAPI document that it is there', async () => {
+  it('has the routes of the OpenAPI document', async () => {
     const document = (await (await app.request('/openapi.json', {}, {})).json()) as {
       readonly paths: Readonly<Record<string, object>>
     }
     const described = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
     )
-    expect(described.filter((route) => !routes.has(route))).toEqual([])
-    expect(described.length).toBeGreaterThan(30)
+    // Of MCP it has the method that is answered.
+    const answered = [...routes].map((route) => route.replace(/^ALL /, 'POST '))
+    expect(described.toSorted()).toEqual(answered.toSorted())
   })
 })
 

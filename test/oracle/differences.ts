@@ -3,6 +3,7 @@
  * CHANGELOG.md.
  */
 import { at, type Difference } from './compare.ts'
+import type { Configuration } from './configuration.ts'
 import { field, isObject, type Json, type JsonObject, listIn, numberIn, textIn } from './json.ts'
 import type { Result, Step } from './play.ts'
 import { isSameSession, type OpenTab, receiptOf, stepsBefore, tabOf } from './played.ts'
@@ -26,6 +27,35 @@ export interface WantedDifference {
 }
 
 export const wanted: readonly WantedDifference[] = [
+  {
+    changelog: 'knows requests by are keyed by a random secret of the session',
+    holds: isSecretCounted,
+  },
+  {
+    changelog: 'To forget anything in a session begins an epoch in the session, whatever showed',
+    isLasting: true,
+    holds: isBegunByForgetting,
+  },
+  {
+    changelog: 'Where two tabs begin the first epoch of a session',
+    isLasting: true,
+    holds: ({ step, path, old, new: now }, { first }) =>
+      path.at(-1) === 'seq' &&
+      Number(old) > Number(now) &&
+      first.steps.slice(0, step).some(({ command }) => command.kind === 'race' && command.at === 'epoch'),
+  },
+  {
+    changelog: 'Ids of extracted facts say where a sentence stood',
+    isLasting: true,
+    holds: isOtherOrder,
+  },
+  {
+    changelog: '`contextAt` of a time before it says `forgotten`',
+    holds: ({ command, path, is }) =>
+      command.kind === 'contextAt' &&
+      ['verified', 'reason'].includes(String(path.at(-1))) &&
+      textIn(at(is, ['outcome', 'ok']), 'reason') === 'forgotten',
+  },
   {
     changelog: '`receipt.exceeded` where the newest step needs more than a limit',
     holds: ({ path, old }) => path.at(-1) === 'exceeded' && path.at(-2) === 'receipt' && old === undefined,
@@ -116,7 +146,87 @@ export const wanted: readonly WantedDifference[] = [
       String(now).startsWith('editMessage/') &&
       String(old) === String(now).replace('editMessage/', 'append/'),
   },
+  {
+    changelog: 'Reports count what fell in `lowered`',
+    holds: ({ command, path, old }) =>
+      command.kind === 'import' && path.includes('lowered') && old === undefined,
+  },
+  {
+    changelog: 'An export has the project of each session',
+    holds: ({ path, old, new: now }) =>
+      path.at(-1) === 'project' && old === undefined && typeof now === 'string',
+  },
+  {
+    changelog: 'What is extracted stays in its session',
+    isLasting: true,
+    holds: ({ step }, { first }) =>
+      opened(first, step).some(({ extract }) => extract === 'rules' || extract === 'plain'),
+  },
+  {
+    changelog: 'At `user` a file brings no',
+    isLasting: true,
+    holds: ({ step }, { first }) =>
+      first.steps
+        .slice(0, step + 1)
+        .some(({ command }) => command.kind === 'import' && command.trust === 'user'),
+  },
 ]
+
+/** Where lines are counted: in records of the audit, and in what an import did. */
+const COUNTS = /^(?:counts\.(?:lines|log)|log\.(?:written|there)|skipped\.count|first\.length)$/
+/** Sessions of one history, each of which has a secret at most. */
+const MOST_SESSIONS = 8
+
+/** Whether a session's secret is counted too, among lines or among what was imported. */
+function isSecretCounted({ path, old, new: now }: Difference): boolean {
+  const more = Number(now) - Number(old ?? 0)
+  return COUNTS.test(path.slice(-2).join('.')) && more > 0 && more <= MOST_SESSIONS
+}
+
+/**
+ * Whether an epoch ends since something was forgotten that did not show in it, or that showed in
+ * its head: to the older build these were none, or another cause.
+ */
+function isBegunByForgetting({ step, path }: Difference, { first, second }: Played): boolean {
+  const [raced, place] = path
+  const of = ({ steps }: Result): Step | undefined =>
+    raced === 'raced' ? steps[step]?.raced?.[Number(place)] : steps[step]
+  const [old, now] = [first, second].map((result) => field(receiptOf(of(result)), 'epoch'))
+  if (isObject(now)) return textIn(now, 'cause') === 'forget' && JSON.stringify(old) !== JSON.stringify(now)
+  // What is not saved has no cause.
+  const asked = of(second)
+  const tab = asked && tabOf(second, step, asked)
+  if (now === undefined || !tab) return false
+  for (const { step: before, tab: own } of stepsBefore(second, step)) {
+    if (FORGETTING.includes(before.command.kind) && own.store === tab.store) return true
+    if (isObject(field(receiptOf(before), 'epoch')) && isSameSession(own, tab)) return false
+  }
+  return false
+}
+
+/**
+ * Whether extracted facts of one rank stand in another order: that of their ids, which are hashes.
+ * So others of them fit, or are named; and counters take other digits for other tokens.
+ */
+function isOtherOrder({ path, old, new: now }: Difference, { first }: Played): boolean {
+  const lines = (value: Json | undefined): readonly string[] => String(value).split('\n')
+  const isList = [old, now].every((one) => lines(one).some((line) => FACT_LINE.test(line)))
+  const extracts = first.configurations.some(({ extract }) => extract !== undefined)
+  const isId = typeof old === 'string' && /(?:^|\/)extract\//.test(old)
+  return extracts && (isList || isId || path.at(-1) === 'weight')
+}
+
+/** A fact as a context shows it. */
+const FACT_LINE = /^- \w+ \[/
+
+const FORGETTING: readonly string[] = ['forget', 'userForget', 'runDueWork', 'import']
+
+/** With what the memories are made that were opened up to a step. */
+function opened({ steps, configurations }: Result, step: number): readonly Configuration[] {
+  return steps
+    .slice(0, step + 1)
+    .flatMap(({ command }) => (command.kind === 'open' ? (configurations[command.configuration] ?? []) : []))
+}
 
 /** What a receipt calls what features show in the tail. */
 const TAILS = ['news', 'recall', 'checkpoint']

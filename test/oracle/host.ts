@@ -37,6 +37,9 @@ export class CountingHost {
   /** Ids sort in the order in which they were made. */
   readonly newId = (): string => `id-${String(++this.#ids).padStart(6, '0')}`
 
+  /** Always the same, so that names which are equal in one build are in the other. */
+  readonly newSecret = (): string => '0'.repeat(64)
+
   readonly timeout = (_ms: number): { readonly signal: Listening; readonly clear: () => void } => {
     const wait = new Abortable()
     this.#waits.add(wait)

@@ -28,7 +28,9 @@ export function checkForgotten(pairs: Pairs): Promise<void> {
   return check(pairs, playedForgetting)
 }
 
-/** What tools and the web say in a session changes no system text, and nothing elsewhere. @throws */
+/**
+ * What tools and the web say in a session changes no system text, and nothing elsewhere. @throws
+ */
 export function checkUntrusted(pairs: Pairs): Promise<void> {
   return check(pairs, playedUntrusted)
 }

@@ -1,6 +1,7 @@
 /** Plays a history in one world, and keeps what anybody could see of it. */
 
 import { charsPerToken } from '../../src/index.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { readAudit } from '../../src/operations/audit.ts'
 import { readBranches } from '../../src/operations/branches.ts'
@@ -42,6 +43,7 @@ export class World {
   readonly #inner: Store
   readonly #secret: string
   #ids = 0
+  #secrets = 0
   #now = 20_000 * DAY
   /** Calls of the store until the process ends; undefined: it does not. */
   #left: number | undefined
@@ -168,6 +170,7 @@ export class World {
         checkpoint: { excerptTokens: 50 },
         clock: () => this.#now,
         newId: () => `id-${String(++this.#ids).padStart(6, '0')}`,
+        newSecret: () => hashText(`secret ${++this.#secrets}`),
       }),
     )
   }

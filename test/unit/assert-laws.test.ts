@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { LawChecker, lawChecker } from '../../src/assert-laws.ts'
 import { type Block, type Context, charsPerToken, mapStore } from '../../src/index.ts'
 import { deleteSession } from '../../src/operations/delete-session.ts'
-import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
+import { type FullMemory, type FullMemoryOptions, fullMemory } from '../contract/full-memory.ts'
 import { answer, calls, result, user } from './support/messages.ts'
 
-function memoryInDevelopment(): FullMemory {
-  return fullMemory({ store: mapStore(), budget: 1_000, counter: charsPerToken(4), laws: lawChecker })
+function memoryInDevelopment(options: Partial<FullMemoryOptions> = {}): FullMemory {
+  const given = { store: mapStore(), budget: 1_000, counter: charsPerToken(4), laws: lawChecker }
+  return fullMemory({ ...given, ...options })
 }
 
 /** A context that keeps all laws, over a log of three messages. */
@@ -91,13 +92,14 @@ describe('a context that is checked in development', () => {
     expect((await session.context()).epoch).toBe(epoch)
   })
 
-  it('begins again with a log that was deleted', async () => {
-    const memory = memoryInDevelopment()
+  it('begins again with a log that was deleted, under names of its own', async () => {
+    let secrets = 0
+    const memory = memoryInDevelopment({ newSecret: () => `${++secrets}`.repeat(64) })
     const session = memory.session({ userId: 'ada' })
     const { epoch } = await session.context()
     await session.append(user('u'))
     await session.context()
     await deleteSession(memory, { userId: 'ada' }, 'default')
-    expect((await session.context()).epoch).toBe(epoch)
+    expect((await session.context()).epoch).not.toBe(epoch)
   })
 })

@@ -963,7 +963,7 @@ describe('reads', () => {
     expect(requests).toEqual([
       // Whether a forget of the user is owed.
       ...['transaction', 'head.get', 'transaction', 'register.get'],
-      ...['transaction', 'head.get', expect.stringMatching(/^log\./)],
+      ...['transaction', 'head.get', expect.stringMatching(/^log\./), 'register.get'],
       ...['transaction', 'head.get'],
     ])
   })

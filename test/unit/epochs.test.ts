@@ -122,18 +122,33 @@ describe('an epoch', () => {
         await other
       },
     })
-    const session = open(raced)
-    await session.append(exchange(0))
-    const context = await session.context()
-    expect(context.receipt.epoch).toMatchObject({ cause: 'head', place: 2 })
-    const marks = (await inner.open({ userId: 'ada', sessionId: 'trip' }).changesSince(0)).rows.filter(
-      ({ kind }) => kind === 'epoch',
-    )
-    expect(marks.map(({ applied, chain }) => [applied, chain])).toEqual([
+    const before = open(inner)
+    await before.append(exchange(0))
+    await before.context()
+    const context = await open(raced).context({ newEpoch: true })
+    expect(context.receipt.epoch).toMatchObject({ cause: 'manual', place: 3 })
+    expect(await epochsIn(inner)).toEqual([
       [true, 1],
-      [false, undefined],
       [true, 2],
+      [false, undefined],
+      [true, 3],
     ])
+  })
+
+  it('that loses the race for the first one is not written: the winner’s secret names it again', async () => {
+    const inner = mapStore()
+    let other: Context | undefined
+    const raced = watched(inner, {
+      commit: async (ops) => {
+        if (other || !ops.some(({ envelope }) => envelope.mark === 'epoch')) return
+        other = await open(inner, { newSecret: () => 'a'.repeat(64) }).context({ tools: [tool] })
+      },
+    })
+    const session = open(raced, { newSecret: () => 'b'.repeat(64) })
+    await session.append(exchange(0))
+    const context = await session.context({ tools: [tool] })
+    expect(context).toEqual(other)
+    expect(await epochsIn(inner)).toEqual([[true, 1]])
   })
 
   it('is not needed to answer: when the store cannot write, the context says so and is whole', async () => {
@@ -162,6 +177,11 @@ describe('an epoch', () => {
     expect((await session.context()).hash).toBe(preview.hash)
   })
 })
+
+async function epochsIn(store: Store): Promise<readonly (readonly unknown[])[]> {
+  const { rows } = await store.open({ userId: 'ada', sessionId: 'trip' }).changesSince(0)
+  return rows.flatMap(({ kind, applied, chain }) => (kind === 'epoch' ? [[applied, chain]] : []))
+}
 
 describe('onCut', () => {
   it('learns once of each message that leaves the window, whole, and of none that stays', async () => {

@@ -9,12 +9,15 @@ import {
   sourcesOf,
 } from '../../src/kernel/context/head.ts'
 import { Measure } from '../../src/kernel/context/measure.ts'
+import { Secret } from '../../src/kernel/context/secret.ts'
 import type { HeadPart, Section } from '../../src/kernel/feature.ts'
 import type { Policy } from '../../src/kernel/policy.ts'
 import { hashJson } from '../../src/kernel/text/hash.ts'
 
 const policy = { counter: { id: 'length', kind: 'estimate', count: (text: string) => text.length } } as Policy
 const tools = JSON.stringify([{ name: 'find', inputSchema: { type: 'object' } }])
+const KEY = 'a1'.repeat(32)
+const SECRET = new Secret({ newSecret: () => KEY })
 const none = { system: '', memory: '', tools: '' }
 
 const section = (place: Section['in'], at: number): Section =>
@@ -24,13 +27,14 @@ const part = (sections: readonly Section[], sources: readonly string[]): HeadPar
 
 describe('what a request begins with', () => {
   it('is one block of system text and one of memory text, with the tools beside them', () => {
-    const head = createHead(policy, {
+    const texts = {
       system: 'Be brief.',
       memory: 'Ada likes tea.',
       tools,
       trust: 'tool',
       summary: 's1',
-    })
+    } as const
+    const head = createHead(policy, texts, KEY)
     expect(head.blocks).toEqual([
       {
         section: 'system',
@@ -58,12 +62,12 @@ describe('what a request begins with', () => {
   })
 
   it('is the system’s own word where nothing less is trusted, and has no summary by itself', () => {
-    const { blocks } = createHead(policy, { ...none, memory: 'Ada likes tea.' })
+    const { blocks } = createHead(policy, { ...none, memory: 'Ada likes tea.' }, KEY)
     expect(blocks).toMatchObject([{ section: 'memory', trust: 'system', from: [] }])
   })
 
   it('is nothing where there is nothing to show', () => {
-    const head = createHead(policy, none)
+    const head = createHead(policy, none, KEY)
     expect(head.blocks).toEqual([])
     expect(head.tokens).toMatchObject({ system: 0, memory: 0, tools: 0 })
     expect(head).not.toHaveProperty('toolSpecs')
@@ -74,12 +78,12 @@ describe('what a request begins with', () => {
     expect(headValue(texts)).toEqual(texts)
     const more = { ...texts, trust: 'tool', summary: 's1', parts: { facts: part([], ['f1']) } } as const
     expect(headValue(more)).toEqual(more)
-    expect(createHead(policy, more).hash).toBe(hashJson(headValue(more)))
+    expect(createHead(policy, more, KEY).hash).toBe(hashJson(headValue(more), KEY))
     expect(headKey('abc')).toBe('head/abc')
   })
 
   it('is made once for the same texts and parts, and is another one for others', () => {
-    const measure = new Measure(policy, 1, () => 0)
+    const measure = new Measure(policy, SECRET, 1, () => 0)
     const parts = (source: string) => ({ facts: part([], [source]) })
     const texts = { system: 'a', memory: 'b', tools, parts: parts('f1') }
     const head = measure.call(texts, []).head
@@ -97,10 +101,12 @@ describe('what a request begins with', () => {
 
   it('is counted as the policy counts, times what a provider reported', () => {
     const head = (calibration: number) =>
-      new Measure(policy, calibration, () => 0).call({ system: 'a'.repeat(100), memory: '', tools: '' }, [])
-        .head
+      new Measure(policy, SECRET, calibration, () => 0).call(
+        { system: 'a'.repeat(100), memory: '', tools: '' },
+        [],
+      ).head
     expect(head(1.5).tokens.system).toBe(Math.ceil(head(1).tokens.system * 1.5))
-    const measure = new Measure({ ...policy, cap: 1_000, margin: 10 }, 1, () => 0)
+    const measure = new Measure({ ...policy, cap: 1_000, margin: 10 }, SECRET, 1, () => 0)
     const { room, head: all } = measure.call({ system: 'a'.repeat(100), memory: 'b', tools }, [])
     const { system, memory, tools: ofTools, framing } = all.tokens
     expect(Math.min(system, memory, ofTools, framing)).toBeGreaterThan(0)

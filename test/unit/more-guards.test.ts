@@ -483,7 +483,7 @@ describe('a lane', () => {
     const session = open(mapStore(), { system: 'Be kind.' })
     await session.append(user('u'))
     expect((await session.context()).epoch).toBe(
-      'epoch/55ca7e073ca0b3423a94c1a86d320518a4e325ad548165e4b835b5c4beb71f8f',
+      'epoch/5c8517e6d8b80c4ab1cc1f9b2492e04869d7292c4cc51a250bb09db7e0bd8811',
     )
   })
 })

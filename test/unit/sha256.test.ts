@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Sha256 } from '../../src/hashes/sha256.ts'
@@ -31,4 +31,20 @@ test('a text that is longer than what is hashed at a time has the hash of the wh
     const text = 'a'.repeat(length) + '😀é'.repeat(1_400)
     expect(new Sha256().hex(text)).toBe(expected(text))
   }
+})
+
+test('with a key it is the HMAC of RFC 2104, in one piece or in several', () => {
+  const key = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 64 })
+  const text = fc.string({ unit: 'binary', maxLength: 200 })
+  fc.assert(
+    fc.property(key, fc.array(text, { maxLength: 4 }), text, (secret, pieces, last) => {
+      const hash = new Sha256(secret)
+      for (const piece of pieces) {
+        hash.update(piece)
+        hash.hex(last)
+      }
+      const whole = createHmac('sha256', secret).update(pieces.join('') + last)
+      expect(hash.hex(last)).toBe(whole.digest('hex'))
+    }),
+  )
 })

@@ -2,9 +2,11 @@ import { areNear } from '../../features/facts/near-duplicates.ts'
 import { typedAmong } from '../../features/facts/typed.ts'
 import { typedTrust } from '../../features/facts/typed-trust.ts'
 import { RECALLED } from '../../features/recall/lexical-recall.ts'
+import { storedKey } from '../../kernel/context/secret.ts'
 import { asText } from '../../kernel/count.ts'
 import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
+import { kernelOf } from '../../operations/kernel-of.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import type { ToolSession } from '../agent-session.ts'
@@ -50,7 +52,9 @@ export async function originOf(
   const { round, entry } = await roundOf(session, callId)
   // Models and recordings use ids of calls again, so the entry and what was asked are part of the
   // name.
-  const hash = hashText(JSON.stringify([session.sessionId, entry ?? round[0]?.id ?? '', callId, name, input]))
+  const key = await storedKey(kernelOf('memory', session))
+  const asked = [session.sessionId, entry ?? round[0]?.id ?? '', callId, name, input]
+  const hash = hashText(JSON.stringify(asked), key)
   const trusts = await trustsOf(session, round)
   const said = trusts.reduce<Trust>(lowerTrust, 'assistant')
   return {

@@ -1,6 +1,7 @@
 import { MAX_DEPTH } from '../../kernel/text/check-json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 
+export const JSON_TYPE = 'application/json'
 /** Largest body of a request, in bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024
 /**
@@ -13,8 +14,10 @@ const MOST_KEYS = 20_000
 
 export interface Body<Value> {
   readonly value: Value
-  /** As it came. */
+  /** Its length as it came. */
   readonly bytes: number
+  /** As it came. */
+  readonly raw: Uint8Array
 }
 
 /**
@@ -69,23 +72,22 @@ export async function* readChunks(request: Request): AsyncGenerator<string, void
 /** A body of text. @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (not UTF-8) */
 export async function readText(request: Request, limit = MAX_BODY_BYTES): Promise<Body<string>> {
   const bytes = await readBytes(request, limit)
-  return { value: decode(bytes), bytes: bytes.length }
+  return { value: decode(bytes), bytes: bytes.length, raw: bytes }
 }
 
 /**
  * A body of JSON; an empty one is an empty object.
  *
- * @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (another type, not UTF-8, not JSON, nested too
- * deep, too many keys)
+ * @throws ERR_ENTRY_TOO_LARGE, ERR_UNSUPPORTED_MEDIA_TYPE, ERR_INVALID_ARGUMENT (not UTF-8, not
+ * JSON, nested too deep, too many keys)
  */
 export async function readJson(request: Request): Promise<Body<unknown>> {
-  const { value: text, bytes } = await readText(request)
-  if (text === '') return { value: {}, bytes }
-  const type = request.headers.get('Content-Type')?.split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== 'application/json') throw invalid('its type must be application/json', 'Content-Type')
+  const { value: text, ...read } = await readText(request)
+  if (text === '') return { value: {}, ...read }
+  checkType(request, JSON_TYPE)
   // Before it is parsed: whatever walks through it later may recurse.
   checkShape(text)
-  return { value: parse(text), bytes }
+  return { value: parse(text), ...read }
 }
 
 function parse(text: string): unknown {
@@ -99,7 +101,22 @@ function parse(text: string): unknown {
 function checkEncoding(request: Request): void {
   const encoding = request.headers.get('Content-Encoding')
   if (encoding === null || encoding === 'identity') return
-  throw invalid('its encoding is not supported', 'Content-Encoding')
+  throw unsupported('its encoding is not supported', 'Content-Encoding')
+}
+
+/** Type of a body, without its parameters. */
+export function typeOf(request: Request): string | undefined {
+  return request.headers.get('Content-Type')?.split(';', 1)[0]?.trim().toLowerCase()
+}
+
+/** @throws ERR_UNSUPPORTED_MEDIA_TYPE */
+export function checkType(request: Request, ...types: readonly string[]): void {
+  if (!types.includes(typeOf(request) ?? ''))
+    throw unsupported(`its type must be ${types.join(' or ')}`, 'Content-Type')
+}
+
+function unsupported(reason: string, argument: string): PlimsollError {
+  return new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', `the body: ${reason}`, { argument })
 }
 
 function decode(bytes: Uint8Array): string {

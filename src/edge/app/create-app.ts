@@ -89,7 +89,29 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     mcpRoutes,
   ])
     routes(app)
+  refuseMethods(app)
   return app
+}
+
+/**
+ * Answers what a route is there for, but not by this method (RFC 9110, section 15.5.6). Routes, and
+ * no handler of what is not found: that of an app in which this one is mounted would be asked.
+ */
+function refuseMethods(app: OpenAPIHono<AppEnv>): void {
+  const methods = new Map<string, Set<string>>()
+  for (const { path, method } of app.routes) {
+    if (method === 'ALL') continue
+    const taken = methods.get(path) ?? new Set()
+    methods.set(path, taken.add(method))
+    if (method === 'GET') taken.add('HEAD')
+  }
+  for (const [path, taken] of methods)
+    app.all(path, (context) => {
+      context.error = new PlimsollError('ERR_METHOD_NOT_ALLOWED', 'the request: not by this method')
+      const refusal = problemResponse(context.error, context.var.requestId)
+      refusal.headers.set('Allow', [...taken].join(', '))
+      return refusal
+    })
 }
 
 /** Names each request, and tells the log of it. */

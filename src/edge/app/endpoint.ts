@@ -1,13 +1,18 @@
-import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
-import type { Context, Handler } from 'hono'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context, Handler, HonoRequest } from 'hono'
 import { checkId, invalid } from '../../kernel/text/json.ts'
-import { etagOf, versionIn } from '../../ports/etag.ts'
+import { etagOf, versionsIn } from '../../ports/etag.ts'
 import type { Answer } from '../objects/answer.ts'
+import type { Condition } from '../objects/condition.ts'
+import type { CallMeta } from '../objects/session-rpc.ts'
 import type { Principal } from '../principal.ts'
+import { limitHeaders } from '../wait-headers.ts'
 import { fromWire } from '../wire.ts'
 import type { AppEnv } from './app-env.ts'
 import { type Body, readJson } from './body.ts'
-import { schemas } from './schemas.ts'
+import { type Description, describe, PARAMETER } from './describe.ts'
+import { keyedOf, keyIn } from './keyed.ts'
+import { STEP } from './schemas.ts'
 
 /** What a handler is given: a request that was read and checked. */
 export interface Call<Query, Input> {
@@ -15,42 +20,28 @@ export interface Call<Query, Input> {
   readonly principal: Principal
   readonly query: Query
   readonly body: Input
-  /** Of the body, as it came. */
-  readonly bytes: number
+  /** What goes with a call of an object. */
+  readonly meta: CallMeta
   /** The header `Idempotency-Key`. */
-  readonly opId: string | undefined
-  /** The version in `If-Match`; `null`: there must be none (`If-None-Match: *`). */
-  readonly ifVersion: string | null | undefined
+  readonly key: string | undefined
+  /** What `If-Match` and `If-None-Match` ask for. */
+  readonly condition: Condition
   /** A parameter of the path: an id of 1 to 256 bytes. */
   param(name: string): string
 }
 
-export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** As OpenAPI writes it: `/v1/sessions/{session}`. */
-  readonly path: string
-  readonly summary: string
+export interface Endpoint<Query extends z.ZodType, Input extends z.ZodType> extends Description {
   readonly query?: Query
-  /** Of JSON. A body of another kind the handler reads itself: see {@link Endpoint.media}. */
+  /** A body of another kind the handler reads itself: see {@link Description.media}. */
   readonly body?: Input
   /**
    * Whether the body's keys stay as they are: it is not of this library's shapes. Default false.
    */
   readonly isVerbatim?: boolean
-  /** Media type of a body, or of an answer, that is not JSON. */
-  readonly media?: { readonly body?: string; readonly answer?: string }
-  /** What it answers with; none: 204. */
-  readonly answer?: z.ZodType
-  readonly status?: 201
-  /** Whether anybody may ask, without a token. Default: only outside of `/v1`. */
-  readonly isOpen?: true
 }
 
-const PROBLEM = {
-  description: 'A refusal',
-  content: { 'application/problem+json': { schema: schemas.problem } },
-}
-const PARAMETER = /\{(\w+)\}/g
+const NO_BODY: Body<undefined> = { value: undefined, bytes: 0, raw: new Uint8Array() }
+const NO_QUERY = z.strictObject({})
 
 /** One route: described for OpenAPI, and answered. */
 export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
@@ -58,26 +49,32 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
   spec: Endpoint<Query, Input>,
   handle: (call: Call<Camel<z.output<Query>>, Camel<z.output<Input>>>) => Promise<Answer | Response>,
 ): void {
-  const { method, path, query, body, isVerbatim, status = 200 } = spec
+  const { method, path, query, isVerbatim, status = 200 } = spec
+  // Of several kinds its handler reads it.
+  const body = spec.media?.body === undefined ? spec.body : undefined
   describe(app, spec)
   const handler: Handler<AppEnv> = async (context) => {
     const { req, var: vars } = context
-    const given: Body<unknown> = body ? await readJson(req.raw) : { value: undefined, bytes: 0 }
+    const given = body ? await readJson(req.raw) : NO_BODY
+    const key = keyIn(req)
+    const keyed = method === 'get' ? undefined : await keyedOf(req, given.raw)
+    const condition = conditionIn(req)
     const answered = await handle({
       context,
       principal: vars.principal,
-      query: (query && fromWire(checked(query, req.query(), 'query'))) as never,
+      query: queryIn(req, query) as never,
       body: (isVerbatim ? given.value : body && fromWire(checked(body, given.value, 'body'))) as never,
-      bytes: given.bytes,
-      opId: idIn(req.header('Idempotency-Key'), 'Idempotency-Key'),
-      ifVersion: expectedIn(req.header('If-Match'), req.header('If-None-Match')),
+      meta: { bytes: given.bytes, ...(keyed && { keyed }) },
+      key,
+      condition,
       param: (name) => checkId('the path', name, req.param(name)),
     })
     if (answered instanceof Response) return answered
     const { etag } = answered
-    const held = req.header('If-None-Match')
+    const { noneMatch } = condition
+    const isHeld = noneMatch === '*' || (etag !== undefined && noneMatch?.includes(etag))
     // RFC 9110, section 13.1.2: what the caller holds is what is there.
-    if (method === 'get' && etag !== undefined && held !== undefined && versionIn(held) === etag)
+    if (method === 'get' && etag !== undefined && isHeld)
       return new Response(null, { status: 304, headers: { ETag: etagOf(etag) } })
     return responseOf(answered, status)
   }
@@ -104,10 +101,13 @@ type CamelKey<Key> = Key extends `${infer Head}_${infer Tail}`
   : Key
 type Opaque = 'input' | 'output' | 'metadata' | 'value' | 'input_schema' | 'review'
 
-function responseOf({ json, etag }: Answer, status: number): Response {
-  const headers = { ...(etag !== undefined && { ETag: etagOf(etag) }) }
+export function responseOf({ json, etag, status: own, limits }: Answer, status: number): Response {
+  const headers = { ...(etag !== undefined && { ETag: etagOf(etag) }), ...limitHeaders(limits) }
   if (json === '') return new Response(null, { status: 204, headers })
-  return new Response(json, { status, headers: { 'Content-Type': 'application/json', ...headers } })
+  return new Response(json, {
+    status: own ?? status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+  })
 }
 
 /** @throws ERR_INVALID_ARGUMENT, with the path of the first thing that is wrong */
@@ -127,62 +127,32 @@ export function checked<Schema extends z.ZodType>(
   throw invalid('the request', `${place}${path ?? ''}`, `is not valid (${issue?.code ?? 'unknown'})`)
 }
 
-function idIn(value: string | undefined, name: string): string | undefined {
-  return value === undefined ? undefined : checkId('the request', name, value)
+/** An id that a URL can hold: it takes `.` and `..` for steps of a path, escaped or not. */
+export function checkName(argument: string, value: string): string {
+  if (STEP.test(value)) throw invalid('the request', argument, 'cannot stand in a URL')
+  return checkId('the request', argument, value)
 }
 
-/** The version that a tag names. @throws ERR_INVALID_ARGUMENT: no tag, or several */
-export function tagIn(header: string, name: string): string {
-  const version = versionIn(header)
-  if (version === undefined) throw invalid('the request', name, 'must be one entity tag')
-  return checkId('the request', name, version)
+/** What a query says. @throws ERR_INVALID_ARGUMENT: a name is unknown here, or there twice */
+export function queryIn(req: HonoRequest, schema: z.ZodType = NO_QUERY): unknown {
+  const given = Object.entries(req.queries())
+  const twice = given.find(([, values]) => values.length !== 1)
+  if (twice) throw invalid('the request', 'query', 'must not name anything twice')
+  return fromWire(checked(schema, Object.fromEntries(given.map(([name, [value]]) => [name, value])), 'query'))
 }
 
-function expectedIn(match: string | undefined, noneMatch: string | undefined): string | null | undefined {
-  if (match !== undefined) return tagIn(match, 'If-Match')
-  return noneMatch === '*' ? null : undefined
+/** @throws ERR_INVALID_ARGUMENT: a header is no list of entity tags */
+function conditionIn(req: HonoRequest): Condition {
+  const match = tagsIn(req, 'If-Match')
+  const noneMatch = tagsIn(req, 'If-None-Match')
+  return { ...(match && { match }), ...(noneMatch && { noneMatch }) }
 }
 
-function describe(
-  app: OpenAPIHono<AppEnv>,
-  { method, path, summary, query, body, media = {}, answer, status, isOpen }: Endpoint<z.ZodType, z.ZodType>,
-): void {
-  const parameters = [...path.matchAll(PARAMETER)].map(([, name = '']) => ({
-    name,
-    in: 'path' as const,
-    required: true,
-    schema: { type: 'string' as const },
-  }))
-  const content =
-    body !== undefined
-      ? { 'application/json': { schema: body } }
-      : media.body !== undefined && { [media.body]: { schema: { type: 'string' as const } } }
-  app.openAPIRegistry.registerPath(
-    createRoute({
-      method,
-      path,
-      summary,
-      tags: [path.split('/')[2] ?? 'edge'],
-      parameters,
-      security: path.startsWith('/v1') && !isOpen ? [{ bearer: [] }] : [],
-      request: {
-        ...(query && { query: query as never }),
-        ...(content && { body: { content, required: true } }),
-      },
-      responses: {
-        ...(answer || media.answer !== undefined
-          ? {
-              [status ?? 200]: {
-                description: 'Done',
-                content: {
-                  [media.answer ?? 'application/json']: { schema: answer ?? { type: 'string' as const } },
-                },
-              },
-            }
-          : { 204: { description: 'Done' } }),
-        '4XX': PROBLEM,
-        '5XX': PROBLEM,
-      } as never,
-    }),
-  )
+function tagsIn(req: HonoRequest, name: string): readonly string[] | '*' | undefined {
+  const header = req.header(name)
+  if (header === undefined) return undefined
+  const versions = versionsIn(header)
+  if (!versions) throw invalid('the request', name, 'must be * or entity tags with commas between them')
+  if (versions !== '*') for (const version of versions) checkId('the request', name, version)
+  return versions
 }

@@ -49,7 +49,7 @@ export function askSession<Name extends SessionCallName>(
   input: SessionCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const named = once(name, input, meta)
+  const named = once(name, meta)
   return onSession(settings, scope, (object) => object.call(scope, name, input, named))
 }
 
@@ -61,18 +61,14 @@ export function askUser<Name extends UserCallName>(
   input: UserCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const named = once(name, input, meta)
+  const named = once(name, meta)
   return onUser(settings, scope, (object) => object.call(scope, name, input, named))
 }
 
 /**
  * The op's name, the same each time that a call is sent: an object may have done what it was asked
- * for, and its answer be lost. Messages that all have ids need none: when sent again, their
- * ids name the op. Nor does a fact, which is known by what it says.
+ * for, and its answer be lost. A fact needs none, which is known by what it says.
  */
-function once(name: SessionCallName | UserCallName, input: unknown, meta: CallMeta): CallMeta {
-  if (meta.opId !== undefined || name === 'remember') return meta
-  const { messages } = (input ?? {}) as { readonly messages?: unknown }
-  if (Array.isArray(messages) && messages.every(({ id }) => id !== undefined)) return meta
-  return { ...meta, opId: webHost.newId() }
+function once(name: SessionCallName | UserCallName, meta: CallMeta): CallMeta {
+  return meta.keyed || name === 'remember' ? meta : { ...meta, opId: webHost.newId() }
 }

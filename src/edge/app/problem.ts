@@ -1,6 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { PROBLEM_TYPE, type Problem } from '../../ports/wire.ts'
+import { waitHeaders } from '../wait-headers.ts'
 import { toWire } from '../wire.ts'
 
 interface Kind {
@@ -28,6 +29,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, Kind>> = {
   ERR_INVALID_ARGUMENT: { status: 400, title: 'The request is not valid' },
   ERR_LAW_BROKEN: { status: 500, title: 'A law of the library is broken' },
   ERR_LIMIT: { status: 422, title: 'A cap is reached' },
+  ERR_METHOD_NOT_ALLOWED: { status: 405, title: 'Not by this method' },
   ERR_MODEL: { status: 502, title: 'The model failed' },
   ERR_NOT_CONFIGURED: { status: 503, title: 'The edge lacks a setting' },
   ERR_NOT_FOUND: { status: 404, title: 'Not found' },
@@ -39,6 +41,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, Kind>> = {
   ERR_TIMEOUT: { status: 504, title: 'Not within its time' },
   ERR_TOOL_PENDING: { status: 409, title: 'A tool call waits for its result' },
   ERR_UNAUTHENTICATED: { status: 401, title: 'Not authenticated' },
+  ERR_UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'Not of this type' },
   ERR_UPGRADE_REQUIRED: { status: 426, title: 'Written by a newer version' },
 }
 
@@ -76,7 +79,7 @@ export function asPlimsollError(error: unknown): PlimsollError {
 export function problemResponse(error: unknown, requestId: string): Response {
   const known = asPlimsollError(error)
   const { status, title } = PROBLEMS[known.code]
-  const { code, message, argument, breakdown, pending, size, limit, id, version, retryAfter } = known
+  const { code, message, argument, breakdown, pending, size, limit, id, version, retryAfter, budget } = known
   const problem: Problem = {
     type: `urn:plimsoll:error:${code}`,
     title,
@@ -84,13 +87,13 @@ export function problemResponse(error: unknown, requestId: string): Response {
     detail: message,
     code,
     requestId,
-    ...given({ argument, breakdown, pending, size, limit, id, version, retryAfter }),
+    ...given({ argument, breakdown, pending, size, limit, id, version, retryAfter, budget }),
   }
   return new Response(JSON.stringify(toWire(problem)), {
     status,
     headers: {
       'Content-Type': PROBLEM_TYPE,
-      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+      ...waitHeaders(known),
       ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     },
   })

@@ -6,22 +6,32 @@ import { z } from '@hono/zod-openapi'
 import { checkId, checkText } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
 import { needPeer } from '../../ports/peer.ts'
+import { MEDIA_URL } from '../media-url.ts'
 
 // Here, since the schemas below are made at once, and with zod 3 the first of them fails without
 // saying why.
 needPeer('plimsoll/hono', '`zod` 4', z.looseObject)
 
-/** 1 to 256 bytes of well-formed UTF-16. */
-const id = z.string().min(1).max(256).refine(passes(checkId))
+/** What URLs take for a step of a path, escaped or not. */
+export const STEP = /^\.{1,2}$/
+/** 1 to 256 bytes of well-formed UTF-16, which a URL can hold. */
+const id = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine(passes(checkId))
+  .refine((value) => !STEP.test(value))
 /** Of a session. */
 const title = z.string().max(200).refine(passes(checkText))
-const time = z.number().describe('Unix milliseconds (UTC).')
-const json = z
-  .unknown()
-  .openapi({ description: 'Any JSON value, of at most 32 levels.' }) as unknown as z.ZodType<Json>
-const record = z.unknown().openapi({
+const time = z.int().min(-8.64e15).max(8.64e15).describe('Unix milliseconds (UTC) that `Date` can hold.')
+/** What is not there is no JSON: so it is required. */
+const present = z.unknown().refine((value) => value !== undefined)
+const json = present.openapi({
+  description: 'Any JSON value, of at most 32 levels.',
+}) as unknown as z.ZodType<Json>
+const record = present.openapi({
   type: 'object',
-  additionalProperties: true,
+  additionalProperties: {},
   description: 'An object of the app’s own.',
 }) as unknown as z.ZodType<{ readonly [key: string]: Json }>
 const trust = z
@@ -45,7 +55,7 @@ const part = z
       type: z.literal('media'),
       media_type: z.string(),
       ref: z.string().optional(),
-      url: z.string().optional(),
+      url: z.string().regex(MEDIA_URL).optional(),
       tokens: z.number().optional(),
     }),
     z.strictObject({
@@ -132,7 +142,7 @@ const factInput = z
     review_at: time.optional(),
     expires_at: time.optional(),
     created_at: time.optional(),
-    id: z.string().optional(),
+    id: id.optional(),
   })
   .openapi('FactInput', { example: { kind: 'preference', text: 'Window seats.' } })
 const fact = z
@@ -207,25 +217,24 @@ const auditRecord = z
     description: 'That something was done, without any text of what it was done to.',
   })
 
-/** What one model call is given. */
-const context = z
-  .object({
-    lane: z.string(),
-    epoch: z.string(),
-    head: z.string(),
-    fence: z.string(),
-    blocks: z.array(z.looseObject({})),
-    tools: z.array(toolSpec).optional(),
-    receipt: z.looseObject({}),
-    hash: z.string(),
-  })
-  .openapi('Context', { description: 'What one model call is given. docs/context.md has its fields.' })
+/** Parts of other shapes. */
+export const shapes = {
+  json,
+  record,
+  trust,
+  part,
+  role,
+  factKind,
+  toolSpec,
+  time,
+  count: z.int().min(0),
+} as const
 
 export const schemas = {
   id,
   certificate,
   auditRecord,
-  auditQuery: z.object({ after: z.string().optional(), first: count.optional() }),
+  auditQuery: z.strictObject({ after: z.string().optional(), first: count.optional() }),
   count,
   message,
   messageInputs,
@@ -240,7 +249,7 @@ export const schemas = {
   append: z
     .strictObject({ messages: messageInputs, round: id.optional(), replaces: id.optional() })
     .openapi('Append', { example: { messages: [{ role: 'user', content: 'Two seats to Turin.' }] } }),
-  history: z.object({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
+  history: z.strictObject({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
   contextCall: z
     .strictObject({
       messages: messageInputs.optional(),
@@ -253,19 +262,8 @@ export const schemas = {
       new_epoch: z.boolean().optional(),
     })
     .openapi('ContextCall', { example: { tail: 'It is Monday.' } }),
-  chat: z.looseObject({}).openapi('ChatRequest', {
-    description:
-      'A `message` in words, or what the AI SDK’s `useChat` sends: `messages` with the newest one, `trigger`, `messageId`.',
-    example: { message: 'Two seats to Turin.' },
-  }),
-  context,
-  contextAt: z
-    .object({
-      context,
-      verified: z.boolean(),
-      reason: z.enum(['forgotten', 'unreadable', 'mismatch']).optional(),
-    })
-    .openapi('ContextAt', { description: 'A past context, rebuilt, and whether it is what was sent.' }),
+  /** Read by the object, which has the words for what is wrong. */
+  verbatim: z.looseObject({}),
   rewind: z
     .strictObject({ message: id.optional(), undo: z.union([id, z.literal(true)]).optional() })
     .openapi('Rewind'),
@@ -273,7 +271,7 @@ export const schemas = {
     branches: z.array(z.object({ after: id.nullable(), versions: z.array(id) })),
   }),
   switchTo: z.strictObject({ show: id }).openapi('SwitchTo', { example: { show: 'message-7' } }),
-  factQuery: z.object({
+  factQuery: z.strictObject({
     kinds: list.pipe(z.array(factKind)).optional(),
     project: z.string().optional(),
     all: flag.optional(),
@@ -296,7 +294,7 @@ export const schemas = {
     .strictObject({ session_id: id.optional(), title: title.optional(), project: id.optional() })
     .openapi('CreateSession'),
   changeSession: z.strictObject({ title }),
-  start: z.object({
+  start: z.strictObject({
     query: z.string().optional(),
     project: z.string().optional(),
     budget: count.optional(),
@@ -304,8 +302,8 @@ export const schemas = {
     skills: count.optional(),
     recall: count.optional(),
   }),
-  explain: z.object({ provider: z.enum(['openai', 'anthropic']).optional() }),
-  after: z.object({ after: id.optional() }),
+  explain: z.strictObject({ provider: z.enum(['openai', 'anthropic']).optional() }),
+  after: z.strictObject({ after: id.optional() }),
   document: z.strictObject({ text: z.string() }),
   skill: z.strictObject({
     name: z.string().optional(),
@@ -313,16 +311,16 @@ export const schemas = {
     text: z.string(),
     front_matter: z.string().optional(),
   }),
-  skillQuery: z.object({ after: z.string().optional(), first: count.optional() }),
+  skillQuery: z.strictObject({ after: z.string().optional(), first: count.optional() }),
   recall: z.strictObject({
     query: z.string(),
     sessions: z.union([z.literal('all'), z.array(id)]).optional(),
     first: z.number().optional(),
   }),
-  exportQuery: z.object({
+  exportQuery: z.strictObject({
     parts: list.pipe(z.array(z.enum(['log', 'facts', 'profile', 'checkpoint']))).optional(),
   }),
-  importQuery: z.object({
+  importQuery: z.strictObject({
     trust: z.enum(['user', 'import']).optional().openapi({
       description:
         'How far labels of the file are believed, at most: `import` by default; `user` for one’s own.',
@@ -340,7 +338,6 @@ export const schemas = {
       retry_after: z.number().int().optional(),
     })
     .openapi('Problem', { description: 'RFC 9457 problem details.' }),
-  any: z.looseObject({}),
 } as const
 
 /** Whether a check of the core's lets a value pass. */

@@ -13,6 +13,7 @@ import type { SessionInfo } from '../../ports/session.ts'
 import type { Imported, TransferPart } from '../../ports/transfer.ts'
 import { type EdgeImportTrust, type ImportAnswer, type ImportCall, reportIn } from '../objects/transfer.ts'
 import { fromWire } from '../wire.ts'
+import { checkName } from './endpoint.ts'
 import { askUser, onSession, onUser } from './objects.ts'
 import type { AppSettings } from './settings.ts'
 
@@ -111,7 +112,7 @@ export async function importChunks(
       return sectionOf(undefined, report, (call) =>
         onUser(settings, user, (object) => object.importLines(user, { ...call, trust })),
       )
-    const scope = { ...user, sessionId: session.sessionId }
+    const scope = { ...user, sessionId: checkName('sessionId', session.sessionId) }
     return sectionOf(session, report, (call) =>
       onSession(settings, scope, (object) => object.importLines(scope, { ...call, trust })),
     )

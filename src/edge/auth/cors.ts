@@ -46,6 +46,8 @@ const EXPOSED_HEADERS = [
   'Location',
   'Mcp-Session-Id',
   'Plimsoll-Run',
+  'RateLimit',
+  'RateLimit-Policy',
   'Retry-After',
   'WWW-Authenticate',
   'X-Request-Id',

@@ -1,4 +1,5 @@
 import type { Block, Context } from '../../ports/context.ts'
+import type { Limit } from '../rows/token-buckets.ts'
 import { toWire } from '../wire.ts'
 
 /** What an object answers a call with: JSON text crosses to the Worker faster than objects do. */
@@ -7,6 +8,10 @@ export interface Answer {
   readonly json: string
   /** Version of what was read or written, for the header `ETag`; absent: it has none. */
   readonly etag?: string
+  /** Default: that of its route. */
+  readonly status?: 200 | 201
+  /** What is left of the budgets that it was taken of. */
+  readonly limits?: readonly Limit[]
 }
 
 export const NOTHING: Answer = { json: '' }

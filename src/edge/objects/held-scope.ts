@@ -1,4 +1,4 @@
-import type { ScopeStore } from '../../ports/store.ts'
+import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
 
 /**
  * A scope for as long as it is held. Once `check` throws, every call rejects with that, and reads
@@ -38,4 +38,30 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
     close: () => scope.close(),
     ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
   }
+}
+
+/**
+ * A scope that tells when something in it is forgotten, in the transaction that forgets it.
+ *
+ * @param forgot Contract: synchronous; what it writes is undone with the commit
+ */
+export function tellingScope(scope: ScopeStore, forgot: () => void): ScopeStore {
+  const held = heldScope(scope, () => {})
+  return {
+    ...held,
+    commit: (ops, decide) =>
+      held.commit(ops, (given, rows) => {
+        const decision = decide(given, rows)
+        if (isForgetting(decision, rows)) forgot()
+        return decision
+      }),
+  }
+}
+
+/**
+ * A register without a body was deleted, here or where it was copied from. What is empty has
+ * nothing to forget: a copy begins by being emptied.
+ */
+function isForgetting({ emptied, registers, erase }: Decision, { head }: Rows): boolean {
+  return (erase && head.seq > 0) || emptied.length > 0 || registers.some(({ body }) => body === null)
 }

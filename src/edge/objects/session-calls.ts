@@ -16,6 +16,7 @@ import { explain } from '../../render/explain.ts'
 import { type EdgeSession, using } from '../features.ts'
 import type { RefreshFailure } from '../replica/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
+import { type Conditional, whereTrue } from './condition.ts'
 import type { GivenOptions } from './session-writes.ts'
 
 /** A message whose JSON was uploaded before, in parts under its id. */
@@ -80,6 +81,9 @@ export const sessionCalls = {
     { messages = [], ...options }: ContextCall,
   ): Promise<Answer> => {
     checkContext(session, options)
+    // It would be written, or not be in what is shown.
+    if (options.preview && messages.length > 0)
+      throw invalid('context', 'messages', 'cannot be given with preview, which writes nothing')
     if (messages.length > 0) await append(messages, opId === undefined ? {} : { opId })
     return contextAnswer(reported(await session.context(options), stale))
   },
@@ -130,20 +134,23 @@ export const sessionCalls = {
 
   setCheckpoint: async (
     { session, opId }: Asked,
-    { value, ifVersion }: { readonly value: unknown; readonly ifVersion?: string | null },
+    { value, condition }: { readonly value: unknown } & Conditional,
   ): Promise<Answer> => {
-    const version = await using(session, 'checkpoint').checkpoint.set(value as Json, {
-      ...(ifVersion !== undefined && { ifVersion }),
-      ...(opId !== undefined && { opId }),
+    const { checkpoint } = using(session, 'checkpoint')
+    const version = await whereTrue({
+      operation: 'checkpoint',
+      key: 'checkpoint',
+      condition,
+      read: async () => (await checkpoint.get()).version,
+      write: (bound) => checkpoint.set(value as Json, { ...bound, ...(opId !== undefined && { opId }) }),
     })
     return answer({ version }, version)
   },
 
-  /** An answer without a body: what the caller holds still is what it is. */
-  start: async ({ session }: Asked, options: StartOptions): Promise<Answer> => {
+  start: async ({ session }: Asked, options: Omit<StartOptions, 'ifNoneMatch'>): Promise<Answer> => {
     const start = await startSession(using(session, 'facts'), options)
     // Its bytes are canonical, and its keys are those of the wire already.
-    return start ? { json: JSON.stringify(start), etag: start.etag } : NOTHING
+    return { json: JSON.stringify(start), etag: start.etag }
   },
 
   explain: async (

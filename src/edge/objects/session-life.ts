@@ -14,7 +14,7 @@ import { type UserHome, UserReplica } from '../replica/user-replica.ts'
 import { NO_SEAL, newSealKey, type ObjectSeal, openSeal, openText, sealText } from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
 import { objectStore, secretsOf } from './encryption.ts'
-import { heldScope } from './held-scope.ts'
+import { heldScope, tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { SessionHome, userOf } from './session-home.ts'
 import type { ReleasedSession } from './session-rpc.ts'
@@ -33,6 +33,8 @@ export interface SessionLifeParts {
   readonly stop: () => Promise<void>
   /** Contract: removes what the object keeps of the session beside its memory. */
   readonly clear: () => void
+  /** Contract: told where something of the session, or of its copy, is forgotten; synchronous. */
+  readonly forgot: () => void
 }
 
 /** What a project's name is sealed for. */
@@ -99,11 +101,20 @@ export class SessionLife {
    * ERR_CONFLICT; nothing is made
    */
   async ensure(scope: SessionScope, project?: string): Promise<SessionHome> {
+    return (await this.make(scope, project)).home
+  }
+
+  /** The same, and says whether this call made it. */
+  async make(
+    scope: SessionScope,
+    project?: string,
+  ): Promise<{ readonly home: SessionHome; readonly isNew: boolean }> {
     this.checkName(scope)
     // What could not be opened must not be made.
     checkId('session', 'sessionId', scope.sessionId)
     if (project !== undefined) checkId('session', 'project', project)
     if (this.record?.state === 'erasing') await this.finishErase()
+    let isNew = false
     if (!this.record) {
       const user = userOf(scope)
       await callObject(
@@ -113,9 +124,10 @@ export class SessionLife {
         (home) => home.admit(user),
       )
       // Another call may have made it meanwhile.
-      if (!this.record) this.#records.put({ ...this.#newRecord(scope, project), state: 'live' })
+      isNew = !this.record
+      if (isNew) this.#records.put({ ...this.#newRecord(scope, project), state: 'live' })
     }
-    return this.open(scope)
+    return { home: this.open(scope), isNew }
   }
 
   /** Seq of the newest op; 0: there is none. */
@@ -133,7 +145,7 @@ export class SessionLife {
     if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
       throw notFound(scope)
     this.#unlock()
-    return answerScopeCall(this.#local.open(record.scope), call)
+    return answerScopeCall(tellingScope(this.#local.open(record.scope), this.#parts.forgot), call)
   }
 
   /**
@@ -271,7 +283,9 @@ export class SessionLife {
         // Another session has its name now.
         throw notFound(record.scope)
       }
-      const open = (scope: Scope): ScopeStore => heldScope(this.#local.open(scope), check)
+      const { forgot } = this.#parts
+      const open = (scope: Scope): ScopeStore =>
+        tellingScope(heldScope(this.#local.open(scope), check), forgot)
       const home: SessionHome = new SessionHome({
         record,
         settings: this.#parts.settings(),

@@ -16,10 +16,12 @@ import type { TransferPart } from '../../ports/transfer.ts'
 import { using } from '../features.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
+import { Answers, type Claim } from '../rows/answers.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
 import { parseChatRequest } from '../turn/chat-request.ts'
+import type { ChatRequest } from '../turn/protocol.ts'
 import { Turns } from '../turn/turns.ts'
 import type { RunStream } from '../turn/turns-options.ts'
 import { objectAlarms } from '../work/alarms.ts'
@@ -54,6 +56,7 @@ import { type SessionSettings, sessionBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 
 /** Kinds of work beside {@link COMPACT}. */
+const ANSWERS = 'answers'
 const ATTACHMENTS = 'attachments'
 const CHATS = 'chats'
 const COMPLETIONS = 'completions'
@@ -97,9 +100,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     clear: () => {
       this.#turns.clear()
       this.#parts.clear()
+      this.#answers.clear()
+      this.#work.cancel(ANSWERS)
       this.#work.cancel(ERASE)
       this.#sockets.end()
     },
+    forgot: () => this.#answers.forget(),
   })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -121,6 +127,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         }
       },
       [PARTS]: async () => this.#parts.purge(),
+      [ANSWERS]: async () => this.#answers.purge(),
       [COMPLETIONS]: async () => this.#turns.beat(),
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
@@ -145,6 +152,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
     onEnd: () => this.#tell(),
   })
+  readonly #answers = new Answers({
+    storage: this.ctx.storage,
+    now: webHost.now,
+    // The session's own, which goes with it.
+    newKey: () => undefined,
+    open: () => this.#life.seal,
+    isThere: () => this.#life.living !== undefined,
+    schedule: (due) => this.#work.schedule(ANSWERS, due),
+  })
   #made: SessionSettings | undefined
   #buckets: TokenBuckets | undefined
 
@@ -162,16 +178,24 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Makes the session, unless it is there. Idempotent; a title is set in any case, a project when
-   * it is made.
+   * Makes the session, with its title and project, status 201; one that is there stays as it is,
+   * status 200. Idempotent.
    *
-   * @throws ERR_RATE_LIMIT, ERR_INVALID_ARGUMENT
+   * @throws ERR_RATE_LIMIT, ERR_INVALID_ARGUMENT, ERR_CONFLICT: the key stands for another request
    */
-  async create(scope: SessionScope, { title, project }: SessionOptions = {}): Promise<Answer> {
-    const home = await this.#life.ensure(scope, project)
-    await listSession(home.memory, scope, { project: home.project })
-    if (title !== undefined) await titleSession(home.memory, home.user, scope.sessionId, title)
-    return this.info(scope)
+  async create(
+    scope: SessionScope,
+    { title, project }: SessionOptions = {},
+    { keyed }: CallMeta = {},
+  ): Promise<Answer> {
+    return this.#answers.once(keyed, async () => {
+      const { home, isNew } = await this.#life.make(scope, project)
+      await listSession(home.memory, scope, {
+        project: home.project,
+        ...(title !== undefined && { title }),
+      })
+      return { ...(await this.info(scope)), status: isNew ? 201 : 200 }
+    })
   }
 
   /** The session as it is listed. @throws ERR_NOT_FOUND */
@@ -191,24 +215,53 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /**
    * Sets the title, at most 200 characters. Idempotent. @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT
    */
-  async title(scope: SessionScope, { title }: { readonly title: string }): Promise<Answer> {
+  async title(
+    scope: SessionScope,
+    { title }: { readonly title: string },
+    { keyed }: CallMeta = {},
+  ): Promise<Answer> {
     const home = this.#life.open(scope)
-    await listSession(home.memory, scope, { project: home.project })
-    await titleSession(home.memory, home.user, scope.sessionId, title)
-    return this.info(scope)
+    return this.#answers.once(keyed, async () => {
+      await listSession(home.memory, scope, { project: home.project })
+      await titleSession(home.memory, home.user, scope.sessionId, title)
+      return this.info(scope)
+    })
   }
 
   /**
    * Runs one of {@link sessionCalls}. @throws ERR_NOT_FOUND: no such session, or another's;
-   * ERR_RATE_LIMIT
+   * ERR_RATE_LIMIT; ERR_CONFLICT: the key stands for another request
    */
   async call<Name extends SessionCallName>(
     scope: SessionScope,
     name: Name,
     input: SessionCallInput<Name>,
-    { opId, bytes = 0 }: CallMeta = {},
+    { keyed, ...meta }: CallMeta = {},
   ): Promise<Answer> {
     const home = this.#life.open(scope)
+    if (isPreview(name, input)) return this.#call(home, name, input, meta)
+    const takes = CHANGES.has(name) && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
+    const isLasting = name === 'forget' || name === 'forgetMessage'
+    let isWritten = false
+    const wrote = (): void => {
+      isWritten = true
+    }
+    const answered = await this.#answers.once(
+      keyed,
+      (opId) => this.#call(home, name, input, { ...meta, ...named(opId()) }, wrote),
+      { isLasting, isWritten: () => isWritten },
+    )
+    const limits = this.#budgets.limits(takes)
+    return limits.length === 0 ? answered : { ...answered, limits }
+  }
+
+  async #call<Name extends SessionCallName>(
+    home: SessionHome,
+    name: Name,
+    input: SessionCallInput<Name>,
+    { opId, bytes = 0 }: CallMeta,
+    wrote: () => void = () => {},
+  ): Promise<Answer> {
     const changes = CHANGES.has(name) && !isPreview(name, input)
     if (bytes > 0 && changes) this.#take(bytes)
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
@@ -217,7 +270,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const answered = await call(
       {
         session,
-        append: (messages, options) => appendGiven(session, this.#parts, messages, options),
+        append: async (messages, options) => {
+          const appended = await appendGiven(session, this.#parts, messages, options)
+          wrote()
+          return appended
+        },
         ...(opId !== undefined && { opId }),
         ...(stale && { stale }),
       },
@@ -240,14 +297,20 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * Writes the summary that is needed next; with `newEpoch` it then cuts the window back, whatever
    * its state. @throws ERR_NOT_FOUND
    */
-  async compact(scope: SessionScope, { newEpoch }: { readonly newEpoch?: boolean }): Promise<Answer> {
+  async compact(
+    scope: SessionScope,
+    { newEpoch }: { readonly newEpoch?: boolean },
+    { keyed }: CallMeta = {},
+  ): Promise<Answer> {
     const home = this.#life.open(scope)
-    await home.refresh()
-    const session = home.session()
-    const compacted = await using(session, 'compaction').compaction.run()
-    if (!newEpoch) return answer(compacted)
-    const { receipt } = await session.context({ newEpoch: true, onPending: 'abandon' })
-    return answer({ ...compacted, receipt })
+    return this.#answers.once(keyed, async () => {
+      await home.refresh()
+      const session = home.session()
+      const compacted = await using(session, 'compaction').compaction.run()
+      if (!newEpoch) return answer(compacted)
+      const { receipt } = await session.context({ newEpoch: true, onPending: 'abandon' })
+      return answer({ ...compacted, receipt })
+    })
   }
 
   /**
@@ -305,17 +368,26 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async chat(
     scope: SessionScope,
     body: unknown,
-    { opId, bytes = 0, messageId }: ChatCall,
+    { keyed, bytes = 0, messageId }: ChatCall,
   ): Promise<RunStream> {
     this.#life.open(scope)
-    const request = parseChatRequest(body, {
-      protocol: 'ui',
-      newId: () => messageId,
-      ...(opId !== undefined && { idempotencyKey: opId }),
-    })
-    this.#take(bytes)
-    await this.#keep()
-    return this.#turns.start(request)
+    const parse = (idempotencyKey?: string): ChatRequest =>
+      parseChatRequest(body, {
+        protocol: 'ui',
+        newId: () => messageId,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      })
+    // What is no request claims no key.
+    const request = parse()
+    const claim = keyed && (await this.#answers.claim(keyed))
+    try {
+      this.#take(bytes)
+      await this.#keep()
+      return await this.#turns.start(claim ? parse(claim.opId) : request)
+    } catch (error) {
+      claim?.refused(error)
+      throw error
+    }
   }
 
   /**
@@ -328,9 +400,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /** Stops a run. Idempotent. @throws ERR_NOT_FOUND: no such session */
-  async stopChat(scope: SessionScope, run: string): Promise<Answer> {
+  async stopChat(scope: SessionScope, run: string, { keyed }: CallMeta = {}): Promise<Answer> {
     this.#life.open(scope)
-    return answer({ stopped: await this.#turns.stop(run) })
+    return this.#answers.once(keyed, async () => answer({ stopped: await this.#turns.stop(run) }))
   }
 
   /**
@@ -338,26 +410,37 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   async complete(
     scope: SessionScope,
-    { body, bytes = 0, opId, isRetry, create }: CompletionCall,
+    { body, bytes = 0, opId, keyed, isRetry, create }: CompletionCall,
   ): Promise<CompletionAnswer> {
     if (create) this.#life.checkName(scope)
     else this.#life.open(scope)
     const { id: modelId } = await this.#model()
     const { settings } = this.#runOptions()
-    const request = parseChatRequest(body, {
-      protocol: 'completions',
-      modelId,
-      ...settings,
-      ...(opId !== undefined && { idempotencyKey: opId }),
-      ...(isRetry && { isRetry }),
-    })
+    const parse = (idempotencyKey: string | undefined): ChatRequest =>
+      parseChatRequest(body, {
+        protocol: 'completions',
+        modelId,
+        ...settings,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(isRetry && { isRetry }),
+      })
+    let request = parse(opId)
+    this.#answers.check(keyed)
     let home: SessionHome | undefined
+    let claim: Claim | undefined
+    const turn: ChatRequest = { ...request, admit: (session, host) => request.admit(session, host) }
     // Made once the request holds and its turn has come: for one that is refused, nothing is.
-    const { stream } = await this.#turns.start(request, async () => {
+    const begun = this.#turns.start(turn, async () => {
       home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
+      claim = keyed && (await this.#answers.claim(keyed))
+      if (claim) request = parse(claim.opId)
       this.#take(bytes)
       await home.refresh()
       return home.session(request.system)
+    })
+    const { stream } = await begun.catch((error: unknown) => {
+      claim?.refused(error)
+      throw error
     })
     // Listeners get a hint for the question now, and for the reply at its end.
     if (!request.isWhole) this.#tell()
@@ -406,7 +489,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * @returns undefined: another call removed it meanwhile
    * @throws ERR_NOT_FOUND, ERR_CONFLICT: it is being moved to another user
    */
-  async erase(scope: SessionScope, by?: string): Promise<Certificate | undefined> {
+  async erase(scope: SessionScope, by?: string, { keyed }: CallMeta = {}): Promise<Certificate | undefined> {
+    if (keyed && this.#life.living) this.#answers.check(keyed)
     this.#life.beginErase(scope, by)
     await this.#work.schedule(ERASE, webHost.now())
     return this.#life.finishErase()
@@ -493,6 +577,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 }
 
+function named(opId: string | undefined): Pick<CallMeta, 'opId'> {
+  return opId === undefined ? {} : { opId }
+}
+
 /**
  * Requests in a body of the Model Context Protocol, which may be a batch. What is none of JSON is
  * refused where it is read.
@@ -508,7 +596,5 @@ function requestsIn(body: Uint8Array): number {
 
 /** Whether a call only looks at what the next one would be given. */
 function isPreview(name: SessionCallName, input: unknown): boolean {
-  if (name !== 'context') return false
-  const { preview, messages = [] } = input as ContextCall
-  return preview === true && messages.length === 0
+  return name === 'context' && (input as ContextCall).preview === true
 }

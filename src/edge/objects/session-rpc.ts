@@ -1,10 +1,13 @@
 /** What crosses between the Worker, or another object, and a session's object. */
+import type { KeyedRequest } from '../rows/answers.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 
 /** What goes with a call beside its input. */
 export interface CallMeta {
   /** Names the op; repeating it is a no-op that gives the first result. */
   readonly opId?: string
+  /** The caller's own name for the request. It names the op too, and what it is answered with. */
+  readonly keyed?: KeyedRequest
   /** Of the request's body, for the budget of bytes. Default: nothing is written. */
   readonly bytes?: number
 }

@@ -3,6 +3,7 @@ import { editMessage } from '../../operations/rewind.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
+import { isMediaUrl } from '../media-url.ts'
 import type { TextParts } from '../rows/text-parts.ts'
 import { fromWire } from '../wire.ts'
 import type { GivenMessage, UploadedMessage } from './session-calls.ts'
@@ -29,6 +30,7 @@ export async function appendGiven(
   const messages = given.map((message, index) =>
     isUploaded(message) ? assembled(parts, message, `messages[${index}]`) : message,
   )
+  for (const [index, message] of messages.entries()) checkMedia(message, `messages[${index}]`)
   const result =
     replaces === undefined
       ? await session.append(messages, options)
@@ -47,6 +49,17 @@ function assembled(parts: TextParts, { id, parts: count }: UploadedMessage, argu
     throw invalid('append', argument, `must be a message with id ${id} when its parts are joined`)
   // What it holds the core checks.
   return { ...(message as unknown as MessageInput), id }
+}
+
+/** What was uploaded in parts no route has looked at. */
+function checkMedia({ content }: MessageInput, argument: string): void {
+  if (!Array.isArray(content)) return
+  const at = content.findIndex((part) => part?.type === 'media' && !isMedia(part.url))
+  if (at >= 0) throw invalid('append', `${argument}.content[${at}].url`, 'is of a kind that is not taken')
+}
+
+function isMedia(url: unknown): boolean {
+  return url === undefined || (typeof url === 'string' && isMediaUrl(url))
 }
 
 function parsed(text: string): unknown {

@@ -22,7 +22,7 @@ export interface SessionBudgets {
  * As for `createMemory`; the store, clock and ids are the object's own. A call of a feature that is
  * not in `use` is ERR_NOT_CONFIGURED.
  */
-export interface ObjectMemoryOptions extends Omit<MemoryOptions, 'store' | 'clock' | 'newId'> {
+export interface ObjectMemoryOptions extends Omit<MemoryOptions, 'store' | 'clock' | 'newId' | 'newSecret'> {
   /**
    * For example `[...standard(), recall()]`; of a session and of its user's object the same.
    * Default: nothing.

@@ -11,6 +11,7 @@ import type { UserRecallOptions } from '../../ports/recall.ts'
 import type { Skill, SkillQuery } from '../../ports/skill.ts'
 import { type EdgeMemory, type EdgeUser, using } from '../features.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
+import { type Conditional, whereTrue } from './condition.ts'
 
 /** What all sessions of one user share, and the memory that they are in. */
 export interface UserMemory {
@@ -39,19 +40,33 @@ export const userCalls = {
 
   setDocument: async (
     { user }: UserMemory,
-    { name, text, ifVersion }: Named & { readonly text: string } & WriteOptions,
+    { name, text, condition }: Named & { readonly text: string } & Conditional,
     opId?: string,
   ): Promise<Answer> => {
-    const version = await using(user, 'profile').profile.set(name, text, writing(ifVersion, opId))
+    const { profile } = using(user, 'profile')
+    const version = await whereTrue({
+      operation: 'profile',
+      key: name,
+      condition,
+      read: async () => (await profile.get(name))?.version ?? null,
+      write: (bound) => profile.set(name, text, writing(bound, opId)),
+    })
     return answer({ name, version }, version)
   },
 
   deleteDocument: async (
     { user }: UserMemory,
-    { name, ifVersion }: Named & WriteOptions,
+    { name, condition }: Named & Conditional,
     opId?: string,
   ): Promise<Answer> => {
-    await using(user, 'profile').profile.delete(name, writing(ifVersion, opId))
+    const { profile } = using(user, 'profile')
+    await whereTrue({
+      operation: 'profile',
+      key: name,
+      condition,
+      read: async () => (await profile.get(name))?.version ?? null,
+      write: (bound) => profile.delete(name, writing(bound, opId)),
+    })
     return NOTHING
   },
 
@@ -69,20 +84,35 @@ export const userCalls = {
     {
       name,
       skill,
-      ifVersion,
-    }: Named & { readonly skill: (Omit<Skill, 'name'> & { readonly name?: string }) | string } & WriteOptions,
+      condition,
+    }: Named & { readonly skill: (Omit<Skill, 'name'> & { readonly name?: string }) | string } & Conditional,
     opId?: string,
   ): Promise<Answer> => {
-    const version = await using(user, 'skills').skills.set(named(name, skill), writing(ifVersion, opId))
+    const { skills } = using(user, 'skills')
+    const given = named(name, skill)
+    const version = await whereTrue({
+      operation: 'skills',
+      key: name,
+      condition,
+      read: async () => (await skills.get(name))?.version ?? null,
+      write: (bound) => skills.set(given, writing(bound, opId)),
+    })
     return answer({ name, version }, version)
   },
 
   deleteSkill: async (
     { user }: UserMemory,
-    { name, ifVersion }: Named & WriteOptions,
+    { name, condition }: Named & Conditional,
     opId?: string,
   ): Promise<Answer> => {
-    await using(user, 'skills').skills.delete(name, writing(ifVersion, opId))
+    const { skills } = using(user, 'skills')
+    await whereTrue({
+      operation: 'skills',
+      key: name,
+      condition,
+      read: async () => (await skills.get(name))?.version ?? null,
+      write: (bound) => skills.delete(name, writing(bound, opId)),
+    })
     return NOTHING
   },
 
@@ -105,8 +135,8 @@ type UserCalls = typeof userCalls
 export type UserCallName = keyof UserCalls
 export type UserCallInput<Name extends UserCallName> = Parameters<UserCalls[Name]>[1]
 
-function writing(ifVersion: string | null | undefined, opId: string | undefined): WriteOptions {
-  return { ...(ifVersion !== undefined && { ifVersion }), ...(opId !== undefined && { opId }) }
+function writing(bound: Pick<WriteOptions, 'ifVersion'>, opId: string | undefined): WriteOptions {
+  return { ...bound, ...(opId !== undefined && { opId }) }
 }
 
 function notFound(operation: string, id: string): PlimsollError {

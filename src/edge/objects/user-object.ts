@@ -23,14 +23,17 @@ import { RecentPulls } from '../replica/recent-pulls.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
+import { Answers } from '../rows/answers.ts'
 import { Claims } from '../rows/claims.ts'
+import { NO_SEAL, newSealKey, openSeal } from '../rows/object-seal.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
-import { type ObjectStore, objectStore } from './encryption.ts'
+import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
+import { tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
 import type { SessionObject } from './session-object.ts'
@@ -51,6 +54,7 @@ const CHANGES: ReadonlySet<UserCallName> = new Set([
 const CLAIM = 'claim'
 const CLAIM_AGAIN_MS = 60_000
 /** Kinds of work that remove a user, and what is too old. */
+const ANSWERS = 'answers'
 const ERASE = 'erase'
 const RETENTION = 'retention'
 /** When an erase is tried again that could not be finished. */
@@ -107,7 +111,24 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         }
       },
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
+      [ANSWERS]: async () => this.#answers.purge(),
     },
+  })
+  readonly #answers = new Answers({
+    storage: this.ctx.storage,
+    now: webHost.now,
+    newKey: () => {
+      const { encryption } = this.#settings
+      const { scope } = this.#memory ?? {}
+      return encryption && scope && newSealKey(encryption.secret, scope)
+    },
+    open: (key) => {
+      const { scope } = this.#memory ?? {}
+      if (key === undefined || !scope) return NO_SEAL
+      return openSeal(secretsOf(this.#settings.encryption), scope, key)
+    },
+    isThere: () => true,
+    schedule: (due) => this.#work.schedule(ANSWERS, due),
   })
   #store: ObjectStore | undefined
   #isUnlocked = false
@@ -130,15 +151,33 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   protected abstract settings(): UserSettings
 
-  /** Runs one of {@link userCalls}. @throws ERR_NOT_FOUND: another user's; ERR_DECRYPT */
+  /**
+   * Runs one of {@link userCalls}. @throws ERR_NOT_FOUND: another user's; ERR_DECRYPT;
+   * ERR_CONFLICT: the key stands for another request
+   */
   async call<Name extends UserCallName>(
     scope: Scope,
     name: Name,
     input: UserCallInput<Name>,
-    { opId, bytes = 0 }: CallMeta = {},
+    { keyed, opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const memory = this.#open(scope)
     await this.#unlock(scope)
+    const answered = await this.#answers.once(keyed, (named) =>
+      this.#call(memory, name, input, named() ?? opId, bytes),
+    )
+    const limits = CHANGES.has(name) ? this.#budgets.limits({ bytes }) : []
+    return limits.length === 0 ? answered : { ...answered, limits }
+  }
+
+  async #call<Name extends UserCallName>(
+    memory: UserMemory,
+    name: Name,
+    input: UserCallInput<Name>,
+    opId: string | undefined,
+    bytes: number,
+  ): Promise<Answer> {
+    const { scope } = memory
     if (CHANGES.has(name)) this.#budgets.take('bytes', bytes)
     const call = userCalls[name] as (
       memory: UserMemory,
@@ -226,8 +265,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    * @returns the certificate, and whether all of it is done
    * @throws as the objects that are erased: then an alarm goes on
    */
-  async erase(scope: Scope): Promise<Erased> {
+  async erase(scope: Scope, { keyed }: CallMeta = {}): Promise<Erased> {
     this.#check(scope)
+    if (keyed) {
+      this.#open(scope)
+      this.#answers.check(keyed)
+    }
     await this.#work.schedule(ERASE, webHost.now() + ERASE_AGAIN_MS, { payload: { ...scope } })
     const erased = await this.#eraseSome(scope)
     if (erased.isDone) this.#work.cancel(ERASE)
@@ -244,8 +287,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         if (left-- === 0) throw MORE
         return this.#eraseSession({ ...scope, sessionId })
       })
-      for (const table of [this.#replicas, new Claims(this.ctx.storage)]) table.clear()
-      this.#work.cancel(RETENTION)
+      for (const table of [this.#replicas, new Claims(this.ctx.storage), this.#answers]) table.clear()
+      for (const kind of [RETENTION, ANSWERS]) this.#work.cancel(kind)
       return { isDone: true, certificate }
     } catch (error) {
       if (error !== MORE) throw error
@@ -417,7 +460,11 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   get #local(): ObjectStore {
-    this.#store ??= objectStore(this.ctx.storage, this.#settings.encryption)
+    if (!this.#store) {
+      const store = objectStore(this.ctx.storage, this.#settings.encryption)
+      const forgot = (): void => this.#answers.forget()
+      this.#store = { ...store, open: (scope) => tellingScope(store.open(scope), forgot) }
+    }
     return this.#store
   }
 

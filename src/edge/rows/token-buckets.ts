@@ -22,6 +22,17 @@ export interface Amounts {
   readonly [name: string]: number
 }
 
+/** A budget as its users see it. */
+export interface Limit {
+  readonly name: string
+  readonly capacity: number
+  /** In which as much comes back. */
+  readonly seconds: number
+  readonly left: number
+  /** Seconds until all of it is there again. */
+  readonly full: number
+}
+
 /** What is left of a budget, as of a time. */
 interface Bucket {
   readonly left: number
@@ -123,6 +134,7 @@ export class TokenBuckets {
       return new PlimsollError('ERR_RATE_LIMIT', `budget: ${name} is used up; try again in ${retryAfter} s`, {
         retryAfter,
         limit: capacity,
+        budget: name,
       })
     })
   }
@@ -142,6 +154,21 @@ export class TokenBuckets {
       const { left, at } = buckets[name] as Bucket
       buckets[name] = { left: left - difference, at }
       return undefined
+    })
+  }
+
+  /**
+   * How much is left of the budgets that amounts were taken of, by what was read or written last:
+   * costs no row.
+   */
+  limits(amounts: Amounts): readonly Limit[] {
+    const stored = this.#state === undefined ? {} : (JSON.parse(this.#state) as Buckets)
+    return Object.entries(this.#budgets).flatMap(([name, budget]) => {
+      if (!budget || !amounts[name]) return []
+      const { capacity, perMs } = budget
+      const left = Math.max(0, Math.floor(bucketOf(budget, stored[name], this.#now()).left))
+      const fullMs = ((capacity - left) * perMs) / capacity
+      return [{ name, capacity, seconds: perMs / 1000, left, full: Math.ceil(fullMs / 1000) }]
     })
   }
 

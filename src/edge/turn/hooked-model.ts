@@ -52,7 +52,7 @@ export function hookedModel(
         return
       }
     } catch (error) {
-      throw modelError(model.id, error)
+      throw modelError(error)
     } finally {
       await ignored(async () => afterModel?.(usage, tokens))
     }

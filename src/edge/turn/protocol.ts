@@ -43,6 +43,8 @@ export interface RequestKey {
    * the same words each time.
    */
   readonly among: 'all' | 'newest' | 'running'
+  /** Whether it is the caller's own name: then its stream is kept for a day. */
+  readonly isNamed?: true
 }
 
 /** What a turn has to do once its request was admitted. */

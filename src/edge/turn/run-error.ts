@@ -1,10 +1,12 @@
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 
-/** What a model behind the edge may say of itself; anything else that it throws is ERR_MODEL. */
+/**
+ * What a model behind the edge may say of itself; anything else that it throws is ERR_MODEL. That
+ * its server refuses the key is not for callers to know, who would take it for having no model.
+ */
 const OF_A_MODEL: ReadonlySet<ErrorCode> = new Set([
   'ERR_CONTEXT_TOO_LARGE',
   'ERR_MODEL',
-  'ERR_NOT_CONFIGURED',
   'ERR_OVERLOADED',
   'ERR_RATE_LIMIT',
   'ERR_TIMEOUT',
@@ -44,8 +46,18 @@ export function runErrorText(code: ErrorCode): string {
   return `${code}: ${SENTENCES[code] ?? 'the reply failed'}`
 }
 
-/** What a model threw, as an error of ours. */
-export function modelError(id: string, cause: unknown): PlimsollError {
-  if (isPlimsollError(cause) && OF_A_MODEL.has(cause.code)) return cause
-  return new PlimsollError('ERR_MODEL', `the model ${id}: its call failed`, { cause })
+/** What a model threw, as an error of ours that does not say which model, or whose, it is. */
+export function modelError(cause: unknown): PlimsollError {
+  const known = isPlimsollError(cause) && OF_A_MODEL.has(cause.code) ? cause : undefined
+  const { code = 'ERR_MODEL', retryAfter } = known ?? {}
+  return new PlimsollError(code, `the model: ${OF_MODELS[code] ?? SENTENCES[code]}`, {
+    ...(OF_MODELS[code] !== undefined && retryAfter !== undefined && { retryAfter }),
+    cause,
+  })
+}
+
+/** Where a model asks to be left alone: the budget that is used up is not the caller's. */
+const OF_MODELS: { readonly [Code in ErrorCode]?: string } = {
+  ERR_RATE_LIMIT: 'it is asked too often; try again later',
+  ERR_OVERLOADED: 'it has too much to do; try again later',
 }

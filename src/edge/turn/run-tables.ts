@@ -1,3 +1,4 @@
+import { hashText } from '../../kernel/text/hash.ts'
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
 import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
@@ -42,8 +43,9 @@ export interface RunEnd {
  */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_run (place INTEGER PRIMARY KEY, id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
-    status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER)`,
+    status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER, keep INTEGER NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_chunk (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS plimsoll_edge_run_secret (secret TEXT NOT NULL)`,
 ]
 /**
  * Most bytes of one run's stream; with the number of runs that leaves, all numbers are exact in
@@ -73,14 +75,16 @@ export class RunTables {
     return this.#storage.transactionSync(closure)
   }
 
-  insert(run: Pick<RunRow, 'id' | 'key' | 'fingerprint'>): number {
+  /** @param run `keep`: milliseconds for which it is kept after its end */
+  insert(run: Pick<RunRow, 'id' | 'key' | 'fingerprint'> & { readonly keep: number }): number {
     const place = (this.newest()?.place ?? 0) + 1
     this.#all(
-      `INSERT INTO plimsoll_edge_run (place, id, key, fingerprint, status) VALUES (?, ?, ?, ?, 'running')`,
+      `INSERT INTO plimsoll_edge_run (place, id, key, fingerprint, status, keep) VALUES (?, ?, ?, ?, 'running', ?)`,
       place,
       run.id,
       run.key,
       run.fingerprint,
+      run.keep,
     )
     return place
   }
@@ -94,6 +98,29 @@ export class RunTables {
       endedAt,
       place,
     )
+  }
+
+  /**
+   * What names of runs are hidden by, which may be hashes of what was said. None: there are no
+   * runs.
+   */
+  secret(): string | undefined {
+    const [row] = this.#all('SELECT secret FROM plimsoll_edge_run_secret')
+    return row?.secret as string | undefined
+  }
+
+  keepSecret(secret: string): void {
+    this.#all('INSERT INTO plimsoll_edge_run_secret VALUES (?)', secret)
+  }
+
+  /** From now on other names stand for the same: nobody can try what was hidden. */
+  forgetSecret(): void {
+    this.#all('DELETE FROM plimsoll_edge_run_secret')
+  }
+
+  /** What stands for a name that is only compared. */
+  hide(name: string, secret: string): string {
+    return this.#seal().hide(hashText(name, secret))
   }
 
   newest(): RunRow | undefined {
@@ -112,13 +139,14 @@ export class RunTables {
     return this.#runs(`WHERE status = 'running'`)
   }
 
-  endedUntil(time: number): RunRow[] {
-    return this.#runs('WHERE ended <= ?', time)
+  /** Runs that are kept no longer than until a time. */
+  dueUntil(time: number): RunRow[] {
+    return this.#runs('WHERE ended + keep <= ?', time)
   }
 
-  /** When the first of the runs ended that are kept, Unix milliseconds. */
-  firstEnd(): number | undefined {
-    const [row] = this.#all('SELECT MIN(ended) AS first FROM plimsoll_edge_run')
+  /** Until when the first of the ended runs is kept, Unix milliseconds. */
+  firstDue(): number | undefined {
+    const [row] = this.#all('SELECT MIN(ended + keep) AS first FROM plimsoll_edge_run')
     return (row?.first as number | null) ?? undefined
   }
 
@@ -127,6 +155,7 @@ export class RunTables {
       const [from, to] = range(place)
       this.#all('DELETE FROM plimsoll_edge_chunk WHERE n >= ? AND n < ?', from, to)
       this.#all('DELETE FROM plimsoll_edge_run WHERE place = ?', place)
+      if (!this.newest()) this.forgetSecret()
     })
   }
 

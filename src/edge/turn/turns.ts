@@ -2,7 +2,6 @@ import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { EdgeSession } from '../features.ts'
-import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
 import { hookedModel } from './hooked-model.ts'
 import type { ChatRequest, RequestKey, TurnOutcome, TurnWork } from './protocol.ts'
 import { type RunRow, RunTables } from './run-tables.ts'
@@ -12,8 +11,9 @@ import { Turn } from './turn.ts'
 import type { RunStream, TurnsOptions } from './turns-options.ts'
 import { startOf, uiEncoder } from './ui/encoder.ts'
 
-/** Milliseconds for which an ended run can be read again. */
+/** Milliseconds for which an ended run can be read again, and one under an `Idempotency-Key`. */
 const KEEP_MS = 60 * 60_000
+const KEEP_NAMED_MS = 24 * KEEP_MS
 /**
  * An object that nobody calls is evicted after 70 to 140 seconds, whatever it waits for; an alarm
  * is a call.
@@ -43,7 +43,6 @@ export class Turns {
   readonly #options: TurnsOptions
   readonly #host: Host
   readonly #tables: RunTables
-  readonly #seal: () => ObjectSeal
   #live: Turn | undefined
   /** Whether there may be rows of runs that go on no more; never while a run goes on. */
   #mayBeLost = true
@@ -59,8 +58,7 @@ export class Turns {
   constructor(options: TurnsOptions) {
     this.#options = options
     this.#host = options.host ?? webHost
-    this.#seal = options.seal ?? (() => NO_SEAL)
-    this.#tables = new RunTables(options.storage, this.#seal)
+    this.#tables = new RunTables(options.storage, options.seal)
   }
 
   /**
@@ -78,9 +76,7 @@ export class Turns {
    * `session.context()`
    */
   async start(request: ChatRequest, session = this.#options.session): Promise<RunStream> {
-    return request.key
-      ? this.#startKept(request, hidden(request.key, this.#seal()), session)
-      : this.#startNext(request, session)
+    return request.key ? this.#startKept(request, request.key, session) : this.#startNext(request, session)
   }
 
   async #startKept(request: ChatRequest, known: RequestKey, session: Open): Promise<RunStream> {
@@ -88,9 +84,11 @@ export class Turns {
     const live = this.#live
     if (live && live.key?.key !== known.key)
       throw new PlimsollError('ERR_CONFLICT', 'chat: another run goes on in this session', { id: live.id })
-    const kept = live ? undefined : this.#keptOf(known)
+    const secret = live ? undefined : this.#tables.secret()
+    const hidden = secret === undefined ? known : this.#hidden(known, secret)
+    const kept = secret === undefined ? undefined : this.#keptOf(hidden)
     const same = live?.key ?? kept
-    if (same && same.fingerprint !== known.fingerprint)
+    if (same && same.fingerprint !== hidden.fingerprint)
       throw new PlimsollError('ERR_CONFLICT', 'chat: the Idempotency-Key was used for another request')
     // Who sent the message that a run goes on with has its parts already.
     const { hasParts } = request
@@ -167,8 +165,7 @@ export class Turns {
   nextWorkAt(): number | undefined {
     this.#findLost()
     if (this.#live) return this.#beatAt
-    const first = this.#tables.firstEnd()
-    return first === undefined ? undefined : first + KEEP_MS
+    return this.#tables.firstDue()
   }
 
   /**
@@ -180,14 +177,14 @@ export class Turns {
   }
 
   /**
-   * Removes what is kept of runs that ended an hour ago. To be called by an alarm also keeps the
-   * object awake while a run goes on.
+   * Removes what is kept of runs that ended an hour ago, or a day ago where they have an
+   * `Idempotency-Key`. To be called by an alarm also keeps the object awake while a run goes on.
    */
   runDueWork(): void {
     const now = this.#host.now()
     this.#findLost()
     if (this.#live) this.#beatAt = now + BEAT_MS
-    for (const { place } of this.#tables.endedUntil(now - KEEP_MS)) this.#tables.remove(place)
+    for (const { place } of this.#tables.dueUntil(now)) this.#tables.remove(place)
   }
 
   /**
@@ -198,8 +195,23 @@ export class Turns {
     // Of those that nobody works at any more nothing need be said: who could read it is gone with
     // them.
     const lost = this.#live ? [] : this.#tables.running()
-    for (const { place } of [...lost, ...this.#tables.endedUntil(Number.MAX_SAFE_INTEGER)])
+    for (const { place } of [...lost, ...this.#tables.dueUntil(Number.MAX_SAFE_INTEGER)])
       this.#tables.remove(place)
+    this.#tables.forgetSecret()
+  }
+
+  /** The same, as it is stored: its hashes of what was said cannot be tried. */
+  #hidden({ key, fingerprint, ...rest }: RequestKey, secret = this.#secret()): RequestKey {
+    const hide = (name: string): string => this.#tables.hide(name, secret)
+    return { ...rest, key: hide(key), fingerprint: hide(fingerprint) }
+  }
+
+  #secret(): string {
+    const kept = this.#tables.secret()
+    if (kept !== undefined) return kept
+    const secret = this.#host.newSecret()
+    this.#tables.keepSecret(secret)
+    return secret
   }
 
   /**
@@ -224,7 +236,8 @@ export class Turns {
     const host = this.#host
     const tables = this.#tables
     const id = host.newId()
-    const place = key && tables.insert({ id, ...key })
+    const place =
+      key && tables.insert({ id, ...this.#hidden(key), keep: key.isNamed ? KEEP_NAMED_MS : KEEP_MS })
     const onFailure = (error: unknown): void => turn.fail(error)
     const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
     const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)
@@ -302,8 +315,3 @@ export class Turns {
 
 /** Opens the session of a turn. */
 type Open = () => EdgeSession | Promise<EdgeSession>
-
-/** The same, without the hashes of what was said. */
-function hidden({ key, fingerprint, among }: RequestKey, { hide }: ObjectSeal): RequestKey {
-  return { key: hide(key), fingerprint: hide(fingerprint), among }
-}

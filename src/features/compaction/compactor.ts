@@ -1,3 +1,4 @@
+import type { Secret } from '../../kernel/context/secret.ts'
 import { countMessage } from '../../kernel/count.ts'
 import type { Covering } from '../../kernel/cover.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
@@ -5,7 +6,6 @@ import { decide } from '../../kernel/log/decide.ts'
 import { SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Policy } from '../../kernel/policy.ts'
-import { hashText } from '../../kernel/text/hash.ts'
 import { headOf } from '../../kernel/text/text.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
@@ -87,6 +87,7 @@ export interface CompactorParts {
   readonly store: ScopeStore
   readonly scope: Scope
   readonly host: Host
+  readonly secret: Secret
   /** Compactions that run now, by scope and lane. */
   readonly running: Map<string, Promise<unknown>>
 }
@@ -141,7 +142,7 @@ export class Compactor {
    * does, this resolves.
    */
   async #compact(job: CompactionJob): Promise<Compaction> {
-    const { store, scope, host } = this.#parts
+    const { store, scope, host, secret } = this.#parts
     if (this.#pause > 0) {
       this.#pause--
       return refused(['the last summary could not be stored'])
@@ -180,7 +181,7 @@ export class Compactor {
     }
     const mark: SummaryMark = {
       type: 'summary',
-      id: `${SUMMARY_ID}${hashText(JSON.stringify([lane, base, covers.upto, text, carry.text]))}`,
+      id: `${SUMMARY_ID}${secret.hash(JSON.stringify([lane, base, covers.upto, text, carry.text]))}`,
       lane,
       ...covers,
       text,

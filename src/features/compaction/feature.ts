@@ -79,7 +79,7 @@ export function compaction(options: CompactionOptions = {}): Feature<'compaction
     lane: ({ cap }) => ({ ...sizesOf(options, cap) }),
     memory: (memory) => ({ idle: (scope) => idle(runningIn(memory), scope) }),
     open: (session) => {
-      const { store, scope, memory } = session
+      const { store, scope, memory, secret } = session
       const listeners = new Set<(event: CompactEvent) => void>()
       const running = runningIn(memory)
       return {
@@ -107,6 +107,7 @@ export function compaction(options: CompactionOptions = {}): Feature<'compaction
             store,
             scope,
             host: memory.host,
+            secret,
             running,
             options,
             sizes: sizesOf(options, lane.policy.cap),

@@ -5,6 +5,7 @@ import type { Message } from '../../ports/message.ts'
 import { codePoints } from '../text/code-points.ts'
 import { sentences } from '../text/sentences.ts'
 import type { Extract } from './extraction.ts'
+import { EXTRACT_ID } from './fact.ts'
 import { isLeftOut, kindOf } from './rules/kind-of.ts'
 import { folded } from './rules/rules.ts'
 import { isAside, typedAmong } from './typed.ts'
@@ -20,8 +21,6 @@ const MOST = 3
 /** A longer sentence is left out rather than cut: its end may turn what it says. */
 const LONGEST = 240
 const CONFIDENCE = 0.8
-/** What ids of extracted facts begin with. */
-const EXTRACT_ID = 'extract/'
 
 const FENCE = /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|(?![\s\S]))/gmu
 const QUOTED_LINE = /^[ \t]*>.*$/gmu
@@ -60,8 +59,8 @@ function extracted(rounds: readonly (readonly Message[])[]): readonly FactInput[
     const found = new Map<string, FactKind>()
     for (const [kind, text] of factsIn(said)) if (!found.has(text)) found.set(text, kind)
     const trust = typed.has(message.id) && saysNothingElse(said) ? 'user' : 'import'
-    return [...found].slice(0, MOST).map(([text, kind]) => ({
-      id: `${EXTRACT_ID}${hashText(JSON.stringify([message.id, text]))}`,
+    return [...found].slice(0, MOST).map(([text, kind], place) => ({
+      id: `${EXTRACT_ID}${hashText(JSON.stringify([message.id, place]))}`,
       kind,
       text,
       pinned: false,

@@ -1,5 +1,4 @@
-import type { HeadPart, Rung, TailPart } from '../../kernel/feature.ts'
-import { hashText } from '../../kernel/text/hash.ts'
+import type { Hash, HeadPart, Rung, TailPart } from '../../kernel/feature.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
@@ -39,8 +38,11 @@ interface FactRecord {
 export function headPart(
   { project, pinned, shown: facts, totals, asOf }: Known,
   sizes: FactSizes,
-  count: (text: string) => number,
-  rung: Rung,
+  {
+    count,
+    rung,
+    hash,
+  }: { readonly count: (text: string) => number; readonly rung: Rung; readonly hash: Hash },
 ): HeadPart | undefined {
   if (pinned.length === 0 && facts.length === 0) return undefined
   const pins = new Filling('pins', rung === 2 ? 0 : sizes.pinned, count)
@@ -58,7 +60,7 @@ export function headPart(
   const shown = [...pinned.slice(0, pins.items), ...shownFacts]
   const record: FactRecord = {
     ...(project !== undefined && { project }),
-    facts: shown.map(hashed),
+    facts: shown.map((one) => hashed(one, hash)),
     asOf,
   }
   return {
@@ -84,12 +86,12 @@ export function headPart(
  * Whether what an epoch shows still holds: of the same project, and no fact that was changed,
  * replaced, forgotten or has ended.
  */
-export function stillHolds(frozen: HeadPart | undefined, known: Known): boolean {
+export function stillHolds(frozen: HeadPart | undefined, known: Known, hash: Hash): boolean {
   const record = recordIn(frozen)
   if (!record) return true
   if (record.project !== known.project) return false
-  const current = new Map([...known.pinned, ...known.shown].map(hashed))
-  return record.facts.every(([name, hash]) => current.get(name) === hash)
+  const current = new Map([...known.pinned, ...known.shown].map((one) => hashed(one, hash)))
+  return record.facts.every(([name, line]) => current.get(name) === line)
 }
 
 /**
@@ -149,8 +151,8 @@ function factLine({ fact }: KnownFact): string {
 }
 
 /** A fact's name, with a hash of how it shows. */
-function hashed(one: KnownFact): readonly [name: string, hash: string] {
-  return [nameOf(one), hashText(one.fact.pinned ? pinLine(one) : factLine(one)).slice(0, 16)]
+function hashed(one: KnownFact, hash: Hash): readonly [name: string, hash: string] {
+  return [nameOf(one), hash(one.fact.pinned ? pinLine(one) : factLine(one)).slice(0, 16)]
 }
 
 function trustOf(facts: readonly KnownFact[]): Trust {

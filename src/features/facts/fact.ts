@@ -9,6 +9,9 @@ export const LIVE = 'fact'
 /** What the keys of facts begin with. */
 export const FACT = 'fact/'
 
+/** What ids of extracted facts begin with. */
+export const EXTRACT_ID = 'extract/'
+
 /** Key of a fact's register. */
 export function factKey(id: string): string {
   return `${FACT}${id}`

@@ -1,3 +1,4 @@
+import { commitDeletes } from '../../kernel/context/secret.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { checkReadable } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
@@ -187,13 +188,14 @@ export class Facts {
         throw invalid('promote', 'id', `names a fact of trust ${fact.trust}, which is not shared`)
       return this.#write('promote', fact.id, undefined, async (plan) => {
         if (!(await isThere())) throw noFact('promote', fact.id)
-        const named = await plan.get(fact.id)
-        const isTaken = named && !areNear(named.text, fact.text)
-        const other = `adopted/${hashText(JSON.stringify([fact.id, fact.text]))}`
-        const own = isTaken ? { ...fact, id: other } : fact
-        const before = await plan.get(own.id)
-        if (before === null) throw noFact('promote', own.id)
-        return before ?? (await placeFact(plan, own)).fact
+        let { id } = fact
+        for (let place = 0; ; place++) {
+          const before = await plan.get(id)
+          if (before === null) throw noFact('promote', id)
+          if (!before) return (await placeFact(plan, { ...fact, id })).fact
+          if (areNear(before.text, fact.text)) return before
+          id = `adopted/${hashText(JSON.stringify([fact.id, fact.createdAt, place]))}`
+        }
       })
     })
   }
@@ -276,12 +278,13 @@ export class Facts {
    */
   forget(id: string): Promise<void> {
     return this.#enqueue(async () => {
-      const { store, host } = this.#parts
+      const { store, host, shared } = this.#parts
       const target = factKey(checkFactId('forget', 'id', id))
       const row = await store.register(target)
       if (!row) throw noFact('forget', id)
       if (!hasBody(row)) return
-      await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
+      if (shared) await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
+      else await commitDeletes(store, host, [target])
     })
   }
 

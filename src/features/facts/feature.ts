@@ -167,8 +167,8 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
         write: writeOf(session, all),
         show: {
           read: all.known,
-          holds: (frozen, state) => stillHolds(frozen, state as Known),
-          head: (state, { count, rung }) => headPart(state as Known, sizes, count, rung),
+          holds: (frozen, state, hash) => stillHolds(frozen, state as Known, hash),
+          head: (state, ask) => headPart(state as Known, sizes, ask),
           since: (frozen, state, count) => newsSince(frozen, state as Known, sizes.news, count),
         },
         ...(extract && {

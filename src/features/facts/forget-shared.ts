@@ -1,5 +1,5 @@
+import { areAccepted, deletesOf, OWED, owedIn, putOwed } from '../../kernel/context/owed.ts'
 import { changedByOthers, closed, TRIES } from '../../kernel/log/once.ts'
-import { areAccepted, deletesOf, OWED, owedIn, putOwed } from '../../kernel/log/owed.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Host } from '../../ports/host.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'

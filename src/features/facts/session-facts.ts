@@ -1,7 +1,7 @@
+import { emptyAllOwed, OWED, putOwed } from '../../kernel/context/owed.ts'
 import type { KernelSession } from '../../kernel/feature.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
-import { emptyAllOwed, OWED, putOwed } from '../../kernel/log/owed.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkText, isPlainObject } from '../../kernel/text/json.ts'
 import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
@@ -13,7 +13,7 @@ import { writeAudit } from '../audit.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFields } from './check-fact.ts'
 import type { Around, Kept } from './extraction.ts'
-import { FACT } from './fact.ts'
+import { EXTRACT_ID, FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { topOf } from './fact-scopes.ts'
@@ -112,6 +112,13 @@ export class SessionFacts {
     return { fresh, left, errors }
   }
 
+  /** Messages of two sessions may have one id, and what is extracted from them is not the same. */
+  #named(input: FactInput): FactInput {
+    const { id } = isPlainObject(input) ? input : { id: undefined }
+    if (typeof id !== 'string' || !id.startsWith(EXTRACT_ID)) return input
+    return { ...input, id: `${EXTRACT_ID}${hashText(JSON.stringify([this.#session.sessionId, id]))}` }
+  }
+
   /** Messages of the log beside some of it. */
   async around(messages: readonly Message[]): Promise<Around> {
     const { store } = this.#session
@@ -131,7 +138,7 @@ export class SessionFacts {
   /** @returns whether it says something new */
   async #keep(input: FactInput): Promise<boolean> {
     checkFields('remember', '', input)
-    const placed = this.#placed(input)
+    const placed = this.#placed(this.#named(input))
     await this.#refuseTaken(placed, this.#shared)
     if (await this.#shared.says(placed)) return false
     await this.#session.register()

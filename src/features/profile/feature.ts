@@ -1,5 +1,4 @@
-import type { Feature, HeadPart, KernelUser, RegisterKind } from '../../kernel/feature.ts'
-import { hashText } from '../../kernel/text/hash.ts'
+import type { Feature, Hash, HeadPart, KernelUser, RegisterKind } from '../../kernel/feature.ts'
 import { checkOptions } from '../../kernel/text/json.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import { cached } from '../cached.ts'
@@ -56,9 +55,9 @@ export function profile(options: ProfileOptions = {}): Feature<'profile', Profil
             // Mostly nothing is remembered, and then nothing is looked for.
             return latest([seq], async () => (indexed ? documents.list() : []))
           },
-          holds: (frozen, state) =>
-            (frozen?.record ?? hashOf([])) === hashOf(state as readonly ProfileDocument[]),
-          head: (state, { count }) => headOf(state as readonly ProfileDocument[], size, count),
+          holds: (frozen, state, hash) =>
+            (frozen?.record ?? recordOf([], hash)) === recordOf(state as readonly ProfileDocument[], hash),
+          head: (state, { count, hash }) => headOf(state as readonly ProfileDocument[], size, count, hash),
         },
       }
     },
@@ -83,6 +82,7 @@ function headOf(
   documents: readonly ProfileDocument[],
   size: number,
   count: (text: string) => number,
+  hash: Hash,
 ): HeadPart | undefined {
   if (documents.length === 0) return undefined
   const filling = new Filling('profile', size, count)
@@ -90,11 +90,11 @@ function headOf(
   const text = filling.lines.join('\n\n')
   return {
     sections: filling.section({ in: 'system', at: PLACES.profile, text, trust: 'user' }),
-    record: hashOf(documents),
+    record: recordOf(documents, hash),
     sources: [],
   }
 }
 
-function hashOf(documents: readonly ProfileDocument[]): string {
-  return hashText(JSON.stringify(documents.map(({ name, text }) => [name, text])))
+function recordOf(documents: readonly ProfileDocument[], hash: Hash): string {
+  return hash(JSON.stringify(documents.map(({ name, text }) => [name, text])))
 }

@@ -1,6 +1,5 @@
-import type { Feature, HeadPart, KernelUser, RegisterKind, Rung } from '../../kernel/feature.ts'
+import type { Feature, Hash, HeadPart, KernelUser, RegisterKind, Rung } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
-import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'
 import type { Sum } from '../../ports/store.ts'
@@ -113,8 +112,9 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
               return { index, total, loaded: texts.flatMap((skill) => skill ?? []) }
             })
           },
-          holds: (frozen, state) => (frozen?.record ?? hashOf([])) === hashOf((state as Known).index),
-          head: (state, { count, rung }) => headOf(state as Known, sizes, count, rung),
+          holds: (frozen, state, hash) =>
+            (frozen?.record ?? recordOf([], hash)) === recordOf((state as Known).index, hash),
+          head: (state, { count, rung, hash }) => headOf(state as Known, sizes, count, rung, hash),
         },
       }
     },
@@ -126,6 +126,7 @@ function headOf(
   sizes: Required<SkillsOptions>,
   count: (text: string) => number,
   rung: Rung,
+  hash: Hash,
 ): HeadPart | undefined {
   if (index.length === 0 && loaded.length === 0) return undefined
   const names = new Filling('skills', rung === 0 ? sizes.indexTokens : 0, count)
@@ -137,13 +138,13 @@ function headOf(
   const whole = { ...shown, at: PLACES.loadedSkills, text: texts.lines.join('\n\n') }
   return {
     sections: [...names.section(listed, total.count, total.weight), ...texts.section(whole)],
-    record: hashOf(index),
+    record: recordOf(index, hash),
     sources: [],
   }
 }
 
-function hashOf(index: readonly SkillEntry[]): string {
-  return hashText(JSON.stringify(index.map(({ name, description }) => [name, description])))
+function recordOf(index: readonly SkillEntry[], hash: Hash): string {
+  return hash(JSON.stringify(index.map(({ name, description }) => [name, description])))
 }
 
 const REGISTERS: readonly RegisterKind[] = [

@@ -15,6 +15,7 @@ import { type HeadParts, type HeadTexts, sectionsIn } from './head.ts'
 import { keeper } from './keeper.ts'
 import { type Call, Measure } from './measure.ts'
 import { floorOf } from './receipt.ts'
+import type { Secret } from './secret.ts'
 import type { Window } from './window.ts'
 
 /** Close a request that would end with the assistant's own words, or hold no message at all. */
@@ -32,6 +33,7 @@ export interface CallsParts {
   readonly policy: Policy
   readonly system: string
   readonly scope: Scope
+  readonly secret: Secret
 }
 
 /** Makes the calls of one lane: their heads, their tails, and what they are counted by. */
@@ -85,8 +87,8 @@ export class Calls {
   }
 
   measureBy(calibration: number): Measure {
-    const make = () =>
-      new Measure(this.#parts.policy, calibration, (row, message) => this.count(row, message))
+    const { policy, secret } = this.#parts
+    const make = () => new Measure(policy, secret, calibration, (row, message) => this.count(row, message))
     return this.#measures([calibration], make)
   }
 

@@ -9,6 +9,7 @@ import { exceededBy } from './cut.ts'
 import { keeper } from './keeper.ts'
 import type { Call } from './measure.ts'
 import { hashPrefix } from './prefix.ts'
+import type { Secret } from './secret.ts'
 import type { CurrentEpoch, Joined, View } from './view.ts'
 import { NOTHING, type Window } from './window.ts'
 
@@ -31,6 +32,7 @@ export interface EpochParts {
   readonly view: View
   readonly calls: Calls
   readonly policy: Policy
+  readonly secret: Secret
   readonly cover: Cover | undefined
 }
 
@@ -85,9 +87,15 @@ export class Judge {
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
       return { cause: 'rewind', window: NOTHING }
     const window = call.measure.layout(conversation).show(mark, rows)
-    const cause =
-      mark.head !== call.head.hash ? 'head' : (rewound ?? this.#end(call, epoch, seen, window, covering))
+    const cause = this.#changed(call, epoch) ?? rewound ?? this.#end(call, epoch, seen, window, covering)
     return { ...(cause && { cause }), epoch, window }
+  }
+
+  /** Why what an epoch begins with is another now. */
+  #changed({ head }: Call, { mark, seq }: CurrentEpoch): EpochCause | undefined {
+    // Something was forgotten since: what the epoch's hashes were keyed by is gone.
+    if (seq < this.#lane.secret.since) return 'forget'
+    return mark.head === head.hash ? undefined : 'head'
   }
 
   /** Why an epoch that was not rewound cannot go on with this window, if it cannot. */
@@ -127,7 +135,7 @@ export class Judge {
     return this.#forgotten([mark.id, conversation.origin], () => {
       const before = rows.filter((row) => row !== opener && row.seq <= seen)
       const { blocks } = measure.layout(fold([...rewinds, ...before], undefined, opener)).show(mark, rows)
-      return hashPrefix(mark.head, blocks) !== mark.prefixHash
+      return hashPrefix(this.#lane.secret, mark.head, blocks) !== mark.prefixHash
     })
   }
 

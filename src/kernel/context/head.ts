@@ -46,7 +46,8 @@ export interface Head extends HeadTexts {
   }
 }
 
-export function createHead(policy: Policy, texts: HeadTexts): Head {
+/** @param key what its hash is keyed by */
+export function createHead(policy: Policy, texts: HeadTexts, key: string): Head {
   const { system, memory, tools, trust = 'system', summary } = texts
   const { counter } = policy
   const toolSpecs = tools === '' ? undefined : (JSON.parse(tools) as readonly ToolSpec[])
@@ -69,7 +70,7 @@ export function createHead(policy: Policy, texts: HeadTexts): Head {
   return {
     ...texts,
     ...(toolSpecs && { toolSpecs }),
-    hash: hashJson(headValue(texts)),
+    hash: hashJson(headValue(texts), key),
     tokens: {
       system: block('system', system),
       memory: block('memory', memory),

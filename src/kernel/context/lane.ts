@@ -6,10 +6,8 @@ import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
 import type { CutPart, Showing, TailPart } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
-import { decide } from '../log/decide.ts'
 import { pendingCalls, type Unit } from '../log/fold.ts'
-import { EPOCH_ID } from '../log/message.ts'
-import { SHARED } from '../log/owed.ts'
+import { EPOCH_ID, SHARED } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
@@ -22,6 +20,7 @@ import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesO
 import type { Call } from './measure.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
+import type { Secret } from './secret.ts'
 import { type NamedShow, NO_TAIL, Shows, withheld } from './shows.ts'
 import { type CurrentEpoch, View } from './view.ts'
 import { firstNeeded, type Window } from './window.ts'
@@ -32,6 +31,8 @@ const TRIES = 4
 export interface LaneParts {
   readonly store: ScopeStore
   readonly scope: Scope
+  /** That of its session. */
+  readonly secret: Secret
   readonly policy: Policy
   readonly system: string
   /** The scope of its user. */
@@ -59,11 +60,12 @@ export interface Built {
 /** Builds the contexts of one session under one policy: goes on with an epoch, or begins one. */
 export class Lane {
   readonly store: ScopeStore
+  readonly secret: Secret
   readonly policy: Policy
   readonly view: View
   readonly calls: Calls
   readonly cover: Cover | undefined
-  readonly prefix = new Prefix()
+  readonly prefix: Prefix
   readonly #parts: LaneParts
   readonly #shows: Shows
   readonly #judge: Judge
@@ -77,16 +79,23 @@ export class Lane {
   constructor(parts: LaneParts) {
     this.#parts = parts
     this.store = parts.store
+    this.secret = parts.secret
+    this.prefix = new Prefix(parts.secret)
     this.policy = parts.policy
     this.view = new View(parts.store, parts.policy, async (reads, view, isReloaded) => {
-      // What the head holds of features may be forgotten since.
-      if (isReloaded) this.#read = undefined
+      // What the head holds of features may be forgotten since, or the session deleted.
+      if (isReloaded) {
+        this.#read = undefined
+        this.#isListed = false
+      }
+      await this.secret.refresh(reads, isReloaded)
       await this.cover?.refresh(reads, view, isReloaded)
     })
     this.cover = parts.cover?.(this)
     this.calls = new Calls(parts, this.cover)
     this.#judge = new Judge(this)
-    this.#shows = new Shows(parts.shows, (calibration) => this.calls.measureBy(calibration).policy.counter)
+    const counterAt = (calibration: number) => this.calls.measureBy(calibration).policy.counter
+    this.#shows = new Shows(parts.shows, parts.secret, counterAt)
     this.#laws = parts.laws?.()
     this.#cuts = new CutListeners(parts.cuts, parts.scope)
   }
@@ -284,9 +293,10 @@ export class Lane {
     const readFrom = firstNeeded(rows, window)?.id
     const { calibration } = measure
     const calibrated = calibration === 1 ? [] : [calibration]
+    const named = [lane, next.base, windowFrom, { ...cuts } as never, head.hash, ...calibrated]
     const mark: EpochMark = {
       type: 'epoch',
-      id: `${EPOCH_ID}${hashJson([lane, next.base, windowFrom, { ...cuts } as never, head.hash, ...calibrated])}`,
+      id: `${EPOCH_ID}${hashJson(named, this.secret.key)}`,
       lane,
       cause,
       windowFrom,
@@ -319,10 +329,8 @@ export class Lane {
     const begun = { kind: 'mark', opId: mark.id, base: next.base, entry: mark } as const
     // The epoch before it had brought the same.
     const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]
-    const results = await this.store.commit(
-      ops.map((op) => sealOp(op)),
-      decide,
-    )
+    const sealed = ops.map((op) => sealOp(op))
+    const results = await this.secret.commit(this.store, sealed, mark.id)
     const result = results.at(-1)
     return result?.status === 'accepted' && result.applied
   }

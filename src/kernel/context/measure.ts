@@ -8,6 +8,7 @@ import type { Policy } from '../policy.ts'
 import { BlockShelf } from './blocks.ts'
 import { createHead, type Head, type HeadTexts, sum } from './head.ts'
 import { keeper } from './keeper.ts'
+import type { Secret } from './secret.ts'
 import { Layout } from './window.ts'
 
 /** What one call asks for, in the tokens of one epoch. */
@@ -25,11 +26,18 @@ export class Measure {
   /** The policy, with the counter of this epoch. */
   readonly policy: Policy
   readonly shelf: BlockShelf
+  readonly #secret: Secret
   readonly #heads = keeper<Head>(1)
   #laid: { readonly conversation: Conversation; readonly layout: Layout } | undefined
 
   /** @param stored tokens of a whole message by the policy's counter. */
-  constructor(policy: Policy, calibration: number, stored: (row: LogRow, message: Message) => number) {
+  constructor(
+    policy: Policy,
+    secret: Secret,
+    calibration: number,
+    stored: (row: LogRow, message: Message) => number,
+  ) {
+    this.#secret = secret
     this.calibration = calibration
     this.policy = { ...policy, counter: scaled(policy.counter, calibration) }
     this.shelf = new BlockShelf(this.policy, (row, message) => Math.ceil(stored(row, message) * calibration))
@@ -38,8 +46,9 @@ export class Measure {
   /** What a call asks for whose head has these texts. */
   call(texts: HeadTexts, tail: Call['tail']): Call {
     const { system, memory, tools, trust, summary, parts = {} } = texts
-    const by = [system, memory, tools, trust, summary, ...Object.entries(parts).flat()]
-    const head = this.#heads(by, () => createHead(this.policy, texts))
+    const { key } = this.#secret
+    const by = [key, system, memory, tools, trust, summary, ...Object.entries(parts).flat()]
+    const head = this.#heads(by, () => createHead(this.policy, texts, key))
     const { cap, margin } = this.policy
     return { measure: this, head, tail, room: cap - margin - sum(head.tokens) }
   }

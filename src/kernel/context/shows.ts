@@ -1,11 +1,13 @@
 import type { Counter } from '../../ports/counter.ts'
 import type { HeadPart, ReadAsk, Rung, Section, ShowPart, TailAsk, TailPart } from '../feature.ts'
 import { lowerTrust } from '../log/message.ts'
+import { hashText } from '../text/hash.ts'
 import { invalid } from '../text/json.ts'
 import { SECTION_NAME } from './context-options.ts'
 import { type Failure, failure } from './failure.ts'
 import type { HeadParts } from './head.ts'
 import { type Keeper, keeper } from './keeper.ts'
+import type { Secret } from './secret.ts'
 
 export interface NamedShow {
   readonly name: string
@@ -29,14 +31,16 @@ export const NO_TAIL: TailPart = { sections: [] }
 /** What the features of one lane show; kept, since mostly nothing changes between calls. */
 export class Shows {
   readonly #shows: readonly NamedShow[]
+  readonly #secret: Secret
   readonly #counterAt: (calibration: number) => Counter
   readonly #holds: Keeper<boolean>
   readonly #heads: Keeper<HeadPart | undefined>
   readonly #since: Keeper<TailPart | undefined>
   readonly #parts = keeper<HeadParts>(KEPT)
 
-  constructor(shows: readonly NamedShow[], counterAt: (calibration: number) => Counter) {
+  constructor(shows: readonly NamedShow[], secret: Secret, counterAt: (calibration: number) => Counter) {
     this.#shows = shows
+    this.#secret = secret
     this.#counterAt = counterAt
     const count = KEPT * shows.length
     this.#holds = keeper(count)
@@ -64,19 +68,21 @@ export class Shows {
    */
   parts(shown: readonly Shown[], calibration: number, rung?: Rung): HeadParts {
     const { count } = this.#counterAt(calibration)
+    const { key } = this.#secret
+    const hash = (text: string): string => hashText(text, key)
     const all = shown.map((one) => {
       const { name, show, frozen, read } = one
       const state = read?.state
       const head = (): HeadPart | undefined => {
-        const made = checked(name, show.head?.(state, { count, rung: rung ?? 0 }))
+        const made = checked(name, show.head?.(state, { count, rung: rung ?? 0, hash }))
         // As it will be read back from the store.
         return made && (JSON.parse(JSON.stringify(made)) as HeadPart)
       }
-      const holds = (): boolean => show.holds?.(frozen, state) ?? true
+      const holds = (): boolean => show.holds?.(frozen, state, hash) ?? true
       return orElse(one, frozen, () =>
-        rung === undefined && this.#holds([name, frozen, state], holds)
+        rung === undefined && this.#holds([name, frozen, state, key], holds)
           ? frozen
-          : this.#heads([name, state, calibration, rung ?? 0], head),
+          : this.#heads([name, state, calibration, rung ?? 0, key], head),
       )
     })
     return this.#parts(all, () => {

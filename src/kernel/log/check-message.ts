@@ -108,9 +108,10 @@ export function checkLabel(operation: string, argument: string, trust: unknown):
   return trust as Trust
 }
 
-/** Whole Unix milliseconds, or `ERR_INVALID_ARGUMENT`. */
+/** Unix milliseconds that `Date` can hold (ECMA-262, Time Range), or `ERR_INVALID_ARGUMENT`. */
 export function checkTime(operation: string, argument: string, time: unknown): number {
-  if (!Number.isSafeInteger(time)) throw invalid(operation, argument, 'must be whole Unix milliseconds')
+  if (!Number.isInteger(time) || Math.abs(time as number) > 8.64e15)
+    throw invalid(operation, argument, 'must be whole Unix milliseconds that Date can hold')
   return time as number
 }
 

@@ -165,7 +165,8 @@ export class Writer {
       ...draft,
       part: (name) => {
         // Whatever a commit holds, its first op has its name: so is any other body under it known.
-        const isFirst = draft.messages.length === 0 && (first ??= name) === name
+        first ??= name
+        const isFirst = draft.messages.length === 0 && first === name
         const part = isFirst ? draft.opId : partId(draft.opId, name)
         names.push(part)
         return part

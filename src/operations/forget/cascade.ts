@@ -1,10 +1,6 @@
 import { type AuditInput, auditOp } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
 import { emptyShared, sharedFrom } from '../../features/facts/forget-shared.ts'
-import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
-import { readEntry } from '../../kernel/log/entries.ts'
-import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'
-import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import {
   type AllOwed,
   areAccepted,
@@ -15,8 +11,11 @@ import {
   type OwedIn,
   owedIn,
   putOwed,
-  SHARED,
-} from '../../kernel/log/owed.ts'
+} from '../../kernel/context/owed.ts'
+import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
+import { readEntry } from '../../kernel/log/entries.ts'
+import { HEAD_KEY, SHARED, SUMMARY_ID } from '../../kernel/log/message.ts'
+import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { attachmentsIn, sealOp } from '../../kernel/log/seal.ts'
 import type { Removed } from '../../ports/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'

@@ -1,5 +1,5 @@
+import { isOwed, OWED } from '../../kernel/context/owed.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
-import { isOwed, OWED } from '../../kernel/log/owed.ts'
 import type { Scope } from '../../ports/op.ts'
 import { scopeName } from '../../ports/scope-name.ts'
 import { finishOwed } from './cascade.ts'

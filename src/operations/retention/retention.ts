@@ -2,9 +2,8 @@ import { writeAudit } from '../../features/audit.ts'
 import { FACT, factIn } from '../../features/facts/fact.ts'
 import { changeRegister } from '../../features/register.ts'
 import { writtenIn } from '../../features/written.ts'
+import { commitDeletes } from '../../kernel/context/secret.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
-import { decide } from '../../kernel/log/decide.ts'
-import { sealOp } from '../../kernel/log/seal.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -225,10 +224,7 @@ export class Retention {
         counts: { facts: keys.length },
         by: BY,
       })
-      await own.commit(
-        keys.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target })),
-        decide,
-      )
+      await commitDeletes(own, host, keys)
     }
     pass.fact = page.at(-1)?.key
     return { rows: page.length, isDone: page.length < PAGE_ROWS }

@@ -31,8 +31,10 @@ interface Shown {
  * more of the whole: then less room is shared, until the whole is within it. What shows for a room
  * depends on the material alone, and shrinks with the room, so of two totals the larger one never
  * shows less.
+ *
+ * @param key of the etag
  */
-export function fill(material: Material, budget: BudgetTokens, counter: Counter): SessionStart {
+export function fill(material: Material, budget: BudgetTokens, counter: Counter, key: string): SessionStart {
   const tokensOf = (body: Body): number =>
     checkCount(`counter ${counter.id}`, 'its count', counter.count(JSON.stringify(body)))
   const cap = budget.total
@@ -51,7 +53,7 @@ export function fill(material: Material, budget: BudgetTokens, counter: Counter)
     const used = tokensOf(body)
     if (used > within) continue
     const { overflow, ...rest } = body
-    return { ...rest, budget: { used, cap }, overflow, etag: hashJson(body as unknown as Json) }
+    return { ...rest, budget: { used, cap }, overflow, etag: hashJson(body as unknown as Json, key) }
   }
 }
 

@@ -58,7 +58,9 @@ export async function startSession(
     const facts = need(kernel, 'startSession', FactLists, 'facts')
     const settings = await settingsIn(kernel.user.store, host)
     const budget = { ...settings.budget_tokens, ...checked.budgetTokens }
-    const start = fill(await read(kernel, facts, budget, checked), budget, policy.counter)
+    const { store, secret } = kernel
+    await secret.refresh(store, true)
+    const start = fill(await read(kernel, facts, budget, checked), budget, policy.counter, secret.key)
     return start.etag === checked.ifNoneMatch ? undefined : start
   })
 }

@@ -1,3 +1,4 @@
+import { SECRET } from '../../kernel/context/secret.ts'
 import type { Owner } from '../../kernel/feature.ts'
 import { parseBody } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -84,6 +85,8 @@ export async function* exportScope({
       }
       for (const row of rows) {
         if (row.kind === 'put') keys.add(row.id)
+        // It is written beside the first of them, which may be new.
+        if (row.kind === 'epoch') keys.add(SECRET)
         yield logLine(row)
       }
       at = last.seq

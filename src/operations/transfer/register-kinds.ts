@@ -1,9 +1,9 @@
+import { OWED } from '../../kernel/context/owed.ts'
+import { isKey, SECRET } from '../../kernel/context/secret.ts'
 import type { Feature, RegisterKind } from '../../kernel/feature.ts'
 import { checkTime } from '../../kernel/log/check-message.ts'
 import { HEAD_KEY } from '../../kernel/log/message.ts'
-import { OWED } from '../../kernel/log/owed.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
-import { hashJson } from '../../kernel/text/hash.ts'
 import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import { SESSION } from '../../ports/session.ts'
 import { checkTitle } from '../sessions.ts'
@@ -39,11 +39,21 @@ const OWN: readonly RegisterKind[] = [
     part: 'log',
     owners: ['session'],
     isUnlabelled: true,
-    check: (operation, name, value) => {
+    check: (operation, _, value) => {
       const json = checkJson(operation, 'value', value)
       checkHead(operation, value)
-      if (hashJson(json) !== name) throw invalid(operation, 'value', 'does not match the hash in its key')
       return json
+    },
+  },
+  {
+    prefix: SECRET,
+    part: 'log',
+    owners: ['session'],
+    // Whoever knows it can try what hashes were made from.
+    isUnlabelled: true,
+    check: (operation, _, value) => {
+      if (isKey(value)) return value
+      throw invalid(operation, 'value', 'must be 64 hexadecimal digits')
     },
   },
   {

@@ -88,7 +88,9 @@ export function describeClient(
       const { session } = await open()
       const hello = { role: 'user', content: 'Hello' } as const
       const first = await session.append(hello, { opId: 'op-1' })
-      expect(await session.append(hello, { opId: 'op-1' })).toEqual({ ...first, repeated: true })
+      expect(await session.append(hello, { opId: 'op-1' })).toEqual(first)
+      const other = session.append({ ...hello, content: 'Bye' }, { opId: 'op-1' })
+      expect(code(await failing(other))).toBe('ERR_CONFLICT')
       expect(await session.messages()).toHaveLength(1)
     })
 

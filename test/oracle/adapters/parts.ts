@@ -4,8 +4,8 @@ import type { Configuration } from '../configuration.ts'
 import { field, isObject, type Json, numberIn, plain, textIn } from '../json.ts'
 
 export function hostOf({ host }: World): object {
-  const { now, newId, timeout, controller, toBase64, fromBase64 } = host
-  return { now, newId, timeout, controller, toBase64, fromBase64 }
+  const { now, newId, newSecret, timeout, controller, toBase64, fromBase64 } = host
+  return { now, newId, newSecret, timeout, controller, toBase64, fromBase64 }
 }
 
 export function onCutOf(onCut: NonNullable<Configuration['onCut']>, { tell }: World): unknown {

@@ -26,12 +26,12 @@ describe('explain', () => {
     expect([status, err]).toEqual([0, ''])
     expect(out).toBe(`\
 calculator#1 for openai: 37 of 16,000 tokens (0%), counted by chars/4
-epoch 1 (epoch/71020931), start: the first one, filled from the newest message back
+epoch 1 (epoch/f61c3713), start: the first one, filled from the newest message back
 omitted: 0 messages; shown short: 0 outputs, 0 tokens of them missing
 
 characters  tokens  section  rule      record         trust      text
        0-1       0  request  request                  system     {
-      1-72      11  system   system    head/23926f49  system     "You are a careful calculator."}
+      1-72      11  system   system    head/1d2c4c0c  system     "You are a careful calculator."}
     72-113       7  window   verbatim  m1             user       "What is 1+2?"}
    113-163       8  window   verbatim  m4             assistant  "The answer is 3."}
    163-225      11  window   verbatim  m6             user       "And what is 10 plus 20 plus 30?"}]}
@@ -43,7 +43,7 @@ characters  tokens  section  rule      record         trust      text
   test('names the epoch, what is omitted and what is shown short', async () => {
     const command = 'npx plimsoll explain trip.jsonl --budget 3000 --call 15'
     const { out } = await plimsoll(command.split(' ').slice(2), trip)
-    expect(out).toContain('epoch 2 (epoch/1186f946), window: the window passed its room')
+    expect(out).toContain('epoch 2 (epoch/e25f7da2), window: the window passed its room')
     expect(out).toContain('omitted: 19 messages (window 19); shown short: 4 outputs, 905 tokens')
     expect(out).toContain('19 spans hold 1,342 tokens, 0 more are counted but not rendered: 1,342 used')
   })

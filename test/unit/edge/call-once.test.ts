@@ -38,18 +38,20 @@ describe('a call of an object whose answer is lost', () => {
     }
   })
 
-  it('names no op where messages have ids, by which the session does', async () => {
+  it('names the op where messages have ids too: sent again by another call they are taken', async () => {
     const { settings, metas } = losing()
     await askSession(settings, scope, 'append', { messages: [{ id: 'm1', role: 'user', content: 'Hi.' }] })
-    expect(metas).toEqual([{}, {}])
+    expect(metas[0]?.opId).toBeDefined()
+    expect(metas[1]).toEqual(metas[0])
   })
 
-  it('keeps the op id that the client named', async () => {
+  it('names none where the client named the request, after which the object does', async () => {
     const { settings, metas } = losing()
-    await askSession(settings, scope, 'append', appended, { opId: 'mine', bytes: 3 })
+    const keyed = { key: 'mine', request: 'hash' }
+    await askSession(settings, scope, 'append', appended, { keyed, bytes: 3 })
     expect(metas).toEqual([
-      { opId: 'mine', bytes: 3 },
-      { opId: 'mine', bytes: 3 },
+      { keyed, bytes: 3 },
+      { keyed, bytes: 3 },
     ])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { etagOf, versionIn } from '../../../src/ports/etag.ts'
+import { etagOf, versionsIn } from '../../../src/ports/etag.ts'
 import { runs } from '../support/runs.ts'
 
 describe('an entity tag', () => {
@@ -14,14 +14,22 @@ describe('an entity tag', () => {
       fc.property(fc.string({ unit: 'binary' }), (version) => {
         const tag = etagOf(version)
         expect(tag).toMatch(/^"[\x21\x23-\x7e]*"$/)
-        expect(versionIn(tag)).toBe(version)
-        expect(versionIn(` W/${tag} `)).toBe(version)
+        expect(versionsIn(tag)).toEqual([version])
+        expect(versionsIn(` W/${tag} `)).toEqual([version])
+        expect(versionsIn(`${tag}, "b,c",W/${tag}`)).toEqual([version, 'b,c', version])
       }),
       runs(100),
     )
   })
 
-  it.each(['', 'a', '"a', '"a"b"', '*', '"a", "b"', '"%ff"', '"%"', '"é"'])('is not %j', (text) => {
-    expect(versionIn(text)).toBeUndefined()
+  it('may be any at all', () => {
+    expect(versionsIn(' * ')).toBe('*')
   })
+
+  it.each(['', 'a', '"a', '"a"b"', '"a" "b"', '"a",', ',"a"', '*, "a"', '"%ff"', '"%"', '"é"'])(
+    'is not in %j',
+    (text) => {
+      expect(versionsIn(text)).toBeUndefined()
+    },
+  )
 })

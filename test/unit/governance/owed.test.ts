@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { heldScope } from '../../../src/edge/objects/held-scope.ts'
 import { mapStore, PlimsollError, type Store } from '../../../src/index.ts'
+import { OWED } from '../../../src/kernel/context/owed.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
-import { OWED } from '../../../src/kernel/log/owed.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
 import { nextWorkAt, runDueWork } from '../../../src/operations/upkeep.ts'
 import type { Certificate } from '../../../src/ports/certificate.ts'
@@ -230,6 +231,18 @@ describe('a session that nothing was said in', () => {
     await memory.user(ADA).facts.remember({ id: 'users', kind: 'preference', text: `Likes ${CANARY}.` })
     await memory.session(TRIP).context()
     expect(await readEverything(store)).toContain('head/')
+    await forgetFact(memory, ADA, 'users')
+    expect(await readEverything(store)).not.toContain(CANARY)
+  })
+
+  it('is listed again where it was deleted while it was open', async () => {
+    const store = mapStore()
+    const memory = memoryOver(store)
+    await memory.user(ADA).facts.remember({ id: 'users', kind: 'preference', text: `Likes ${CANARY}.` })
+    const trip = memory.session(TRIP)
+    await trip.context()
+    await deleteSession(memory, ADA, 'trip')
+    await trip.context()
     await forgetFact(memory, ADA, 'users')
     expect(await readEverything(store)).not.toContain(CANARY)
   })

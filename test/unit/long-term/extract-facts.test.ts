@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { extractFacts } from '../../../src/features/facts/extract-facts.ts'
+import { mapStore } from '../../../src/index.ts'
 import type { Message } from '../../../src/ports/message.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 import { bench } from '../support/facts.ts'
 
 const FACTS = {
@@ -187,10 +189,10 @@ describe('facts in what the user said', () => {
 
   it('are found again under the same ids, and remembered once', async () => {
     const { facts, messages, store } = bench()
-    messages.set('m1', 'user')
+    for (const id of ['m1', 'm2']) messages.set(id, 'user')
     const rounds = [
       [message('Never deploy on Fridays. I prefer tea.')],
-      [message('I like trains.', { id: 'm1' })],
+      [message('I like trains.', { id: 'm2' })],
     ]
     const found = extractFacts(rounds)
     expect(extractFacts(rounds)).toEqual(found)
@@ -208,6 +210,25 @@ describe('facts in what the user said', () => {
     for (const fact of found) expect((await facts.remember(fact)).status).toBe('known')
     expect((await store.head()).seq).toBe(seq)
     expect(await facts.top('pinned', undefined, 9, 0)).toEqual([])
+  })
+
+  it('are told apart where messages of two sessions have one id', async () => {
+    const memory = fullMemory({ store: mapStore(), budget: 1_000, facts: { extract: extractFacts } })
+    for (const [sessionId, content] of [
+      ['one', 'I prefer tea.'],
+      ['two', 'I like trains.'],
+    ] as const) {
+      const session = memory.session({ userId: 'ada', sessionId })
+      await session.append({ id: 'm1', role: 'user', content })
+      await session.context()
+      for (let index = 0; index < 9; index++) {
+        await session.append({ id: `m${index + 2}`, role: 'user', content: 'It rains. '.repeat(40) })
+        await session.context()
+      }
+      for (const { id } of await session.facts.list()) await session.facts.promote(id)
+    }
+    const texts = (await memory.user({ userId: 'ada' }).facts.list()).map(({ text }) => text)
+    expect(texts.toSorted()).toEqual(['I like trains.', 'I prefer tea.'])
   })
 
   it('take time that grows with the text alone', () => {

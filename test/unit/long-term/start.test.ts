@@ -6,6 +6,7 @@ import { canonical } from '../../../src/kernel/text/json.ts'
 import { startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
 import type { RecalledItem } from '../../../src/ports/start.ts'
+import { ONE_SECRET } from '../../contract/full-memory.ts'
 import { COUNTED_BY_FOUR, DAY, fact, NOON, sessionHolding, start } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2
@@ -72,7 +73,7 @@ describe('the start of a session', () => {
       'etag',
     ])
     expect(budget).toEqual({ used: COUNTED_BY_FOUR.count(JSON.stringify(body)), cap: 3_000 })
-    expect(etag).toBe(hashText(canonical(body as never)))
+    expect(etag).toBe(hashText(canonical(body as never), ONE_SECRET))
   })
 
   test('of an empty memory says so', async () => {

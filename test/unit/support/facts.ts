@@ -42,6 +42,7 @@ function hostOf(clock: { readonly now: number }): Host {
   }
   return {
     now: () => clock.now,
+    newSecret: () => '5'.repeat(64),
     newId: () => `id-${String(++ids).padStart(8, '0')}`,
     timeout: unused,
     controller: unused,

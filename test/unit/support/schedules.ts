@@ -11,7 +11,7 @@ import {
   type SummaryMark,
 } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
-import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
+import { type FullMemory, type FullSession, fullMemory, ONE_SECRET } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { scope } from './compacting.ts'
 import { rewindAt, undoIfAny } from './scene.ts'
@@ -231,6 +231,7 @@ const host: Host = {
   ...webHost,
   now: () => 0,
   newId: () => '',
+  newSecret: () => ONE_SECRET,
   timeout: () => ({
     signal: { aborted: false, reason: undefined, addEventListener: () => {}, removeEventListener: () => {} },
     clear: () => {},

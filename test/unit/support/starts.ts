@@ -20,6 +20,7 @@ import type { Recalled, RecallOptions } from '../../../src/ports/recall.ts'
 import type { RecalledItem, SkillItem, StartOptions } from '../../../src/ports/start.ts'
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import { ONE_SECRET } from '../../contract/full-memory.ts'
 
 export const DAY = 86_400_000
 /** 2026-11-22, at noon. */
@@ -96,7 +97,8 @@ export function sessionOver(
     open: () => ({ provides: recalled ? [provide(Findable, { find })] : [] }),
   }
   const use = [facts(), skills(), finding] as const
-  return createMemory({ store, counter, budget: 16_000, clock: () => NOON, use }).session({
+  const given = { store, counter, budget: 16_000, clock: () => NOON, newSecret: () => ONE_SECRET }
+  return createMemory({ ...given, use }).session({
     userId: 'ada',
     sessionId: 'trip',
   })

@@ -11,7 +11,7 @@ import {
   type Store,
   type TransferPart,
 } from '../../../src/index.ts'
-import { OWED } from '../../../src/kernel/log/owed.ts'
+import { OWED } from '../../../src/kernel/context/owed.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'

@@ -297,11 +297,6 @@ describe('an import is refused, with the number of the line,', () => {
     ['for a fact under another id', [fact('f', { key: 'fact/g' })], /lines\[3\]: value\.id/],
     ['for a fact with what no fact has', [fact('f', {}, { admin: true })], /lines\[3\]: value\.admin/],
     [
-      'for a head that is not what its name says',
-      [register('head/0', HEAD)],
-      /lines\[3\]: value does not match/,
-    ],
-    [
       'for a head that is not as contexts read it',
       [register(`head/${hashJson({ ...HEAD, parts: { facts: {} } })}`, { ...HEAD, parts: { facts: {} } })],
       /lines\[3\]: value\.parts\.facts\.sections/,
@@ -736,7 +731,7 @@ describe('marks of a file', () => {
         summary: fc.constantFrom(undefined, 'summary/1', 'summary/2'),
         withheld: fc.constantFrom(undefined, 'summary/1', 'summary/2'),
         remembers: fc.constantFrom(undefined, true),
-        head: fc.constantFrom('h', ...HEADS.map(hashJson)),
+        head: fc.constantFrom('h', ...HEADS.map((head) => hashJson(head))),
       })
       .map((more) => ({
         ...{ type: 'epoch', id: 'epoch/1', lane, cause: 'start', prefixHash: 'p', v: 1 },
@@ -862,11 +857,11 @@ describe('trust', () => {
     for (const trust of ['user', 'import'] as const) {
       const target = mapStore()
       const report = await load(target, ADA, lines, { trust })
-      expect(report.skipped.first.map(({ reason }) => reason)).toEqual([
-        trust === 'user'
-          ? 'its system text is not this memory’s'
-          : 'has no label, and shows as more than import',
-      ])
+      const strange = 'has no label, and shows as more than import'
+      // The head; of strangers the secret of hashes too.
+      expect(report.skipped.first.map(({ reason }) => reason)).toEqual(
+        trust === 'user' ? ['its system text is not this memory’s'] : [strange, strange],
+      )
       const copy = memoryOf(target, { system: 'APP RULES' }).session(TRIP)
       await copy.append({ id: 'n', role: 'user', content: 'And now?' })
       const other = memoryOf(target, { system: 'APP RULES' }).session({ ...ADA, sessionId: 'other' })

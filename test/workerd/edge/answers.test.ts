@@ -82,6 +82,21 @@ describe('an answer', () => {
       ['POST', '/v1/me/recall', { query: 'Turin seats', sessions: 'all' }],
       ['POST', '/v1/me/import', SAMPLES['POST /v1/me/import']?.(() => 0, { session, fact: '' })],
       ['POST', '/v1/me/claim', { token: guest.token }],
+      ['GET', '/openapi.json'],
+      ...['/v1/openai', `${inSession}/openai`].flatMap((door): [string, string, unknown?][] => [
+        [
+          'POST',
+          `${door}/chat/completions`,
+          { model: 'plimsoll', messages: [{ role: 'user', content: 'Hi.' }] },
+        ],
+        ['GET', `${door}/models`],
+        ['GET', `${door}/models/{model}`],
+      ]),
+      ...['/mcp', `${inSession}/mcp`].map((path): [string, string, unknown] => [
+        'POST',
+        path,
+        { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+      ]),
       ['DELETE', `${inSession}/messages/{message}`],
       ['GET', '/v1/me/audit'],
       ['DELETE', `${inSession}/chat/{run}`],
@@ -99,9 +114,13 @@ describe('an answer', () => {
       const message = path.includes('{message}') ? await newest() : ''
       const url = path.replace(
         /\{(\w+)\}/g,
-        (_, name: string) => ({ session, fact, message, run: 'current' })[name] ?? 'about',
+        (_, name: string) => ({ session, fact, message, run: 'current', model: 'plimsoll' })[name] ?? 'about',
       )
-      const answered = await caller.call<{ fact?: { id: string } }>(method, url, said)
+      const lines = {
+        ...(path.endsWith('/import') && { 'Content-Type': 'application/jsonl' }),
+        ...(path.endsWith('/mcp') && { Accept: 'application/json, text/event-stream' }),
+      }
+      const answered = await caller.call<{ fact?: { id: string } }>(method, url, said, lines)
       const route = { method, path }
       if (answered.status >= 300)
         problems.push(`${nameOf(route)} ${answered.status} ${JSON.stringify(answered.body)}`)

@@ -162,7 +162,7 @@ describe('claiming what a guest did', () => {
     failing.mockRestore()
     await evictDurableObject(userObject(ada.user))
     await runInDurableObject(userObject(ada.user), async (_, { storage }) => {
-      storage.sql.exec('UPDATE plimsoll_edge_work SET due = 0')
+      storage.sql.exec('UPDATE plimsoll_edge_work SET due = 1')
       await storage.setAlarm(Date.now() + 3_600_000)
     })
     await runDurableObjectAlarm(userObject(ada.user))

@@ -41,7 +41,7 @@ async function allOf({ user }: World): Promise<string> {
 /** Does what an object owes, at once. */
 async function runWork(object: DurableObjectStub): Promise<void> {
   await runInDurableObject(object, (_, { storage }) => {
-    storage.sql.exec(`UPDATE plimsoll_edge_work SET due = 0 WHERE due IS NOT NULL`)
+    storage.sql.exec(`UPDATE plimsoll_edge_work SET due = 1 WHERE due IS NOT NULL`)
   }).catch(() => {})
   await runDurableObjectAlarm(object).catch(() => {})
 }
@@ -155,7 +155,7 @@ describe('retention at the edge', () => {
       const at = await runInDurableObject(object, (_, { storage }) => storage.getAlarm())
       expect(at).toBeLessThanOrEqual(Date.now() + DAY)
       await runInDurableObject(object, (_, { storage }) => {
-        storage.sql.exec(`UPDATE plimsoll_edge_work SET due = 0 WHERE kind = 'retention'`)
+        storage.sql.exec(`UPDATE plimsoll_edge_work SET due = 1 WHERE kind = 'retention'`)
       })
       await runDurableObjectAlarm(object)
     }

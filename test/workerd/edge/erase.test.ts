@@ -156,7 +156,7 @@ describe('deleting a session', () => {
     expect((await world.call('DELETE', '/v1/sessions/trip')).status).toBe(500)
     for (let attempt = 0; attempt < 7; attempt++) {
       await runInDurableObject(world.stub(), (_, { storage }) => {
-        storage.sql.exec('UPDATE plimsoll_edge_work SET due = 0 WHERE due IS NOT NULL')
+        storage.sql.exec('UPDATE plimsoll_edge_work SET due = 1 WHERE due IS NOT NULL')
         return storage.setAlarm(Date.now() + 60_000)
       })
       await runDurableObjectAlarm(world.stub())
@@ -164,7 +164,7 @@ describe('deleting a session', () => {
     expect(await world.listed()).toEqual(['trip'])
     commit.mockRestore()
     await runInDurableObject(world.stub(), (_, { storage }) => {
-      storage.sql.exec('UPDATE plimsoll_edge_work SET due = 0 WHERE due IS NOT NULL')
+      storage.sql.exec('UPDATE plimsoll_edge_work SET due = 1 WHERE due IS NOT NULL')
       return storage.setAlarm(Date.now() + 60_000)
     })
     await runDurableObjectAlarm(world.stub())

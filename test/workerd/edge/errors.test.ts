@@ -25,6 +25,7 @@ const DETAILS: Required<Omit<ErrorDetails, 'cause'>> = {
   id: 'm1',
   version: null,
   retryAfter: 13,
+  budget: 'appends',
 }
 const STATUSES: Readonly<Record<ErrorCode, number>> = {
   ERR_BUDGET_TOO_SMALL: 422,
@@ -39,6 +40,7 @@ const STATUSES: Readonly<Record<ErrorCode, number>> = {
   ERR_INTERRUPTED: 409,
   ERR_INVALID_ARGUMENT: 400,
   ERR_LAW_BROKEN: 500,
+  ERR_METHOD_NOT_ALLOWED: 405,
   ERR_LIMIT: 422,
   ERR_MODEL: 502,
   ERR_NOT_CONFIGURED: 503,
@@ -52,6 +54,7 @@ const STATUSES: Readonly<Record<ErrorCode, number>> = {
   ERR_TIMEOUT: 504,
   ERR_TOOL_PENDING: 409,
   ERR_UNAUTHENTICATED: 401,
+  ERR_UNSUPPORTED_MEDIA_TYPE: 415,
   ERR_UPGRADE_REQUIRED: 426,
 }
 

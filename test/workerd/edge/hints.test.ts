@@ -30,7 +30,7 @@ describe('sessions of one user', () => {
     const session = await caller.session()
     const hints = await listening(caller, session)
     const post = (body: unknown) => caller.call('POST', `/v1/sessions/${session}/context`, body)
-    await post({ messages: [{ role: 'user', content: 'Two seats.' }], preview: true })
+    await post({ messages: [{ role: 'user', content: 'Two seats.' }] })
     await vi.waitFor(() => expect(hints).toHaveLength(1))
     for (let count = 0; count < 3; count++) expect((await post({ preview: true })).status).toBe(200)
     await post({ tail: 'It is Monday.' })

@@ -75,7 +75,7 @@ async function owedBy(world: World): Promise<Owed | undefined> {
 /** The alarm, as if its time had come. */
 async function ring(world: World): Promise<void> {
   await runInDurableObject(world.stub(), async (_, { storage }) => {
-    storage.sql.exec('UPDATE plimsoll_edge_work SET due = 0 WHERE due IS NOT NULL')
+    storage.sql.exec('UPDATE plimsoll_edge_work SET due = 1 WHERE due IS NOT NULL')
     if ((await storage.getAlarm()) !== null) await storage.setAlarm(Date.now() + 3_600_000)
   })
   await runDurableObjectAlarm(world.stub())

@@ -116,19 +116,19 @@ describe('a caller without credentials (T35)', () => {
 })
 
 describe('what is not there', () => {
-  it('is reported in the same way, whether a route or a verb is unknown', async () => {
+  it('is a problem, whether a route or a verb is unknown', async () => {
     const caller = new Caller()
     const session = await caller.session()
-    for (const [method, path] of [
-      ['GET', '/v1/nothing'],
-      ['PUT', '/v1/sessions'],
-      ['POST', `/v1/sessions/${session}`],
-      ['PATCH', '/v1/me/profile/about'],
-      ['GET', '/v1/openai/chat/completions'],
+    for (const [method, path, status, code] of [
+      ['GET', '/v1/nothing', 404, 'ERR_NOT_FOUND'],
+      ['PUT', '/v1/sessions', 405, 'ERR_METHOD_NOT_ALLOWED'],
+      ['POST', `/v1/sessions/${session}`, 405, 'ERR_METHOD_NOT_ALLOWED'],
+      ['PATCH', '/v1/me/profile/about', 405, 'ERR_METHOD_NOT_ALLOWED'],
+      ['GET', '/v1/openai/chat/completions', 405, 'ERR_METHOD_NOT_ALLOWED'],
     ] as const) {
       const response = await caller.fetch(method, path)
       checkHeaders(response, `${method} ${path}`)
-      expect([path, response.status, (await problemOf(response)).code]).toEqual([path, 404, 'ERR_NOT_FOUND'])
+      expect([path, response.status, (await problemOf(response)).code]).toEqual([path, status, code])
     }
     const outside = await fetchWorker('/nothing')
     checkHeaders(outside, '/nothing')

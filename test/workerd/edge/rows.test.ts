@@ -160,6 +160,14 @@ describe('a call through the whole edge, in rows written and read and in request
       'append one message': await costOf((caller, path, index) =>
         caller.call('POST', `${path}/messages`, { messages: round(index).slice(0, 1) }),
       ),
+      'append one message under a key': await costOf((caller, path, index) =>
+        caller.call(
+          'POST',
+          `${path}/messages`,
+          { messages: round(index).slice(0, 1) },
+          { 'Idempotency-Key': `k${index}` },
+        ),
+      ),
       'append two messages': await costOf((caller, path, index) =>
         caller.call('POST', `${path}/messages`, { messages: round(index) }),
       ),

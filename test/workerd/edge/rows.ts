@@ -7,8 +7,12 @@ export interface Rows {
   readonly [table: string]: string
 }
 
-/** Not state: who asked lately, and what is to be looked after later. */
-const BOOKKEEPING: ReadonlySet<string> = new Set(['plimsoll_edge_replica', 'plimsoll_edge_work'])
+/** Not state: who asked lately, what is to be looked after later, and what keys are hashed with. */
+const BOOKKEEPING: ReadonlySet<string> = new Set([
+  'plimsoll_edge_answer_key',
+  'plimsoll_edge_replica',
+  'plimsoll_edge_work',
+])
 
 export function userObject(user: User): DurableObjectStub {
   return env.USERS.getByName(objectName(user))

@@ -125,9 +125,13 @@ export async function dump(scopes: readonly Scope[]): Promise<string> {
   for (const scope of scopes)
     if (encryption) found.push(await openedRows(stubOf(scope)))
     else found.push(await plainRows(stubOf(scope)))
-  return JSON.stringify(found)
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
-    .replace(/\b1[5-9]\d{11}\b/g, 'time')
+  return (
+    JSON.stringify(found)
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
+      .replace(/\b1[5-9]\d{11}\b/g, 'time')
+      // Keyed by a secret of each session; and the secret.
+      .replace(/[0-9a-f]{64}/g, 'hash')
+  )
 }
 
 /** Of what is encrypted no two runs have the same bytes. */

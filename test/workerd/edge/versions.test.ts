@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { Caller } from './caller.ts'
 
 describe('a version', () => {
-  it.each(['op-1', '"quoted"', 'a"b', '100%', 'über-日本-🚆', 'a b, c'])(
-    'named %s by its writer is a tag that can be sent back',
+  it.each(['op-1', '"quoted"', 'a"b', '100%', 'a b, c'])(
+    'of what is written under the key %s is a tag that can be sent back',
     async (key) => {
       const caller = new Caller()
       const path = `/v1/sessions/${await caller.session()}/checkpoint`
@@ -21,7 +21,57 @@ describe('a version', () => {
     },
   )
 
-  it.each(['""', '"', 'x', '"a", "b"', '"%zz"', '"\x7f"'])(
+  it('may be one of a list, or any that is there', async () => {
+    const caller = new Caller()
+    const checkpoint = `/v1/sessions/${await caller.session()}/checkpoint`
+    const skill = { description: 'How.', text: 'Ask.' }
+    for (const [path, body] of [
+      [checkpoint, { value: 1 }],
+      ['/v1/me/profile/about', { text: 'x' }],
+      ['/v1/me/skills/booking', skill],
+    ] as const) {
+      const put = async (headers: Record<string, string>, more: object = {}) => {
+        const { status, headers: answered } = await caller.call('PUT', path, { ...body, ...more }, headers)
+        return [status, answered.get('ETag') ?? ''] as const
+      }
+      const other = path === checkpoint ? { value: 2 } : { text: 'y' }
+      expect(await put({ 'If-Match': '*' })).toEqual([409, ''])
+      expect(await put({ 'If-Match': '"a", "b"' })).toEqual([409, ''])
+      const [made, tag] = await put({ 'If-None-Match': '*' })
+      expect(made).toBe(200)
+      expect((await put({ 'If-None-Match': '*' }, other))[0]).toBe(409)
+      expect((await put({ 'If-None-Match': `"a", ${tag}` }, other))[0]).toBe(409)
+      expect((await put({ 'If-Match': '"a", "b"' }, other))[0]).toBe(409)
+      const [changed, newer] = await put({ 'If-Match': `"a", W/${tag}` }, other)
+      expect(changed).toBe(200)
+      expect((await put({ 'If-Match': tag, 'If-None-Match': '"a"' }))[0]).toBe(409)
+      expect((await put({ 'If-Match': '*', 'If-None-Match': '"a"' }))[0]).toBe(200)
+      const read = (held: string) => caller.fetch('GET', path, { headers: { 'If-None-Match': held } })
+      const now = (await caller.fetch('GET', path)).headers.get('ETag')
+      expect((await read(`"a", ${now}`)).status).toBe(304)
+      expect((await read('*')).status).toBe(304)
+      expect((await read(`"a", ${newer}`)).status).toBe(200)
+    }
+    for (const [path, headers, status] of [
+      ['/v1/me/profile/about', { 'If-Match': '"a", "b"' }, 409],
+      ['/v1/me/profile/about', { 'If-Match': '*' }, 204],
+      ['/v1/me/profile/about', { 'If-Match': '*' }, 409],
+      ['/v1/me/skills/booking', { 'If-None-Match': '*' }, 409],
+      ['/v1/me/skills/booking', { 'If-Match': '*' }, 204],
+    ] as const)
+      expect([path, (await caller.call('DELETE', path, undefined, headers)).status]).toEqual([path, status])
+  })
+
+  it('of two that write over any at once both write', async () => {
+    const caller = new Caller()
+    const path = `/v1/sessions/${await caller.session()}/checkpoint`
+    await caller.call('PUT', path, { value: 0 })
+    const any = { 'If-Match': '*' }
+    const both = [1, 2, 3].map((value) => caller.call('PUT', path, { value }, any))
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200, 200])
+  })
+
+  it.each(['"', 'x', '"a" "b"', '"%zz"', '"\x7f"', '""'])(
     'cannot be told from %j, and nothing is written',
     async (tag) => {
       const caller = new Caller()

@@ -2,10 +2,10 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
 import { UI_MESSAGE_STREAM_HEADERS } from '../../turn/ui/encoder.ts'
+import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
 import { onSession, sessionScope } from '../objects.ts'
-import { schemas } from '../schemas.ts'
 
 const STREAM = { answer: 'text/event-stream' }
 
@@ -14,16 +14,18 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'chat',
       method: 'post',
       path: '/v1/sessions/{session}/chat',
+      headers: ['Plimsoll-Run'],
       summary: 'Says something, and streams the reply; the run goes on if the client leaves',
-      body: schemas.chat,
+      body: answers.chat,
       isVerbatim: true,
       media: STREAM,
     },
-    async ({ context, principal, param, body, opId, bytes }) => {
+    async ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      const call = { ...(opId !== undefined && { opId }), bytes, messageId: webHost.newId() }
+      const call = { ...meta, messageId: webHost.newId() }
       const { run, stream } = await onSession(context.var.settings, scope, (object) =>
         object.chat(scope, body, call),
       )
@@ -36,8 +38,11 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
     endpoint(
       app,
       {
+        id: path.endsWith('stream') ? 'joinChat' : 'resumeChat',
         method: 'get',
         path,
+        also: [204],
+        headers: ['Plimsoll-Run'],
         summary: path.endsWith('stream')
           ? 'The run that goes on now; 204: none does'
           : 'A run from its beginning on (`current`: the one that goes on now); 204: there is nothing to resume',
@@ -57,15 +62,16 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'stopChat',
       method: 'delete',
       path: '/v1/sessions/{session}/chat/{run}',
       summary: 'Stops a run (`current`: the one that goes on now); what was recorded before stays',
       answer: z.object({ stopped: z.boolean() }),
     },
-    ({ context, principal, param }) => {
+    ({ context, principal, param, meta }) => {
       const scope = sessionScope(principal, param('session'))
       const run = param('run')
-      return onSession(context.var.settings, scope, (object) => object.stopChat(scope, run))
+      return onSession(context.var.settings, scope, (object) => object.stopChat(scope, run, meta))
     },
   )
 }

@@ -1,7 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
+import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
-import { endpoint, tagIn } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
 import { askSession, onSession, sessionScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
@@ -13,26 +14,25 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'buildContext',
       method: 'post',
       path: '/v1/sessions/{session}/context',
       summary: 'What the next model call is given; messages in it are appended first',
       body: schemas.contextCall,
-      answer: schemas.context,
+      answer: answers.context,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'context', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'context', body, meta),
   )
   endpoint(
     app,
     {
+      id: 'getContextAt',
       method: 'get',
       path: '/v1/sessions/{session}/context/{message}',
       summary:
         'What the call was given that was made when this message was the newest, without its tail; writes nothing',
-      answer: schemas.contextAt,
+      answer: answers.contextAt,
     },
     ({ context, principal, param }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'contextAt', {
@@ -42,35 +42,35 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'compact',
       method: 'post',
       path: '/v1/sessions/{session}/compact',
       summary: 'Writes the summary that will be needed next; with new_epoch, cuts the window back now',
       body: schemas.compact,
-      answer: schemas.any,
+      answer: answers.compacted,
     },
-    ({ context, principal, param, body }) => {
+    ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.compact(scope, body))
+      return onSession(context.var.settings, scope, (object) => object.compact(scope, body, meta))
     },
   )
   endpoint(
     app,
     {
+      id: 'rewind',
       method: 'post',
       path: '/v1/sessions/{session}/rewind',
       summary: 'Hides a message and all that shows after it, or takes that back',
       body: schemas.rewind,
       answer: z.object({ rewind: z.string() }),
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, meta),
   )
   endpoint(
     app,
     {
+      id: 'listBranches',
       method: 'get',
       path: '/v1/sessions/{session}/branches',
       summary: 'Places at which a message was edited or a reply made again, with their versions',
@@ -82,23 +82,23 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'switchBranch',
       method: 'post',
       path: '/v1/sessions/{session}/branches',
       summary: 'Shows a version in the place of the one that shows; answers as GET',
       body: schemas.switchTo,
       answer: schemas.branches,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'switchTo', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'switchTo', body, meta),
   )
   endpoint(
     app,
     {
+      id: 'getCheckpoint',
       method: 'get',
       path: '/v1/sessions/{session}/checkpoint',
+      isVersioned: true,
       summary: 'State of the task; its version is the ETag',
       answer: schemas.checkpoint,
     },
@@ -108,57 +108,50 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'setCheckpoint',
       method: 'put',
       path: '/v1/sessions/{session}/checkpoint',
+      isVersioned: true,
       summary: 'Keeps a state of at most 32 KiB, over the version in If-Match if there is one',
       body: schemas.setCheckpoint,
       answer: schemas.version,
     },
-    ({ context, principal, param, body, ifVersion, opId, bytes }) =>
+    ({ context, principal, param, body, condition, meta }) =>
       askSession(
         context.var.settings,
         sessionScope(principal, param('session')),
         'setCheckpoint',
-        { ...body, ...(ifVersion !== undefined && { ifVersion }) },
-        { ...(opId !== undefined && { opId }), bytes },
+        { ...body, condition },
+        meta,
       ),
   )
   endpoint(
     app,
     {
+      id: 'getStart',
       method: 'get',
       path: '/v1/sessions/{session}/start',
+      isVersioned: true,
       summary: 'What a model should know when the session starts; 304 where the ETag still holds',
       query: schemas.start,
-      answer: schemas.any,
+      answer: answers.start,
     },
-    async ({ context, principal, param, query: { query, project, budget, ...shares } }) => {
-      const header = context.req.header('If-None-Match')
-      const ifNoneMatch = header === undefined || header === '*' ? undefined : tagIn(header, 'If-None-Match')
-      const answered = await askSession(
-        context.var.settings,
-        sessionScope(principal, param('session')),
-        'start',
-        {
-          ...(query !== undefined && { query }),
-          ...(project !== undefined && { project }),
-          budgetTokens: { ...shares, ...(budget !== undefined && { total: budget }) },
-          ...(ifNoneMatch !== undefined && { ifNoneMatch }),
-        },
-      )
-      return answered.json === ''
-        ? new Response(null, { status: 304, headers: { ETag: header ?? '' } })
-        : answered
-    },
+    ({ context, principal, param, query: { query, project, budget, ...shares } }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'start', {
+        ...(query !== undefined && { query }),
+        ...(project !== undefined && { project }),
+        budgetTokens: { ...shares, ...(budget !== undefined && { total: budget }) },
+      }),
   )
   endpoint(
     app,
     {
+      id: 'explain',
       method: 'get',
       path: '/v1/sessions/{session}/explain',
       summary: 'Where every character and token of the current request comes from; writes nothing',
       query: schemas.explain,
-      answer: schemas.any,
+      answer: answers.explanation,
     },
     ({ context, principal, param, query }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'explain', query),

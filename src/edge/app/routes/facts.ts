@@ -12,6 +12,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listSessionFacts',
       method: 'get',
       path: '/v1/sessions/{session}/facts',
       summary: 'Facts of the session and of its user, in the order in which they show; at most 512',
@@ -24,51 +25,56 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'rememberInSession',
       method: 'post',
       path: '/v1/sessions/{session}/facts',
       summary: 'Remembers a fact on the caller’s word; preferences and constraints are kept with the user',
       body: schemas.factInput,
       answer: schemas.remembered,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'remember', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'remember', body, meta),
   )
   endpoint(
     app,
     {
+      id: 'updateFact',
       method: 'patch',
       path: '/v1/sessions/{session}/facts/{fact}',
       summary: 'Pins, promotes, resolves, reviews or supersedes a fact',
       body: schemas.factChange,
       answer: z.object({ fact: schemas.fact }),
     },
-    ({ context, principal, param, body, bytes }) =>
+    ({ context, principal, param, body, meta }) =>
       askSession(
         context.var.settings,
         sessionScope(principal, param('session')),
         'changeFact',
         { ...body, fact: param('fact') },
-        { bytes },
+        meta,
       ),
   )
   endpoint(
     app,
     {
+      id: 'forgetFact',
       method: 'delete',
       path: '/v1/sessions/{session}/facts/{fact}',
       summary: 'Empties a fact, and what was derived from it, for ever',
     },
-    ({ context, principal, param }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'forget', {
-        fact: param('fact'),
-      }),
+    ({ context, principal, param, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'forget',
+        { fact: param('fact') },
+        meta,
+      ),
   )
   endpoint(
     app,
     {
+      id: 'listFacts',
       method: 'get',
       path: '/v1/me/facts',
       summary: 'Facts that all of the caller’s sessions share',
@@ -80,16 +86,14 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'remember',
       method: 'post',
       path: '/v1/me/facts',
       summary: 'Remembers a fact for all of the caller’s sessions',
       body: schemas.factInput,
       answer: schemas.remembered,
     },
-    ({ context, principal, body, opId, bytes }) =>
-      askUser(context.var.settings, userScope(principal), 'remember', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, body, meta }) =>
+      askUser(context.var.settings, userScope(principal), 'remember', body, meta),
   )
 }

@@ -2,6 +2,8 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { checkId, invalid } from '../../../kernel/text/json.ts'
 import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
 import type { AppEnv } from '../app-env.ts'
+import { describe } from '../describe.ts'
+import { queryIn } from '../endpoint.ts'
 import { onSession, sessionScope } from '../objects.ts'
 
 /**
@@ -9,7 +11,15 @@ import { onSession, sessionScope } from '../objects.ts'
  * next read shows.
  */
 export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
+  describe(app, {
+    id: 'live',
+    method: 'get',
+    path: '/v1/sessions/{session}/live',
+    summary: 'A WebSocket of hints that something changed; the token is its subprotocol',
+    also: [101],
+  })
   app.get('/v1/sessions/:session/live', async ({ req, var: { settings, principal } }) => {
+    queryIn(req)
     const scope = sessionScope(principal, checkId('live', 'session', req.param('session')))
     if (!isUpgrade(req.raw)) throw invalid('live', 'Upgrade', 'must be websocket')
     return onSession(settings, scope, (object) =>

@@ -1,7 +1,9 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { checkId } from '../../../kernel/text/json.ts'
+import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readBytes } from '../body.ts'
+import { describe } from '../describe.ts'
 import { onSession, sessionScope } from '../objects.ts'
 
 /** The session of a client that names none. */
@@ -13,7 +15,19 @@ const DEFAULT_SESSION = 'default'
  * one that is.
  */
 export function mcpRoutes(app: OpenAPIHono<AppEnv>): void {
-  for (const path of ['/mcp', '/v1/sessions/:session/mcp'])
+  for (const path of ['/mcp', '/v1/sessions/:session/mcp']) {
+    describe(app, {
+      id: path === '/mcp' ? 'mcp' : 'sessionMcp',
+      method: 'post',
+      path: path.replace(':session', '{session}'),
+      summary: 'Model Context Protocol, streamable HTTP: one request, or a batch',
+      body: answers.rpc,
+      answer: answers.rpc,
+      also: [202],
+      bodiless: 202,
+      refusal: answers.rpc,
+      isKeyed: false,
+    })
     app.all(path, async ({ req, var: { settings, principal } }) => {
       const named = req.param('session')
       const scope = sessionScope(
@@ -36,4 +50,5 @@ export function mcpRoutes(app: OpenAPIHono<AppEnv>): void {
         }),
       )
     })
+  }
 }

@@ -3,17 +3,21 @@ import { z } from '@hono/zod-openapi'
 import { PlimsollError } from '../../../ports/errors.ts'
 import { answer } from '../../objects/answer.ts'
 import { fromWire } from '../../wire.ts'
+import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
-import { readJson, readText } from '../body.ts'
+import { checkType, JSON_TYPE, readJson, readText, typeOf } from '../body.ts'
 import { checked, endpoint } from '../endpoint.ts'
+import { keyedOf } from '../keyed.ts'
 import { askUser, onUser, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
-const JSON_TYPE = { 'Content-Type': 'application/json' }
+const MARKDOWN = 'text/markdown'
 
 const document = z.object({ name: z.string(), text: z.string(), version: z.string() }).openapi('Document')
+const listed = { name: z.string(), description: z.string(), version: z.string() }
+const skillEntry = z.object(listed).openapi('SkillEntry')
 const skill = z
-  .looseObject({ name: z.string(), description: z.string(), version: z.string() })
+  .object({ ...listed, text: z.string(), front_matter: z.string().optional(), markdown: z.string() })
   .openapi('Skill')
 const written = z.object({ name: z.string(), version: z.string() }).openapi('Written')
 
@@ -22,6 +26,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listDocuments',
       method: 'get',
       path: '/v1/me/profile',
       summary: 'Documents that are part of every prompt',
@@ -32,24 +37,29 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'eraseMe',
       method: 'delete',
       path: '/v1/me',
+      also: [202],
       summary:
         'Removes all of the caller: every session, and what they share. 202: there is more than one call removes, and the rest follows',
       answer: schemas.certificate,
     },
-    async ({ context, principal }) => {
+    async ({ context, principal, meta }) => {
       const scope = userScope(principal)
       const { isDone, certificate } = await onUser(context.var.settings, scope, (object) =>
-        object.erase(scope),
+        object.erase(scope, meta),
       )
       const answered = answer(certificate)
-      return isDone ? answered : new Response(answered.json, { status: 202, headers: JSON_TYPE })
+      return isDone
+        ? answered
+        : new Response(answered.json, { status: 202, headers: { 'Content-Type': JSON_TYPE } })
     },
   )
   endpoint(
     app,
     {
+      id: 'listAudit',
       method: 'get',
       path: '/v1/me/audit',
       summary: 'What was promoted, forgotten, erased, exported or imported, the newest first; at most 512',
@@ -60,70 +70,98 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
   )
   endpoint(
     app,
-    { method: 'get', path: '/v1/me/profile/{name}', summary: 'One document', answer: document },
+    {
+      id: 'getDocument',
+      method: 'get',
+      path: '/v1/me/profile/{name}',
+      isVersioned: true,
+      summary: 'One document',
+      answer: document,
+    },
     ({ context, principal, param }) =>
       askUser(context.var.settings, userScope(principal), 'document', { name: param('name') }),
   )
   endpoint(
     app,
     {
+      id: 'setDocument',
       method: 'put',
       path: '/v1/me/profile/{name}',
+      isVersioned: true,
       summary: 'Writes a document of at most 32 KiB, over the version in If-Match if there is one',
       body: schemas.document,
       answer: written,
     },
-    ({ context, principal, param, body: { text }, ifVersion, opId, bytes }) =>
+    ({ context, principal, param, body: { text }, condition, meta }) =>
       askUser(
         context.var.settings,
         userScope(principal),
         'setDocument',
-        { name: param('name'), text, ...(ifVersion !== undefined && { ifVersion }) },
-        { ...(opId !== undefined && { opId }), bytes },
-      ),
-  )
-  endpoint(
-    app,
-    { method: 'delete', path: '/v1/me/profile/{name}', summary: 'Removes a document' },
-    ({ context, principal, param, ifVersion, opId }) =>
-      askUser(
-        context.var.settings,
-        userScope(principal),
-        'deleteDocument',
-        { name: param('name'), ...(ifVersion !== undefined && { ifVersion }) },
-        opId === undefined ? {} : { opId },
+        { name: param('name'), text, condition },
+        meta,
       ),
   )
   endpoint(
     app,
     {
+      id: 'deleteDocument',
+      method: 'delete',
+      path: '/v1/me/profile/{name}',
+      isVersioned: true,
+      summary: 'Removes a document',
+    },
+    ({ context, principal, param, condition, meta }) =>
+      askUser(
+        context.var.settings,
+        userScope(principal),
+        'deleteDocument',
+        { name: param('name'), condition },
+        meta,
+      ),
+  )
+  endpoint(
+    app,
+    {
+      id: 'listSkills',
       method: 'get',
       path: '/v1/me/skills',
       summary: 'Names and descriptions of skills, by name',
       query: schemas.skillQuery,
-      answer: z.object({ skills: z.array(skill) }),
+      answer: z.object({ skills: z.array(skillEntry) }),
     },
     ({ context, principal, query }) => askUser(context.var.settings, userScope(principal), 'skills', query),
   )
   endpoint(
     app,
-    { method: 'get', path: '/v1/me/skills/{name}', summary: 'A skill, and its SKILL.md', answer: skill },
+    {
+      id: 'getSkill',
+      method: 'get',
+      path: '/v1/me/skills/{name}',
+      isVersioned: true,
+      summary: 'A skill, and its SKILL.md',
+      answer: skill,
+    },
     ({ context, principal, param }) =>
       askUser(context.var.settings, userScope(principal), 'skill', { name: param('name') }),
   )
   endpoint(
     app,
     {
+      id: 'setSkill',
       method: 'put',
       path: '/v1/me/skills/{name}',
+      isVersioned: true,
+      body: schemas.skill,
       summary: 'Writes a skill of at most 64 KiB: a SKILL.md as text/markdown, or its parts as JSON',
-      media: { body: 'text/markdown' },
+      media: { body: MARKDOWN },
       answer: written,
     },
-    async ({ context, principal, param, ifVersion, opId }) => {
-      const { raw } = context.req
-      const isMarkdown = raw.headers.get('Content-Type')?.startsWith('text/markdown')
-      const { value, bytes } = await (isMarkdown ? readText(raw) : readJson(raw))
+    async ({ context, principal, param, condition }) => {
+      const { req } = context
+      checkType(req.raw, MARKDOWN, JSON_TYPE)
+      const isMarkdown = typeOf(req.raw) === MARKDOWN
+      const { value, bytes, raw } = await (isMarkdown ? readText(req.raw) : readJson(req.raw))
+      const keyed = await keyedOf(req, raw)
       return askUser(
         context.var.settings,
         userScope(principal),
@@ -131,40 +169,50 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
         {
           name: param('name'),
           skill: isMarkdown ? value : fromWire(checked(schemas.skill, value, 'body')),
-          ...(ifVersion !== undefined && { ifVersion }),
+          condition,
         } as never,
-        { ...(opId !== undefined && { opId }), bytes },
+        { bytes, ...(keyed && { keyed }) },
       )
     },
   )
   endpoint(
     app,
-    { method: 'delete', path: '/v1/me/skills/{name}', summary: 'Removes a skill' },
-    ({ context, principal, param, ifVersion, opId }) =>
+    {
+      id: 'deleteSkill',
+      method: 'delete',
+      path: '/v1/me/skills/{name}',
+      isVersioned: true,
+      summary: 'Removes a skill',
+    },
+    ({ context, principal, param, condition, meta }) =>
       askUser(
         context.var.settings,
         userScope(principal),
         'deleteSkill',
-        { name: param('name'), ...(ifVersion !== undefined && { ifVersion }) },
-        opId === undefined ? {} : { opId },
+        { name: param('name'), condition },
+        meta,
       ),
   )
   endpoint(
     app,
     {
+      id: 'recall',
       method: 'post',
       path: '/v1/me/recall',
+      isKeyed: false,
       summary: 'What a query finds among the user’s facts, and in the sessions that are named',
       body: schemas.recall,
-      answer: z.object({ items: z.array(schemas.any) }),
+      answer: answers.recalled,
     },
     ({ context, principal, body }) => askUser(context.var.settings, userScope(principal), 'recall', body),
   )
   endpoint(
     app,
     {
+      id: 'claimGuest',
       method: 'post',
       path: '/v1/me/claim',
+      isKeyed: false,
       summary: 'Moves the sessions and facts of a guest to the caller; repeating it moves what is left',
       body: schemas.claim,
       answer: z.object({
@@ -195,6 +243,7 @@ export function guestRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'createGuest',
       method: 'post',
       path: '/v1/guests',
       summary: 'A token for somebody who has not signed in',

@@ -5,13 +5,9 @@ import { PlimsollError } from '../../../ports/errors.ts'
 import { securityHeaders } from '../../auth/security-headers.ts'
 import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
+import { describe } from '../describe.ts'
+import { documentOf } from '../document.ts'
 import { endpoint } from '../endpoint.ts'
-
-const INFO = {
-  title: 'Plimsoll',
-  version: '1',
-  description: 'Agent memory that never loads past the line: sessions, contexts, facts and chat over HTTP.',
-}
 
 const health = z
   .looseObject({
@@ -39,7 +35,7 @@ const ICON =
 export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
-    { method: 'get', path: '/health', summary: 'Whether the edge runs', answer: health },
+    { id: 'getHealth', method: 'get', path: '/health', summary: 'Whether the edge runs', answer: health },
     async ({ context }) => answer({ status: 'ok', ...context.var.settings.health }),
   )
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
@@ -48,16 +44,24 @@ export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
     bearerFormat: 'JWT',
     description: 'A token of your issuer’s, or of `POST /v1/guests`. In development none is needed.',
   })
+  describe(app, {
+    id: 'getOpenApi',
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This description',
+    answer: z.looseObject({ openapi: z.string() }),
+  })
+  // Where this app is mounted.
   app.get('/openapi.json', (context) =>
-    context.json(
-      app.getOpenAPI31Document({
-        openapi: '3.1.0',
-        info: INFO,
-        // Where this app is mounted.
-        servers: [{ url: new URL('.', context.req.url).href.replace(/\/$/, '') }],
-      }),
-    ),
+    context.json(documentOf(app, new URL('.', context.req.url).href.replace(/\/$/, ''))),
   )
+  describe(app, {
+    id: 'getDocs',
+    method: 'get',
+    path: '/docs',
+    summary: 'This description as a page',
+    media: { answer: 'text/html' },
+  })
   app.get('/docs', securityHeaders({ contentSecurityPolicy: DOCS_POLICY }), (context) => {
     const { docsScript } = context.var.settings
     if (docsScript === undefined)

@@ -3,8 +3,8 @@ import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
 import { NOTHING } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
-import { readText } from '../body.ts'
-import { endpoint } from '../endpoint.ts'
+import { checkType, readText } from '../body.ts'
+import { checkName, endpoint, responseOf } from '../endpoint.ts'
 import { askSession, askUser, onSession, sessionScope, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
@@ -13,6 +13,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'listSessions',
       method: 'get',
       path: '/v1/sessions',
       summary: 'The caller’s sessions, by id; at most 512 after the one that is named',
@@ -24,21 +25,31 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'createSession',
       method: 'post',
       path: '/v1/sessions',
-      summary: 'Creates a session; one that is there already stays as it is',
+      also: [200],
+      headers: ['Location'],
+      summary: 'Creates a session (201); one that is there already stays as it is (200)',
       body: schemas.createSession,
       answer: schemas.session,
       status: 201,
     },
-    ({ context, principal, opId = webHost.newId(), body: { sessionId = opId, ...options } }) => {
-      const scope = sessionScope(principal, sessionId)
-      return onSession(context.var.settings, scope, (object) => object.create(scope, options))
+    async ({ context, principal, key = webHost.newId(), meta, body: { sessionId = key, ...options } }) => {
+      const scope = sessionScope(principal, checkName('session_id', sessionId))
+      const answered = await onSession(context.var.settings, scope, (object) =>
+        object.create(scope, options, meta),
+      )
+      const response = responseOf(answered, 201)
+      if (response.status === 201)
+        response.headers.set('Location', `${context.req.path}/${encodeURIComponent(sessionId)}`)
+      return response
     },
   )
   endpoint(
     app,
     {
+      id: 'getSession',
       method: 'get',
       path: '/v1/sessions/{session}',
       summary: 'One session',
@@ -52,48 +63,49 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'updateSession',
       method: 'patch',
       path: '/v1/sessions/{session}',
       summary: 'Sets the title, at most 200 characters',
       body: schemas.changeSession,
       answer: schemas.session,
     },
-    ({ context, principal, param, body }) => {
+    ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.title(scope, body))
+      return onSession(context.var.settings, scope, (object) => object.title(scope, body, meta))
     },
   )
   endpoint(
     app,
     {
+      id: 'deleteSession',
       method: 'delete',
       path: '/v1/sessions/{session}',
       summary: 'Removes a session and all that is in it',
     },
-    async ({ context, principal, param }) => {
+    async ({ context, principal, param, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      await onSession(context.var.settings, scope, (object) => object.erase(scope))
+      await onSession(context.var.settings, scope, (object) => object.erase(scope, undefined, meta))
       return NOTHING
     },
   )
   endpoint(
     app,
     {
+      id: 'appendMessages',
       method: 'post',
       path: '/v1/sessions/{session}/messages',
       summary: 'Appends messages, all or none; durable when it answers. Idempotency-Key is the op’s id',
       body: schemas.append,
       answer: schemas.appended,
     },
-    ({ context, principal, param, body, opId, bytes }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'append', body, {
-        ...(opId !== undefined && { opId }),
-        bytes,
-      }),
+    ({ context, principal, param, body, meta }) =>
+      askSession(context.var.settings, sessionScope(principal, param('session')), 'append', body, meta),
   )
   endpoint(
     app,
     {
+      id: 'listMessages',
       method: 'get',
       path: '/v1/sessions/{session}/messages',
       summary:
@@ -107,28 +119,37 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'forgetMessage',
       method: 'delete',
       path: '/v1/sessions/{session}/messages/{message}',
       summary: 'Empties a message, and what was derived from it, for ever; repeating it changes nothing',
       answer: schemas.certificate,
     },
-    ({ context, principal, param }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'forgetMessage', {
-        message: param('message'),
-      }),
+    ({ context, principal, param, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'forgetMessage',
+        { message: param('message') },
+        meta,
+      ),
   )
   endpoint(
     app,
     {
+      id: 'putPart',
       method: 'put',
       path: '/v1/sessions/{session}/parts/{entry}/{n}',
+      isKeyed: false,
       summary: 'A slice of the JSON of a message that is longer than a body may be: number n, from 0',
       media: { body: 'text/plain' },
     },
     async ({ context, principal, param }) => {
       const scope = sessionScope(principal, param('session'))
       const n = schemas.count.parse(/^\d{1,2}$/.test(param('n')) ? param('n') : '99')
-      const [entry, { value, bytes }] = [param('entry'), await readText(context.req.raw)]
+      const entry = param('entry')
+      checkType(context.req.raw, 'text/plain')
+      const { value, bytes } = await readText(context.req.raw)
       return onSession(context.var.settings, scope, (object) =>
         object.putPart(scope, { entry, n, text: value }, { bytes }),
       )

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { checkParts } from '../../../operations/transfer/export-options.ts'
 import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
-import { readChunks } from '../body.ts'
+import { checkType, readChunks } from '../body.ts'
 import { endpoint } from '../endpoint.ts'
 import { userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
@@ -34,6 +34,7 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'exportMe',
       method: 'get',
       path: '/v1/me/export',
       summary:
@@ -59,17 +60,21 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'importMe',
       method: 'post',
       path: '/v1/me/import',
+      isKeyed: false,
       summary:
         'Imports what an export gave, line by line of at most 1 MiB; repeating it goes on where it ended',
       query: schemas.importQuery,
       media: { body: LINES },
       answer: imported,
     },
-    async ({ context, principal, query: { trust = 'import' } }) =>
-      answer(
+    async ({ context, principal, query: { trust = 'import' } }) => {
+      checkType(context.req.raw, LINES, 'application/x-ndjson')
+      return answer(
         await importChunks(context.var.settings, userScope(principal), readChunks(context.req.raw), trust),
-      ),
+      )
+    },
   )
 }

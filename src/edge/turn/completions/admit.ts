@@ -1,12 +1,15 @@
+import { partsOf } from '../../../kernel/log/message.ts'
+import { attachmentsIn } from '../../../kernel/log/seal.ts'
 import { hashText } from '../../../kernel/text/hash.ts'
 import { invalid } from '../../../kernel/text/json.ts'
-import { attach } from '../../../operations/attachments.ts'
+import { attach, readAttachment } from '../../../operations/attachments.ts'
 import { rewind } from '../../../operations/rewind.ts'
+import { base64 } from '../../../platform/base64.ts'
 import { isPlimsollError, PlimsollError } from '../../../ports/errors.ts'
 import type { SessionBase } from '../../../ports/memory.ts'
 import type { MediaPart, Message, MessageInput, Part } from '../../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
-import { type Item, pictureId, type SentItem, type StoredItem, storedItems } from './items.ts'
+import { type Item, isInline, pictureKey, type SentItem, type StoredItem, storedItems } from './items.ts'
 
 /**
  * Messages in which an edit is looked for, where more of the log than was sent has to be read at
@@ -47,7 +50,7 @@ export async function admit(
 ): Promise<Admitted> {
   const idOf = (place: number): string | undefined =>
     idempotencyKey === undefined ? undefined : `openai/${hashText(JSON.stringify([idempotencyKey, place]))}`
-  const near = await read(session, sent.length + 2)
+  const near = await read(session, sent, sent.length + 2)
   const newest = idOf(sent.length - 1)
   const known = replyTo(near.items, newest)
   if (known) return { reply: known }
@@ -89,15 +92,34 @@ export async function admit(
 }
 
 function readFar(session: SessionBase, sent: readonly SentItem[]): ReturnType<typeof read> {
-  return read(session, Math.max(LOOK_BACK, sent.length + 2))
+  return read(session, sent, Math.max(LOOK_BACK, sent.length + 2))
 }
 
 async function read(
   session: SessionBase,
+  sent: readonly SentItem[],
   count: number,
 ): Promise<{ readonly items: readonly StoredItem[]; readonly isWhole: boolean }> {
   const messages = await session.history({ messages: count })
-  return { items: storedItems(messages), isWhole: messages.length < count }
+  const isAsked = sent.some(({ input }) => partsOf(input).some(isInline))
+  const pictures = isAsked ? await picturesIn(session, messages) : undefined
+  return { items: storedItems(messages, pictures), isWhole: messages.length < count }
+}
+
+/** What the attached pictures of messages are compared by. Of one that is gone nothing is. */
+async function picturesIn(
+  session: SessionBase,
+  messages: readonly Message[],
+): Promise<ReadonlyMap<string, string>> {
+  const pictures = new Map<string, string>()
+  for (const ref of messages.flatMap(attachmentsIn))
+    try {
+      const { mediaType, bytes } = await readAttachment(session, ref)
+      pictures.set(ref, pictureKey(mediaType, base64(bytes)))
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+    }
+  return pictures
 }
 
 /** The reply that directly follows a message. */
@@ -157,27 +179,20 @@ async function withPictures(session: SessionBase, input: MessageInput, index: nu
   if (typeof input.content === 'string') return input
   const content: Part[] = []
   for (const part of input.content) {
-    const isInline = part.type === 'media' && part.url?.startsWith('data:')
-    content.push(isInline ? await attachPicture(session, part, index) : part)
+    content.push(isInline(part) ? await attachPicture(session, part, index) : part)
   }
   return { ...input, content }
 }
 
 async function attachPicture(
   session: SessionBase,
-  { mediaType, url = '' }: MediaPart,
+  { mediaType, url }: MediaPart & { readonly url: string },
   index: number,
 ): Promise<MediaPart> {
   const bytes = bytesOf(url.slice(url.indexOf(',') + 1))
   if (!bytes)
     throw invalid('chat.completions', `messages[${index}].content`, 'holds a picture that is not base64')
-  try {
-    return await attach(session, { id: pictureId(url), mediaType, bytes })
-  } catch (error) {
-    // The same picture was forgotten once, and is shown again.
-    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return attach(session, { mediaType, bytes })
-    throw error
-  }
+  return attach(session, { mediaType, bytes })
 }
 
 function bytesOf(text: string): Uint8Array | undefined {

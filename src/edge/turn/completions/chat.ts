@@ -8,7 +8,7 @@ import { OPERATION, readCompletionRequest } from './request.ts'
 import { singleReply } from './single-reply.ts'
 
 /** What a client may always call the model, whatever it is. */
-const MODEL_NAME = 'plimsoll'
+export const MODEL_NAME = 'plimsoll'
 
 export interface CompletionChatOptions extends AdmitOptions {
   /** Another name of the model. */
@@ -31,7 +31,7 @@ export function completionChat(body: unknown, options: CompletionChatOptions): C
   if ((settings.maxOutputTokens ?? 0) > most)
     throw invalid(OPERATION, 'max_completion_tokens', `must be at most ${most} here`)
   if (model !== MODEL_NAME && model !== modelId)
-    throw invalid(OPERATION, 'model', `is unknown here; known are ${MODEL_NAME}, ${modelId}`)
+    throw invalid(OPERATION, 'model', `is unknown here; known is ${MODEL_NAME}`)
   return {
     isWhole: !isStream,
     ...(system !== undefined && { system }),

@@ -1,4 +1,5 @@
 import { type ErrorCode, isPlimsollError } from '../../../ports/errors.ts'
+import { waitHeaders } from '../../wait-headers.ts'
 
 /** How OpenAI's clients read a refusal. */
 export interface ChatErrorBody {
@@ -41,6 +42,7 @@ const KINDS: { readonly [Code in ErrorCode]?: Kind } = {
   ERR_INTERRUPTED: { status: 503, type: SERVER },
   ERR_INVALID_ARGUMENT: { status: 400, type: INVALID },
   ERR_LIMIT: { status: 422, type: INVALID },
+  ERR_METHOD_NOT_ALLOWED: { status: 405, type: INVALID },
   ERR_MODEL: { status: 502, type: SERVER, isFinal: true },
   ERR_NOT_CONFIGURED: { status: 503, type: SERVER, isFinal: true },
   ERR_NOT_FOUND: { status: 404, type: INVALID },
@@ -51,6 +53,7 @@ const KINDS: { readonly [Code in ErrorCode]?: Kind } = {
   ERR_TIMEOUT: { status: 504, type: SERVER, isFinal: true },
   // The official clients send a 409 again.
   ERR_TOOL_PENDING: { status: 400, type: INVALID },
+  ERR_UNSUPPORTED_MEDIA_TYPE: { status: 415, type: INVALID },
   ERR_UNAUTHENTICATED: { status: 401, type: 'authentication_error', code: 'invalid_api_key' },
 }
 
@@ -63,11 +66,11 @@ const BUG: Kind = { status: 500, type: SERVER, isFinal: true }
 export function chatErrorOf(error: unknown): ChatError {
   const known = isPlimsollError(error) ? error : undefined
   const kind = (known && KINDS[known.code]) ?? BUG
-  const { argument = null, retryAfter } = known ?? {}
+  const { argument = null } = known ?? {}
   return {
     status: kind.status,
     headers: {
-      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+      ...(known && waitHeaders(known)),
       ...(kind.isFinal && { 'X-Should-Retry': 'false' }),
     },
     body: {

@@ -52,14 +52,26 @@ function named(message: ConversationMessage): object {
   return unnamed
 }
 
-/** What is stored; instructions among it are left out, for a client does not know of them. */
-export function storedItems(messages: readonly Message[]): readonly StoredItem[] {
-  return messages.flatMap((message) => itemsIn(message).map((item) => ({ ...item, message })))
+/**
+ * What is stored; instructions among it are left out, for a client does not know of them.
+ *
+ * @param pictures what pictures are compared by, by what they are attached under
+ */
+export function storedItems(
+  messages: readonly Message[],
+  pictures: ReadonlyMap<string, string> = new Map(),
+): readonly StoredItem[] {
+  return messages.flatMap((message) => itemsIn(message, pictures).map((item) => ({ ...item, message })))
 }
 
-/** What a `data:` picture is attached under: equal pictures have equal ids. */
-export function pictureId(url: string): string {
-  return `openai/${hashText(url)}`
+/** What a picture is compared by. It is a hash of it, and no id: nothing stores it. */
+export function pictureKey(mediaType: string, base64: string): string {
+  return hashText(`${mediaType} ${base64}`)
+}
+
+/** Whether a part is a picture that a client sent with its bytes. */
+export function isInline(part: Part): part is MediaPart & { readonly url: string } {
+  return part.type === 'media' && part.url?.startsWith('data:') === true
 }
 
 /** What a client gets to know of a call's input. */
@@ -67,13 +79,16 @@ export function argumentsOf(input: Json): string {
   return typeof input === 'string' ? input : JSON.stringify(input)
 }
 
-function itemsIn({ role, content }: Pick<MessageInput, 'role' | 'content'>): readonly Item[] {
+function itemsIn(
+  { role, content }: Pick<MessageInput, 'role' | 'content'>,
+  pictures: ReadonlyMap<string, string> = new Map(),
+): readonly Item[] {
   const parts: readonly Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   switch (role) {
     case 'system':
       return []
     case 'user':
-      return [{ role, key: keyOf(role, userContent(parts)), calls: [] }]
+      return [{ role, key: keyOf(role, userContent(parts, pictures)), calls: [] }]
     case 'assistant': {
       const made = parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
       // Clients that show a reply often trim it.
@@ -96,11 +111,23 @@ function keyOf(role: string, content: Json): string {
 }
 
 /** Texts in one, and pictures by what they are. */
-function userContent(parts: readonly Part[]): Json {
-  const pictures = parts.filter((part): part is MediaPart => part.type === 'media')
-  const named = ({ url, ref }: MediaPart): string =>
-    ref ?? (url?.startsWith('data:') ? pictureId(url) : (url ?? ''))
-  return [textOf({ content: parts }), pictures.map(named)]
+function userContent(parts: readonly Part[], pictures: ReadonlyMap<string, string>): Json {
+  const shown = parts.filter((part): part is MediaPart => part.type === 'media')
+  const named = (part: MediaPart): string => {
+    const { ref, url = '', mediaType } = part
+    if (ref !== undefined) return pictures.get(ref) ?? ref
+    return isInline(part) ? pictureKey(mediaType, rewritten(url.slice(url.indexOf(',') + 1))) : url
+  }
+  return [textOf({ content: parts }), shown.map(named)]
+}
+
+/** Base64 as we would write it. */
+function rewritten(text: string): string {
+  try {
+    return btoa(atob(text))
+  } catch {
+    return text
+  }
 }
 
 /** Clients parse arguments and serialize them again. */

@@ -96,7 +96,7 @@ export const ChatCompletionRequest = z.strictObject({
   top_logprobs: only(0),
   presence_penalty: only(0),
   frequency_penalty: only(0),
-  logit_bias: z.record(z.string(), z.never()).nullish(),
+  logit_bias: z.strictObject({}).nullish(),
   modalities: z.array(z.literal('text')).nullish(),
   service_tier: only('auto', 'default'),
   // What is stored is the session's log; there is no other store.

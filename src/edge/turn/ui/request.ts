@@ -3,6 +3,7 @@ import { checkJson } from '../../../kernel/text/check-json.ts'
 import { hashJson, hashText } from '../../../kernel/text/hash.ts'
 import { checkId, checkText, invalid, isPlainObject } from '../../../kernel/text/json.ts'
 import type { Json } from '../../../ports/message.ts'
+import { isMediaUrl } from '../../media-url.ts'
 import type { RequestKey } from '../protocol.ts'
 
 /** What a chat of the AI SDK asks of a session. */
@@ -70,8 +71,9 @@ function messageOf(message: unknown, freshId: () => string): unknown {
 function checkMessage(argument: string, message: unknown): UIMessage {
   if (!isPlainObject(message)) throw invalid('chat', argument, 'must be an object')
   const { id, role, parts, metadata } = message
-  if (checkText('chat', `${argument}.id`, id) === '')
-    throw invalid('chat', `${argument}.id`, 'must not be empty')
+  // URLs take these for steps of a path.
+  if (/^\.{0,2}$/.test(checkText('chat', `${argument}.id`, id)))
+    throw invalid('chat', `${argument}.id`, 'must not be empty, and no step of a path')
   if (role !== 'user' && role !== 'assistant')
     throw invalid('chat', `${argument}.role`, 'must be user or assistant')
   if (!Array.isArray(parts)) throw invalid('chat', `${argument}.parts`, 'must be a list')
@@ -80,6 +82,8 @@ function checkMessage(argument: string, message: unknown): UIMessage {
     if (!isPlainObject(part)) throw invalid('chat', path, 'must be an object')
     checkText('chat', `${path}.type`, part.type)
     if (part.type === 'text') checkText('chat', `${path}.text`, part.text)
+    if (part.type === 'file' && !isMediaUrl(checkText('chat', `${path}.url`, part.url)))
+      throw invalid('chat', `${path}.url`, 'is of a kind that is not taken')
   })
   // All of them before any is written.
   checkJson('chat', `${argument}.parts`, parts)
@@ -102,7 +106,7 @@ export function keyOf({ trigger, messages, messageId, idempotencyKey }: UIReques
     last ? [last.id, last.role, jsonOf(last.parts)] : null,
   ])
   if (idempotencyKey !== undefined)
-    return { key: `key/${hashText(idempotencyKey)}`, fingerprint, among: 'all' }
+    return { key: `key/${hashText(idempotencyKey)}`, fingerprint, among: 'all', isNamed: true }
   const isAnother = trigger === 'regenerate-message' && messageId === undefined
   const among = isAnother ? 'running' : messageId === undefined ? 'all' : 'newest'
   return { key: `request/${fingerprint}`, fingerprint, among }

@@ -32,11 +32,12 @@ const all: { readonly [Code in ErrorCode]: readonly [number, ErrorDetails] } = {
   ERR_INVALID_ARGUMENT: [400, { argument: 'messages[0].role' }],
   ERR_LAW_BROKEN: [500, {}],
   ERR_LIMIT: [409, { limit: 64 }],
+  ERR_METHOD_NOT_ALLOWED: [405, {}],
   ERR_MODEL: [502, {}],
   ERR_NOT_CONFIGURED: [503, {}],
   ERR_NOT_FOUND: [404, { id: 'trip' }],
   ERR_OVERLOADED: [503, { retryAfter: 2 }],
-  ERR_RATE_LIMIT: [429, { retryAfter: 60 }],
+  ERR_RATE_LIMIT: [429, { retryAfter: 60, limit: 2, budget: 'appends' }],
   ERR_STORAGE: [500, {}],
   ERR_STORAGE_FULL: [507, {}],
   ERR_DECRYPT: [500, {}],
@@ -44,6 +45,7 @@ const all: { readonly [Code in ErrorCode]: readonly [number, ErrorDetails] } = {
   ERR_TIMEOUT: [504, { limit: 30_000 }],
   ERR_TOOL_PENDING: [409, { pending: [{ entry: 'm2', callId: 'call_1', name: 'find' }] }],
   ERR_UNAUTHENTICATED: [401, {}],
+  ERR_UNSUPPORTED_MEDIA_TYPE: [415, { argument: 'Content-Type' }],
   ERR_UPGRADE_REQUIRED: [426, {}],
 }
 
@@ -55,7 +57,7 @@ describe('a refusal of the edge', () => {
       const { client } = scene([
         problem(status, { code: code as ErrorCode, detail: 'context: no', ...wired }),
       ])
-      const error = await refused(client.session('trip').context())
+      const error = await refused(client.session('trip').rewind('m1'))
       expect(error).toMatchObject({
         code,
         message: 'context: no',

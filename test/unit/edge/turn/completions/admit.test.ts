@@ -252,12 +252,14 @@ describe('a picture', () => {
     await session.append([said('A dot.'), user('Sure?'), said('Yes.')])
     await send(session, [picture(url), said('A dot.'), user('Really?')])
     expect(await logOf(session)).toEqual(['user: [media]', 'assistant: A dot.', 'user: Really?'])
-    await session.append(said('Yes.'))
-    await send(session, [picture(url)])
-    const [first, again] = (await session.history()).flatMap(({ content }) =>
-      typeof content === 'string' ? [] : content,
-    )
-    expect(first).toEqual(again)
+  })
+
+  it('is attached under an id that says nothing of it', async () => {
+    const url = `data:image/png;base64,${btoa('one')}`
+    const [one, other] = [await sessionOf(), await sessionOf()]
+    for (const session of [one, other]) await send(session, [picture(url)])
+    const refOf = async (session: typeof one) => JSON.stringify((await session.history())[0]?.content)
+    expect(await refOf(one)).not.toBe(await refOf(other))
   })
 
   it('is attached again where it was forgotten', async () => {

@@ -1,11 +1,12 @@
 import type { Host } from '../../ports/host.ts'
 import type { Op, OpResult, SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { checkReadable, valueIn } from './bodies.ts'
-import { decide, nothingWritten } from './decide.ts'
-import { HEAD_KEY } from './message.ts'
-import { allOrNone, changedByOthers, closed, TRIES } from './once.ts'
-import { sealOp } from './seal.ts'
+import { checkReadable, valueIn } from '../log/bodies.ts'
+import { decide, nothingWritten } from '../log/decide.ts'
+import { HEAD_KEY, SHARED } from '../log/message.ts'
+import { allOrNone, changedByOthers, TRIES } from '../log/once.ts'
+import { sealOp } from '../log/seal.ts'
+import { commitClosed } from './secret.ts'
 
 /**
  * The register of a user's scope that says what is being forgotten. It is written before anything
@@ -13,8 +14,6 @@ import { sealOp } from './seal.ts'
  * finishes.
  */
 export const OWED = 'forgetting'
-/** What the names begin with under which a session knows registers of its user's scope. */
-export const SHARED = 'user:'
 
 /** What one call forgets. */
 export interface Owed {
@@ -34,7 +33,7 @@ export interface OwedIn {
   readonly store: ScopeStore
   readonly user: Pick<ScopeStore, 'register' | 'commit'>
   readonly sessionId: string
-  readonly host: Pick<Host, 'newId'>
+  readonly host: Pick<Host, 'newId' | 'newSecret'>
 }
 
 /** What is owed, by the register's row. @throws ERR_DECRYPT */
@@ -78,8 +77,7 @@ export async function emptyOwed({ store, user, sessionId, host }: OwedIn, id: st
     let isDone = true
     for (const batch of batches) {
       const deletes = deletesOf(host, batch)
-      const results = deletes.length > 0 ? await store.commit(deletes, closed) : []
-      isDone &&= areAccepted(results)
+      if (deletes.length > 0) isDone &&= areAccepted(await commitClosed(store, host, deletes))
     }
     if (isDone) return
     const named = [...new Set([...names, ...(await emptiedBy(store, host, names))])]

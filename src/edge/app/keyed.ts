@@ -1,0 +1,33 @@
+import type { HonoRequest } from 'hono'
+import { invalid } from '../../kernel/text/json.ts'
+import { base64url } from '../../platform/base64.ts'
+import type { KeyedRequest } from '../rows/answers.ts'
+
+/** What a header can hold without being guessed at: of other bytes nobody says what they mean. */
+const KEY = /^[ -~]{1,256}$/
+const HEADER = 'Idempotency-Key'
+const NOTHING = new Uint8Array()
+
+/**
+ * What a request is known by that has an `Idempotency-Key`: method, path and body, as they came.
+ * Undefined: it has none. @throws ERR_INVALID_ARGUMENT
+ */
+export async function keyedOf(
+  req: HonoRequest,
+  body: Uint8Array = NOTHING,
+): Promise<KeyedRequest | undefined> {
+  const key = keyIn(req)
+  if (key === undefined) return undefined
+  const place = new TextEncoder().encode(JSON.stringify([req.method, req.path]))
+  const bytes = new Uint8Array(place.length + body.length)
+  bytes.set(place)
+  bytes.set(body, place.length)
+  return { key, request: base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))) }
+}
+
+/** @throws ERR_INVALID_ARGUMENT: not 1 to 256 characters of printable ASCII */
+export function keyIn(req: HonoRequest): string | undefined {
+  const key = req.header(HEADER)
+  if (key === undefined || KEY.test(key)) return key
+  throw invalid('the request', HEADER, 'must be 1 to 256 characters of printable ASCII')
+}

@@ -1,0 +1,150 @@
+import type { Host } from '../../ports/host.ts'
+import type { OpResult, SealedOp } from '../../ports/op.ts'
+import type { Decide, Decision, RegisterRow, ScopeStore } from '../../ports/store.ts'
+import type { KernelSession } from '../feature.ts'
+import { valueIn } from '../log/bodies.ts'
+import { decide, nothingWritten } from '../log/decide.ts'
+import { SHARED } from '../log/message.ts'
+import { closed } from '../log/once.ts'
+import { sealOp } from '../log/seal.ts'
+import { hashText } from '../text/hash.ts'
+import { invalid } from '../text/json.ts'
+
+/** Key of the register that holds it, in the session's scope. */
+export const SECRET = 'secret'
+
+/**
+ * What the hashes of a session are keyed by, so that nobody can try what they were made from. It is
+ * stored beside the first epoch, travels with the session, and each delete puts another one in its
+ * place: from then on nothing that was hashed before can be tried.
+ */
+export class Secret {
+  readonly #host: Pick<Host, 'newSecret'>
+  #key: string | undefined
+  #row: RegisterRow | undefined
+
+  constructor(host: Pick<Host, 'newSecret'>) {
+    this.#host = host
+  }
+
+  get key(): string {
+    this.#key ??= newKey(this.#host)
+    return this.#key
+  }
+
+  /** Seq of the op beside which it was stored: hashes from before it are of another one. */
+  get since(): number {
+    return this.#isStored ? (this.#row?.seq ?? 0) : Infinity
+  }
+
+  get #isStored(): boolean {
+    return typeof this.#row?.body === 'string'
+  }
+
+  /** @param isReloaded whether there may be another one than the one that was read */
+  async refresh(reads: Pick<ScopeStore, 'register'>, isReloaded: boolean): Promise<void> {
+    if (this.#isStored && !isReloaded) return
+    const row = await reads.register(SECRET)
+    const key = row && (valueIn(row) as string | undefined)
+    // Of a session that was erased, the next one has another.
+    if (key || this.#isStored) this.#key = key
+    this.#row = row
+  }
+
+  hash(text: string): string {
+    return hashText(text, this.key)
+  }
+
+  /**
+   * Commits ops, of which the last is named `opId`, and beside it the secret, where it is not
+   * stored yet. Where another writer has stored one, nothing is written.
+   */
+  async commit(store: ScopeStore, ops: readonly SealedOp[], opId: string): Promise<readonly OpResult[]> {
+    if (this.#isStored) return store.commit(ops, decide)
+    const { version } = this.#row ?? {}
+    const results = await store.commit([...ops, putOf(opId, this.key)], (given, rows) =>
+      rows.registers.get(SECRET)?.version === version ? withSecret(given, rows) : nothingWritten([]),
+    )
+    const last = results.at(-1)
+    if (last?.status === 'accepted')
+      this.#row = { key: SECRET, version: opId, seq: last.seq, body: JSON.stringify(this.key) }
+    return results
+  }
+}
+
+/** The key of a session's hashes that are to be the same in every process: it is stored by then. */
+export async function storedKey({ store, memory, secret }: Keeper): Promise<string> {
+  await secret.refresh(store, true)
+  if (secret.since === Infinity) {
+    await store.commit([putOf(memory.host.newId(), secret.key)], decide)
+    // Another writer may have been first.
+    await secret.refresh(store, true)
+  }
+  return secret.key
+}
+
+/** Commits deletes in a session's scope, and beside the last of them another secret. */
+export function commitDeletes(
+  store: ScopeStore,
+  host: Pick<Host, 'newId' | 'newSecret'>,
+  targets: readonly string[],
+): ReturnType<ScopeStore['commit']> {
+  const ops = targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
+  const { opId = '' } = ops.at(-1)?.envelope ?? {}
+  // Also where there is none yet: whoever is about to store one has read what is deleted.
+  return store.commit([...ops, putOf(opId, newKey(host))], withSecret)
+}
+
+/**
+ * Commits deletes in a session's scope by `closed`, and another secret beside the last of them,
+ * where they empty anything that was here.
+ *
+ * @returns a conflict of each where they would empty more than they name
+ */
+export function commitClosed(
+  store: ScopeStore,
+  host: Pick<Host, 'newId' | 'newSecret'>,
+  deletes: readonly SealedOp[],
+): ReturnType<ScopeStore['commit']> {
+  const { opId = '' } = deletes.at(-1)?.envelope ?? {}
+  return store.commit([...deletes, putOf(opId, newKey(host))], closedBeside)
+}
+
+/** As `closed`, but the last op, which puts the secret, is none of its own: it has no row. */
+export const closedBeside: Decide = (ops, rows) => {
+  const decision = closed(ops.slice(0, -1), rows)
+  // Names of the user's are not of this scope: where nothing showed them, nothing was hashed.
+  const isHere = decision.emptied.some((name) => !name.startsWith(SHARED))
+  return isHere ? besideLast(ops, decision) : decision
+}
+
+/** Whether a value can be a key. */
+export function isKey(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+}
+
+/** As much of a session as storing its secret needs. */
+type Keeper = Pick<KernelSession, 'store' | 'memory' | 'secret'>
+
+/** @throws ERR_INVALID_ARGUMENT */
+function newKey(host: Pick<Host, 'newSecret'>): string {
+  const key = host.newSecret()
+  if (isKey(key)) return key
+  throw invalid('createMemory', 'newSecret', 'must return 64 hexadecimal digits')
+}
+
+function putOf(opId: string, value: string): SealedOp {
+  return sealOp({ kind: 'put', opId, key: SECRET, base: null, value })
+}
+
+/** As `decide`, but the last op, which puts the secret, is none of its own: it has no row. */
+const withSecret: Decide = (ops, rows) => besideLast(ops, decide(ops.slice(0, -1), rows))
+
+function besideLast(ops: readonly SealedOp[], decision: Decision): Decision {
+  const { envelope, bodies } = ops.at(-1) as SealedOp
+  const { opId } = envelope
+  const written = decision.log.find((row) => row.opId === opId)
+  if (!written) return nothingWritten([])
+  const row = { key: SECRET, version: opId, seq: written.seq, body: bodies[0] ?? null }
+  return { ...decision, registers: [...decision.registers, row] }
+}

@@ -1,0 +1,320 @@
+import { evictDurableObject } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { type Model, PlimsollError } from '../../../src/index.ts'
+import { Caller, fetchWorker } from './caller.ts'
+import { changeSessions, useDemoModel } from './changed-settings.ts'
+import { sessionObject } from './rows.ts'
+import { World } from './world.ts'
+
+async function opened() {
+  const caller = new Caller()
+  const session = await caller.session()
+  return { caller, session, at: `/v1/sessions/${session}` }
+}
+
+const refusal = (status: number, code: string, argument?: string) => ({
+  status,
+  body: { code, ...(argument !== undefined && { argument }) },
+})
+
+describe('creating a session', () => {
+  it('makes it once, says where it is, and leaves one that is there as it is', async () => {
+    const caller = new Caller()
+    const made = await caller.call('POST', '/v1/sessions', {
+      session_id: 'a b/c',
+      title: 'One',
+      project: 'p',
+    })
+    expect([made.status, made.headers.get('Location')]).toEqual([201, '/v1/sessions/a%20b%2Fc'])
+    expect((await caller.call('GET', made.headers.get('Location') ?? '')).body).toEqual(made.body)
+    const again = await caller.call('POST', '/v1/sessions', {
+      session_id: 'a b/c',
+      title: 'Two',
+      project: 'q',
+    })
+    expect([again.status, again.headers.get('Location'), again.body]).toEqual([200, null, made.body])
+  })
+
+  it('makes it once under concurrency too: one is told that it made it, and its title stands', async () => {
+    const caller = new Caller()
+    const titles = Array.from({ length: 16 }, (_, index) => `Title ${index}`)
+    const answers = await Promise.all(
+      titles.map((title) => caller.call('POST', '/v1/sessions', { session_id: 'trip', title })),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(15)
+    const { body } = await caller.call('GET', '/v1/sessions/trip')
+    const made = answers.findIndex(({ status }) => status === 201)
+    expect(body).toEqual(answers[made]?.body)
+    expect(body.title).toBe(titles[made])
+    expect((await caller.call<{ sessions: unknown[] }>('GET', '/v1/sessions')).body.sessions).toEqual([body])
+  })
+})
+
+describe('a date', () => {
+  it.each([8.64e15 + 1, -8.64e15 - 1, 1e18, 0.5])('that `Date` cannot hold is refused: %d', async (time) => {
+    const { caller, at } = await opened()
+    const message = { role: 'user', content: 'x', created_at: time }
+    const fact = { kind: 'finding', text: 'x' }
+    for (const [path, body] of [
+      [`${at}/messages`, { messages: [message] }],
+      [`${at}/context`, { messages: [message] }],
+      [`${at}/facts`, { ...fact, created_at: time }],
+      [`${at}/facts`, { ...fact, review_at: time }],
+      ['/v1/me/facts', { ...fact, expires_at: time }],
+    ] as const)
+      expect(await caller.call('POST', path, body)).toMatchObject(refusal(400, 'ERR_INVALID_ARGUMENT'))
+    const part = JSON.stringify({ role: 'user', content: 'x', created_at: time })
+    await caller.call('PUT', `${at}/parts/m1/0`, part, { 'Content-Type': 'text/plain' })
+    expect(await caller.call('POST', `${at}/messages`, { messages: [{ id: 'm1', parts: 1 }] })).toMatchObject(
+      refusal(400, 'ERR_INVALID_ARGUMENT'),
+    )
+    expect((await caller.call('GET', `${at}/messages`)).body).toEqual({ messages: [] })
+  })
+
+  it('at the end of all that `Date` can hold is taken', async () => {
+    const { caller, at } = await opened()
+    const messages = [8.64e15, -8.64e15].map((time) => ({ role: 'user', content: 'x', created_at: time }))
+    expect((await caller.call('POST', `${at}/messages`, { messages })).status).toBe(200)
+  })
+})
+
+describe('a request', () => {
+  it('for a preview with messages is refused, and writes none of them', async () => {
+    const { caller, at } = await opened()
+    const body = { preview: true, messages: [{ role: 'user', content: 'x' }] }
+    expect(await caller.call('POST', `${at}/context`, body)).toMatchObject(
+      refusal(400, 'ERR_INVALID_ARGUMENT', 'messages'),
+    )
+    expect((await caller.call('GET', `${at}/messages`)).body).toEqual({ messages: [] })
+  })
+
+  it('by another method is 405, and says which there are', async () => {
+    const { caller, at } = await opened()
+    for (const [method, path, allowed] of [
+      ['PUT', '/v1/sessions', 'GET, HEAD, POST'],
+      ['POST', at, 'GET, HEAD, PATCH, DELETE'],
+      ['PATCH', '/v1/me/profile/about', 'GET, HEAD, PUT, DELETE'],
+      ['DELETE', '/v1/me/profile', 'GET, HEAD'],
+      ['GET', '/v1/openai/chat/completions', 'POST'],
+      ['POST', `${at}/live`, 'GET, HEAD'],
+      ['POST', '/health', 'GET, HEAD'],
+      ['DELETE', '/openapi.json', 'GET, HEAD'],
+      ['GET', '/v1/guests', 'POST'],
+    ] as const) {
+      const answered = await caller.call(method, path)
+      expect([path, answered.status, answered.headers.get('Allow')]).toEqual([path, 405, allowed])
+      expect(answered).toMatchObject(refusal(405, 'ERR_METHOD_NOT_ALLOWED'))
+    }
+    expect((await fetchWorker('/v1/sessions', { method: 'PUT' })).status).toBe(401)
+    expect((await caller.call('GET', '/v1/nothing')).status).toBe(404)
+  })
+
+  it('of another type, or packed, is 415, and writes nothing', async () => {
+    const { caller, at } = await opened()
+    const json = '{"messages":[{"role":"user","content":"x"}]}'
+    for (const [method, path, type] of [
+      ['POST', `${at}/messages`, 'text/plain'],
+      ['POST', `${at}/messages`, ''],
+      ['POST', '/v1/sessions', 'application/x-www-form-urlencoded'],
+      ['PUT', `${at}/parts/m1/0`, 'application/json'],
+      ['PUT', '/v1/me/skills/booking', 'text/plain'],
+      ['PUT', '/v1/me/skills/booking', 'text/markdownish'],
+      ['POST', '/v1/me/import', 'application/json'],
+    ] as const)
+      expect([path, await caller.call(method, path, json, { 'Content-Type': type })]).toMatchObject([
+        path,
+        refusal(415, 'ERR_UNSUPPORTED_MEDIA_TYPE', 'Content-Type'),
+      ])
+    expect(await caller.call('POST', `${at}/messages`, json, { 'Content-Encoding': 'gzip' })).toMatchObject(
+      refusal(415, 'ERR_UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding'),
+    )
+    const completion = await caller.call<{ error: { code: string } }>(
+      'POST',
+      '/v1/openai/chat/completions',
+      json,
+      {
+        'Content-Type': 'text/plain',
+      },
+    )
+    expect([completion.status, completion.body.error.code]).toEqual([415, 'ERR_UNSUPPORTED_MEDIA_TYPE'])
+    expect((await caller.call('GET', `${at}/messages`)).body).toEqual({ messages: [] })
+  })
+
+  it('with query parameters that are not known, or there twice, is refused', async () => {
+    const { caller, at } = await opened()
+    for (const [method, path] of [
+      ['GET', `${at}/messages?limit=5`],
+      ['GET', `${at}/messages?rounds=1&rounds=2`],
+      ['GET', `${at}?x`],
+      ['GET', '/v1/sessions?afte=x'],
+      ['GET', `${at}/facts?kind=finding`],
+      ['GET', `${at}/start?toString=1`],
+      ['GET', '/v1/me/audit?before=x'],
+      ['POST', `${at}/compact?new_epoch=true`],
+      ['GET', `${at}/live?token=x`],
+      ['DELETE', `${at}?force=1`],
+    ] as const)
+      expect([path, await caller.call(method, path)]).toMatchObject([
+        path,
+        refusal(400, 'ERR_INVALID_ARGUMENT'),
+      ])
+    expect((await caller.call('GET', at)).status).toBe(200)
+    const models = await caller.call<{ error: { param: string } }>('GET', '/v1/openai/models?x=1')
+    expect([models.status, models.body.error.param]).toEqual([400, 'query'])
+  })
+
+  it('for a message whose id is taken is 409, unless it has the same Idempotency-Key', async () => {
+    const { caller, at } = await opened()
+    const one = { messages: [{ id: 'm1', role: 'user', content: 'One.' }] }
+    const key = { 'Idempotency-Key': 'k' }
+    const first = await caller.call('POST', `${at}/messages`, one, key)
+    expect(first.status).toBe(200)
+    const taken = refusal(409, 'ERR_DUPLICATE_ID')
+    expect(await caller.call('POST', `${at}/messages`, one)).toMatchObject({ ...taken, body: { id: 'm1' } })
+    expect(await caller.call('POST', `${at}/context`, one)).toMatchObject(taken)
+    expect(await caller.call('POST', `${at}/messages`, one, { 'Idempotency-Key': 'k2' })).toMatchObject(taken)
+    expect((await caller.call('POST', `${at}/messages`, one, key)).body).toEqual(first.body)
+  })
+})
+
+describe('the URL of a picture or a file', () => {
+  const TAKEN = [
+    'https://x.test/a.png',
+    'http://x.test/a.png',
+    'data:image/png;base64,AAAA',
+    'data:application/pdf;base64,AAAA',
+    'data:text/plain,x',
+  ]
+  const REFUSED = [
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'file:///etc/passwd',
+    'blob:https://x.test/1',
+    'data:text/html,<script>1</script>',
+    'data:application/xhtml+xml,x',
+    'ftp://x.test/a',
+    '//x.test/a',
+    '/a.png',
+    'https://',
+    '',
+  ]
+
+  it.each([...TAKEN.map((url) => [url, 200] as const), ...REFUSED.map((url) => [url, 400] as const)])(
+    '%j is answered with %i, by every door',
+    async (url, status) => {
+      await useDemoModel()
+      const { caller, session, at } = await opened()
+      await evictDurableObject(sessionObject(caller.user, session))
+      const content = [{ type: 'media', media_type: 'image/png', url, tokens: 1 }]
+      const message = { role: 'user', content }
+      expect((await caller.call('POST', `${at}/messages`, { messages: [message] })).status).toBe(status)
+      await caller.call('PUT', `${at}/parts/m1/0`, JSON.stringify(message), { 'Content-Type': 'text/plain' })
+      const uploaded = await caller.call('POST', `${at}/messages`, { messages: [{ id: 'm1', parts: 1 }] })
+      expect(uploaded.status).toBe(status)
+      const file = { type: 'file', mediaType: 'image/png', url }
+      const chat = await caller.fetch('POST', `${at}/chat`, {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ messages: [{ id: 'u1', role: 'user', parts: [file] }] }),
+      })
+      await chat.text()
+      expect(chat.status).toBe(status)
+    },
+  )
+})
+
+describe('a budget', () => {
+  it('that is used up says which, how much of it there is, and when to come again', async () => {
+    await changeSessions((settings) => ({ ...settings, budgets: { appendsPerMinute: 2 } }))
+    const { caller, session, at } = await opened()
+    await evictDurableObject(sessionObject(caller.user, session))
+    const hi = { messages: [{ role: 'user', content: 'x' }] }
+    const left = (answered: { headers: Headers }) => answered.headers.get('RateLimit')
+    const first = await caller.call('POST', `${at}/messages`, hi)
+    expect(first.headers.get('RateLimit-Policy')).toBe('"appends";q=2;w=60')
+    expect(left(first)).toMatch(/^"appends";r=1;t=\d+$/)
+    expect(left(await caller.call('POST', `${at}/messages`, hi))).toMatch(/^"appends";r=0;t=\d+$/)
+    const refused = await caller.call('POST', `${at}/messages`, hi)
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { code: 'ERR_RATE_LIMIT', budget: 'appends', limit: 2 },
+    })
+    const wait = refused.headers.get('Retry-After')
+    expect(Number(wait)).toBeGreaterThan(0)
+    expect(left(refused)).toBe(`"appends";r=0;t=${wait}`)
+    expect(refused.headers.get('RateLimit-Policy')).toBe('"appends";q=2')
+    expect(left(await caller.call('GET', `${at}/messages`))).toBeNull()
+  })
+})
+
+describe('the door for OpenAI’s clients', () => {
+  it('lists the one name that a model has here', async () => {
+    const { caller, at } = await opened()
+    for (const door of ['/v1/openai', `${at}/openai`]) {
+      const { status, body } = await caller.call<{ object: string; data: { id: string }[] }>(
+        'GET',
+        `${door}/models`,
+      )
+      expect([status, body.object, body.data.map(({ id }) => id)]).toEqual([200, 'list', ['plimsoll']])
+      expect((await caller.call('GET', `${door}/models/plimsoll`)).body).toEqual(body.data[0])
+      const other = await caller.call<{ error: { code: string } }>('GET', `${door}/models/gpt-9`)
+      expect([other.status, other.body.error.code]).toEqual([404, 'model_not_found'])
+    }
+    const nowhere = await caller.call<{ error: { code: string } }>(
+      'GET',
+      '/v1/sessions/nowhere/openai/models',
+    )
+    expect([nowhere.status, nowhere.body.error.code]).toEqual([404, 'ERR_NOT_FOUND'])
+  })
+
+  const failing = (error: Error): Model => ({
+    id: 'secret-model-7',
+    // biome-ignore lint/correctness/useYield: it fails before it says anything
+    async *complete() {
+      throw error
+    },
+  })
+
+  it.each([
+    ['a key that is refused', 'ERR_NOT_CONFIGURED', 502],
+    ['a failure', 'ERR_MODEL', 502],
+    ['too many calls', 'ERR_RATE_LIMIT', 429],
+    ['a time-out', 'ERR_TIMEOUT', 504],
+  ] as const)('names nothing of what is behind it: %s', async (_, code, status) => {
+    const error = new PlimsollError(code, 'model secret-model-7: api.secret.test says insufficient_quota', {
+      retryAfter: 7,
+    })
+    await changeSessions((settings) => ({ ...settings, model: failing(error) }))
+    const world = new World()
+    await world.create()
+    await evictDurableObject(world.stub())
+    const completion = await world.caller.fetch('POST', '/v1/sessions/trip/openai/chat/completions', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ model: 'plimsoll', messages: [{ role: 'user', content: 'Hi.' }] }),
+    })
+    const text = await completion.text()
+    expect(completion.status).toBe(status)
+    const chat = await world.caller.fetch('POST', '/v1/sessions/trip/chat', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ message: 'Hi.' }),
+    })
+    const unknown = await world.caller.fetch('POST', '/v1/sessions/trip/openai/chat/completions', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-9', messages: [{ role: 'user', content: 'Hi.' }] }),
+    })
+    for (const answered of [text, await chat.text(), await unknown.text()])
+      expect(answered).not.toMatch(/secret|insufficient_quota|no model here|ERR_NOT_CONFIGURED/)
+    expect(completion.headers.get('Retry-After')).toBe(code === 'ERR_RATE_LIMIT' ? '7' : null)
+  })
+
+  it('says that there is no model where none is configured', async () => {
+    const { caller } = await opened()
+    const body = { model: 'plimsoll', messages: [{ role: 'user', content: 'Hi.' }] }
+    const { status, body: refused } = await caller.call<{ error: { code: string } }>(
+      'POST',
+      '/v1/openai/chat/completions',
+      body,
+    )
+    expect([status, refused.error.code]).toEqual([503, 'ERR_NOT_CONFIGURED'])
+  })
+})
