@@ -30,6 +30,10 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
       return name
     })
   for (const { what, value } of all) if (what.startsWith('log')) rename(JSON.stringify(value))
+  for (const { what, value } of all)
+    if (what.startsWith('registers'))
+      for (const row of [...(value as { readonly seq: number }[])].sort((a, b) => a.seq - b.seq))
+        rename(JSON.stringify(row))
   const walk = (value: unknown): unknown => {
     if (typeof value === 'string') return rename(value)
     if (Array.isArray(value)) {

@@ -228,7 +228,7 @@ export class Writer {
   #look(names: readonly string[]): Promise<readonly OpResult[]> {
     const probe = { kind: 'put', key: 'probe', base: null, value: null } as const
     return this.#session.store.commit(
-      names.map((opId) => sealOp({ ...probe, opId })),
+      [...new Set(names)].map((opId) => sealOp({ ...probe, opId })),
       look,
     )
   }
