@@ -195,6 +195,7 @@ export type {
   SectionName,
   SectionUse,
   SummaryUse,
+  Unverified,
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
@@ -243,8 +244,11 @@ export type {
   Envelope,
   EpochCause,
   EpochMark,
+  HandedOut,
   IndexEntry,
   Mark,
+  MarkKind,
+  Name,
   Op,
   OpResult,
   RejectReason,

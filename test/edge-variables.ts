@@ -5,6 +5,7 @@ export const edgeVariables = {
   JWT_AUDIENCE: 'plimsoll',
   JWT_TENANT_CLAIM: 'tenant',
   GUEST_SECRET: 'another secret of the tests, of 32 bytes or more',
+  OPERATOR_SECRET: 'a-secret-of-the-operator-of-the-tests',
   ORIGINS: 'https://app.test',
   BUDGET: '16000',
 } as const

@@ -10,6 +10,8 @@ const TIMEOUT_MS = 45_000
 export interface Started {
   /** What its output was searched for. */
   readonly found: string
+  /** All that it has said so far. */
+  said(): string
   stop(): Promise<void>
 }
 
@@ -32,8 +34,14 @@ export async function start(
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
   })
   const stop = (): Promise<void> => end(child)
+  let said = ''
+  const note = (chunk: Buffer): void => {
+    said += chunk.toString()
+  }
+  child.stdout.on('data', note)
+  child.stderr.on('data', note)
   try {
-    return { found: await outputOf(child, pattern), stop }
+    return { found: await outputOf(child, pattern), said: () => said, stop }
   } catch (error) {
     await stop()
     throw error

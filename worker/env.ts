@@ -39,4 +39,12 @@ export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, Mo
   readonly RETENTION_DAYS_CHECKPOINT?: string
   /** Sessions that a user makes. */
   readonly SESSIONS_PER_HOUR?: string
+  /**
+   * Tokens that the edge's own model takes, for one guest, one user, and all together; `off`: no
+   * limit. Default: 100 000, 1 000 000 and 10 000 000 where there are a model and guests, else no
+   * limit.
+   */
+  readonly GUEST_MODEL_TOKENS_PER_DAY?: string
+  readonly USER_MODEL_TOKENS_PER_DAY?: string
+  readonly DEPLOYMENT_MODEL_TOKENS_PER_DAY?: string
 }

@@ -1,13 +1,13 @@
 /**
- * The edge process: wiring only. One Durable Object a session, one a user, and the HTTP API in
- * front of them.
+ * The edge process: wiring only. One Durable Object a session, one a user, one in all, and the HTTP
+ * API in front of them.
  */
 import { waitUntil } from 'cloudflare:workers'
 import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
 import { authenticatorOf, createApp } from '../src/edge/hono.ts'
 import type { Env } from './env.ts'
 
-export { SessionObject, UserObject } from './objects.ts'
+export { DeploymentObject, SessionObject, UserObject } from './objects.ts'
 
 export default createApp((env: Env) => ({
   objects: inJurisdiction(env, env.JURISDICTION),

@@ -1,9 +1,12 @@
 import {
+  DeploymentObject as Deployment,
+  type DeploymentSettings,
   encryptionOf,
   inJurisdiction,
   SessionObject as Session,
   type SessionSettings,
   UserObject as User,
+  type UserBudgets,
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
 import { modelOf } from '../src/edge/models/index.ts'
@@ -15,6 +18,7 @@ import {
   type Feature,
   facts,
   type Model,
+  PlimsollError,
   profile,
   type RetentionOptions,
   recall,
@@ -27,6 +31,16 @@ import type { Env } from './env.ts'
 const DEFAULT_BUDGET = 16_000
 /** Of a user, and of a session, so that a session's copy of the user's stays small. */
 const MOST_FACTS = 500
+/** What one recall of a user looks through: each is a call of another object. */
+const RECALLED_SESSIONS = 32
+/** What a session takes in advance: some replies. */
+const SHARED_TOKENS = 16_000
+/** Where a model and guests meet, and nothing else is set. */
+const TOKENS_PER_DAY = {
+  GUEST_MODEL_TOKENS_PER_DAY: 100_000,
+  USER_MODEL_TOKENS_PER_DAY: 1_000_000,
+  DEPLOYMENT_MODEL_TOKENS_PER_DAY: 10_000_000,
+} as const
 
 export class SessionObject extends Session<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
@@ -49,6 +63,7 @@ export class SessionObject extends Session<Env> {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
         ...limit('bytesPerDay', env.BYTES_PER_DAY),
         ...limit('modelTokensPerHour', env.MODEL_TOKENS_PER_HOUR),
+        sharedModelTokens: isShared(env) && SHARED_TOKENS,
       },
     }
   }
@@ -64,12 +79,40 @@ export class UserObject extends User<Env> {
     return {
       memory: { ...memoryOf(env), use: featuresOf(env) },
       ...encryptedBy(env),
-      budgets: {
-        ...limit('sessionsPerHour', env.SESSIONS_PER_HOUR),
-        ...limit('bytesPerDay', env.BYTES_PER_DAY),
-      },
+      budgets: userBudgets(env, 'USER_MODEL_TOKENS_PER_DAY'),
+      guestBudgets: userBudgets(env, 'GUEST_MODEL_TOKENS_PER_DAY'),
     }
   }
+}
+
+export class DeploymentObject extends Deployment<Env> {
+  protected settings(): DeploymentSettings {
+    return { budgets: tokensPerDay(this.env, 'DEPLOYMENT_MODEL_TOKENS_PER_DAY') }
+  }
+}
+
+function userBudgets(env: Env, name: keyof typeof TOKENS_PER_DAY): UserBudgets {
+  return {
+    ...limit('sessionsPerHour', env.SESSIONS_PER_HOUR),
+    ...limit('bytesPerDay', env.BYTES_PER_DAY),
+    ...tokensPerDay(env, name),
+  }
+}
+
+/** A budget of the model's tokens: as it is set, or where anybody can spend what costs. */
+function tokensPerDay(
+  env: Env,
+  name: keyof typeof TOKENS_PER_DAY,
+): { readonly modelTokensPerDay?: number | false } {
+  const isOpen = Boolean((env.MODEL_BASE_URL || env.WORKERS_AI_MODEL) && env.GUEST_SECRET)
+  const value = env[name] || (isOpen ? String(TOKENS_PER_DAY[name]) : 'off')
+  return value === 'off' ? { modelTokensPerDay: false } : limit('modelTokensPerDay', value)
+}
+
+/** Whether there is any budget that sessions share. */
+function isShared(env: Env): boolean {
+  const names = Object.keys(TOKENS_PER_DAY) as (keyof typeof TOKENS_PER_DAY)[]
+  return names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== false)
 }
 
 function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {
@@ -93,7 +136,7 @@ function featuresOf(env: Env, options: FactsOptions = {}): readonly Feature[] {
     skills(),
     facts({ caps: { facts: MOST_FACTS }, ...options }),
     checkpoint(),
-    ...(env.RECALL === 'off' ? [] : [recall({ stemmer: englishStemmer })]),
+    ...(env.RECALL === 'off' ? [] : [recall({ stemmer: englishStemmer, sessions: RECALLED_SESSIONS })]),
     ...(Object.keys(times).length > 0 ? [retention(times)] : []),
   ]
 }
@@ -108,7 +151,11 @@ function days<Name extends string>(name: Name, value: string | undefined): Reten
   return value ? { [name]: { days: Number(value) } } : {}
 }
 
-/** A budget that is set, and not empty. */
+/** A budget that is set, and not empty. @throws ERR_NOT_CONFIGURED: it is no number above 0 */
 function limit<Name extends string>(name: Name, value: string | undefined): { [Key in Name]?: number } {
-  return (value ? { [name]: Number(value) } : {}) as { [Key in Name]?: number }
+  if (!value) return {}
+  const amount = Number(value)
+  if (!(amount > 0 && Number.isFinite(amount)))
+    throw new PlimsollError('ERR_NOT_CONFIGURED', `settings: ${name} must be a number above 0`)
+  return { [name]: amount } as { [Key in Name]?: number }
 }

@@ -29,7 +29,7 @@ const CAP_MS = 30_000
 export function live(transport: Transport, path: string, listener: (event: LiveEvent) => void): () => void {
   const { settings } = transport
   const { WebSocket, baseUrl, clock, random, retry } = settings
-  if (!WebSocket) throw new PlimsollError('ERR_NOT_CONFIGURED', 'live: needs a WebSocket')
+  if (!WebSocket) throw new PlimsollError('ERR_NOT_CONFIGURED', 'live: no WebSocket')
   const closed = new AbortController()
   const { signal } = closed
   const tell = (event: LiveEvent | undefined): void => {

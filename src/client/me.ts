@@ -121,7 +121,7 @@ export function meClient(transport: Transport): MeClient {
     },
     facts: factsClient(transport, pathOf('me', 'facts')),
     async recall(query, { signal, timeoutMs, ...options } = {}) {
-      const call = { signal, timeoutMs, body: { query, ...options }, isRead: true }
+      const call = { signal, timeoutMs, body: { query, ...options } }
       return (await json<{ readonly items: readonly Recalled[] }>('POST', pathOf('me', 'recall'), call)).items
     },
     export: (options) => exportLines(transport, options),

@@ -177,7 +177,7 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
     forget: (message, options) => json('DELETE', `${at}/messages/${segmentOf(message)}`, options),
 
     context: ({ signal, timeoutMs, opId, ...body } = {}) =>
-      json('POST', `${at}/context`, { signal, timeoutMs, opId, body, isRead: true }),
+      json('POST', `${at}/context`, { signal, timeoutMs, opId, body }),
 
     contextAt: (message, options) => get(`${at}/context/${segmentOf(message)}`, options),
 

@@ -24,8 +24,6 @@ export interface Call extends WriteOptions {
   readonly headers?: { readonly [name: string]: string } | undefined
   /** Needs no token. */
   readonly isOpen?: boolean
-  /** Only reads, whatever its method: it needs no op id, and has only one that the app gave. */
-  readonly isRead?: boolean
 }
 
 /**
@@ -94,13 +92,12 @@ export function createTransport(settings: Settings): Transport {
       timeoutMs: limit = settings.timeoutMs,
       body,
       isOpen,
-      isRead = method === 'GET',
       ...rest
     } = call ?? ({ null: 0 } as Call)
     const { opId: given, raw: as, headers, ...unknown } = rest
     refuseUnknown(request, unknown, {})
     const raw = body === undefined ? as : { type: JSON_TYPE, text: JSON.stringify(toWire(body)) }
-    const named = isRead && !given ? undefined : opId(given)
+    const named = method === 'GET' ? undefined : opId(given)
     let sent = isOpen ? undefined : await token()
     let mayRefresh = !isOpen && typeof settings.token === 'function'
     let patience = Math.min(retry.waitForMs, MOST_MS)

@@ -1,11 +1,11 @@
 import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
 import { changedByOthers, once, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
-import { canonical, checkOptions } from '../kernel/text/json.ts'
+import { canonical, checkOpId, checkOptions } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
-import type { IndexEntry, Op } from '../ports/op.ts'
+import type { IndexEntry, Name, Op } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 import { notFound } from './failures.ts'
 
@@ -41,7 +41,7 @@ export interface RegisterChange<Value> extends WriteOptions {
   /** For error messages. */
   readonly operation: string
   readonly key: string
-  readonly sources?: readonly string[]
+  readonly sources?: readonly Name[]
   /** Where the register stands from now on; not asked once it is taken off. Default: nowhere. */
   readonly index?: (value: Value) => readonly IndexEntry[]
   /**
@@ -86,7 +86,7 @@ export async function changeRegister<Value>(
 ): Promise<string | null> {
   checkOptions('changeRegister', 'options', asked, CHANGE)
   const { operation, key, ifVersion, sources, index, beside, change, ...given } = asked
-  const opId = given.opId ?? host.newId()
+  const opId = given.opId === undefined ? host.newId() : checkOpId(operation, 'opId', given.opId)
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const { value: before, version, base, row } = await readRegister<Value>(store, key)
     const isExpected = ifVersion === undefined || ifVersion === version

@@ -2,7 +2,7 @@ import type { SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Get, Shape } from '../ports/memory.ts'
 import type { Json, Message, MessageInput, Trust } from '../ports/message.ts'
-import type { EpochCause, IndexEntry, Op, OpResult, Scope } from '../ports/op.ts'
+import type { EpochCause, IndexEntry, Name, Op, OpResult, Scope } from '../ports/op.ts'
 import type { AppendOptions, AppendResult, Limits } from '../ports/session.ts'
 import type { Head, ScopeStore, Store } from '../ports/store.ts'
 import type { TransferPart } from '../ports/transfer.ts'
@@ -201,8 +201,8 @@ export interface HeadPart {
   readonly sections: readonly Section[]
   /** What `holds` and `since` need to know of it. */
   readonly record?: Json
-  /** What it derives from, in this scope and as `user:<key>`: a delete of the former empties it. */
-  readonly sources: readonly string[]
+  /** What it derives from: a delete of what this scope has of it empties it. */
+  readonly sources: readonly Name[]
   /** Ids of what it shows, so that the tail does not show it again. */
   readonly ids?: readonly string[]
 }

@@ -151,8 +151,9 @@ export function openSession(given: SessionParts): SessionBase {
   const context = async (options: ContextOptions & Options): Promise<Context> => {
     kernel.check(options)
     const lane = kernel.laneOf(options.limits)
-    const { context } = await lane.context(options)
+    const { context, handedOut } = await lane.context(options)
     if (lane === own) see()
+    if (!options.preview) writer.note(handedOut)
     return context
   }
   const end = (): void => {

@@ -1,24 +1,28 @@
 import { contextOf } from '../kernel/context/context-of.ts'
-import { seenBy } from '../kernel/context/epoch.ts'
 import { readGaps } from '../kernel/context/gaps.ts'
 import { type HeadTexts, headKey } from '../kernel/context/head.ts'
 import type { Lane } from '../kernel/context/lane.ts'
-import { hashPrefix, Prefix } from '../kernel/context/prefix.ts'
+import { Prefix } from '../kernel/context/prefix.ts'
 import { type CurrentEpoch, readApart, type Slice } from '../kernel/context/view.ts'
 import { markIn, valueIn } from '../kernel/log/bodies.ts'
 import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { fold } from '../kernel/log/fold.ts'
 import { checkId } from '../kernel/text/json.ts'
-import type { ContextAt } from '../ports/context.ts'
+import type { ContextAt, Unverified } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { ContextOptionsOf, SessionBase } from '../ports/memory.ts'
 import type { EpochMark } from '../ports/op.ts'
-import { type EntryKind, type LogRow, PAGE_ROWS, type Reads } from '../ports/store.ts'
+import { type LogRow, PAGE_ROWS, type Reads, type RegisterRow } from '../ports/store.ts'
 import { kernelOf } from './kernel-of.ts'
 
+/** Rewinds that followed a message, before each of which the context is looked for. */
+const MOST_REWINDS = 8
+
 /**
- * Rebuilds the context of the call that was made when message `id` was the newest one (before any
- * rewind that followed), without its tail, and checks it against the hash that its epoch recorded.
+ * Rebuilds the context of the call that was made when message `id` was the newest one, without its
+ * tail, and checks it against the hashes of the contexts that were handed out then, which the
+ * message after it records: as it was before any rewind that followed, unless it was handed out
+ * after one.
  *
  * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
  */
@@ -37,19 +41,39 @@ export function checkContext<F extends object>(session: SessionBase<F>, options:
   kernelOf('checkContext', session).check(options)
 }
 
-async function buildAt({ store, secret, policy, calls, cover }: Lane, id: string): Promise<ContextAt> {
+async function buildAt(lane: Lane, id: string): Promise<ContextAt> {
+  const { store, secret, policy } = lane
   const row = await readEntry(store, id)
   if (row?.kind !== 'message')
     throw new PlimsollError('ERR_NOT_FOUND', `contextAt: ${id} is no message of this session`, { id })
-  const past = await readPast(store, policy.lane, id)
-  if (!past)
-    throw new PlimsollError(
-      'ERR_NOT_FOUND',
-      `contextAt: no context was built in this lane up to message ${id}`,
-      { id },
-    )
-  const { mark, seq } = past.epoch
   await secret.refresh(store, true)
+  const [next] = (await store.entries({ after: id, first: 1, kinds: ['message'] })).rows
+  const to = next ? { to: next.id } : {}
+  const rewinds = await store.entries({ after: id, ...to, first: MOST_REWINDS, kinds: ['rewind'] })
+  let first: ContextAt | undefined
+  for (const end of [...rewinds.rows, next]) {
+    const past = await readPast(store, policy.lane, end?.id)
+    const built = past && (await build(lane, past, next))
+    if (built?.verified) return built
+    first ??= built
+    // Without a record no other one can be the one that was handed out.
+    if (first && !next?.contexts?.length) break
+  }
+  if (first) return first
+  throw new PlimsollError(
+    'ERR_NOT_FOUND',
+    `contextAt: no context was built in this lane up to message ${id}`,
+    { id },
+  )
+}
+
+/** @param next the message that records the hashes of what was handed out */
+async function build(
+  { store, secret, policy, calls, cover }: Lane,
+  past: Past,
+  next: LogRow | undefined,
+): Promise<ContextAt> {
+  const { mark } = past.epoch
   const register = await store.register(headKey(mark.head))
   const value = register && valueIn(register)
   const measure = calls.measureBy(mark.calibration ?? 1)
@@ -71,42 +95,35 @@ async function buildAt({ store, secret, policy, calls, cover }: Lane, id: string
       failures: [],
     },
   )
-  const seen = seenBy(past.epoch, past.rows)
-  const then = fold(
-    [...past.rewinds, ...past.rows.filter((row) => row !== past.opener && row.seq <= seen)],
-    undefined,
-    past.opener,
-  )
-  const { blocks } = measure.layout(then).show(mark, past.rows)
-  const isMet = call.head.hash === mark.head && hashPrefix(secret, mark.head, blocks) === mark.prefixHash
-  if (value !== undefined && isMet) return { context, verified: true }
+  const recorded = next?.contexts
+  if (recorded?.includes(context.hash)) return { context, verified: true }
   const behind = [register, ...past.rows]
-  const reason = behind.some((row) => row?.unreadable)
-    ? 'unreadable'
-    : seq < secret.since || behind.some((row) => (row?.body ?? null) === null)
-      ? 'forgotten'
-      : 'mismatch'
-  return { context, verified: false, reason }
+  // Each delete puts another secret in place of the one by which they were hashed.
+  const isOld = secret.since !== Infinity && (next ?? past.epoch).seq < secret.since
+  const isCleared = isOld || recorded?.length === 0
+  return { context, verified: false, reason: reasonOf(behind, recorded, isCleared) }
 }
 
+function reasonOf(
+  behind: readonly (LogRow | RegisterRow | undefined)[],
+  recorded: readonly string[] | undefined,
+  isCleared: boolean,
+): Unverified {
+  if (behind.some((row) => row?.unreadable)) return 'unreadable'
+  if (isCleared) return 'forgotten'
+  if (recorded) return 'different'
+  return behind.some((row) => (row?.body ?? null) === null) ? 'forgotten' : 'unrecorded'
+}
+
+/** The slice that was shown, and what it was shown by. */
+type Past = Slice & { readonly epoch: CurrentEpoch; readonly rewinds: readonly LogRow[] }
+
 /**
- * The slice that was shown when message `id` was the newest, with the epoch in force then: before
- * any rewind that followed, unless the lane's first epoch came after that. Undefined when the lane
+ * The slice that was shown before an entry, with the epoch in force then. Undefined when the lane
  * had no epoch yet, or it cannot be read any more.
  */
-async function readPast(
-  store: Reads,
-  lane: string,
-  id: string,
-): Promise<(Slice & { readonly epoch: CurrentEpoch; readonly rewinds: readonly LogRow[] }) | undefined> {
-  const after = async (kinds: readonly EntryKind[]): Promise<string | undefined> =>
-    (await store.entries({ after: id, first: 1, kinds })).rows[0]?.id
-  let to = await after(['message', 'rewind'])
-  let row = await lastEpoch(store, lane, to)
-  if (!row) {
-    to = await after(['message'])
-    row = await lastEpoch(store, lane, to)
-  }
+async function readPast(store: Reads, lane: string, to: string | undefined): Promise<Past | undefined> {
+  const row = await lastEpoch(store, lane, to)
   const mark = row && (markIn(row) as EpochMark | undefined)
   if (!row || !mark) return undefined
   const entries = await readRange(store, mark.readFrom ?? mark.windowFrom ?? undefined, to)

@@ -15,7 +15,7 @@ export type RewindOp = Extract<Op, { readonly kind: 'mark' }>
 /** @throws ERR_ENTRY_TOO_LARGE */
 export function rewindOp(operation: string, entry: RewindMark): RewindOp {
   checkSize(operation, 'the list of what it hides', JSON.stringify(entry), MAX_ENTRY_BYTES)
-  return { kind: 'mark', opId: entry.id, base: null, entry }
+  return { kind: 'mark', opId: `entry:${entry.id}`, base: null, entry }
 }
 
 /** Id of the mark that a named op writes. */

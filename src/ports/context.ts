@@ -203,14 +203,27 @@ export interface Receipt {
   readonly failures: readonly { readonly part: string; readonly code: ErrorCode; readonly message: string }[]
 }
 
+/** Why a past context is not attested. */
+export type Unverified =
+  /**
+   * No hash was recorded: no message followed it in the session object that built it, or the log
+   * was imported.
+   */
+  | 'unrecorded'
+  /** Something was forgotten since that it may have held. */
+  | 'forgotten'
+  /** Something behind it cannot be decrypted. */
+  | 'unreadable'
+  /** Another one was handed out: from another log, in another lane, or the log was changed. */
+  | 'different'
+
 /** A past context, rebuilt. */
 export interface ContextAt {
   readonly context: Context
-  /** Whether the epoch's prefix hash was met: what is shown is what was sent, its tail aside. */
-  readonly verified: boolean
   /**
-   * Why it was not: something was forgotten since, so that no hash from before can be checked; a
-   * message or the head behind it cannot be decrypted; or the log no longer gives the same bytes.
+   * Whether it has the hash of a context that was handed out then, as the next message records it:
+   * what is shown is what was sent, its tail aside.
    */
-  readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
+  readonly verified: boolean
+  readonly reason?: Unverified
 }

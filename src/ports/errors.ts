@@ -70,7 +70,7 @@ export type ErrorCode =
   | 'ERR_UNAUTHENTICATED'
   /** The edge: the body is of a type or an encoding that the route does not take. */
   | 'ERR_UNSUPPORTED_MEDIA_TYPE'
-  /** What is stored was written by a newer version of this library. */
+  /** What is stored has another format: that of a newer version of this library, or of 0.1.0. */
   | 'ERR_UPGRADE_REQUIRED'
 
 /** What the floor of a context is made of, in tokens of the policy's counter. */

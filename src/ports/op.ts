@@ -14,6 +14,17 @@ export interface Scope {
 /** Why an epoch began: why the rendered prefix was allowed to change. */
 export type EpochCause = 'start' | 'window' | 'budget' | 'head' | 'late' | 'rewind' | 'forget' | 'manual'
 
+/**
+ * What a delete and a source name: entries, registers and attachments have name spaces of their
+ * own. `user` is a register of the user's scope, as a session's scope names it.
+ */
+export type Name = `${'entry' | 'register' | 'attachment' | 'user'}:${string}`
+
+/** The id or key in a name of that space; undefined in one of another space. */
+export function idIn(space: 'entry' | 'register' | 'attachment' | 'user', name: Name): string | undefined {
+  return name.startsWith(`${space}:`) ? name.slice(space.length + 1) : undefined
+}
+
 /** How the entries of an epoch are shown. */
 export interface Cuts {
   /** Outputs before this entry are shown at `toolOutput.old`, reasoning before it not at all. */
@@ -175,17 +186,19 @@ export interface IndexEntry {
 
 /**
  * The one unit of writing. Every op has a client-made `opId`; repeating an op returns its first
- * result and changes nothing.
+ * result and changes nothing. An op and its one entry may be one thing, found by one index: its
+ * `opId` is the entry's {@link Name} then. No other op may have such an id.
  *
  * - `append`: one or more messages of one round, atomic and contiguous. `round` is the id of the
  *   message that opened it: the first of `messages`, or one that is in the log.
  * - `mark`: an epoch, summary or rewind. `base` is the id of the mark of that kind and lane that it
  *   replaces; when that is no longer the current one, the mark is *inert*: stored, never applied.
+ *   So is a mark of a kind that this version does not know.
  * - `put`: writes a register. Its version is the `opId` of the put that wrote it; `base` is the
  *   version that the writer saw (`null`: none). Another version is a conflict, and nothing is
  *   written.
- * - `delete`: empties an entry's or register's body, and what names it in `sources`, for ever.
- *   Remove wins: it also holds for a target that arrives later.
+ * - `delete`: empties an entry's or register's body or removes an attachment, and empties what
+ *   names it in `sources`, for ever. Remove wins: it also holds for a target that arrives later.
  * - `erase`: empties the scope.
  */
 export type Op =
@@ -194,13 +207,14 @@ export type Op =
       readonly opId: string
       readonly round: string
       readonly messages: readonly Message[]
+      readonly contexts?: readonly HandedOut[]
     }
   | {
       readonly kind: 'mark'
       readonly opId: string
       readonly base: string | null
       readonly entry: Mark
-      readonly sources?: readonly string[]
+      readonly sources?: readonly Name[]
     }
   | {
       readonly kind: 'put'
@@ -208,11 +222,19 @@ export type Op =
       readonly key: string
       readonly base: string | null
       readonly value: Json
-      readonly sources?: readonly string[]
+      readonly sources?: readonly Name[]
       readonly index?: readonly IndexEntry[]
     }
-  | { readonly kind: 'delete'; readonly opId: string; readonly target: string }
+  | { readonly kind: 'delete'; readonly opId: string; readonly target: Name }
   | { readonly kind: 'erase'; readonly opId: string }
+
+/** A context that was handed out before an op, recorded with it. */
+export interface HandedOut {
+  /** Of its head and blocks, its tail aside. */
+  readonly hash: string
+  /** Of the log that it was built from. */
+  readonly seq: number
+}
 
 /**
  * What a store and a server see of an op. Bodies stay sealed, so they may be encrypted; everything
@@ -223,18 +245,23 @@ export interface Envelope {
   readonly kind: Op['kind']
   /** Ids of the op's entries, in order; for a put, its key. Each has one body. */
   readonly ids: readonly string[]
-  readonly mark?: Mark['type']
+  readonly mark?: MarkKind
   readonly round?: string
   readonly key?: string
   readonly base?: string | null
   readonly lane?: string
-  readonly target?: string
-  readonly sources?: readonly string[]
+  readonly target?: Name
+  readonly sources?: readonly Name[]
   /** Puts: where the register stands from now on. */
   readonly index?: readonly IndexEntry[]
   /** Attachments that the op's messages name. */
   readonly attachments?: readonly string[]
+  /** Contexts that were handed out since the entry before it. */
+  readonly contexts?: readonly HandedOut[]
 }
+
+/** The kinds of {@link Mark}, and those that a later version has. */
+export type MarkKind = Mark['type'] | (string & {})
 
 /** An op as it travels and is stored: the envelope, and beside each id one opaque body. */
 export interface SealedOp {
@@ -261,7 +288,7 @@ export type OpResult =
   | { readonly status: 'rejected'; readonly reason: RejectReason; readonly repeated?: true }
 
 export type RejectReason =
-  /** One of its ids already names another entry. */
+  /** One of its ids already names another entry, or its `opId` an entry that is not all of it. */
   | 'duplicate-id'
   /** Its round was never opened. */
   | 'unknown-round'

@@ -30,8 +30,8 @@ export interface RecallOptions {
 
 export interface UserRecallOptions extends RecallOptions {
   /**
-   * Which sessions to look through, at most 256. Default: none, facts alone; `all`: those of the
-   * newest 256.
+   * Which sessions to look through, at most 256, or as many as `recall({ sessions })` says.
+   * Default: none, facts alone; `all`: as many of the newest.
    */
   readonly sessions?: 'all' | readonly string[]
 }

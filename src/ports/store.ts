@@ -1,4 +1,4 @@
-import type { Envelope, IndexEntry, OpResult, Scope, SealedOp } from './op.ts'
+import type { IndexEntry, MarkKind, Name, OpResult, Scope, SealedOp } from './op.ts'
 
 /**
  * Where memory lives. Stores hold no logic: they read the rows that ops name, call `decide`, and
@@ -190,7 +190,7 @@ export interface LogRow {
   readonly seq: number
   /** Place in the op, from 0. */
   readonly place: number
-  readonly kind: EntryKind | 'put' | 'delete' | 'erase'
+  readonly kind: 'message' | MarkKind | 'put' | 'delete' | 'erase'
   /** The entry's id; for a put the key, for a delete its target, for an erase the op's id. */
   readonly id: string
   readonly opId: string
@@ -203,7 +203,12 @@ export interface LogRow {
   readonly applied?: boolean
   /** Applied epochs and summaries: its place in the chain of its slot, from 1. */
   readonly chain?: number
-  readonly sources?: readonly string[]
+  readonly sources?: readonly Name[]
+  /**
+   * Hashes of contexts that were handed out since the entry before it. Empty: they were cleared,
+   * since something is forgotten that they may have held.
+   */
+  readonly contexts?: readonly string[]
   /** Opaque. `null` when it was forgotten, or the row has none, or it is {@link unreadable}. */
   readonly body: string | null
   readonly derived?: string
@@ -212,7 +217,7 @@ export interface LogRow {
 }
 
 /** Whether a row holds an entry, rather than the record of a put, delete or erase. */
-export function isEntry({ kind }: LogRow): boolean {
+export function isEntry({ kind }: Pick<LogRow, 'kind'>): boolean {
   return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
 }
 
@@ -226,7 +231,7 @@ export interface RegisterRow {
   /** The `opId` of the op that wrote it. */
   readonly version: string
   readonly seq: number
-  readonly sources?: readonly string[]
+  readonly sources?: readonly Name[]
   /** Where it stands in the indexes. */
   readonly index?: readonly IndexEntry[]
   /** Opaque. `null` when it was deleted, or it is {@link unreadable}. */
@@ -279,22 +284,24 @@ export interface Rows {
   readonly head: Head
   /** For each op that was seen before, by `opId`: its first result. */
   readonly results: ReadonlyMap<string, OpResult>
-  /** Log rows whose id is among the ops' `ids`, `round` or `target`. */
+  /** Entries whose id is among the ops' `ids` (those of puts are keys), `round` or `target`. */
   readonly entries: ReadonlyMap<string, LogRow>
   /** Registers whose key is among the ops' `key` or `target`, or the dependents. */
   readonly registers: ReadonlyMap<string, RegisterRow>
-  /** Ids, keys and sources that the ops name and that are deleted. */
-  readonly deleted: ReadonlySet<string>
+  /** Entries, registers, targets and sources that the ops name and that are deleted. */
+  readonly deleted: ReadonlySet<Name>
   /**
-   * Where an op deletes: for each id, key and target that the ops name, the ids and keys whose
-   * `sources` name it directly; and in turn for these.
+   * Where an op deletes: for each entry, register and target that the ops name, the entries and
+   * registers whose `sources` name it directly; and in turn for these.
    */
-  readonly dependents: ReadonlyMap<string, readonly string[]>
+  readonly dependents: ReadonlyMap<Name, readonly Name[]>
+  /** Seq of the last commit that emptied anything; 0: none did. */
+  readonly emptiedAt: number
 }
 
 /**
- * What a commit writes, in this order: erase, emptied, log, registers, unlisted, listed, sums,
- * marks, refused, used.
+ * What a commit writes, in this order: erase, emptied, unrecorded, log, registers, unlisted,
+ * listed, sums, marks, refused, used.
  */
 export interface Decision {
   readonly results: readonly OpResult[]
@@ -312,12 +319,13 @@ export interface Decision {
    */
   readonly sums: ReadonlyMap<string, Sum>
   /**
-   * Names that are deleted from now on, which the store remembers: entries of that id lose body and
-   * derived column, and an attachment of that id is removed. Where there are any, all that was
-   * derived from the log is removed too. Names that nothing has are remembered too, since remove
-   * wins.
+   * Names that are deleted from now on, which the store remembers: an entry loses body and derived
+   * column, and an attachment is removed. Where there are any, all that was derived from the log is
+   * removed too. Names that nothing has are remembered too, since remove wins.
    */
-  readonly emptied: readonly string[]
+  readonly emptied: readonly Name[]
+  /** Rows that are there after this seq keep no hashes of contexts. Absent: all do. */
+  readonly unrecorded?: number
   /** Derived: the current mark of each slot that changed. */
   readonly marks: readonly MarkRow[]
   /**
@@ -336,6 +344,3 @@ export interface Decision {
  * caller held when it made the ops, since a store in between may have sealed them.
  */
 export type Decide = (ops: readonly SealedOp[], rows: Rows) => Decision
-
-/** The ids and keys that an op names, for a store that has to fetch them before it can decide. */
-export type Named = Pick<Envelope, 'opId' | 'ids' | 'round' | 'key' | 'target'>

@@ -1,4 +1,5 @@
 import { Dexie } from 'dexie'
+import { outdated } from './dexie-errors.ts'
 import { DATABASE_VERSION, RESERVE, type ReserveRow, TABLES, type TableName } from './dexie-schema.ts'
 import { all, type Engine, Requests, runInTransaction } from './idb-transaction.ts'
 
@@ -42,7 +43,13 @@ export class Connection implements Reader {
     onClose: (connection: Connection) => void,
   ) {
     const dexie = new Dexie(name, { ...engine, autoOpen: false })
-    dexie.version(DATABASE_VERSION).stores(TABLES)
+    // Runs for databases of older versions alone. What it throws undoes the upgrade.
+    dexie
+      .version(DATABASE_VERSION)
+      .stores(TABLES)
+      .upgrade(() => {
+        throw outdated(name)
+      })
     dexie.on('ready', () => onReady(this), true)
     // An upgrade by a newer tab, or a deletion, must not wait for this one. Dexie's own listener
     // would open it again.

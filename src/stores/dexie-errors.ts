@@ -9,7 +9,8 @@ const LASTING = new Set(['ConstraintError', 'DataCloneError', 'DataError', 'Inva
 
 /** A failure of storage as an error of ours, with what was thrown as `cause`. */
 export function storageError(operation: string, error: unknown): PlimsollError {
-  if (isPlimsollError(error)) return error
+  const own = ownIn(error)
+  if (own) return own
   const name = nameOf(error)
   return hasName(error, 'QuotaExceededError')
     ? new PlimsollError('ERR_STORAGE_FULL', `${operation}: the browser has no room left`, { cause: error })
@@ -19,6 +20,15 @@ export function storageError(operation: string, error: unknown): PlimsollError {
 /** Whether a failure may pass: it is neither for want of room nor the call's own fault. */
 export function mayPass(error: unknown): boolean {
   return !hasName(error, 'QuotaExceededError') && !LASTING.has(nameOf(error))
+}
+
+/** The database is one of 0.1.0. */
+export function outdated(name: string): PlimsollError {
+  return new PlimsollError(
+    'ERR_UPGRADE_REQUIRED',
+    `dexieStore: database ${name} has storage format 1, of version 0.1.0; this one reads format 2 only: ` +
+      'export it with 0.1.0, or use another name',
+  )
 }
 
 /** A newer version of this library wrote what this one must not write into. */
@@ -41,6 +51,15 @@ function hasName(error: unknown, name: string): boolean {
     at = inner ?? cause
   }
   return false
+}
+
+/** An error of ours, which Dexie may have wrapped. */
+function ownIn(error: unknown): PlimsollError | undefined {
+  for (let at = error, wraps = 0; at && wraps < MOST_WRAPS; wraps++) {
+    if (isPlimsollError(at)) return at
+    at = (at as { inner?: unknown }).inner
+  }
+  return undefined
 }
 
 function nameOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import type { OpResult } from '../ports/op.ts'
+import type { Name, OpResult, SealedOp } from '../ports/op.ts'
 import {
   type DerivedRow,
   type IndexRow,
@@ -10,20 +10,27 @@ import {
 } from '../ports/store.ts'
 
 /**
- * Version of the database's tables and indexes. A later one must keep all that are here: tabs with
- * this code go on reading after the upgrade, and Dexie puts back what they miss.
+ * Version of the database's tables and indexes: of storage format 2. A later one must keep all
+ * that are here: tabs with this code go on reading after the upgrade, and Dexie puts back what they
+ * miss. Format 1, of 0.1.0, is refused.
  */
-export const DATABASE_VERSION = 1
+export const DATABASE_VERSION = 2
 /**
  * Version of what is written into the tables. Where a newer one must not be mixed with this, it
  * raises {@link MetaRow.writer}.
  */
-export const WRITER_VERSION = 1
+export const WRITER_VERSION = 2
+/**
+ * Version of the table of what is derived. Where that of a database is another one, all of it is
+ * removed when it is opened, and made from the log again.
+ */
+export const DERIVED_VERSION = 1
 
 /**
  * Primary key, then indexes. The log's key is its order, so that a range of it is one read. Of its
- * indexes, the first finds entries by id, the second ops by id (only the first row of an op has
- * `op`), the third the few marks (only they have `mark`).
+ * indexes, the first finds entries by id, and with them the ops that are one with an entry; the
+ * second the other ops by id (only the first row of an op has `op`), the third the few marks (only
+ * they have `mark`). The outbox is reserved for sync.
  */
 export const TABLES = {
   meta: 'key',
@@ -34,10 +41,11 @@ export const TABLES = {
   sum: '[scope+group]',
   deleted: '[scope+name]',
   refused: '[scope+op]',
-  source: '[scope+source+name+register]',
+  source: '[scope+source+name]',
   attachment: '[scope+id]',
   unused: '[scope+id],at',
   derived: '[scope+key]',
+  outbox: '[scope+order],[scope+op]',
 }
 
 export type TableName = keyof typeof TABLES
@@ -51,6 +59,8 @@ export interface MetaRow {
   readonly writer: number
   /** Scopes so far; numbered from 1. */
   readonly scopes: number
+  /** {@link DERIVED_VERSION} of whoever opened it last. */
+  readonly derived: number
 }
 export const META = 'database'
 
@@ -90,13 +100,31 @@ export interface HeadRow {
   readonly emptiedAt: number
   /** Whether any register stood in an index. */
   readonly indexed: boolean
+  /**
+   * Reserved for sync: the generation of the scope at its home, how far its log is known here, and
+   * the `tok` of the row there.
+   */
+  readonly confirmed?: { readonly generation: string; readonly seq: number; readonly anchor: string }
 }
 
-/** A row of the log. Ids that an index needs are in the field of that index only. */
+/**
+ * A row of the log. Ids that an index needs are in the field of that index only; an op without an
+ * id is one with its entry.
+ */
 export interface StoredRow
   extends Pick<
     LogRow,
-    'seq' | 'place' | 'kind' | 'ordinal' | 'round' | 'lane' | 'base' | 'applied' | 'chain'
+    | 'seq'
+    | 'place'
+    | 'kind'
+    | 'ordinal'
+    | 'round'
+    | 'lane'
+    | 'base'
+    | 'applied'
+    | 'chain'
+    | 'sources'
+    | 'contexts'
   > {
   readonly scope: number
   /** Id of an entry. */
@@ -109,9 +137,28 @@ export interface StoredRow
   readonly also?: string
   /** The scope again, for marks. */
   readonly mark?: number
-  readonly sources?: readonly string[]
   readonly body: string | null
   readonly derived?: string
+  /** Reserved for sync: a random value of the home's, fresh for each op that it accepts. */
+  readonly tok?: string
+  /** Reserved for sync: the home has not confirmed it. */
+  readonly pending?: true
+  /** Reserved: seals the chain of rows up to this one. */
+  readonly seal?: string
+}
+
+/**
+ * Reserved for sync: an op that waits for its home, in local order. It holds the op whole, since a
+ * put that was written over is in no row of the log.
+ */
+export interface OutboxRow {
+  readonly scope: number
+  readonly order: number
+  readonly op: string
+  readonly generation: string
+  readonly sealed: SealedOp
+  /** Its seq at home, once that has said so. */
+  readonly ack?: number
 }
 
 export interface StoredRegister extends RegisterRow {
@@ -135,7 +182,7 @@ export interface StoredDerived extends DerivedRow {
 
 export interface DeletedRow {
   readonly scope: number
-  readonly name: string
+  readonly name: Name
 }
 
 export interface RefusedRow {
@@ -162,9 +209,8 @@ export interface UnusedRow {
 /** That `name`, an entry or a register, derives from `source`. */
 export interface SourceRow {
   readonly scope: number
-  readonly source: string
-  readonly name: string
-  readonly register: 0 | 1
+  readonly source: Name
+  readonly name: Name
 }
 
 export function storedRow(scope: number, row: LogRow): StoredRow {
@@ -173,19 +219,19 @@ export function storedRow(scope: number, row: LogRow): StoredRow {
     scope,
     ...rest,
     ...(isEntry(row) ? { entry: id } : { record: id }),
-    ...(row.place === 0 ? { op: opId } : { also: opId }),
+    ...(row.place > 0 ? { also: opId } : opId !== `entry:${id}` && { op: opId }),
     ...(isMark(row) && { mark: scope }),
   }
 }
 
 export function logRow(row: StoredRow): LogRow {
-  const { round, lane, base, applied, chain, sources, derived } = row
+  const { round, lane, base, applied, chain, sources, contexts, derived } = row
   return {
     seq: row.seq,
     place: row.place,
     kind: row.kind,
     id: row.entry ?? row.record ?? '',
-    opId: row.op ?? row.also ?? '',
+    opId: row.op ?? row.also ?? `entry:${row.entry}`,
     ordinal: row.ordinal,
     ...(round !== undefined && { round }),
     ...(lane !== undefined && { lane }),
@@ -193,6 +239,7 @@ export function logRow(row: StoredRow): LogRow {
     ...(applied !== undefined && { applied }),
     ...(chain !== undefined && { chain }),
     ...(sources !== undefined && { sources }),
+    ...(contexts !== undefined && { contexts }),
     body: row.body,
     ...(derived !== undefined && { derived }),
   }

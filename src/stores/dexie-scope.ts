@@ -1,5 +1,5 @@
 import { PlimsollError } from '../ports/errors.ts'
-import type { Envelope, OpResult, SealedOp } from '../ports/op.ts'
+import type { Name, OpResult, SealedOp } from '../ports/op.ts'
 import {
   type Attachment,
   type Changes,
@@ -23,6 +23,7 @@ import type { Connection, Reader } from './dexie-connection.ts'
 import { upgradeRequired } from './dexie-errors.ts'
 import {
   type AttachmentRow,
+  DERIVED_VERSION,
   type DeletedRow,
   type HeadRow,
   logRow,
@@ -44,6 +45,7 @@ import {
 } from './dexie-schema.ts'
 import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
+import { idsIn, type Named, namedBy } from './named.ts'
 import { PageFill, unitsOf } from './page-fill.ts'
 import { NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
 
@@ -67,7 +69,7 @@ interface Known {
 }
 
 /** What ops name, found in the log. */
-interface Named {
+interface Found {
   readonly results: Map<string, OpResult>
   readonly entries: Map<string, LogRow>
 }
@@ -103,12 +105,12 @@ export class DexieScope {
   ): Promise<{ readonly results: readonly OpResult[]; readonly wrote: boolean }> {
     const appended = await this.#appendNew(connection, ops, decide)
     if (appended) return { results: appended, wrote: true }
-    const envelopes = ops.map(({ envelope }) => envelope)
+    const named = namedBy(ops.map(({ envelope }) => envelope))
     const { before, after, decision } = await connection.write(async (requests) => {
-      const [meta, before, early] = await this.#begin(requests, envelopes)
+      const [meta, before, early] = await this.#begin(requests, named)
       const own = checkWriter(meta)
-      const named = early ?? (before && (await all(lookUp(requests, before.scope, envelopes))))
-      const rows = await this.#rows(requests, before, envelopes, namedIn(named ?? [], envelopes))
+      const found = early ?? (before && (await all(lookUp(requests, before.scope, named))))
+      const rows = await this.#rows(requests, before, named, foundIn(found ?? [], named))
       const decision = decided(() => decide(ops, rows))
       const after = await this.#write(requests, own, before, rows, decision)
       return { before, after, decision }
@@ -130,7 +132,7 @@ export class DexieScope {
   ): Promise<readonly OpResult[] | undefined> {
     const { row: before, tail } = this.#known ?? {}
     if (!before || before.deletes || before.refusals) return undefined
-    const rows = rowsIfNew(ops, headOf(before), tail)
+    const rows = rowsIfNew(ops, { head: headOf(before), emptiedAt: before.emptiedAt, tail })
     if (!rows) return undefined
     try {
       const decision = decided(() => decide(ops, rows))
@@ -302,12 +304,12 @@ export class DexieScope {
     at: number,
   ): Promise<'stored' | 'kept' | 'deleted'> {
     return connection.write(async (requests) => {
-      const [meta, before] = await this.#begin(requests, [])
+      const [meta, before] = await this.#begin(requests)
       const own = checkWriter(meta)
       const scope = before?.scope ?? own.scopes + 1
       const key = [scope, id]
       const [deleted, count] = await all<unknown>([
-        requests.table('deleted').get(key),
+        requests.table('deleted').get([scope, `attachment:${id}`]),
         requests.table('attachment').count(key),
       ])
       if (deleted) return 'deleted'
@@ -330,10 +332,11 @@ export class DexieScope {
 
   async derive(connection: Connection, { key, bytes }: DerivedRow, seq: number): Promise<boolean> {
     return connection.write(async (requests) => {
-      const [meta, before] = await this.#begin(requests, [])
+      const [meta, before] = await this.#begin(requests)
       const own = checkWriter(meta)
       const scope = before?.scope ?? own.scopes + 1
-      if (before && before.emptiedAt > seq) return false
+      // A tab with another version of it has the database open since.
+      if (own.derived !== DERIVED_VERSION || (before && before.emptiedAt > seq)) return false
       if (!before) this.#make(requests, own, scope)
       // A view would be stored with all of the buffer that it is a part of.
       const row: StoredDerived = { scope, key, bytes: bytes.slice() }
@@ -348,8 +351,10 @@ export class DexieScope {
     const excluding = after !== undefined && after >= prefix
     const page: DerivedRow[] = []
     let left = PAGE_UNITS
-    await connection.read(['derived'], (requests) =>
-      scan(
+    await connection.read(['meta', 'derived'], async (requests) => {
+      const meta = await requests.once<MetaRow>('meta', META)
+      if (meta?.derived !== DERIVED_VERSION) return
+      await scan(
         requests,
         new Range<StoredDerived>(
           requests.table('derived'),
@@ -366,8 +371,8 @@ export class DexieScope {
           page.push({ key, bytes })
           return true
         },
-      ),
-    )
+      )
+    })
     return page
   }
 
@@ -450,40 +455,30 @@ export class DexieScope {
    */
   async #begin(
     requests: Requests,
-    envelopes: readonly Envelope[],
+    named?: Named,
   ): Promise<readonly [MetaRow | undefined, HeadRow | undefined, readonly StoredRow[] | undefined]> {
     const scope = this.#known?.row.scope
-    const [meta, head, ...named] = await all<unknown>([
+    const [meta, head, ...found] = await all<unknown>([
       requests.table('meta').get(META),
       requests.table('head').get(this.#name),
-      ...(scope === undefined ? [] : lookUp(requests, scope, envelopes)),
+      ...(scope === undefined || !named ? [] : lookUp(requests, scope, named)),
     ])
     return [
       meta as MetaRow | undefined,
       head as HeadRow | undefined,
-      scope === undefined ? undefined : (named as StoredRow[]),
+      scope === undefined ? undefined : (found as StoredRow[]),
     ]
   }
 
-  async #rows(
-    requests: Requests,
-    head: HeadRow | undefined,
-    envelopes: readonly Envelope[],
-    named: Named,
-  ): Promise<Rows> {
-    if (!head) return { ...NOTHING_NAMED, ...named, head: this.#headOf(head) }
+  async #rows(requests: Requests, head: HeadRow | undefined, named: Named, found: Found): Promise<Rows> {
+    if (!head) return { ...NOTHING_NAMED, ...found, head: this.#headOf(head), emptiedAt: 0 }
     const { scope } = head
-    const targets = envelopes.flatMap(({ target }) => target ?? [])
-    const keys = envelopes.flatMap(({ key }) => key ?? [])
-    const ids = envelopes.flatMap(idsOf)
-    const dependents =
-      targets.length === 0
-        ? new Map<string, string[]>()
-        : await findDependents(requests, scope, [...ids, ...keys])
-    const registerKeys = [...new Set([...keys, ...targets, ...[...dependents.values()].flat()])]
-    const sources = envelopes.flatMap(({ sources }) => sources ?? [])
-    const names = [...new Set([...ids, ...registerKeys, ...sources])]
-    const ops = envelopes.map(({ opId }) => opId)
+    const dependents = named.deletes
+      ? await findDependents(requests, scope, named.names)
+      : new Map<Name, Name[]>()
+    const derived = [...dependents.values()].flat()
+    const registerKeys = [...new Set([...named.keys, ...idsIn('register', derived)])]
+    const names = [...new Set([...named.names, ...derived, ...named.sources])]
     const get = <Row>(table: 'register' | 'deleted' | 'refused', wanted: readonly string[]) =>
       wanted.length === 0
         ? []
@@ -493,14 +488,15 @@ export class DexieScope {
           )
     const registers = await get<StoredRegister>('register', registerKeys)
     const deleted = await get<DeletedRow>('deleted', head.deletes ? names : [])
-    const refused = await get<RefusedRow>('refused', head.refusals ? ops : [])
-    for (const row of refused) if (row) named.results.set(row.op, row.result)
+    const refused = await get<RefusedRow>('refused', head.refusals ? named.allOps : [])
+    for (const row of refused) if (row) found.results.set(row.op, row.result)
     return {
       head: headOf(head),
-      ...named,
+      ...found,
       registers: new Map(registers.flatMap((row) => (row ? [[row.key, registerRow(row)]] : []))),
       deleted: new Set(deleted.flatMap((row) => row?.name ?? [])),
       dependents,
+      emptiedAt: head.emptiedAt,
     }
   }
 
@@ -512,22 +508,23 @@ export class DexieScope {
     rows: Rows,
     decision: Decision,
   ): Promise<HeadRow | undefined> {
-    const { erase, emptied, log, registers, unlisted, listed, sums, refused, used } = decision
+    const { erase, emptied, unrecorded, log, registers, unlisted, listed, sums, refused, used } = decision
     if (log.length + registers.length + refused.length === 0) return undefined
     const scope = before?.scope ?? meta.scopes + 1
     const kept = erase ? undefined : before
     if (erase) eraseScope(requests, scope)
     if (kept) await emptyEntries(requests, scope, emptied)
+    if (kept && unrecorded !== undefined) await unrecord(requests, kept, unrecorded)
     await addSums(requests, scope, sums)
     // All that follows is only asked for: the transaction completes when all of it is done.
     const source = requests.table('source')
     const replaced = erase ? [] : registers.flatMap(({ key }) => rows.registers.get(key) ?? [])
     for (const row of replaced)
-      for (const link of linksOf(scope, row.key, row.sources, 1))
-        source.delete([scope, link.source, link.name, 1])
+      for (const link of linksOf(scope, `register:${row.key}`, row.sources))
+        source.delete([scope, link.source, link.name])
     const links = [
-      ...log.flatMap(({ id, sources }) => linksOf(scope, id, sources, 0)),
-      ...registers.flatMap(({ key, sources }) => linksOf(scope, key, sources, 1)),
+      ...log.flatMap(({ id, sources }) => linksOf(scope, `entry:${id}`, sources)),
+      ...registers.flatMap(({ key, sources }) => linksOf(scope, `register:${key}`, sources)),
     ]
     const after = headAfter(this.#name, scope, erase ? undefined : before, decision, before)
     const put = (table: TableName, values: readonly object[]): void => {
@@ -614,14 +611,12 @@ function keyOf({ scope, seq, place }: StoredRow): IDBValidKey[] {
 }
 
 /** Asks for the rows of the ops and entries that ops name. */
-function lookUp(requests: Requests, scope: number, envelopes: readonly Envelope[]): IDBRequest<StoredRow>[] {
+function lookUp(requests: Requests, scope: number, named: Named): IDBRequest<StoredRow>[] {
   const log = requests.table('log')
   const [byEntry, byOp] = [log.index(ENTRY_KEY), log.index('[scope+op]')]
-  const ids = new Set(envelopes.flatMap(idsOf))
-  const ops = new Set(envelopes.map(({ opId }) => opId))
   return [
-    ...Array.from(ids, (id) => byEntry.get([scope, id])),
-    ...Array.from(ops, (op) => byOp.get([scope, op])),
+    ...Array.from(new Set([...named.entries, ...named.whole]), (id) => byEntry.get([scope, id])),
+    ...Array.from(new Set(named.ops), (op) => byOp.get([scope, op])),
   ]
 }
 
@@ -629,25 +624,23 @@ function lookUp(requests: Requests, scope: number, envelopes: readonly Envelope[
  * What {@link lookUp} found. A row may be there for its op, its entry, or both: only ops that were
  * asked for count as seen.
  */
-function namedIn(rows: readonly (StoredRow | undefined)[], envelopes: readonly Envelope[]): Named {
-  const asked = new Set(envelopes.map(({ opId }) => opId))
+function foundIn(rows: readonly (StoredRow | undefined)[], named: Named): Found {
+  const asked = new Set(named.allOps)
   const results = new Map<string, OpResult>()
   const entries = new Map<string, LogRow>()
-  for (const row of rows) {
-    if (row?.entry !== undefined) entries.set(row.entry, logRow(row))
-    if (row?.op !== undefined && asked.has(row.op))
-      results.set(row.op, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
+  for (const stored of rows) {
+    const row = stored && logRow(stored)
+    if (!row) continue
+    if (isEntry(row)) entries.set(row.id, row)
+    if (row.place === 0 && asked.has(row.opId))
+      results.set(row.opId, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
   }
   return { results, entries }
 }
 
 /** What a row derives from, as rows. */
-function linksOf(scope: number, name: string, sources: readonly string[] = [], register: 0 | 1): SourceRow[] {
-  return sources.map((source) => ({ scope, source, name, register }))
-}
-
-function idsOf({ ids, round, target }: Envelope): string[] {
-  return [...ids, ...(round === undefined ? [] : [round]), ...(target === undefined ? [] : [target])]
+function linksOf(scope: number, name: Name, sources: readonly Name[] = []): SourceRow[] {
+  return sources.map((source) => ({ scope, source, name }))
 }
 
 function headOf({ seq, ordinal, first, marks, indexed }: HeadRow): Head {
@@ -716,10 +709,10 @@ async function scan<Row>(
 async function findDependents(
   requests: Requests,
   scope: number,
-  names: readonly string[],
-): Promise<Map<string, string[]>> {
+  names: readonly Name[],
+): Promise<Map<Name, Name[]>> {
   const table = requests.table('source')
-  const dependents = new Map<string, string[]>()
+  const dependents = new Map<Name, Name[]>()
   const seen = new Set(names)
   for (let next = [...seen]; next.length > 0; ) {
     const found = await all<SourceRow[]>(next.map((name) => table.getAll(requests.within([scope, name]))))
@@ -752,20 +745,31 @@ async function addSums(requests: Requests, scope: number, sums: Decision['sums']
 }
 
 /** Takes entries, what was derived from any, and attachments away. */
-async function emptyEntries(requests: Requests, scope: number, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
+async function emptyEntries(requests: Requests, scope: number, names: readonly Name[]): Promise<void> {
+  if (names.length === 0) return
   const log = requests.table('log')
   const found = await requests.get<StoredRow>(
     log.index(ENTRY_KEY),
-    ids.map((id) => [scope, id]),
+    idsIn('entry', names).map((id) => [scope, id]),
   )
   for (const row of found) {
     if (!row) continue
     const { derived: _, ...rest } = row
     log.put({ ...rest, body: null })
   }
-  for (const id of ids) removeAttachment(requests, [scope, id])
+  for (const id of idsIn('attachment', names)) removeAttachment(requests, [scope, id])
   requests.table('derived').delete(requests.within([scope]))
+}
+
+/** Clears the hashes of contexts in rows after a seq. */
+async function unrecord(requests: Requests, head: HeadRow, seq: number): Promise<void> {
+  const { scope } = head
+  const log = requests.table('log')
+  const rows = new Range<StoredRow>(log, [scope, seq + 1], [scope, []], keyOf)
+  await scan(requests, rows, false, Math.min(PAGE_ROWS, rowsAtOnce(head)), (row) => {
+    if (row.contexts?.length) log.put({ ...row, contexts: [] })
+    return true
+  })
 }
 
 /** Asks for an attachment to be removed. */

@@ -1,4 +1,4 @@
-import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
+import { PlimsollError } from '../ports/errors.ts'
 import type { OpResult, Scope, SealedOp } from '../ports/op.ts'
 import { scopeName, scopeNamed } from '../ports/scope-name.ts'
 import {
@@ -29,7 +29,15 @@ import {
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
 import { Connection, type ConnectionOptions, type Reader } from './dexie-connection.ts'
 import { mayPass, storageError, upgradeRequired } from './dexie-errors.ts'
-import { META, type MetaRow, RESERVE, RESERVE_BYTES, type UnusedRow, WRITER_VERSION } from './dexie-schema.ts'
+import {
+  DERIVED_VERSION,
+  META,
+  type MetaRow,
+  RESERVE,
+  RESERVE_BYTES,
+  type UnusedRow,
+  WRITER_VERSION,
+} from './dexie-schema.ts'
 import { CallerError, checkWriter, DexieScope, removeAttachment } from './dexie-scope.ts'
 import { all, type Requests } from './idb-transaction.ts'
 import type { MemoryMode, MemoryModeScope } from './memory-mode.ts'
@@ -178,7 +186,8 @@ export class RecoveringStore implements DexieStore {
       } catch (error) {
         if (error instanceof CallerError) throw error.error
         const failure = storageError(operation, error)
-        if (failure.code === 'ERR_UPGRADE_REQUIRED')
+        // One that cannot even be opened is too old, and nothing can be read of it.
+        if (failure.code === 'ERR_UPGRADE_REQUIRED' && connection)
           this.#become({ state: 'read-only', durable: true, cause: failure })
         if (failure.code === 'ERR_STORAGE_LOST')
           this.#become({ state: 'lost', durable: false, cause: failure })
@@ -189,7 +198,8 @@ export class RecoveringStore implements DexieStore {
         }
         // A database that cannot even be opened, for want of room or whatever else, cannot be read
         // either.
-        if (isPlimsollError(error) || (connection && !mayPass(error))) throw failure
+        const isOurs = failure.cause !== error
+        if (isOurs || (connection && !mayPass(error))) throw failure
         if (failures++ === 0) this.#disconnect(connection)
         else await this.#goOnInMemory(failure)
       }
@@ -242,11 +252,18 @@ export class RecoveringStore implements DexieStore {
     meta ??= await connection.write(async (requests) => {
       const table = requests.table('meta')
       const [there] = await requests.get<MetaRow>(table, [META])
-      const made: MetaRow = { key: META, id: fresh, writer: WRITER_VERSION, scopes: 0 }
+      const made: MetaRow = {
+        key: META,
+        id: fresh,
+        writer: WRITER_VERSION,
+        scopes: 0,
+        derived: DERIVED_VERSION,
+      }
       if (!there) table.add(made)
       return there ?? made
     })
     if (known !== undefined && meta.id !== known) throw lost()
+    if (meta.derived !== DERIVED_VERSION && meta.writer <= WRITER_VERSION) await dropDerived(connection)
     this.#accepting = false
     this.#id = meta.id
     this.#remember(meta.id)
@@ -473,6 +490,20 @@ function readsOf(
     sums: (groups) => noting(scope.sums(reader, groups)),
     changesSince: (seq) => noting(scope.changesSince(reader, seq)),
   }
+}
+
+/** Removes all that was derived, so that it is made again as this version has it. */
+async function dropDerived(connection: Connection): Promise<void> {
+  await connection.write(
+    async (requests) => {
+      const table = requests.table('meta')
+      const [meta] = await requests.get<MetaRow>(table, [META])
+      if (!meta || meta.derived === DERIVED_VERSION) return
+      requests.table('derived').clear()
+      table.put({ ...meta, derived: DERIVED_VERSION })
+    },
+    ['meta', 'derived'],
+  )
 }
 
 /** Attachments that no message has named, oldest first. */

@@ -1,5 +1,5 @@
 import { PlimsollError } from '../ports/errors.ts'
-import type { IndexEntry, OpResult, Scope, SealedOp } from '../ports/op.ts'
+import { type IndexEntry, idIn, type Name, type OpResult, type Scope, type SealedOp } from '../ports/op.ts'
 import { scopeName, scopeNamed } from '../ports/scope-name.ts'
 import {
   type Attachment,
@@ -25,11 +25,20 @@ import {
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
+import { idsIn, type Named, namedBy } from './named.ts'
 import { PageFill } from './page-fill.ts'
 import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
 import { rowsIfNew } from './plain-append.ts'
 import { withStorageErrors } from './sql-errors.ts'
-import { SCHEMA, SCHEMA_VERSION, type SqlRow, type SqlStorageLike, type SqlValue } from './sql-schema.ts'
+import {
+  DERIVED_TABLE,
+  DERIVED_VERSION,
+  SCHEMA,
+  SCHEMA_VERSION,
+  type SqlRow,
+  type SqlStorageLike,
+  type SqlValue,
+} from './sql-schema.ts'
 
 /**
  * Most rows of one scope: about 69 billion. Scopes of one object: 2^17, as far as all numbers are
@@ -49,7 +58,7 @@ const SOURCES_AT_ONCE = 20
 const IS_ENTRY = `kind NOT IN ('put', 'delete', 'erase')`
 const IS_MARK = `kind NOT IN ('message', 'put', 'delete', 'erase')`
 const COLUMNS =
-  'n, seq, place, kind, id, op, ordinal, round, lane, base, applied, chain, sources, parts, body, derived'
+  'n, seq, place, kind, id, op, ordinal, round, lane, base, applied, chain, sources, contexts, parts, body, derived'
 
 /**
  * A store in the SQLite database of a Durable Object, beside whatever else is in it: all tables
@@ -62,7 +71,7 @@ const COLUMNS =
  *
  * @throws ERR_STORAGE, ERR_STORAGE_FULL where SQLite failed, with its error as `cause`
  * @throws ERR_UPGRADE_REQUIRED from every call where a newer version of this library made the
- * tables
+ * tables, or 0.1.0
  */
 export function durableObjectStore(storage: SqlStorageLike): Store {
   const database = new Database(withStorageErrors(storage))
@@ -136,20 +145,41 @@ class Database {
     if (made.length === 0)
       this.#storage.transactionSync(() => {
         for (const statement of SCHEMA) sql.exec(statement)
-        sql.exec(`INSERT INTO plimsoll_meta (key, value) VALUES ('schema', ?)`, SCHEMA_VERSION)
+        sql.exec(
+          `INSERT INTO plimsoll_meta (key, value) VALUES ('schema', ?), ('derived', ?)`,
+          SCHEMA_VERSION,
+          DERIVED_VERSION,
+        )
       })
-    const [row] = sql.exec(`SELECT value FROM plimsoll_meta WHERE key = 'schema'`).toArray()
-    const version = Number(row?.value)
-    if (version > SCHEMA_VERSION)
+    const rows = sql.exec(`SELECT key, value FROM plimsoll_meta`).toArray()
+    const versions = new Map(rows.map(({ key, value }) => [key, Number(value)]))
+    const version = versions.get('schema') ?? 0
+    if (version !== SCHEMA_VERSION) {
+      const [wrote, todo] =
+        version > SCHEMA_VERSION
+          ? ['a newer version', 'deploy that one']
+          : ['version 0.1.0', 'export them with 0.1.0, or take another object']
       throw new PlimsollError(
         'ERR_UPGRADE_REQUIRED',
-        `durableObjectStore: the tables have version ${version}, this code knows ${SCHEMA_VERSION}`,
+        `durableObjectStore: ${wrote} of this library made the tables, in storage format ${version}; ` +
+          `this one reads format ${SCHEMA_VERSION} only: ${todo}`,
       )
+    }
+    if (versions.get('derived') !== DERIVED_VERSION)
+      this.#storage.transactionSync(() => {
+        sql.exec('DROP TABLE IF EXISTS plimsoll_derived')
+        sql.exec(`DELETE FROM plimsoll_part WHERE owner >= 'derived/' AND owner < 'derived0'`)
+        sql.exec(DERIVED_TABLE)
+        sql.exec(`INSERT OR REPLACE INTO plimsoll_meta (key, value) VALUES ('derived', ?)`, DERIVED_VERSION)
+      })
     this.#ready = true
   }
 }
 
-/** A scope's last row: its place in the log, its op, and how far seq and messages have counted. */
+/**
+ * A scope's last row: its place in the log, its op (or the entry that is one with it), and how far
+ * seq and messages have counted.
+ */
 interface Newest {
   readonly n: number
   readonly op: string
@@ -171,6 +201,8 @@ interface Known {
    */
   readonly deletes: boolean
   readonly refusals: boolean
+  /** Seq of the last commit that emptied anything. */
+  readonly emptiedAt: number
 }
 
 class SqlScope implements ScopeStore {
@@ -203,8 +235,8 @@ class SqlScope implements ScopeStore {
   #appendNew(ops: readonly SealedOp[], decide: Decide): readonly OpResult[] | undefined {
     const known = this.#known
     if (!known?.newest || known.head.ordinal === 0 || known.deletes || known.refusals) return undefined
-    const { newest, head, tail } = known
-    const rows = rowsIfNew(ops, head, tail)
+    const { newest } = known
+    const rows = rowsIfNew(ops, known)
     if (!rows || ops.some(({ bodies }) => bodies.some((body) => body.length > PART_UNITS))) return undefined
     try {
       const decision = decide(ops, rows)
@@ -360,7 +392,8 @@ class SqlScope implements ScopeStore {
     const database = this.#database
     return this.#transaction(() => {
       const scope = this.#make()
-      if (database.all('SELECT 1 FROM plimsoll_deleted WHERE scope = ? AND name = ?', scope, id).length > 0)
+      const name = `attachment:${id}`
+      if (database.all('SELECT 1 FROM plimsoll_deleted WHERE scope = ? AND name = ?', scope, name).length > 0)
         return 'deleted'
       if (this.#attached(scope, id)) return 'kept'
       database.run('INSERT INTO plimsoll_attachment VALUES (?, ?, ?, ?)', scope, id, mediaType, bytes.length)
@@ -440,7 +473,7 @@ class SqlScope implements ScopeStore {
 
   #newest(scope: number): Newest | undefined {
     const [row] = this.#database.all(
-      'SELECT n, op, seq, ordinal FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      'SELECT n, COALESCE(op, id) AS op, seq, ordinal FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
       firstOf(scope),
       firstOf(scope + 1),
     )
@@ -457,7 +490,9 @@ class SqlScope implements ScopeStore {
     const [about] = this.#database.all(
       `SELECT (SELECT first FROM plimsoll_scope WHERE scope = ?1) AS first,
         EXISTS (SELECT 1 FROM plimsoll_deleted WHERE scope = ?1) AS deletes,
-        EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = ?1) AS refusals, (SELECT indexed FROM plimsoll_scope WHERE scope = ?1) AS indexed`,
+        EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = ?1) AS refusals,
+        (SELECT indexed FROM plimsoll_scope WHERE scope = ?1) AS indexed,
+        (SELECT emptied FROM plimsoll_scope WHERE scope = ?1) AS emptied`,
       scope,
     )
     const marks = this.#database.all('SELECT slot, id, seq, chain FROM plimsoll_mark WHERE scope = ?', scope)
@@ -474,6 +509,7 @@ class SqlScope implements ScopeStore {
       tail: new LogTail(seq, []),
       deletes: about?.deletes === 1,
       refusals: about?.refusals === 1,
+      emptiedAt: (about?.emptied as number | null) ?? 0,
     }
     return this.#known
   }
@@ -520,19 +556,20 @@ class SqlScope implements ScopeStore {
   #logRow(row: SqlRow): LogRow {
     const { lane, round, base, applied, chain, derived } = row
     const kind = row.kind as LogRow['kind']
-    const isMark = kind === 'epoch' || kind === 'summary' || kind === 'rewind'
+    const isMark = kind !== 'message' && isEntry({ kind })
     return {
       seq: row.seq as number,
       place: row.place as number,
       kind,
       id: row.id as string,
-      opId: row.op as string,
+      opId: (row.op as string | null) ?? `entry:${row.id}`,
       ordinal: row.ordinal as number,
       ...(round !== null && { round: round as string }),
       ...(lane !== null && { lane: lane as string }),
       ...(isMark && { base: base as string | null, applied: applied === 1 }),
       ...(chain !== null && { chain: chain as number }),
-      ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as string[] }),
+      ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as Name[] }),
+      ...(row.contexts !== null && { contexts: JSON.parse(row.contexts as string) as string[] }),
       body: this.#body(row, `log/${row.n}`),
       ...(derived !== null && { derived: derived as string }),
     }
@@ -544,7 +581,7 @@ class SqlScope implements ScopeStore {
       key,
       version: row.version as string,
       seq: row.seq as number,
-      ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as string[] }),
+      ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as Name[] }),
       ...(row.places !== null && { index: JSON.parse(row.places as string) as IndexEntry[] }),
       body: this.#body(row, `register/${row.scope}/${key}`),
     }
@@ -579,46 +616,46 @@ class SqlScope implements ScopeStore {
   }
 
   #read(ops: readonly SealedOp[]): Rows {
-    const { head, deletes, refusals } = this.#know()
-    const envelopes = ops.map(({ envelope }) => envelope)
+    const { head, deletes, refusals, emptiedAt } = this.#know()
+    const named = namedBy(ops.map(({ envelope }) => envelope))
     const scope = this.#find()
     const database = this.#database
-    const targets = envelopes.flatMap(({ target }) => target ?? [])
-    const ids = [
-      ...envelopes.flatMap(({ ids, round }) => (round === undefined ? ids : [...ids, round])),
-      ...targets,
-    ]
-    const named = envelopes.flatMap(({ key }) => key ?? [])
-    const sources = envelopes.flatMap(({ sources }) => sources ?? [])
-    const dependents =
-      targets.length === 0 ? new Map<string, string[]>() : this.#dependents(scope, [...ids, ...named])
-    const keys = [...named, ...targets, ...[...dependents.values()].flat()]
-    const entries = database.named(
-      scope,
-      ids,
-      (list) => `SELECT ${COLUMNS} FROM plimsoll_log WHERE scope = ? AND id IN (${list}) AND ${IS_ENTRY}`,
-    )
+    const dependents = named.deletes ? this.#dependents(scope, named.names) : new Map<Name, Name[]>()
+    const derived = [...dependents.values()].flat()
+    const found = database
+      .named(
+        scope,
+        [...named.entries, ...named.whole],
+        (list) => `SELECT ${COLUMNS} FROM plimsoll_log WHERE scope = ? AND id IN (${list}) AND ${IS_ENTRY}`,
+      )
+      .map((row) => this.#logRow(row))
     const deleted = database.named(
       scope,
-      deletes ? [...ids, ...keys, ...sources] : [],
+      deletes ? [...named.names, ...derived, ...named.sources] : [],
       (list) => `SELECT name FROM plimsoll_deleted WHERE scope = ? AND name IN (${list})`,
     )
     return {
       head,
-      results: this.#results(
-        scope,
-        envelopes.map(({ opId }) => opId),
-        refusals,
-      ),
-      entries: new Map(entries.map((row) => [row.id as string, this.#logRow(row)])),
-      registers: this.#registersOf(scope, keys),
-      deleted: new Set(deleted.map(({ name }) => name as string)),
+      results: this.#results(scope, named, found, refusals),
+      entries: new Map(found.map((row) => [row.id, row])),
+      registers: this.#registersOf(scope, [...named.keys, ...idsIn('register', derived)]),
+      deleted: new Set(deleted.map(({ name }) => name as Name)),
       dependents,
+      emptiedAt,
     }
   }
 
-  #results(scope: number, ops: readonly string[], refusals: boolean): Map<string, OpResult> {
+  /** @param found entries, of which some may be one with an op */
+  #results(
+    scope: number,
+    { ops, allOps }: Named,
+    found: readonly LogRow[],
+    refusals: boolean,
+  ): Map<string, OpResult> {
     const results = new Map<string, OpResult>()
+    const asked = new Set(allOps)
+    for (const { opId, place, seq, applied = true } of found)
+      if (place === 0 && asked.has(opId)) results.set(opId, { status: 'accepted', seq, applied })
     for (const { op, seq, applied } of this.#database.named(
       scope,
       ops,
@@ -627,7 +664,7 @@ class SqlScope implements ScopeStore {
       results.set(op as string, { status: 'accepted', seq: seq as number, applied: applied !== 0 })
     for (const { op, result } of this.#database.named(
       scope,
-      refusals ? ops : [],
+      refusals ? allOps : [],
       (list) => `SELECT op, result FROM plimsoll_refused WHERE scope = ? AND op IN (${list})`,
     ))
       results.set(op as string, JSON.parse(result as string) as OpResult)
@@ -644,8 +681,8 @@ class SqlScope implements ScopeStore {
   }
 
   /** What names these as sources, and in turn what names that. */
-  #dependents(scope: number, names: readonly string[]): Map<string, string[]> {
-    const dependents = new Map<string, string[]>()
+  #dependents(scope: number, names: readonly Name[]): Map<Name, Name[]> {
+    const dependents = new Map<Name, Name[]>()
     const seen = new Set(names)
     for (let next = [...seen]; next.length > 0; ) {
       const rows = this.#database.named(
@@ -655,7 +692,7 @@ class SqlScope implements ScopeStore {
       )
       next = []
       for (const row of rows) {
-        const { source, name } = row as { source: string; name: string }
+        const { source, name } = row as { source: Name; name: Name }
         dependents.set(source, [...(dependents.get(source) ?? []), name])
         if (!seen.has(name)) next.push(name)
         seen.add(name)
@@ -665,12 +702,13 @@ class SqlScope implements ScopeStore {
   }
 
   #write(decision: Decision): void {
-    const { erase, emptied, log, registers, marks, refused, used } = decision
+    const { erase, emptied, unrecorded, log, registers, marks, refused, used } = decision
     if (log.length + registers.length + refused.length === 0) return
     const scope = this.#make()
     const known = this.#known
     if (erase) this.#erase(scope)
-    for (const id of emptied) this.#empty(scope, id)
+    for (const name of emptied) this.#empty(scope, name)
+    if (unrecorded !== undefined) this.#unrecord(scope, unrecorded)
     const n = (erase ? undefined : known?.newest?.n) ?? firstOf(scope) - 1
     this.#insert(scope, n + 1, log)
     for (const row of registers) this.#put(scope, row)
@@ -717,12 +755,16 @@ class SqlScope implements ScopeStore {
       })
       if (after) {
         // Its seq is none, which is refused, where the row that it follows is not there.
-        texts[0] = texts[0]?.replace('?,?,?', '?,?,(SELECT ? FROM plimsoll_log WHERE n = ? AND op = ?)') ?? ''
+        texts[0] =
+          texts[0]?.replace(
+            '?,?,?',
+            '?,?,(SELECT ? FROM plimsoll_log WHERE n = ? AND COALESCE(op, id) = ?)',
+          ) ?? ''
         bindings.splice(3, 0, after.n, after.op)
       }
       this.#database.run(`INSERT INTO plimsoll_log (scope, ${COLUMNS}) VALUES ${texts.join()}`, ...bindings)
     }
-    for (const { id, sources } of rows) if (sources) this.#link(scope, id, sources, 0)
+    for (const { id, sources } of rows) if (sources) this.#link(scope, `entry:${id}`, sources)
   }
 
   #values(scope: number, n: number, row: LogRow): SqlValue[] {
@@ -734,7 +776,7 @@ class SqlScope implements ScopeStore {
       row.place,
       row.kind,
       row.id,
-      row.opId,
+      row.opId === `entry:${row.id}` && row.place === 0 ? null : row.opId,
       row.ordinal,
       row.round ?? null,
       row.lane ?? null,
@@ -742,6 +784,7 @@ class SqlScope implements ScopeStore {
       row.applied === undefined ? null : Number(row.applied),
       row.chain ?? null,
       row.sources ? JSON.stringify(row.sources) : null,
+      row.contexts ? JSON.stringify(row.contexts) : null,
       parts,
       body,
       row.derived ?? null,
@@ -791,10 +834,10 @@ class SqlScope implements ScopeStore {
     const before = this.#registersOf(scope, [key]).get(key)
     for (const source of before?.sources ?? [])
       database.run(
-        'DELETE FROM plimsoll_source WHERE scope = ? AND source = ? AND name = ? AND register = 1',
+        'DELETE FROM plimsoll_source WHERE scope = ? AND source = ? AND name = ?',
         scope,
         source,
-        key,
+        `register:${key}`,
       )
     database.run('DELETE FROM plimsoll_part WHERE owner = ?', owner)
     const { body, parts } = this.#store(text, owner)
@@ -810,15 +853,15 @@ class SqlScope implements ScopeStore {
       parts,
       body,
     )
-    this.#link(scope, key, sources, 1)
+    this.#link(scope, `register:${key}`, sources)
   }
 
   /** Notes what a row derives from. */
-  #link(scope: number, name: string, sources: readonly string[] | undefined, register: 0 | 1): void {
-    const rows = [...new Set(sources)].map((source): SqlValue[] => [scope, source, name, register])
+  #link(scope: number, name: Name, sources: readonly Name[] | undefined): void {
+    const rows = [...new Set(sources)].map((source): SqlValue[] => [scope, source, name])
     for (let at = 0; at < rows.length; at += SOURCES_AT_ONCE) {
       const batch = rows.slice(at, at + SOURCES_AT_ONCE)
-      const values = batch.map(() => '(?, ?, ?, ?)').join()
+      const values = batch.map(() => '(?, ?, ?)').join()
       this.#database.run(`INSERT INTO plimsoll_source VALUES ${values}`, ...batch.flat())
     }
   }
@@ -840,14 +883,27 @@ class SqlScope implements ScopeStore {
     })
   }
 
-  #empty(scope: number, id: string): void {
+  #empty(scope: number, name: Name): void {
     const database = this.#database
-    database.run('INSERT OR IGNORE INTO plimsoll_deleted VALUES (?, ?)', scope, id)
-    removeAttachment(database, scope, id)
-    const n = this.#placeOf(scope, id)
+    database.run('INSERT OR IGNORE INTO plimsoll_deleted VALUES (?, ?)', scope, name)
+    const attachment = idIn('attachment', name)
+    if (attachment !== undefined) removeAttachment(database, scope, attachment)
+    const id = idIn('entry', name)
+    const n = id === undefined ? id : this.#placeOf(scope, id)
     if (n === undefined) return
     database.run('UPDATE plimsoll_log SET body = NULL, parts = NULL, derived = NULL WHERE n = ?', n)
     database.run('DELETE FROM plimsoll_part WHERE owner = ?', `log/${n}`)
+  }
+
+  /** Clears the hashes of contexts in rows after a seq. */
+  #unrecord(scope: number, seq: number): void {
+    const { newest } = this.#know()
+    if (!newest || newest.seq <= seq) return
+    this.#database.run(
+      `UPDATE plimsoll_log SET contexts = '[]' WHERE n >= ? AND n <= ? AND contexts <> '[]'`,
+      seq === 0 ? firstOf(scope) : this.#firstAfter(scope, seq, newest.n),
+      newest.n,
+    )
   }
 
   #erase(scope: number): void {
@@ -882,7 +938,12 @@ function follow(known: Known, n: number, first: LogRow | undefined, decision: De
   if (erase || !last) return undefined
   const { head } = known
   return {
-    newest: { n: n + log.length, op: last.opId, seq: last.seq, ordinal: last.ordinal },
+    newest: {
+      n: n + log.length,
+      op: idIn('entry', last.opId as Name) ?? last.opId,
+      seq: last.seq,
+      ordinal: last.ordinal,
+    },
     head: {
       ...(first?.ordinal === 1 ? { ...head, first: first.id } : head),
       seq: last.seq,
@@ -895,6 +956,7 @@ function follow(known: Known, n: number, first: LogRow | undefined, decision: De
     tail: tailAfter(known.tail, head.seq, decision),
     deletes: known.deletes || emptied.length > 0,
     refusals: known.refusals || refused.length > 0,
+    emptiedAt: emptied.length > 0 ? last.seq : known.emptiedAt,
   }
 }
 

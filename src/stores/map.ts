@@ -1,4 +1,4 @@
-import type { Envelope, OpResult, Scope, SealedOp } from '../ports/op.ts'
+import { type Envelope, idIn, type Name, type OpResult, type Scope, type SealedOp } from '../ports/op.ts'
 import { scopeName, scopeNamed } from '../ports/scope-name.ts'
 import {
   type Attachment,
@@ -23,6 +23,7 @@ import {
   type Sum,
   UNUSED_AT_ONCE,
 } from '../ports/store.ts'
+import { idsIn, namedBy } from './named.ts'
 import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
 
 /**
@@ -72,12 +73,12 @@ class MapScope {
   readonly indexes = new Map<string, IndexRow[]>()
   readonly sums = new Map<string, Sum>()
   readonly derived = new Map<string, DerivedRow>()
-  /** Seq of the last commit that emptied an entry. */
+  /** Seq of the last commit that emptied anything. */
   emptiedAt = 0
   indexed = false
   readonly marks = new Map<string, MarkRow>()
   readonly results = new Map<string, OpResult>()
-  readonly deleted = new Set<string>()
+  readonly deleted = new Set<Name>()
   readonly attachments = new Map<string, Attachment>()
   /** When each attachment was put that no message has named. */
   readonly unused = new Map<string, number>()
@@ -114,14 +115,19 @@ class MapScopeStore implements ScopeStore {
       ])
         map.clear()
     }
-    for (const id of decision.emptied) {
-      scope.deleted.add(id)
-      removeAttachment(scope, id)
-      const index = scope.entries.get(id)
+    for (const name of decision.emptied) {
+      scope.deleted.add(name)
+      removeAttachment(scope, idIn('attachment', name) ?? '')
+      const index = scope.entries.get(idIn('entry', name) ?? '')
       const row = index === undefined ? undefined : scope.log[index]
       if (index === undefined || !row) continue
       const { derived: _, ...rest } = row
       scope.log[index] = { ...rest, body: null }
+    }
+    const { unrecorded = Number.POSITIVE_INFINITY } = decision
+    for (let index = firstAfter(scope.log, unrecorded); index < scope.log.length; index++) {
+      const row = scope.log[index] as LogRow
+      if (row.contexts) scope.log[index] = { ...row, contexts: [] }
     }
     for (const row of decision.log) {
       if (isEntry(row)) scope.entries.set(row.id, scope.log.length)
@@ -208,7 +214,7 @@ class MapScopeStore implements ScopeStore {
   async attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
     const { attachments, unused, deleted } = this.#scope
     const { id } = attachment
-    if (deleted.has(id)) return 'deleted'
+    if (deleted.has(`attachment:${id}`)) return 'deleted'
     if (attachments.has(id)) return 'kept'
     attachments.set(id, copyOf(attachment))
     unused.set(id, at)
@@ -249,13 +255,9 @@ class MapScopeStore implements ScopeStore {
 
   #read(envelopes: readonly Envelope[]): Rows {
     const { log, entries, registers, results, deleted } = this.#scope
-    const targets = envelopes.flatMap(({ target }) => target ?? [])
-    const ids = [...envelopes.flatMap(({ ids, round }) => [...ids, round ?? []].flat()), ...targets]
-    const named = envelopes.flatMap(({ key }) => key ?? [])
-    const dependents =
-      targets.length === 0 ? new Map<string, string[]>() : this.#dependents([...ids, ...named])
-    const keys = [...named, ...targets, ...[...dependents.values()].flat()]
-    const sources = envelopes.flatMap(({ sources }) => sources ?? [])
+    const named = namedBy(envelopes)
+    const dependents = named.deletes ? this.#dependents(named.names) : new Map<Name, Name[]>()
+    const derived = [...dependents.values()].flat()
     return {
       head: this.#head(),
       results: pick(
@@ -263,14 +265,15 @@ class MapScopeStore implements ScopeStore {
         envelopes.map(({ opId }) => opId),
       ),
       entries: new Map(
-        ids.flatMap((id) => {
+        named.entries.flatMap((id) => {
           const index = entries.get(id)
           return index === undefined ? [] : [[id, log[index] as LogRow]]
         }),
       ),
-      registers: pick(registers, keys),
-      deleted: new Set([...ids, ...keys, ...sources].filter((name) => deleted.has(name))),
+      registers: pick(registers, [...named.keys, ...idsIn('register', derived)]),
+      deleted: new Set([...named.names, ...named.sources, ...derived].filter((name) => deleted.has(name))),
       dependents,
+      emptiedAt: this.#scope.emptiedAt,
     }
   }
 
@@ -278,17 +281,17 @@ class MapScopeStore implements ScopeStore {
    * What names these as sources, and in turn what names that. A scan: this store has no index of
    * sources.
    */
-  #dependents(names: readonly string[]): Map<string, string[]> {
-    const naming = new Map<string, string[]>()
-    const add = (name: string, sources: readonly string[] = []): void => {
+  #dependents(names: readonly Name[]): Map<Name, Name[]> {
+    const naming = new Map<Name, Name[]>()
+    const add = (name: Name, sources: readonly Name[] = []): void => {
       for (const source of new Set(sources)) {
         const others = naming.get(source)
         if (others) others.push(name)
         else naming.set(source, [name])
       }
     }
-    for (const { id, sources } of this.#scope.log) add(id, sources)
-    for (const { key, sources } of this.#scope.registers.values()) add(key, sources)
+    for (const { id, sources } of this.#scope.log) add(`entry:${id}`, sources)
+    for (const { key, sources } of this.#scope.registers.values()) add(`register:${key}`, sources)
     const found = new Set(names)
     for (const name of found) for (const dependent of naming.get(name) ?? []) found.add(dependent)
     return new Map([...naming].filter(([source]) => found.has(source)))

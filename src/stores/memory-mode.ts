@@ -1,5 +1,5 @@
 import { PlimsollError } from '../ports/errors.ts'
-import type { OpResult, SealedOp } from '../ports/op.ts'
+import { idIn, type Name, type OpResult, type SealedOp } from '../ports/op.ts'
 import type {
   Attachment,
   Changes,
@@ -71,7 +71,7 @@ export class MemoryModeScope {
       unlisted: [],
       listed: [],
       sums: new Map(),
-      emptied: log.flatMap(({ kind, id }) => (kind === 'delete' ? id : [])),
+      emptied: log.flatMap(({ kind, id }) => (kind === 'delete' ? (id as Name) : [])),
       marks: [...(head?.marks.values() ?? [])],
       refused: [],
       used: [],
@@ -85,7 +85,8 @@ export class MemoryModeScope {
     return this.#memory.commit(ops, (all, rows) => {
       for (const { envelope } of ops) {
         const { ids, round, target } = envelope
-        const named = [round ?? [], target ?? []].flat().filter((id) => !ids.includes(id))
+        const removed = target === undefined ? [] : (idIn('entry', target) ?? target)
+        const named = [round ?? [], removed].flat().filter((id) => !ids.includes(id))
         if (rows.head.seq === 0 || named.some((id) => !rows.entries.has(id))) this.#need(0)
       }
       return decide(all, rows)

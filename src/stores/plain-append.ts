@@ -1,9 +1,9 @@
 import type { SealedOp } from '../ports/op.ts'
-import type { Head, LogRow, Rows } from '../ports/store.ts'
+import type { LogRow, Rows } from '../ports/store.ts'
 import type { LogTail } from './log-tail.ts'
 
 /** What ops may name, where they name nothing that is there. */
-export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries'> = {
+export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries' | 'emptiedAt'> = {
   results: new Map(),
   registers: new Map(),
   deleted: new Set(),
@@ -15,7 +15,10 @@ export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries'> = {
  * opened their rounds. Nothing for other ops, for those that name attachments, and where a round is
  * not in memory.
  */
-export function rowsIfNew(ops: readonly SealedOp[], head: Head, tail: LogTail | undefined): Rows | undefined {
+export function rowsIfNew(
+  ops: readonly SealedOp[],
+  { head, emptiedAt, tail }: Pick<Rows, 'head' | 'emptiedAt'> & { readonly tail: LogTail | undefined },
+): Rows | undefined {
   const entries = new Map<string, LogRow>()
   for (const { envelope } of ops) {
     const { kind, ids, round, attachments } = envelope
@@ -24,5 +27,5 @@ export function rowsIfNew(ops: readonly SealedOp[], head: Head, tail: LogTail | 
     if (opener) entries.set(opener.id, opener)
     else if (round !== ids[0]) return undefined
   }
-  return { ...NOTHING_NAMED, head, entries }
+  return { ...NOTHING_NAMED, head, entries, emptiedAt }
 }

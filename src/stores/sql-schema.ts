@@ -15,23 +15,38 @@ export interface SqlRow {
   readonly [column: string]: unknown
 }
 
-/** Version of the tables. Code that finds a newer one must not write. */
-export const SCHEMA_VERSION = 1
+/** Version of the tables: storage format 2. Code that finds another one must not write. */
+export const SCHEMA_VERSION = 2
+/**
+ * Version of the table of what is derived. Where that of a database is another one, the table is
+ * dropped when it is opened, and made from the log again.
+ */
+export const DERIVED_VERSION = 1
+
+export const DERIVED_TABLE = `CREATE TABLE plimsoll_derived (scope INTEGER NOT NULL, sort TEXT NOT NULL,
+    size INTEGER NOT NULL, PRIMARY KEY (scope, sort)) WITHOUT ROWID`
 
 /**
  * `n` numbers the rows of all scopes: a scope's rows have its number in the high bits and count up
  * in the low ones, so that the log needs no key but its rowid. Of the indexes, the first finds
- * entries by id, the second ops by id, and the third the few marks among many messages.
+ * entries by id, and with them the ops that are one with an entry, whose `op` is none; the second
+ * the other ops by id, and the third the few marks among many messages.
+ *
+ * Reserved for sync: `tok`, a random value of the home's, fresh for each op that it accepts;
+ * `pending`, that the home has not confirmed a row; `confirmed`, as JSON the generation of a scope
+ * at its home, how far its log is known here, and the `tok` of the row there. An outbox is a table
+ * that may come later. Also reserved: `seal`, for the chain of rows up to one.
  */
 export const SCHEMA: readonly string[] = [
   `CREATE TABLE plimsoll_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`,
   `CREATE TABLE plimsoll_scope (scope INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, first TEXT,
-    emptied INTEGER NOT NULL DEFAULT 0, indexed INTEGER NOT NULL DEFAULT 0)`,
+    emptied INTEGER NOT NULL DEFAULT 0, indexed INTEGER NOT NULL DEFAULT 0, confirmed TEXT)`,
   `CREATE TABLE plimsoll_log (n INTEGER PRIMARY KEY, scope INTEGER NOT NULL, seq INTEGER NOT NULL, place INTEGER NOT NULL,
-    kind TEXT NOT NULL, id TEXT NOT NULL, op TEXT NOT NULL, ordinal INTEGER NOT NULL, round TEXT, lane TEXT, base TEXT,
-    applied INTEGER, chain INTEGER, sources TEXT, parts INTEGER, body TEXT, derived TEXT)`,
+    kind TEXT NOT NULL, id TEXT NOT NULL, op TEXT, ordinal INTEGER NOT NULL, round TEXT, lane TEXT, base TEXT,
+    applied INTEGER, chain INTEGER, sources TEXT, contexts TEXT, tok TEXT, pending INTEGER, seal TEXT, parts INTEGER,
+    body TEXT, derived TEXT)`,
   `CREATE UNIQUE INDEX plimsoll_log_id ON plimsoll_log (scope, id) WHERE kind NOT IN ('put', 'delete', 'erase')`,
-  `CREATE UNIQUE INDEX plimsoll_log_op ON plimsoll_log (scope, op) WHERE place = 0`,
+  `CREATE UNIQUE INDEX plimsoll_log_op ON plimsoll_log (scope, op) WHERE place = 0 AND op IS NOT NULL`,
   `CREATE INDEX plimsoll_log_mark ON plimsoll_log (scope, kind) WHERE kind NOT IN ('message', 'put', 'delete', 'erase')`,
   `CREATE TABLE plimsoll_part (owner TEXT NOT NULL, part INTEGER NOT NULL, content NOT NULL, PRIMARY KEY (owner, part))`,
   `CREATE TABLE plimsoll_attachment (scope INTEGER NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL, size INTEGER NOT NULL,
@@ -44,13 +59,12 @@ export const SCHEMA: readonly string[] = [
     PRIMARY KEY (scope, grp, sort, key)) WITHOUT ROWID`,
   `CREATE TABLE plimsoll_sum (scope INTEGER NOT NULL, grp TEXT NOT NULL, count INTEGER NOT NULL, weight INTEGER NOT NULL,
     PRIMARY KEY (scope, grp)) WITHOUT ROWID`,
-  `CREATE TABLE plimsoll_derived (scope INTEGER NOT NULL, sort TEXT NOT NULL, size INTEGER NOT NULL,
-    PRIMARY KEY (scope, sort)) WITHOUT ROWID`,
+  DERIVED_TABLE,
   `CREATE TABLE plimsoll_mark (scope INTEGER NOT NULL, slot TEXT NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL,
     chain INTEGER NOT NULL, PRIMARY KEY (scope, slot)) WITHOUT ROWID`,
   `CREATE TABLE plimsoll_deleted (scope INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (scope, name)) WITHOUT ROWID`,
   `CREATE TABLE plimsoll_refused (scope INTEGER NOT NULL, op TEXT NOT NULL, result TEXT NOT NULL,
     PRIMARY KEY (scope, op)) WITHOUT ROWID`,
-  `CREATE TABLE plimsoll_source (scope INTEGER NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, register INTEGER NOT NULL,
-    PRIMARY KEY (scope, source, name, register)) WITHOUT ROWID`,
+  `CREATE TABLE plimsoll_source (scope INTEGER NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (scope, source, name)) WITHOUT ROWID`,
 ]

@@ -82,7 +82,7 @@ describe('a conversation in a real browser', () => {
     const chat = open(freshName(), { model: () => 'Yes.' })
     const panel = await chat.memory()
     const lines = [
-      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log'] },
+      { type: 'export', format: 'plimsoll', v: 2, of: 'user', parts: ['log'] },
       { type: 'user' },
       { type: 'session', sessionId: 'long', title: 'Long', createdAt: 0 },
       ...Array.from({ length: 2_000 }, (_, index) => ({

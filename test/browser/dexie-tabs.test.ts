@@ -77,9 +77,9 @@ describe('an upgrade by a newer version', () => {
       blocked = true
     })
     next
-      .version(2)
+      .version(3)
       .stores({ ...TABLES, extra: 'id' })
-      .upgrade((transaction) => transaction.table('meta').update('database', { writer: 2 }))
+      .upgrade((transaction) => transaction.table('meta').update('database', { writer: 3 }))
     await next.open()
     expect(blocked).toBe(false)
     expect(await codeOf(scope.commit([append('op-2', ['m2'])], decide))).toBe('ERR_UPGRADE_REQUIRED')

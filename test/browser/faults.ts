@@ -75,7 +75,7 @@ async function fill(options: DexieStoreOptions): Promise<object> {
   const read = await readLog(scope)
   const deleted: string[] = []
   for (const id of acknowledged.slice(0, 8)) {
-    const done = await scope.commit([remove(`delete ${id}`, id)], decide).catch(String)
+    const done = await scope.commit([remove(`delete ${id}`, `entry:${id}`)], decide).catch(String)
     if (typeof done !== 'string' && done[0]?.status === 'accepted') deleted.push(id)
   }
   const after = await readLog(scope)

@@ -32,10 +32,10 @@ export function describeAbilities(open: Open, { reopen }: DescribeStoreOptions):
       const ops = [
         append('op-1', ['m1', 'm2'], { derived: ['1', '2'] }),
         mark('op-2', 'epoch', 'e1'),
-        put('op-3', 'key', null, { sources: ['m1'] }),
+        put('op-3', 'key', null, { sources: ['entry:m1'] }),
         put('op-4', 'key', 'stale'),
         append('op-5', ['m1']),
-        remove('op-6', 'later'),
+        remove('op-6', 'entry:later'),
       ]
       const results = await store.open(SCOPE).commit(ops, decide)
       const before = await readAll(store.open(SCOPE))
@@ -44,7 +44,7 @@ export function describeAbilities(open: Open, { reopen }: DescribeStoreOptions):
       expect(await scope.commit(ops, decide)).toEqual(
         results.map((result) => ({ ...result, repeated: true })),
       )
-      await scope.commit([append('op-7', ['later']), remove('op-8', 'm1')], decide)
+      await scope.commit([append('op-7', ['later']), remove('op-8', 'entry:m1')], decide)
       expect((await scope.entries({ from: 'later' })).rows.map(({ body }) => body)).toEqual([null])
       expect((await scope.register('key'))?.body).toBeNull()
     })

@@ -58,7 +58,7 @@ export function describeAttachments(open: Open, { reopen }: DescribeStoreOptions
     it('are removed by a delete of their id, and refused after it', async () => {
       const scope = await openScope(open)
       for (const id of ['a', 'b']) await scope.attach(attachment(id, 300_000), 1)
-      await scope.commit([remove('op-1', 'a'), remove('op-2', 'later')], decide)
+      await scope.commit([remove('op-1', 'attachment:a'), remove('op-2', 'attachment:later')], decide)
       expect(await scope.attachment('a')).toBeUndefined()
       await expectSame(scope, attachment('b', 300_000))
       for (const id of ['a', 'later']) {
@@ -109,7 +109,7 @@ export function describeAttachments(open: Open, { reopen }: DescribeStoreOptions
       const store = await open()
       const scope = store.open(SCOPE)
       await scope.attach(attachment('a', 3), 1)
-      await scope.commit([remove('op-1', 'a')], decide)
+      await scope.commit([remove('op-1', 'attachment:a')], decide)
       expect(await store.oldestUnused()).toBeUndefined()
       await scope.attach(attachment('b', 3), 1)
       await scope.commit([erase('op-2')], decide)

@@ -54,7 +54,7 @@ export function describeCommits(open: Open): void {
       }
       // Named: an entry of an earlier op, and its register.
       await scope.commit([append('op-3', ['m2'], { round: 'm1' })], telling)
-      await scope.commit([put('op-4', 'key', 'op-2'), remove('op-5', 'm1')], telling)
+      await scope.commit([put('op-4', 'key', 'op-2'), remove('op-5', 'entry:m1')], telling)
       await scope.commit([append('op-6', ['m3']), append('op-3', ['m2'], { round: 'm1' })], telling)
       // A store may decide more than once.
       expect([...new Set(told.map((one) => one.join()))]).toEqual(['', 'op-3'])
@@ -73,14 +73,14 @@ export function describeCommits(open: Open): void {
       const ops = [
         append('op-1', ['m1', 'm2', 'm3'], { derived: ['{"n":1}', undefined, '{"n":3}'] }),
         mark('op-2', 'epoch', 'e1'),
-        mark('op-3', 'summary', 's1', { sources: ['m1', 'm2'] }),
+        mark('op-3', 'summary', 's1', { sources: ['entry:m1', 'entry:m2'] }),
         put('op-4', 'key', 'stale'),
         put('op-5', 'key', null),
         mark('op-6', 'rewind', 'r1'),
         mark('op-7', 'epoch', 'e2', { base: 'not e1' }),
         append('op-8', ['m1']),
         append('op-9', ['m4'], { round: 'm1' }),
-        remove('op-10', 'nothing'),
+        remove('op-10', 'register:nothing'),
         mark('op-11', 'epoch', 'e3', { base: 'e1' }),
       ]
       for (const op of ops) await scope.commit([op], decide)
@@ -95,13 +95,13 @@ export function describeCommits(open: Open): void {
           base: null,
           applied: true,
           chain: 1,
-          sources: ['m1', 'm2'],
+          sources: ['entry:m1', 'entry:m2'],
         },
         { ...row(4, 'put', 'key', 'op-5', 3), body: null },
         { ...row(5, 'rewind', 'r1', 'op-6', 3), base: null, applied: true },
         { ...row(6, 'epoch', 'e2', 'op-7', 3), lane: 'lane', base: 'not e1', applied: false },
         message(7, 0, 'm4', 'op-9', 4, 'm1'),
-        { ...row(8, 'delete', 'nothing', 'op-10', 4), body: null },
+        { ...row(8, 'delete', 'register:nothing', 'op-10', 4), body: null },
         { ...row(9, 'epoch', 'e3', 'op-11', 4), lane: 'lane', base: 'e1', applied: true, chain: 2 },
       ])
     })
@@ -117,7 +117,7 @@ export function describeCommits(open: Open): void {
       const ops = [
         append('op-2', ['m2', 'm3']),
         put('op-3', 'key', null),
-        remove('op-4', 'm1'),
+        remove('op-4', 'entry:m1'),
         erase('op-5'),
       ]
       await expect(scope.commit(ops, failing)).rejects.toThrow('no decision')
@@ -194,12 +194,12 @@ export function describeCommits(open: Open): void {
       await scope.commit(
         [
           append('op-1', ['m1', 'm2']),
-          mark('op-2', 'summary', 's1', { sources: ['m2'] }),
-          put('op-3', 'key', null, { sources: ['s1'] }),
+          mark('op-2', 'summary', 's1', { sources: ['entry:m2'] }),
+          put('op-3', 'key', null, { sources: ['entry:s1'] }),
           put('op-4', 'other', 'stale'),
           put('op-5', 'gone', null),
-          remove('op-6', 'gone'),
-          remove('op-7', 'later'),
+          remove('op-6', 'register:gone'),
+          remove('op-7', 'entry:later'),
         ],
         decide,
       )
@@ -216,8 +216,8 @@ export function describeCommits(open: Open): void {
           append('op-8', ['later', 'm2'], { round: 'm1' }),
           put('op-4', 'other', null),
           put('op-9', 'gone', null),
-          remove('op-10', 'm2'),
-          mark('op-11', 'epoch', 'e1', { sources: ['gone', 'm1'] }),
+          remove('op-10', 'entry:m2'),
+          mark('op-11', 'epoch', 'e1', { sources: ['register:gone', 'entry:m1'] }),
         ],
         spying,
       )
@@ -231,9 +231,9 @@ export function describeCommits(open: Open): void {
       expect(withoutBody(rows.entries.get('m2'))).toEqual(withoutBody(log[1]))
       expect(withoutBody(rows.registers.get('key'))).toEqual(withoutBody(registers[0]))
       expect(rows.registers.get('gone')).toEqual(registers[1])
-      expect([...rows.deleted].sort()).toEqual(['gone', 'later'])
-      expect(rows.dependents.get('m2')).toEqual(['s1'])
-      expect(rows.dependents.get('s1')).toEqual(['key'])
+      expect([...rows.deleted].sort()).toEqual(['entry:later', 'register:gone'])
+      expect(rows.dependents.get('entry:m2')).toEqual(['entry:s1'])
+      expect(rows.dependents.get('entry:s1')).toEqual(['register:key'])
     })
 
     it('lets a conflict or a rejection stop nothing', async () => {
@@ -313,7 +313,7 @@ export function describeCommits(open: Open): void {
         [...ops, ...puts].map((_, index) => ({ ...accepted(index + 1), repeated: true })),
       )
       expect(await scope.head()).toMatchObject({ seq: 601, ordinal: 600, first: 'm0000' })
-      const deletes = ids.map((id) => remove(`delete-${id}`, id))
+      const deletes = ids.map((id) => remove(`delete-${id}`, `entry:${id}`))
       await scope.commit(deletes, decide)
       const bodies = (await readLog(scope)).filter(isEntry).map(({ body }) => body)
       expect(bodies.slice(0, 300).every((body) => body === null)).toBe(true)
@@ -330,7 +330,7 @@ export function describeCommits(open: Open): void {
       put('op-5', 'key', null),
       append('op-6', ['m1']),
       append('op-7', ['m3'], { round: 'nowhere' }),
-      remove('op-8', 'm2'),
+      remove('op-8', 'register:m2'),
       put('op-9', 'm2', null),
     ]
     const first = [
@@ -367,7 +367,7 @@ export function describeCommits(open: Open): void {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1']), put('op-2', 'key', null)], decide)
       const before = await readAll(scope)
-      const others = [append('op-1', ['m2', 'm3']), put('op-2', 'other', null), remove('op-1', 'm1')]
+      const others = [append('op-1', ['m2', 'm3']), put('op-2', 'other', null), remove('op-1', 'entry:m1')]
       expect(await scope.commit(others, decide)).toEqual([
         { ...accepted(1), repeated: true },
         { ...accepted(2), repeated: true },

@@ -110,9 +110,9 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
         for (const key of ['a', 'b']) expect(await scope.derive(derived(key, 300_000), seq)).toBe(true)
       }
       for (const ops of [
-        [remove('op-2', 'm1')],
-        [append('op-3', ['m3']), remove('op-4', 'nobody'), append('op-5', ['m4'])],
-        [put('op-6', 'key', null, { sources: ['m1'] })],
+        [remove('op-2', 'entry:m1')],
+        [append('op-3', ['m3']), remove('op-4', 'register:nobody'), append('op-5', ['m4'])],
+        [put('op-6', 'key', null, { sources: ['entry:m1'] })],
         [append('op-7', ['m5']), erase('op-8'), append('op-9', ['m6'])],
       ]) {
         await again()
@@ -124,7 +124,7 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
     it('from before a delete or an erase is refused after it, and leaves nothing', async () => {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1', 'm2'])], decide)
-      await scope.commit([remove('op-2', 'm1'), append('op-3', ['m3'])], decide)
+      await scope.commit([remove('op-2', 'entry:m1'), append('op-3', ['m3'])], decide)
       for (const seq of [0, 1]) expect(await scope.derive(derived('a', 300_000), seq)).toBe(false)
       expect(await scope.derived('')).toEqual([])
       expect(await scope.derive(derived('a', 4), 3)).toBe(true)
@@ -143,7 +143,7 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
       const [scope, other] = [store.open(SCOPE), store.open(SCOPE)]
       await scope.commit([append('op-1', ['m1'])], decide)
       await scope.head()
-      await other.commit([remove('op-2', 'm1')], decide)
+      await other.commit([remove('op-2', 'entry:m1')], decide)
       expect(await scope.derive(derived('a', 1), 1)).toBe(false)
       expect(await scope.derived('')).toEqual([])
     })
@@ -157,7 +157,7 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
       expect(await scope.derived('')).toEqual([])
       for (const [at, one] of scopes.entries()) await one.derive(derived('a', at + 1), 0)
       for (const one of scopes) await one.commit([append('op-1', ['m1'])], decide)
-      await other.commit([remove('op-2', 'm1')], decide)
+      await other.commit([remove('op-2', 'entry:m1')], decide)
       expect(await other.derived('')).toEqual([])
       expectSame(await scope.derived(''), [derived('a', 1)])
       await third.commit([erase('op-2')], decide)
@@ -170,7 +170,7 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
       if (!reopen) return skip('no reopen was given: this store does not claim to outlive its process')
       const store = await open()
       const scope = store.open(SCOPE)
-      await scope.commit([append('op-1', ['m1']), remove('op-2', 'm1'), append('op-3', ['m2'])], decide)
+      await scope.commit([append('op-1', ['m1']), remove('op-2', 'entry:m1'), append('op-3', ['m2'])], decide)
       await scope.derive(derived('a', 700_000), 3)
       const again = (await reopen(store)).open(SCOPE)
       expectSame(await again.derived(''), [derived('a', 700_000)])

@@ -23,7 +23,7 @@ export function describeForgetting(open: Open): void {
       await scope.commit([append('op-1', ['m1', 'm2', 'm3'], { derived: ['1', '2', '3'] })], decide)
       const before = await readLog(scope)
       await scope.commit([append('op-2', ['m4'])], decide)
-      expect(await scope.commit([remove('op-3', 'm2')], decide)).toEqual([accepted(3)])
+      expect(await scope.commit([remove('op-3', 'entry:m2')], decide)).toEqual([accepted(3)])
       const after = await readLog(scope)
       expect(after.slice(0, 3)).toEqual(before.map((row) => (row.id === 'm2' ? emptied(row) : row)))
       expect((await scope.entries({ from: 'm2', to: 'm3' })).rows).toEqual([after[1]])
@@ -32,7 +32,7 @@ export function describeForgetting(open: Open): void {
 
     it('holds for an entry that arrives later, whole or in part', async () => {
       const scope = await openScope(open)
-      await scope.commit([remove('op-1', 'm2'), remove('op-2', 's1')], decide)
+      await scope.commit([remove('op-1', 'entry:m2'), remove('op-2', 'entry:s1')], decide)
       const results = await scope.commit(
         [append('op-3', ['m1', 'm2', 'm3'], { derived: ['1', '2', '3'] }), mark('op-4', 'summary', 's1')],
         decide,
@@ -50,7 +50,7 @@ export function describeForgetting(open: Open): void {
     it('holds for an entry that arrives later into a log that has others', async () => {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1'])], decide)
-      await scope.commit([remove('op-2', 'm2')], decide)
+      await scope.commit([remove('op-2', 'entry:m2')], decide)
       await scope.commit([append('op-3', ['m2'])], decide)
       expect((await scope.entries()).rows.map(({ body }) => body)).toEqual([bodyOf('m1'), null])
     })
@@ -58,7 +58,11 @@ export function describeForgetting(open: Open): void {
     it('leaves a tombstone of a register, and refuses to write it again', async () => {
       const scope = await openScope(open)
       await scope.commit(
-        [put('op-1', 'key', null, { sources: ['m1'] }), remove('op-2', 'key'), remove('op-3', 'later')],
+        [
+          put('op-1', 'key', null, { sources: ['entry:m1'] }),
+          remove('op-2', 'register:key'),
+          remove('op-3', 'register:later'),
+        ],
         decide,
       )
       expect(await scope.register('key')).toEqual({ key: 'key', version: 'op-2', seq: 2, body: null })
@@ -72,13 +76,13 @@ export function describeForgetting(open: Open): void {
     it('reaches what names its target as a source, and what names that in turn', async () => {
       const scope = await openScope(open)
       await writeSources(scope)
-      await scope.commit([remove('op-9', 'm1')], decide)
+      await scope.commit([remove('op-9', 'entry:m1')], decide)
       await expectCascade(scope, 'op-9', 9)
     })
 
     it('reaches as far within one commit', async () => {
       const scope = await openScope(open)
-      await scope.commit([...sources, remove('op-9', 'm1')], decide)
+      await scope.commit([...sources, remove('op-9', 'entry:m1')], decide)
       await expectCascade(scope, 'op-9', 9)
     })
 
@@ -87,9 +91,9 @@ export function describeForgetting(open: Open): void {
       for (const removed of [0, 50, 98]) {
         const key = `from-${removed}`
         const sources = names(`${key}/m`, 99)
-        const derived = put(`op-${key}`, key, null, { sources })
+        const derived = put(`op-${key}`, key, null, { sources: sources.map((id) => `entry:${id}` as const) })
         await scope.commit([append(`said-${removed}`, sources), derived], decide)
-        await scope.commit([remove(`removed-${removed}`, sources[removed] ?? '')], decide)
+        await scope.commit([remove(`removed-${removed}`, `entry:${sources[removed]}`)], decide)
       }
       expect(await scope.registers('')).toEqual([])
     })
@@ -98,27 +102,29 @@ export function describeForgetting(open: Open): void {
       const scope = await openScope(open)
       const keys = names('fact/', 300)
       const links = keys.map((key, index) =>
-        put(`op-${key}`, key, null, { sources: [keys[index - 1] ?? 'm1'] }),
+        put(`op-${key}`, key, null, {
+          sources: [index === 0 ? 'entry:m1' : `register:${keys[index - 1]}`],
+        }),
       )
       const cycle = [
-        put('x', 'x', null, { sources: ['y', 'fact/0299'] }),
-        put('y', 'y', null, { sources: ['x', 'y'] }),
+        put('x', 'x', null, { sources: ['register:y', 'register:fact/0299'] }),
+        put('y', 'y', null, { sources: ['register:x', 'register:y'] }),
       ]
       await scope.commit([append('op-1', ['m1']), ...links, ...cycle], decide)
-      await scope.commit([remove('op-2', 'm1')], decide)
+      await scope.commit([remove('op-2', 'entry:m1')], decide)
       expect(await scope.registers('')).toEqual([])
     })
 
     it('holds for what arrives later and derives from its target', async () => {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1', 'm2'])], decide)
-      await scope.commit([remove('op-2', 'm1')], decide)
-      await scope.commit([mark('op-3', 'summary', 's1', { sources: ['m1', 'm2'] })], decide)
-      await scope.commit([put('op-4', 'fact/1', null, { sources: ['s1'] })], decide)
+      await scope.commit([remove('op-2', 'entry:m1')], decide)
+      await scope.commit([mark('op-3', 'summary', 's1', { sources: ['entry:m1', 'entry:m2'] })], decide)
+      await scope.commit([put('op-4', 'fact/1', null, { sources: ['entry:s1'] })], decide)
       await scope.commit(
         [
-          put('op-5', 'fact/2', null, { sources: ['fact/1'] }),
-          put('op-6', 'fact/3', null, { sources: ['m2'] }),
+          put('op-5', 'fact/2', null, { sources: ['register:fact/1'] }),
+          put('op-6', 'fact/3', null, { sources: ['entry:m2'] }),
         ],
         decide,
       )
@@ -130,10 +136,10 @@ export function describeForgetting(open: Open): void {
       const scope = await openScope(open)
       const ops = [
         append('op-1', ['m1', 'm2'], { derived: ['1', '2'] }),
-        remove('op-2', 'm1'),
-        mark('op-3', 'summary', 's1', { sources: ['m1'] }),
-        put('op-4', 'fact/1', null, { sources: ['s1'] }),
-        put('op-5', 'fact/2', null, { sources: ['fact/1'] }),
+        remove('op-2', 'entry:m1'),
+        mark('op-3', 'summary', 's1', { sources: ['entry:m1'] }),
+        put('op-4', 'fact/1', null, { sources: ['entry:s1'] }),
+        put('op-5', 'fact/2', null, { sources: ['register:fact/1'] }),
         put('op-6', 'fact/1', 'op-4'),
       ]
       const rejected = { status: 'rejected', reason: 'deleted' }
@@ -152,13 +158,13 @@ export function describeForgetting(open: Open): void {
     it('follows what a register names now, not what it named once', async () => {
       const scope = await openScope(open)
       await scope.commit(
-        [append('op-1', ['m1', 'm2']), put('op-2', 'key', null, { sources: ['m1'] })],
+        [append('op-1', ['m1', 'm2']), put('op-2', 'key', null, { sources: ['entry:m1'] })],
         decide,
       )
-      await scope.commit([put('op-3', 'key', 'op-2', { sources: ['m2'] })], decide)
-      await scope.commit([remove('op-4', 'm1')], decide)
+      await scope.commit([put('op-3', 'key', 'op-2', { sources: ['entry:m2'] })], decide)
+      await scope.commit([remove('op-4', 'entry:m1')], decide)
       expect((await scope.register('key'))?.body).toBe(bodyOf('op-3'))
-      await scope.commit([remove('op-5', 'm2')], decide)
+      await scope.commit([remove('op-5', 'entry:m2')], decide)
       expect((await scope.register('key'))?.body).toBeNull()
     })
 
@@ -166,11 +172,14 @@ export function describeForgetting(open: Open): void {
       const chain = [
         append('op-1', ['m1', 'm2']),
         put('op-2', 'a', null),
-        put('op-3', 'b', null, { sources: ['a'] }),
+        put('op-3', 'b', null, { sources: ['register:a'] }),
       ]
-      const gains = [put('op-4', 'a', 'op-2', { sources: ['m1'] }), remove('op-5', 'm1')]
-      const loses = [put('op-6', 'c', null, { sources: ['m2'] }), put('op-7', 'd', null, { sources: ['c'] })]
-      const lost = [put('op-8', 'c', 'op-6'), remove('op-9', 'm2')]
+      const gains = [put('op-4', 'a', 'op-2', { sources: ['entry:m1'] }), remove('op-5', 'entry:m1')]
+      const loses = [
+        put('op-6', 'c', null, { sources: ['entry:m2'] }),
+        put('op-7', 'd', null, { sources: ['register:c'] }),
+      ]
+      const lost = [put('op-8', 'c', 'op-6'), remove('op-9', 'entry:m2')]
       const scope = await openScope(open)
       await scope.commit([...chain, ...loses], decide)
       await scope.commit([...gains, ...lost], decide)
@@ -184,10 +193,9 @@ export function describeForgetting(open: Open): void {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1']), put('op-2', 'key', null)], decide)
       const before = await readLog(scope)
-      expect(await scope.commit([remove('op-3', 'nobody'), remove('op-4', 'nobody')], decide)).toEqual([
-        accepted(3),
-        accepted(4),
-      ])
+      expect(
+        await scope.commit([remove('op-3', 'register:nobody'), remove('op-4', 'register:nobody')], decide),
+      ).toEqual([accepted(3), accepted(4)])
       expect((await readLog(scope)).slice(0, 2)).toEqual(before)
       expect((await scope.register('key'))?.body).toBe(bodyOf('op-2'))
     })
@@ -197,7 +205,7 @@ export function describeForgetting(open: Open): void {
     it('empties the scope but for its own row, and counts on', async () => {
       const scope = await openScope(open)
       await writeSources(scope)
-      await scope.commit([remove('op-9', 'm9')], decide)
+      await scope.commit([remove('op-9', 'entry:m9')], decide)
       expect(await scope.commit([erase('op-10')], decide)).toEqual([accepted(10)])
       const row = { seq: 10, place: 0, kind: 'erase', id: 'op-10', opId: 'op-10', ordinal: 0, body: null }
       expect(await readAll(scope)).toEqual({
@@ -216,7 +224,7 @@ export function describeForgetting(open: Open): void {
         append('op-1', ['m1']),
         mark('op-2', 'epoch', 'e1'),
         put('op-3', 'key', null),
-        remove('op-4', 'm9'),
+        remove('op-4', 'entry:m9'),
         put('op-5', 'key', 'stale'),
       ]
       const again = [
@@ -249,12 +257,12 @@ export function describeForgetting(open: Open): void {
     it('forgets what was derived from what', async () => {
       const scope = await openScope(open)
       const before = [
-        put('op-1', 'fact/1', null, { sources: ['m1'] }),
-        mark('op-2', 'summary', 's1', { sources: ['m1'] }),
+        put('op-1', 'fact/1', null, { sources: ['entry:m1'] }),
+        mark('op-2', 'summary', 's1', { sources: ['entry:m1'] }),
       ]
       const after = [
         erase('erase'),
-        remove('op-3', 'm1'),
+        remove('op-3', 'entry:m1'),
         put('op-4', 'fact/1', null),
         mark('op-5', 'summary', 's1'),
       ]
@@ -267,7 +275,7 @@ export function describeForgetting(open: Open): void {
     it('keeps a delete that follows it', async () => {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1'])], decide)
-      await scope.commit([erase('op-2'), remove('op-3', 'm1'), remove('op-4', 'key')], decide)
+      await scope.commit([erase('op-2'), remove('op-3', 'entry:m1'), remove('op-4', 'register:key')], decide)
       await scope.commit([append('op-5', ['m1'])], decide)
       expect((await scope.entries()).rows.map(({ body }) => body)).toEqual([null])
       const rejected = { status: 'rejected', reason: 'deleted' }
@@ -297,12 +305,12 @@ export function describeForgetting(open: Open): void {
 
 const sources = [
   append('op-1', ['m1', 'm2']),
-  mark('op-2', 'summary', 's1', { sources: ['m1'] }),
-  mark('op-3', 'epoch', 'e1', { sources: ['s1'] }),
-  put('op-4', 'fact/1', null, { sources: ['m2', 's1'] }),
-  put('op-5', 'fact/2', null, { sources: ['fact/1'] }),
-  put('op-6', 'fact/3', null, { sources: ['m2'] }),
-  mark('op-7', 'summary', 's2', { base: 's1', sources: ['m2'] }),
+  mark('op-2', 'summary', 's1', { sources: ['entry:m1'] }),
+  mark('op-3', 'epoch', 'e1', { sources: ['entry:s1'] }),
+  put('op-4', 'fact/1', null, { sources: ['entry:m2', 'entry:s1'] }),
+  put('op-5', 'fact/2', null, { sources: ['register:fact/1'] }),
+  put('op-6', 'fact/3', null, { sources: ['entry:m2'] }),
+  mark('op-7', 'summary', 's2', { base: 's1', sources: ['entry:m2'] }),
   put('op-8', 'fact/m1', null),
 ]
 

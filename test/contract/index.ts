@@ -4,10 +4,12 @@ import { checkOptions } from '../../src/ports/options.ts'
 import { type DescribeStoreOptions, describeAbilities } from './abilities.ts'
 import { describeAttachments } from './attachments.ts'
 import { describeCommits } from './commits.ts'
+import { describeContexts } from './contexts.ts'
 import { describeDerived } from './derived.ts'
 import { describeForgetting } from './forgetting.ts'
 import { describeIndexes } from './indexes.ts'
 import { describeIsolation } from './isolation.ts'
+import { describeNames } from './names.ts'
 import { describeReads } from './reads.ts'
 import { describeRegisters } from './registers.ts'
 import type { Open } from './samples.ts'
@@ -35,6 +37,8 @@ export function describeStore(name: string, open: Open, options: DescribeStoreOp
     describeRegisters(open)
     describeIndexes(open, options)
     describeForgetting(open)
+    describeNames(open)
+    describeContexts(open, options)
     describeIsolation(open)
     describeScopes(open, options)
     describeAttachments(open, options)

@@ -72,14 +72,14 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
         { group: 'sum' },
       ]
       await scope.commit(
-        [put('op-1', 'b', null, { index, sources: ['m1'] }), place('op-2', 'a', '1')],
+        [put('op-1', 'b', null, { index, sources: ['entry:m1'] }), place('op-2', 'a', '1')],
         decide,
       )
       const row = {
         key: 'b',
         version: 'op-1',
         seq: 1,
-        sources: ['m1'],
+        sources: ['entry:m1'],
         index,
         body: bodyOf('op-1'),
       }
@@ -189,7 +189,7 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
       const scope = await openScope(open)
       const index = [{ group: 'group', order: '1', weight: 5 }]
       const elsewhere = [{ group: 'group', order: '0', weight: 7 }]
-      await scope.commit([put('op-1', 'x', null, { index }), remove('op-2', 'gone')], decide)
+      await scope.commit([put('op-1', 'x', null, { index }), remove('op-2', 'register:gone')], decide)
       const again = [
         put('op-3', 'x', null, { index: elsewhere }),
         put('op-4', 'gone', null, { index: elsewhere }),
@@ -211,7 +211,7 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
         { group: 'other', weight: 2 },
       ]
       for (const key of ['x', 'y']) await scope.commit([put(`op-${key}`, key, null, { index })], decide)
-      await scope.commit([remove('op-3', 'x')], decide)
+      await scope.commit([remove('op-3', 'register:x')], decide)
       expect(await keysIn(scope)).toEqual(['y'])
       expect(await scope.sums(['group', 'other'])).toEqual(
         new Map([
@@ -219,7 +219,7 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
           ['other', { count: 1, weight: 2 }],
         ]),
       )
-      await scope.commit([remove('op-4', 'y')], decide)
+      await scope.commit([remove('op-4', 'register:y')], decide)
       expect([...(await keysIn(scope)), ...(await scope.sums(['group', 'other']))]).toEqual([])
     })
 
@@ -227,17 +227,17 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
       const index = [{ group: 'group', order: '1', weight: 1 }]
       const ops = [
         append('op-1', ['m1', 'm2']),
-        mark('op-2', 'summary', 's1', { sources: ['m1'] }),
-        put('op-3', 'x', null, { index, sources: ['s1'] }),
-        put('op-4', 'y', null, { index, sources: ['x', 'm2'] }),
-        put('op-5', 'z', null, { index, sources: ['m2'] }),
+        mark('op-2', 'summary', 's1', { sources: ['entry:m1'] }),
+        put('op-3', 'x', null, { index, sources: ['entry:s1'] }),
+        put('op-4', 'y', null, { index, sources: ['register:x', 'entry:m2'] }),
+        put('op-5', 'z', null, { index, sources: ['entry:m2'] }),
       ]
       const together = await openScope(open)
-      await together.commit([...ops, remove('op-6', 'm1')], decide)
+      await together.commit([...ops, remove('op-6', 'entry:m1')], decide)
       const apart = await openScope(open)
       await apart.commit(ops, decide)
       expect(await keysIn(apart)).toEqual(['x', 'y', 'z'])
-      await apart.commit([remove('op-6', 'm1')], decide)
+      await apart.commit([remove('op-6', 'entry:m1')], decide)
       for (const scope of [together, apart]) {
         expect(await keysIn(scope)).toEqual(['z'])
         expect(await sumOf(scope)).toEqual({ count: 1, weight: 1 })
@@ -247,10 +247,10 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
     it('never lists what arrives deleted, and no longer what is written over with that', async () => {
       const scope = await openScope(open)
       const index = [{ group: 'group', order: '1', weight: 1 }]
-      await scope.commit([put('op-1', 'x', null, { index }), remove('op-2', 'm1')], decide)
-      await scope.commit([put('op-3', 'y', null, { index, sources: ['m1'] })], decide)
+      await scope.commit([put('op-1', 'x', null, { index }), remove('op-2', 'entry:m1')], decide)
+      await scope.commit([put('op-3', 'y', null, { index, sources: ['entry:m1'] })], decide)
       expect(await keysIn(scope)).toEqual(['x'])
-      await scope.commit([put('op-4', 'x', 'op-1', { index, sources: ['m1'] })], decide)
+      await scope.commit([put('op-4', 'x', 'op-1', { index, sources: ['entry:m1'] })], decide)
       expect([...(await keysIn(scope)), ...(await scope.sums(['group']))]).toEqual([])
     })
 
@@ -337,7 +337,7 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
       const scope = (await reopen(store)).open(SCOPE)
       expect(await keysIn(scope)).toEqual(['x', 'y'])
       expect(await sumOf(scope)).toEqual({ count: 2, weight: 8 })
-      await scope.commit([remove('op-3', 'x')], decide)
+      await scope.commit([remove('op-3', 'register:x')], decide)
       expect(await keysIn(scope)).toEqual(['y'])
       expect(await sumOf(scope)).toEqual({ count: 1, weight: 4 })
     })
@@ -361,7 +361,7 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
       await scope.commit([put('op-2', 'x', 'op-1', { index: weighs(2 ** 40) })], decide)
       await scope.commit([put('op-3', 'y', null, { index: weighs(-(2 ** 40)) })], decide)
       expect(await sumOf(scope)).toEqual({ count: 2, weight: 0 })
-      await scope.commit([remove('op-4', 'x'), remove('op-5', 'y')], decide)
+      await scope.commit([remove('op-4', 'register:x'), remove('op-5', 'register:y')], decide)
       expect(await sumOf(scope)).toBeUndefined()
     })
 
@@ -399,7 +399,7 @@ export function describeIndexes(open: Open, { reopen }: DescribeStoreOptions): v
               if (deletes) {
                 live.delete(key)
                 gone.add(key)
-                return remove(opId, key)
+                return remove(opId, `register:${key}`)
               }
               const base = live.get(key)?.version ?? null
               if (!gone.has(key)) live.set(key, { version: opId, index: index ?? [] })

@@ -171,7 +171,7 @@ export function describeReads(open: Open, { kept }: DescribeStoreOptions): void 
       )
       await scope.commit([mark('op-7', 'epoch', 'e3', { base: 'e1' })], decide)
       await scope.commit([mark('op-8', 'epoch', 'e4', { base: 'e1' })], decide)
-      await scope.commit([append('op-9', ['m3']), remove('op-10', 'm1')], decide)
+      await scope.commit([append('op-9', ['m3']), remove('op-10', 'entry:m1')], decide)
       expect(await scope.head()).toEqual({
         seq: 10,
         ordinal: 3,
@@ -222,8 +222,8 @@ export function describeReads(open: Open, { kept }: DescribeStoreOptions): void 
           append('late-1', ['late-m1']),
           mark('late-2', 'epoch', 'late-e', { base: 'e2' }),
           mark('late-3', 'epoch', 'late-f', { lane: 'late' }),
-          remove('late-4', 'm1'),
-          remove('late-5', 'key'),
+          remove('late-4', 'entry:m1'),
+          remove('late-5', 'register:key'),
         ],
         decide,
       )
@@ -240,7 +240,7 @@ async function writeMixed(scope: ScopeStore): Promise<void> {
   await scope.commit([put('op-3', 'key', null), append('op-4', ['m3'], { round: 'm1' })], decide)
   await scope.commit([mark('op-5', 'rewind', 'r1'), mark('op-6', 'summary', 's1')], decide)
   await scope.commit(
-    [append('op-7', ['m4', 'm5', 'm6']), remove('op-8', 'm5'), remove('op-9', 'gone')],
+    [append('op-7', ['m4', 'm5', 'm6']), remove('op-8', 'entry:m5'), remove('op-9', 'entry:gone')],
     decide,
   )
   await scope.commit([mark('op-10', 'epoch', 'e2', { base: 'e1' }), mark('op-11', 'epoch', 'e3')], decide)

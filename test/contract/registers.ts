@@ -8,12 +8,12 @@ export function describeRegisters(open: Open): void {
     it('holds the body of the last put that was accepted, whose opId is its version', async () => {
       const scope = await openScope(open)
       expect(await scope.register('key')).toBeUndefined()
-      await scope.commit([put('op-1', 'key', null, { sources: ['m1', 'm2'] })], decide)
+      await scope.commit([put('op-1', 'key', null, { sources: ['entry:m1', 'entry:m2'] })], decide)
       expect(await scope.register('key')).toEqual({
         key: 'key',
         version: 'op-1',
         seq: 1,
-        sources: ['m1', 'm2'],
+        sources: ['entry:m1', 'entry:m2'],
         body: bodyOf('op-1'),
       })
       const results = await scope.commit(
@@ -122,7 +122,7 @@ export function describeRegisters(open: Open): void {
       await scope.commit(
         [
           ...all.map((key) => put(`op-${key}`, key, null)),
-          ...all.slice(5, 10).map((key) => remove(`delete-${key}`, key)),
+          ...all.slice(5, 10).map((key) => remove(`delete-${key}`, `register:${key}`)),
         ],
         decide,
       )

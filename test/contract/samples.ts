@@ -1,4 +1,13 @@
-import type { Envelope, IndexEntry, Mark, OpResult, Scope, SealedOp } from '../../src/ports/op.ts'
+import type {
+  Envelope,
+  HandedOut,
+  IndexEntry,
+  MarkKind,
+  Name,
+  OpResult,
+  Scope,
+  SealedOp,
+} from '../../src/ports/op.ts'
 import type { LogRow, Reads, ScopeStore, Store } from '../../src/ports/store.ts'
 
 export type Open = () => Store | Promise<Store>
@@ -15,21 +24,23 @@ interface AppendOptions {
   readonly round?: string
   readonly bodies?: readonly string[]
   readonly derived?: readonly (string | undefined)[]
+  readonly contexts?: readonly HandedOut[]
 }
 
 /** Messages of one round; without `round`, of the one that the first of them opens. */
 export function append(opId: string, ids: readonly string[], options: AppendOptions = {}): SealedOp {
-  const { round = ids[0] ?? '', bodies = ids.map(bodyOf), derived } = options
-  return { envelope: { opId, kind: 'append', round, ids }, bodies, ...(derived && { derived }) }
+  const { round = ids[0] ?? '', bodies = ids.map(bodyOf), derived, contexts } = options
+  const envelope: Envelope = { opId, kind: 'append', round, ids, ...(contexts && { contexts }) }
+  return { envelope, bodies, ...(derived && { derived }) }
 }
 
 interface MarkOptions {
   readonly base?: string | null
   readonly lane?: string
-  readonly sources?: readonly string[]
+  readonly sources?: readonly Name[]
 }
 
-export function mark(opId: string, type: Mark['type'], id: string, options: MarkOptions = {}): SealedOp {
+export function mark(opId: string, type: MarkKind, id: string, options: MarkOptions = {}): SealedOp {
   const { base = null, lane = 'lane', sources } = options
   const envelope: Envelope = {
     opId,
@@ -45,7 +56,7 @@ export function mark(opId: string, type: Mark['type'], id: string, options: Mark
 
 interface PutOptions {
   readonly body?: string
-  readonly sources?: readonly string[]
+  readonly sources?: readonly Name[]
   readonly index?: readonly IndexEntry[]
 }
 
@@ -65,7 +76,7 @@ export function put(opId: string, key: string, base: string | null, options: Put
   }
 }
 
-export function remove(opId: string, target: string): SealedOp {
+export function remove(opId: string, target: Name): SealedOp {
   return { envelope: { opId, kind: 'delete', ids: [], target }, bodies: [] }
 }
 

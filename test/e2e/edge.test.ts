@@ -148,3 +148,47 @@ describe('a client of the Model Context Protocol against wrangler dev', () => {
     await client.close()
   })
 })
+
+describe('what a caller is refused', () => {
+  it('is nothing that the runtime logs as uncaught', async () => {
+    const call = async (token: string, method: string, path: string, body?: unknown): Promise<number> => {
+      const response = await fetch(edge.url + path, {
+        method,
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      await response.text()
+      return response.status
+    }
+    const token = await tokenOf(somebody())
+    const message = (id: string, content: string) => ({ messages: [{ id, role: 'user', content }] })
+    const at = '/v1/sessions/trip'
+    await call(token, 'POST', '/v1/sessions', { session_id: 'trip' })
+    await call(token, 'POST', `${at}/messages`, message('m1', 'Hi.'))
+    for (const [method, path, body, status] of [
+      ['GET', '/v1/sessions/nowhere', undefined, 404],
+      ['POST', '/v1/sessions/nowhere/chat', { message: 'Hi.' }, 404],
+      ['GET', '/v1/me/skills/nothing', undefined, 404],
+      ['GET', `${at}/chat/nothing`, undefined, 204],
+      ['DELETE', `${at}/messages/nothing`, undefined, 404],
+      ['PATCH', `${at}/facts/nothing`, { pinned: true }, 404],
+      ['POST', `${at}/messages`, message('', 'No id.'), 400],
+      ['POST', `${at}/messages`, { messages: [{ role: 'nobody', content: '' }] }, 400],
+      ['POST', `${at}/context`, { tail: 'x'.repeat(200_000) }, 422],
+      ['POST', `${at}/chat`, { message: 1 }, 400],
+      ['POST', `${at}/openai/chat/completions`, { model: 'x', messages: [] }, 400],
+      ['POST', `${at}/rewind`, { to: 'nothing' }, 400],
+      ['POST', '/v1/me/recall', { query: 'x', sessions: ['nowhere'] }, 404],
+      ['POST', '/v1/me/import', { type: 'x' }, 400],
+      ['POST', '/v1/me/claim', { token: 'x' }, 400],
+    ] as const)
+      expect([path, await call(token, method, path, body)]).toEqual([path, status])
+    const socket = new WebSocket(`${edge.url.replace('http', 'ws')}/v1/sessions/nowhere/live`, [
+      'plimsoll.v1',
+      `bearer.${token}`,
+    ])
+    await new Promise((resolve) => socket.addEventListener('error', resolve))
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(edge.said.split('\n').filter((line) => /uncaught/i.test(line))).toEqual([])
+  })
+})

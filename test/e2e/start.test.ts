@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -81,6 +82,21 @@ it('lets in the user and guests, answers by the demo, builds nothing, and leaves
     body: '{"message":"Hi."}',
   })
   expect(await chat.text()).toContain('demo')
+  // A page whose name points here may send any header.
+  const MF = { 'MF-Original-URL': `${url}/v1/sessions`, 'X-Forwarded-Proto': 'http' }
+  for (const [host, headers, status] of [
+    [`127.0.0.1:${port}`, {}, 200],
+    [`localhost:${port}`, MF, 200],
+    [`evil.example:${port}`, {}, 421],
+    [`evil.example:${port}`, MF, 421],
+  ] as const)
+    expect([host, await statusOf(port, { ...headers, host })]).toEqual([host, status])
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/sessions/trip/live`)
+  const hint = once(socket as unknown as EventTarget & NodeJS.EventEmitter, 'message')
+  await once(socket as unknown as EventTarget & NodeJS.EventEmitter, 'open')
+  socket.send('ping')
+  expect(((await hint) as unknown as [{ data: unknown }])[0].data).toBe('pong')
+  socket.close()
   const guest = await fetch(`${url}/v1/guests`, { method: 'POST' })
   expect(guest.status).toBe(201)
   const { token } = (await guest.json()) as { token: string }
@@ -142,6 +158,14 @@ it('serves its page all the while another one is built, what was open before too
     [' 200 true', `${script} 200 true`, 'docs 200 true', 'sw.js 200 true'].sort(),
   )
 }, 90_000)
+
+/** Of `/v1/sessions`, with any `Host`, which `fetch` sets by itself. */
+async function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {
+  const asked = get({ host: '127.0.0.1', port, path: '/v1/sessions', headers })
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  answer.resume()
+  return answer.statusCode
+}
 
 function processesOf(group: number): readonly { readonly pid: number; readonly command: string }[] {
   return (

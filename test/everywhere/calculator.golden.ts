@@ -7,7 +7,7 @@ export const golden = {
    * SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first,
    * with a line break between.
    */
-  sha256: '87e3c39a20424c94e1d232a25629f1d5d1039f9da705d5ddb47cbbb0e6bd7acb',
+  sha256: '2f9d47c5c6675e362f83b1438ae010de57c178e2d12524b38dafb1e87d5b44ae',
   /** The last request of the bounded run. */
   request: {
     tools: [
@@ -46,7 +46,7 @@ export const golden = {
         content: null,
         tool_calls: [
           {
-            id: 'call_c712f31d3eca78_0',
+            id: 'call_8a0f517a08ae12_0',
             type: 'function',
             function: {
               name: 'add',
@@ -57,7 +57,7 @@ export const golden = {
       },
       {
         role: 'tool',
-        tool_call_id: 'call_c712f31d3eca78_0',
+        tool_call_id: 'call_8a0f517a08ae12_0',
         content: '300',
       },
       {
@@ -65,7 +65,7 @@ export const golden = {
         content: null,
         tool_calls: [
           {
-            id: 'call_2d7673bb4481b0_0',
+            id: 'call_8c6da9d9438fcc_0',
             type: 'function',
             function: {
               name: 'add',
@@ -76,7 +76,7 @@ export const golden = {
       },
       {
         role: 'tool',
-        tool_call_id: 'call_2d7673bb4481b0_0',
+        tool_call_id: 'call_8c6da9d9438fcc_0',
         content: '3000',
       },
     ],

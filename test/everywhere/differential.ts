@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
-import type { SealedOp } from '../../src/ports/op.ts'
+import type { Name, SealedOp } from '../../src/ports/op.ts'
 import type { EntriesQuery, IndexQuery, ScopeStore, Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { append, erase, mark, put, remove, SCOPE, TEXTS } from '../contract/samples.ts'
@@ -14,9 +14,16 @@ const GROUPS = ['', 'a', 'a/b', 'a\u0000', '\uff5e', '\u{1f44d}']
 const PREFIXES = ['', 'a', 'b', '\ud83d']
 
 const name = fc.constantFrom(...NAMES)
-const opId = fc.oneof({ weight: 4, arbitrary: fc.uuid() }, { weight: 1, arbitrary: name })
+const opId = fc.oneof(
+  { weight: 4, arbitrary: fc.uuid() },
+  { weight: 1, arbitrary: name },
+  { weight: 2, arbitrary: name.map((id) => `entry:${id}`) },
+)
+const target = fc
+  .tuple(fc.constantFrom('entry' as const, 'register' as const, 'attachment' as const), name)
+  .map(([space, id]): Name => `${space}:${id}`)
 const base = fc.option(name, { nil: null })
-const sources = fc.option(fc.array(name, { maxLength: 3 }), { nil: undefined })
+const sources = fc.option(fc.array(target, { maxLength: 3 }), { nil: undefined })
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom(...Object.values(TEXTS).filter(({ length }) => length < 1_000)),
@@ -29,21 +36,27 @@ const appends = fc
     round: fc.option(name, { nil: undefined }),
     text,
     derived: fc.option(text, { nil: undefined }),
+    contexts: fc.option(fc.array(fc.record({ hash: fc.uuid(), seq: fc.nat(20) }), { maxLength: 2 }), {
+      nil: undefined,
+    }),
+    isWhole: fc.boolean(),
   })
-  .map(({ opId, ids, round, text, derived }) =>
-    append(opId, ids, {
+  .map(({ opId, ids: all, round, text, derived, contexts, isWhole }) => {
+    const ids = isWhole ? all.slice(0, 1) : all
+    return append(isWhole ? `entry:${ids[0]}` : opId, ids, {
       ...(round !== undefined && { round }),
       bodies: ids.map((id) => text + id),
       derived: ids.map(() => derived),
-    }),
-  )
+      ...(contexts && { contexts }),
+    })
+  })
 const marks = fc
   .record({
     opId,
     id: name,
     base,
     sources,
-    type: fc.constantFrom('epoch' as const, 'summary' as const, 'rewind' as const),
+    type: fc.constantFrom('epoch', 'summary', 'rewind', 'lease'),
     lane: fc.constantFrom(...LANES),
   })
   .map(({ opId, id, type, sources, ...rest }) =>
@@ -64,7 +77,7 @@ const puts = fc
   .map(({ opId, key, base, sources, index, body }) =>
     put(opId, key, base, { body, ...(sources && { sources }), ...(index && { index }) }),
   )
-const removes = fc.record({ opId, target: name }).map(({ opId, target }) => remove(opId, target))
+const removes = fc.record({ opId, target }).map(({ opId, target }) => remove(opId, target))
 const erases = opId.map(erase)
 
 const op: fc.Arbitrary<SealedOp> = fc.oneof(

@@ -118,7 +118,7 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
     const id = `i${next() % 16}`
     const message = { role: 'user', content: 'Imported.', createdAt: 0, trust: 'user' }
     const lines = [
-      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log'] },
+      { type: 'export', format: 'plimsoll', v: 2, of: 'user', parts: ['log'] },
       { type: 'user' },
       { type: 'session', sessionId: `imported-${id}`, title: 'Imported', createdAt: 0 },
       { type: 'message', seq: 1, opId: id, round: id, id, message },

@@ -435,11 +435,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       })
       expect(await codeOf(call)).toBe('ERR_INVALID_ARGUMENT')
       expect(await scope.head()).toMatchObject({ seq: 0 })
-      for (const op of [
-        put('op-2', 'encryption/keys', null),
-        mark('op-3', 'rewind', 'encryption/keys'),
-        remove('op-4', 'encryption/keys'),
-      ])
+      for (const op of [put('op-2', 'encryption/keys', null), remove('op-4', 'register:encryption/keys')])
         expect(await codeOf(scope.commit([op], decide))).toBe('ERR_INVALID_ARGUMENT')
     })
 
@@ -604,7 +600,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
 
     it('takes a scope of nothing but deletes for an empty one, however many they are', async () => {
       const store = open()
-      const removes = Array.from({ length: 600 }, (_, at) => remove(`op-${at}`, `gone-${at}`))
+      const removes = Array.from({ length: 600 }, (_, at) => remove(`op-${at}`, `entry:gone-${at}`))
       for (let at = 0; at < removes.length; at += 100)
         await store.open(SCOPE).commit(removes.slice(at, at + 100), decide)
       await encrypt(store)
@@ -701,7 +697,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const encrypted = encrypt(slow)
       const [one, other] = [encrypted.open(SCOPE), encrypted.open(SCOPE)]
       await one.commit([append('op-4', ['m3'])], decide)
-      await store.open(SCOPE).commit([remove('op-5', 'nothing')], decide)
+      await store.open(SCOPE).commit([remove('op-5', 'register:nothing')], decide)
       gate = new Promise((done) => {
         go = done
       })

@@ -61,7 +61,9 @@ export function describeSessionRecall(
       await reopened(found)
 
       const [best = ''] = found.join(' ').split(' ')
-      await store.open(SCOPE).commit([sealOp({ kind: 'delete', opId: 'delete', target: best })], decide)
+      await store
+        .open(SCOPE)
+        .commit([sealOp({ kind: 'delete', opId: 'delete', target: `entry:${best}` })], decide)
       const left = await rankings(session, asked)
       expect(left.join(' ').split(' ')).not.toContain(best)
       await reopened(left)

@@ -1,6 +1,4 @@
-/**
- * What an app does with a client that was generated: compiled by TypeScript 5.9, run by `run.ts`.
- */
+/** What an app does with a generated client: compiled by TypeScript 5.9, and run by `run.ts`. */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import createClient from 'openapi-fetch'
 import type { components, paths } from './dist/api.d.ts'

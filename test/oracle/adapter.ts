@@ -44,4 +44,6 @@ export interface Adapter {
   begin(world: World): Run
   /** Contract: the register of a head, in the spelling that builds are compared in. */
   head(row: JsonObject): JsonObject
+  /** Contract: a row, or a line of an export, in that spelling. Default: it is. */
+  row?(row: JsonObject): JsonObject
 }

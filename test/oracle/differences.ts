@@ -124,6 +124,12 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
+    changelog: '`contextAt` attests what was handed out',
+    holds: ({ command, path, is }) =>
+      command.kind === 'contextAt' &&
+      (['verified', 'reason'].includes(String(path[2])) || at(is, ['outcome', 'ok', 'verified']) === true),
+  },
+  {
     changelog: 'what of a feature’s tail had no room',
     holds: ({ path, was, is }) => {
       const list = path.slice(0, path.lastIndexOf('receipt') + 1)

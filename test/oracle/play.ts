@@ -58,7 +58,7 @@ class Player implements World {
   readonly #stores: readonly StoreLike[]
   readonly #wrapped: readonly StoreLike[]
   readonly #run: Run
-  readonly #headOf: Adapter['head']
+  readonly #spelling: Adapter
   /** The scope and store of each tab. */
   readonly #tabs = new Map<string, { readonly scope: ScopeJson; readonly store: number }>()
   #events: JsonObject[] = []
@@ -73,7 +73,7 @@ class Player implements World {
     this.#stores = [side.open(), side.open()]
     this.#wrapped = this.#stores.map((one) => this.#faults.wrap(one))
     this.#run = side.adapter.begin(this)
-    this.#headOf = side.adapter.head
+    this.#spelling = side.adapter
   }
 
   store(number: number): StoreLike {
@@ -124,10 +124,18 @@ class Player implements World {
       if (value === HANGS) return { error: { code: 'HANGS' } }
       if ('as' in command && command.as !== undefined)
         this.#named.set(command.as, isObject(value) && 'id' in value ? value.id : value)
-      return { ok: plain(value) }
+      return { ok: plain(this.#spelled(command, value)) }
     } catch (error) {
       return { error: errorOf(error) }
     }
+  }
+
+  /** The lines of an export in the spelling that builds are compared in. */
+  #spelled(command: TabCommand, value: unknown): unknown {
+    const { row } = this.#spelling
+    if (command.kind !== 'export' || command.format === 'markdown' || !row || !Array.isArray(value))
+      return value
+    return value.map((line) => JSON.stringify(row(JSON.parse(line))))
   }
 
   async #around(command: WorldCommand): Promise<Json> {
@@ -154,7 +162,7 @@ class Player implements World {
         this.model.script(command.answers)
         return null
       case 'rows':
-        return Promise.all(this.#stores.map(async (store) => (await rowsOf(store, this.#headOf)) as Json))
+        return Promise.all(this.#stores.map(async (store) => (await rowsOf(store, this.#spelling)) as Json))
     }
   }
 

@@ -2,23 +2,28 @@
  * All that a store holds, as JSON: scopes in the order of their names, rows in the log's order,
  * registers in the order of their writing.
  */
+import type { Adapter } from './adapter.ts'
 import { type Json, type JsonObject, plain } from './json.ts'
 import type { LogRowLike, RegisterLike, ScopeJson, ScopeStoreLike, StoreLike } from './store.ts'
 
-type HeadOf = (row: JsonObject) => JsonObject
+type Spelling = Pick<Adapter, 'head' | 'row'>
 
-/** @param headOf spells the register of a head */
-export async function rowsOf(store: StoreLike, headOf: HeadOf): Promise<readonly JsonObject[]> {
+/** @param spelling in which builds are compared */
+export async function rowsOf(store: StoreLike, spelling: Spelling): Promise<readonly JsonObject[]> {
   const scopes: ScopeJson[] = []
   for (let page = await store.scopes(); page.length > 0; page = await store.scopes(scopes.at(-1)))
     scopes.push(...page)
   const found: JsonObject[] = []
-  for (const scope of scopes) found.push(await scopeOf(store.open(scope), scope, headOf))
+  for (const scope of scopes) found.push(await scopeOf(store.open(scope), scope, spelling))
   // Stores have orders of their own.
   return found.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
 }
 
-async function scopeOf(store: ScopeStoreLike, scope: ScopeJson, headOf: HeadOf): Promise<JsonObject> {
+async function scopeOf(
+  store: ScopeStoreLike,
+  scope: ScopeJson,
+  { head: headOf, row: rowOf = (row) => row }: Spelling,
+): Promise<JsonObject> {
   const log = await logOf(store)
   const registers = await registersOf(store)
   const groups = [...new Set(registers.flatMap(({ index = [] }) => index.map(({ group }) => group)))].sort()
@@ -35,8 +40,11 @@ async function scopeOf(store: ScopeStoreLike, scope: ScopeJson, headOf: HeadOf):
     head: plain(head),
     // Some stores have them in the order of their lanes.
     marks: plain([...marks.values()].sort((one, other) => one.seq - other.seq)),
-    log: log.map(opened),
-    registers: registers.map((row) => (row.key.startsWith('head/') ? headOf(opened(row)) : opened(row))),
+    log: log.map((row) => rowOf(opened(row))),
+    registers: registers.map((row) => {
+      const spelled = rowOf(opened(row))
+      return row.key.startsWith('head/') ? headOf(spelled) : spelled
+    }),
     lists,
     derived: await derivedOf(store),
   }
@@ -84,7 +92,7 @@ async function derivedOf(store: ScopeStoreLike): Promise<readonly Json[]> {
   const rows: Json[] = []
   for (let after: string | undefined; ; ) {
     const page = await store.derived('', after)
-    rows.push(...page.map(({ key, bytes }) => ({ key, length: bytes.length, sum: sumOf(bytes) })))
+    rows.push(...page.map(({ key, bytes }) => ({ key, length: bytes.length, sum: sumOf(unnamed(bytes)) })))
     after = page.at(-1)?.key
     if (after === undefined) return rows
   }
@@ -98,6 +106,12 @@ function opened(row: object): JsonObject {
     body: body === null ? null : (JSON.parse(body) as Json),
     ...(derived !== undefined && { derived: JSON.parse(derived) as Json }),
   }
+}
+
+/** Without the ids that a build makes itself: another build may make others. */
+function unnamed(bytes: Uint8Array): Uint8Array {
+  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+  return Uint8Array.from(text.replace(/id-\d{6}/g, 'id-'), (character) => character.charCodeAt(0))
 }
 
 /** FNV-1a. */

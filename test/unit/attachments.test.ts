@@ -72,7 +72,7 @@ describe('an attachment', () => {
     const store = mapStore()
     const { session } = open(store)
     await attach(session, { ...PNG, id: 'logo' })
-    const op = { kind: 'delete', opId: 'op-1', target: 'logo' } as const
+    const op = { kind: 'delete', opId: 'op-1', target: 'attachment:logo' } as const
     await store.open({ userId: 'ada', sessionId: 'trip' }).commit([sealOp(op)], decide)
     for (const call of [attach(session, { ...PNG, id: 'logo' }), readAttachment(session, 'logo')])
       await expect(call).rejects.toMatchObject({ code: 'ERR_NOT_FOUND', id: 'logo' })

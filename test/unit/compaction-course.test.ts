@@ -55,6 +55,7 @@ describe('a rewind', () => {
     }
     await session.append({ id: 'next', role: 'user', content: 'And now?' })
     expect(shown(await session.context())).toEqual([context.receipt.summary?.id, 'next'])
+    await session.append({ role: 'assistant', content: 'Now this.' })
     expect((await contextAt(session, 'next')).verified).toBe(true)
   })
 })
@@ -375,6 +376,7 @@ describe('what was sent with a summary', () => {
       await session.append(round(index))
       sent.set(`a${index}`, await session.context())
     }
+    await session.append({ role: 'user', content: 'Go on.' })
     for (const [id, { epoch, blocks, receipt }] of sent) {
       const past = await contextAt(session, id)
       expect(past).toMatchObject({ verified: true, context: { epoch } })
@@ -385,8 +387,10 @@ describe('what was sent with a summary', () => {
 })
 
 describe('forgetting', () => {
-  const forget = (store: Store, target: string) =>
-    store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
+  const forget = (store: Store, id: string) =>
+    store
+      .open(scope)
+      .commit([sealOp({ kind: 'delete', opId: `forget ${id}`, target: `entry:${id}` })], decide)
 
   it('a message empties the summaries that were written from it, and the next context shows none', async () => {
     const store = mapStore()

@@ -32,7 +32,8 @@ function logOf(text: string): readonly LogRow[] {
       ])
     } else if (word === '+')
       home.commit([sealOp({ kind: 'mark', opId, base: null, entry: { ...mark, undo: rewind } })])
-    else if (word.startsWith('!')) home.commit([sealOp({ kind: 'delete', opId, target: word.slice(1) })])
+    else if (word.startsWith('!'))
+      home.commit([sealOp({ kind: 'delete', opId, target: `entry:${word.slice(1)}` })])
     else {
       const [id = '', own] = word.split('@')
       if (id.startsWith('q') || newest === '') newest = id

@@ -11,6 +11,7 @@ import {
   toOpenAI,
   utf8Bound,
 } from '../../src/index.ts'
+import { idIn } from '../../src/ports/op.ts'
 import type { FullMemoryOptions } from '../contract/full-memory.ts'
 import { adversaries } from './support/adversaries.ts'
 import { memoryOf } from './support/compacting.ts'
@@ -117,8 +118,8 @@ it('every name of what a summary was written from shows, or is counted as lost',
         known.add(summary.id)
         const rows = await scene.rows()
         const row = rows.find(({ id }) => id === summary.id)
-        const read = (row?.sources ?? []).flatMap((id) => {
-          const source = rows.find((row) => row.id === id)
+        const read = (row?.sources ?? []).flatMap((name) => {
+          const source = rows.find((row) => row.id === idIn('entry', name))
           const entry = JSON.parse(source?.body ?? '{}') as Message | SummaryMark
           if ('carry' in entry) return [entry.text]
           return [textIn(entry)]

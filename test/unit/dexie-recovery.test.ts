@@ -322,7 +322,7 @@ describe('memory mode', () => {
       () => scope.entries({ to: 'm2' }),
       () => scope.entries({ to: 'm4' }),
       () => scope.commit([append('op-5', ['m7'], { round: 'm1' })], decide),
-      () => scope.commit([remove('op-6', 'm1')], decide),
+      () => scope.commit([remove('op-6', 'entry:m1')], decide),
     ])
       expect((await failure(call())).code).toBe('ERR_STORAGE')
     expect(await idsOf(store)).toEqual(['m4', 'm5', 'm6'])
@@ -376,7 +376,7 @@ describe('an index', () => {
     const moved = [{ group: 'group', order: '2', weight: 2 }]
     expect(await asked(put('op-7', 'key', 'op-6', { index: moved }))).toEqual(['index.delete', 'index.put'])
     expect(await asked(put('op-8', 'key', 'op-7'))).toEqual(['sum.get', 'sum.delete', 'index.delete'])
-    expect(await asked(remove('op-9', 'm1'))).toEqual(['derived.delete'])
+    expect(await asked(remove('op-9', 'entry:m1'))).toEqual(['derived.delete'])
   })
 
   it('is read in one range, and its registers at once', async () => {
@@ -468,7 +468,7 @@ describe('what is derived', () => {
     expect(await scope.derive(row('b'), 1)).toBe(false)
     for (const seq of [2, 4]) expect(await scope.derive(row('b', seq), seq)).toBe(true)
     expect(await scope.derived('')).toEqual([row('b', 4)])
-    await scope.commit([remove('op-5', 'm5')], decide)
+    await scope.commit([remove('op-5', 'entry:m5')], decide)
     expect(await scope.derived('')).toEqual([])
     expect(await scope.derive(row('b'), 4)).toBe(false)
     expect(await scope.derive(row('b'), 5)).toBe(true)
@@ -491,7 +491,7 @@ describe('what is derived', () => {
   })
 
   it('from before a delete or an erase is refused, also where that was the last before memory mode', async () => {
-    for (const last of [remove('op-2', 'm1'), erase('op-2')]) {
+    for (const last of [remove('op-2', 'entry:m1'), erase('op-2')]) {
       const scope = open(new IDBFactory()).open(SCOPE)
       await scope.commit([append('op-1', ['m1'])], decide)
       await scope.commit([last, append('op-3', ['m3'])], decide)
@@ -517,7 +517,7 @@ describe('what is derived', () => {
     const indexedDB = new IDBFactory()
     const scope = open(indexedDB).open(SCOPE)
     await scope.derive(row('a'), 0)
-    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 2 }))
+    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 3 }))
     expect((await failure(scope.derive(row('a', 9), 0))).code).toBe('ERR_UPGRADE_REQUIRED')
     expect(await scope.derived('')).toEqual([row('a')])
   })
@@ -531,7 +531,7 @@ describe('what is derived', () => {
     await later.derive(row('b'), 0)
     await tab.commit([append('op-1', ['m1'])], decide)
     expect(await tab.derived('')).toEqual([row('b')])
-    await tab.commit([remove('op-2', 'm1')], decide)
+    await tab.commit([remove('op-2', 'entry:m1')], decide)
     expect(await later.derived('')).toEqual([])
     expect(await other.derived('')).toEqual([row('a')])
   })
@@ -567,7 +567,7 @@ describe('an attachment', () => {
     await other.attach(attachment('a'), 1)
     await later.attach(attachment('b'), 1)
     await other.commit([append('op-1', ['m1'])], decide)
-    await tab.commit([append('op-1', ['m1']), remove('op-2', 'b')], decide)
+    await tab.commit([append('op-1', ['m1']), remove('op-2', 'attachment:b')], decide)
     expect(await later.attachment('b')).toBeUndefined()
     expect(await other.attachment('a')).toEqual(attachment('a'))
   })
@@ -603,7 +603,7 @@ describe('an attachment', () => {
     const store = open(indexedDB)
     const scope = store.open(SCOPE)
     await scope.attach(attachment('a'), 1)
-    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 2 }))
+    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 3 }))
     for (const call of [scope.attach(attachment('b'), 1), store.removeUnused(9)])
       expect((await failure(call)).code).toBe('ERR_UPGRADE_REQUIRED')
     expect(await scope.attachment('a')).toEqual(attachment('a'))
@@ -630,7 +630,7 @@ describe('an error', () => {
     expect(store.status()).toEqual({ state: 'ready', durable: true })
     expect(await idsOf(store)).toEqual(['m1'])
     heal()
-    expect(await scope.commit([remove('op-3', 'm1'), append('op-2', ['m2'])], decide)).toEqual([
+    expect(await scope.commit([remove('op-3', 'entry:m1'), append('op-2', ['m2'])], decide)).toEqual([
       accepted(2),
       accepted(3),
     ])
@@ -654,7 +654,7 @@ describe('an error', () => {
     expect((await failure(scope.commit([append('op-2', ['m3'])], decide))).code).toBe('ERR_STORAGE_FULL')
     expect(requests).not.toContain('meta.delete')
     full()
-    expect(await scope.commit([remove('op-3', 'm1')], decide)).toEqual([accepted(2)])
+    expect(await scope.commit([remove('op-3', 'entry:m1')], decide)).toEqual([accepted(2)])
     full()
     expect(await scope.commit([erase('op-4')], decide)).toEqual([accepted(3)])
     heal()
@@ -730,7 +730,7 @@ describe('an upgrade', () => {
   const upgrade = async (indexedDB: Factory, writer: number): Promise<void> => {
     const next = new Dexie(NAME, { indexedDB, IDBKeyRange })
     next
-      .version(2)
+      .version(3)
       .stores({ ...TABLES, extra: 'id' })
       .upgrade((transaction) => transaction.table('meta').update('database', { writer }))
     await next.open()
@@ -744,7 +744,7 @@ describe('an upgrade', () => {
     await scope.commit([append('op-1', ['m1'])], decide)
     const states: string[] = []
     store.onStatus(({ state }) => states.push(state))
-    await upgrade(indexedDB, 2)
+    await upgrade(indexedDB, 3)
     const error = await failure(scope.commit([append('op-2', ['m2'])], decide))
     expect(error.code).toBe('ERR_UPGRADE_REQUIRED')
     expect(states).toEqual(['read-only'])
@@ -762,10 +762,59 @@ describe('an upgrade', () => {
     const store = open(indexedDB)
     const scope = store.open(SCOPE)
     await scope.commit([append('op-1', ['m1'])], decide)
-    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 2 }))
+    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { writer: 3 }))
     expect((await failure(scope.commit([append('op-2', ['m2'])], decide))).code).toBe('ERR_UPGRADE_REQUIRED')
     expect(store.status()).toMatchObject({ state: 'read-only', cause: { code: 'ERR_UPGRADE_REQUIRED' } })
     expect(await idsOf(store)).toEqual(['m1'])
+  })
+
+  it('from 0.1.0 there is none: its database is refused with what to do, and left as it is', async () => {
+    const indexedDB = new IDBFactory()
+    const old = new Dexie(NAME, { indexedDB, IDBKeyRange })
+    old.version(1).stores({ meta: 'key', log: '[scope+seq+place],&[scope+entry]' })
+    await old.open()
+    const meta = { key: 'database', id: 'old', writer: 1, scopes: 1 }
+    await old.table('meta').add(meta)
+    old.close()
+    const store = open(indexedDB)
+    const scope = store.open(SCOPE)
+    for (const call of [
+      () => scope.head(),
+      () => scope.commit([append('op-1', ['m1'])], decide),
+      () => store.scopes(),
+      () => store.acceptLoss().then(() => scope.entries()),
+    ]) {
+      const error = await failure(call())
+      expect(error.code).toBe('ERR_UPGRADE_REQUIRED')
+      expect(error.message).toMatch(
+        /recovery has storage format 1, of version 0\.1\.0; .* format 2 only: export it/,
+      )
+    }
+    expect(store.status()).toEqual({ state: 'ready', durable: true })
+    await elsewhere(indexedDB, async (database) => {
+      expect(database.verno).toBe(1)
+      expect(database.tables.map(({ name }) => name).sort()).toEqual(['log', 'meta'])
+      expect(await database.table('meta').toArray()).toEqual([meta])
+    })
+  })
+
+  it('of what is derived alone makes that again, and stops no tab of another version', async () => {
+    const indexedDB = new IDBFactory()
+    const row = { key: 'a', bytes: Uint8Array.of(1) }
+    const tab = open(indexedDB).open(SCOPE)
+    await tab.commit([append('op-1', ['m1'])], decide)
+    expect(await tab.derive(row, 1)).toBe(true)
+    // What a tab with another version does.
+    await elsewhere(indexedDB, (database) => database.table('meta').update('database', { derived: 0 }))
+    expect(await tab.derived('')).toEqual([])
+    expect(await tab.derive(row, 1)).toBe(false)
+    expect(await tab.commit([append('op-2', ['m2'])], decide)).toEqual([accepted(2)])
+    expect(await elsewhere(indexedDB, (database) => database.table('derived').count())).toBe(1)
+    const later = open(indexedDB).open(SCOPE)
+    expect(await later.derived('')).toEqual([])
+    expect(await elsewhere(indexedDB, (database) => database.table('derived').count())).toBe(0)
+    expect(await later.derive(row, 2)).toBe(true)
+    expect(await tab.derived('')).toEqual([row])
   })
 
   it('that this version may write after stops nothing', async () => {

@@ -87,18 +87,19 @@ describe('an epoch', () => {
 
   it('shows system text as it was at its start, also to a session that opens later', async () => {
     const store = mapStore()
-    await open(store, { system: 'Be kind.' }).append({ role: 'user', content: 'Hello' })
-    const first = await open(store, { system: 'Be kind.' }).context()
+    const own = open(store, { system: 'Be kind.' })
+    await own.append({ role: 'user', content: 'Hello' })
+    const first = await own.context()
     const second = await open(store, { system: 'Be kind.' }).context()
     expect(second.hash).toBe(first.hash)
     const third = await open(store, { system: 'Be brief.' }).context()
     expect(cause(third)).toBe('head')
     expect(third.blocks[0]?.parts).toEqual([{ type: 'text', text: 'Be brief.' }])
-    const past = await contextAt(
-      open(store, { system: 'Be brief.' }),
-      (await open(store).history())[0]?.id ?? '',
-    )
-    expect(past.verified).toBe(true)
+    const [said] = await open(store).history()
+    await own.append({ role: 'assistant', content: 'Hi' })
+    const past = await contextAt(open(store, { system: 'Be kind.' }), said?.id ?? '')
+    expect(past.context.blocks[0]?.parts).toEqual([{ type: 'text', text: 'Be brief.' }])
+    expect([past.verified, past.reason]).toEqual([false, 'different'])
   })
 
   it('is written once when two tabs cross the line together, and both use it', async () => {

@@ -129,7 +129,7 @@ describe('a context', () => {
     const context = await session.context()
     expect(shown(context)).toEqual(['u1', 'c', 'r', 'u2'])
     expect(epoch(context)).toMatchObject({ cause: 'late', place: 2 })
-    expect((await contextAt(session, 'r')).verified).toBe(true)
+    expect((await contextAt(session, 'r')).context.hash).toBe(context.hash)
   })
 
   it('reads as far back as the window may show', async () => {
@@ -469,12 +469,14 @@ describe('contextAt', () => {
 
   it('says so when the log no longer gives the same bytes', async () => {
     const store = mapStore()
-    await open(store).append([user('u', 'Turin'), answer('a')])
-    await open(store).context()
+    const session = open(store)
+    await session.append([user('u', 'Turin'), answer('a')])
+    await session.context()
+    await session.append(user('v'))
     const changed = meddled(store, {
       row: (row) => (row.id === 'u' ? { ...row, body: row.body?.replace('Turin', 'Milan') ?? null } : row),
     })
-    expect(await contextAt(open(changed), 'a')).toMatchObject({ verified: false, reason: 'mismatch' })
+    expect(await contextAt(open(changed), 'a')).toMatchObject({ verified: false, reason: 'different' })
     expect(await contextAt(open(store), 'a')).toMatchObject({ verified: true })
   })
 
@@ -487,8 +489,8 @@ describe('contextAt', () => {
       const {
         rows: [row],
       } = await store.open(scope).entries({ kinds: ['epoch'], last: 1 })
-      const head = `head/${JSON.parse(row?.body ?? '').head}`
-      await write(store, { kind: 'delete', opId: 'd', target: target === 'head' ? head : target })
+      const head = `register:head/${JSON.parse(row?.body ?? '').head}` as const
+      await write(store, { kind: 'delete', opId: 'd', target: target === 'head' ? head : `entry:${target}` })
       expect(await contextAt(session, 'a')).toMatchObject({ verified: false, reason: 'forgotten' })
     }
   })
@@ -509,7 +511,7 @@ describe('contextAt', () => {
       await write(store, { kind: 'mark', opId: id, base: null, entry: { ...mark, id, lane: id } })
     }
     const { context: rebuilt, verified } = await contextAt(session, 'u')
-    expect([rebuilt.epoch, verified]).toEqual([context.epoch, true])
+    expect([rebuilt.hash, verified]).toEqual([context.hash, false])
   })
 
   it('shows a message that was rewound before the first context', async () => {
@@ -537,7 +539,7 @@ describe('a session that stays open', () => {
     const session = open(store)
     await session.append([user('u'), answer('a', 'secret'), user('v')])
     await session.context()
-    await write(store, { kind: 'delete', opId: 'd', target: 'a' })
+    await write(store, { kind: 'delete', opId: 'd', target: 'entry:a' })
     expect(JSON.stringify(await session.context())).not.toContain('secret')
     await write(store, { kind: 'erase', opId: 'e' })
     expect(shown(await session.context())).toEqual([])
@@ -718,7 +720,10 @@ describe('append', () => {
         { role: 'tool', content: [{ type: 'tool-result', callId: pad(1_025), output: '' }] },
         'message.content[0].callId must be at most 1024 bytes',
       ],
-      [{ role: 'user', content: '', createdAt: 0.5 }, 'message.createdAt must be whole Unix milliseconds'],
+      [
+        { role: 'user', content: '', createdAt: 0.5 },
+        'message.createdAt must be whole Unix milliseconds that Date can hold',
+      ],
       [{ id: 'epoch/1', role: 'user', content: '' }, 'message.id must not begin with epoch/'],
       [{ id: 'summary/1', role: 'user', content: '' }, 'message.id must not begin with summary/'],
       [{ role: 'user', content: '', metadata: [] }, 'message.metadata must be an object'],
@@ -809,7 +814,7 @@ describe('a session that opens later', () => {
       const started = await open(store, { budget: 4_001 }).context()
       expect(shown(started).slice(-3)).toEqual([`s${steps - 3}`, `s${steps - 2}`, `s${steps - 1}`])
       const rebuilt = await contextAt(open(store, options), `s${steps - 1}`)
-      expect(rebuilt.verified).toBe(true)
+      expect(rebuilt.context.hash).toBe(warm.hash)
       expect(rebuilt.context.blocks).toEqual(warm.blocks)
     }
   })

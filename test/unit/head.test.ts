@@ -115,9 +115,14 @@ describe('what a request begins with', () => {
 
   it('goes with its summary and with whatever its features show', () => {
     expect(sourcesOf(none)).toEqual([])
-    expect(sourcesOf({ ...none, summary: 's1' })).toEqual(['s1'])
-    const parts = { facts: part([], ['f1', 'f2']), profile: part([], ['p']) }
-    expect(sourcesOf({ ...none, summary: 's1', parts })).toEqual(['s1', 'f1', 'f2', 'p'])
+    expect(sourcesOf({ ...none, summary: 's1' })).toEqual(['entry:s1'])
+    const parts = { facts: part([], ['register:f1', 'register:f2']), profile: part([], ['user:p']) }
+    expect(sourcesOf({ ...none, summary: 's1', parts })).toEqual([
+      'entry:s1',
+      'register:f1',
+      'register:f2',
+      'user:p',
+    ])
   })
 
   it('has the sections of features in the order of the request, those of the system text first', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decide, EMPTY_HEAD } from '../../src/kernel/log/decide.ts'
-import type { IndexEntry, SealedOp } from '../../src/ports/op.ts'
+import type { IndexEntry, Name, SealedOp } from '../../src/ports/op.ts'
 import type { Decision, RegisterRow, Rows } from '../../src/ports/store.ts'
 import { erase, put, remove } from '../contract/samples.ts'
 
@@ -19,6 +19,7 @@ function changes(
     registers: new Map(registers.map((row) => [row.key, row])),
     deleted: new Set(),
     dependents: new Map(),
+    emptiedAt: 0,
     ...rest,
   })
   return { unlisted, listed, sums }
@@ -107,14 +108,14 @@ describe('a decision about registers', () => {
       put('op-3', 'x', 'v1', { index: elsewhere }),
     ]
     const result = { status: 'accepted', seq: 1, applied: true } as const
-    const rest = { deleted: new Set(['gone']), results: new Map([['op-3', result]]) }
+    const rest = { deleted: new Set<Name>(['register:gone']), results: new Map([['op-3', result]]) }
     expect(changes(ops, [register('x', IN)], rest)).toEqual(NOTHING)
   })
 
   it('takes back the places of one that is deleted, and of what derives from it', () => {
     const there = [register('x', IN), register('y', IN), register('z', IN)]
-    const rest = { dependents: new Map([['x', ['y']]]) }
-    expect(changes([remove('op', 'x')], there, rest)).toEqual({
+    const rest = { dependents: new Map<Name, Name[]>([['register:x', ['register:y']]]) }
+    expect(changes([remove('op', 'register:x')], there, rest)).toEqual({
       unlisted: [PLACE, { ...PLACE, key: 'y' }],
       listed: [],
       sums: new Map([['g', { count: -2, weight: -6 }]]),
@@ -122,10 +123,10 @@ describe('a decision about registers', () => {
   })
 
   it('never lists what arrives deleted', () => {
-    const rest = { deleted: new Set(['m1']) }
-    expect(changes([put('op', 'x', null, { index: IN, sources: ['m1'] })], [], rest)).toEqual(NOTHING)
+    const rest = { deleted: new Set<Name>(['entry:m1']) }
+    expect(changes([put('op', 'x', null, { index: IN, sources: ['entry:m1'] })], [], rest)).toEqual(NOTHING)
     expect(
-      changes([put('op', 'x', 'v1', { index: IN, sources: ['m1'] })], [register('x', IN)], rest),
+      changes([put('op', 'x', 'v1', { index: IN, sources: ['entry:m1'] })], [register('x', IN)], rest),
     ).toEqual({
       unlisted: [PLACE],
       listed: [],
@@ -139,7 +140,7 @@ describe('a decision about registers', () => {
       put('op-1', 'x', 'v1'),
       erase('op-2'),
       put('op-3', 'y', null, { index: IN }),
-      remove('op-4', 'x'),
+      remove('op-4', 'register:x'),
     ]
     expect(changes(ops, there)).toEqual({
       unlisted: [],

@@ -13,6 +13,7 @@ import {
 } from '../../src/index.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
+import { idIn } from '../../src/ports/op.ts'
 import type { FullMemoryOptions } from '../contract/full-memory.ts'
 import { adversaries } from './support/adversaries.ts'
 import { expectAllAccounted } from './support/coverage.ts'
@@ -168,7 +169,8 @@ describe('the laws hold for every history, policy and tool set', () => {
       )
       const written = new Set([summary.id])
       for (const id of written)
-        for (const source of rows.find((row) => row.id === id)?.sources ?? []) written.add(source)
+        for (const source of rows.find((row) => row.id === id)?.sources ?? [])
+          written.add(idIn('entry', source) ?? source)
       const covered = summary.covers.flatMap(({ from, to }) =>
         messages.slice(messages.indexOf(from), messages.indexOf(to) + 1),
       )
@@ -206,19 +208,34 @@ describe('the laws hold for every history, policy and tool set', () => {
     })
   })
 
-  it('6: contextAt rebuilds what was sent, long after it was', async () => {
+  it('6: contextAt attests what was sent, long after it was, and nothing else', async () => {
+    let attested = 0
     await forAll((scene) => {
-      const sent: { readonly id: string; readonly context: Context }[] = []
+      const sent = new Map<string, { readonly context: Context; readonly session: object }[]>()
       return async (context) => {
-        const newest = (await scene.rows({ kinds: ['message'] })).at(-1)
-        if (newest && !sent.some(({ id }) => id === newest.id)) sent.push({ id: newest.id, context })
-        const past = sent[Math.floor(sent.length / 2)]
-        if (!past) return
-        const rebuilt = await contextAt(scene.session, past.id)
-        expect(rebuilt.verified).toBe(true)
-        if (rebuilt.context.epoch === past.context.epoch)
-          expect(body(rebuilt.context)).toEqual(body(past.context))
+        const rows = await scene.rows()
+        const newest = rows.findLast(({ kind }) => kind === 'message')
+        if (newest) sent.set(newest.id, [...(sent.get(newest.id) ?? []), { context, session: scene.session }])
+        const ids = [...sent.keys()]
+        const id = ids[Math.floor(ids.length / 2)]
+        if (id === undefined) return
+        const given = sent.get(id) ?? []
+        const { context: rebuilt, verified, reason } = await contextAt(scene.session, id)
+        const after = rows.slice(rows.findIndex((row) => row.id === id) + 1)
+        const next = after.findIndex(({ kind }) => kind === 'message')
+        if (next < 0) expect([verified, reason]).toEqual([false, 'unrecorded'])
+        if (verified) {
+          attested++
+          expect(given.map(({ context }) => body(context))).toContainEqual(body(rebuilt))
+          return
+        }
+        expect(['unrecorded', 'different']).toContain(reason)
+        // What another session object handed out, or what was rewound since, nobody recorded.
+        const isRewound = after.slice(0, next).some(({ kind }) => kind === 'rewind')
+        const isElsewhere = given.at(-1)?.session !== scene.session
+        expect(next < 0 || isRewound || isElsewhere).toBe(true)
       }
     }, 80)
+    expect(attested).toBeGreaterThan(20)
   })
 })

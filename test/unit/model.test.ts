@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
-import type { SealedOp } from '../../src/ports/op.ts'
+import type { Name, SealedOp } from '../../src/ports/op.ts'
 import type { LogRow } from '../../src/ports/store.ts'
 import { isEntry } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
@@ -210,8 +210,8 @@ describe('writers that race and go offline', () => {
 const places = (rows: readonly LogRow[]): [number, number][] => rows.map(({ seq, place }) => [seq, place])
 
 /** What stays in a row for ever, its body too unless it was deleted. */
-function lasting(row: LogRow | undefined, deleted: readonly string[]): object | undefined {
-  if (!row || !deleted.includes(row.id)) return row
+function lasting(row: LogRow | undefined, deleted: readonly Name[]): object | undefined {
+  if (!row || !deleted.includes(`entry:${row.id}`)) return row
   const { body: _, derived: __, ...rest } = row
   return rest
 }

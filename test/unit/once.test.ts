@@ -20,6 +20,7 @@ function rows(results: readonly (readonly [string, OpResult])[] = []): Rows {
     registers: new Map(),
     deleted: new Set(),
     dependents: new Map(),
+    emptiedAt: 0,
   }
 }
 

@@ -57,8 +57,8 @@ function meddled(
     },
   }))
 }
-const forget = (store: Store, target: string): Promise<unknown> =>
-  store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${target}`, target })], decide)
+const forget = (store: Store, id: string): Promise<unknown> =>
+  store.open(scope).commit([sealOp({ kind: 'delete', opId: `forget ${id}`, target: `entry:${id}` })], decide)
 const newestEpoch = async (store: Store): Promise<EpochMark> => {
   const {
     rows: [row],

@@ -212,13 +212,13 @@ describe('what a context shows', () => {
     )
   })
 
-  it('is what was hashed when its epoch began', async () => {
+  it('is rebuilt from the log as it was, once something followed it', async () => {
     await forAll((tabs) => async (context, session) => {
       if (!context || context.receipt.epoch === 'preview') return
       const newest = (await tabs.messages()).at(-1)
       if (!newest || context.receipt.epoch === 'unsaved') return
       const at = await contextAt(session, newest.id).catch(unless('ERR_NOT_FOUND'))
-      if (at && !at.verified) expect(at.reason).toBe('forgotten')
+      if (at && !at.verified) expect(['unrecorded', 'forgotten']).toContain(at.reason)
     })
   })
 })

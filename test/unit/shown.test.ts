@@ -105,8 +105,10 @@ describe('what a context shows, and what its receipt says', () => {
     await session.append({ id: 'x', role: 'assistant', content: 'A late reply.' }, { round: 'u1' })
     const { blocks } = await session.context({ newEpoch: true })
     const past = await contextAt(session, 'x')
-    expect(past.verified).toBe(true)
+    expect([past.verified, past.reason]).toEqual([false, 'unrecorded'])
     expect(past.context.blocks).toEqual(blocks)
+    await session.append({ role: 'user', content: 'Go on.' })
+    expect((await contextAt(session, 'x')).verified).toBe(true)
   })
 
   it('an undo brings back what stood before all that was in memory', async () => {

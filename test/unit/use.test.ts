@@ -99,7 +99,7 @@ describe('what a feature shows', () => {
       read: async () => known,
       head: (state) => ({
         sections: [{ in: 'memory', at: 1, name: 'quote', text: String(state), trust: 'user' }],
-        sources: ['m1'],
+        sources: ['entry:m1'],
       }),
     })
     const session = open({ use: [quote], window: { messages: 2 } })

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { createMemory } from '../../src/create-memory.ts'
 import type { Feature } from '../../src/kernel/feature.ts'
 import { hashText } from '../../src/kernel/text/hash.ts'
+import { editMessage } from '../../src/operations/rewind.ts'
 import type { OpResult } from '../../src/ports/op.ts'
 import { mapStore } from '../../src/stores/map.ts'
 
@@ -104,6 +105,11 @@ describe('what cannot be written', () => {
       (session) => session.commit({ messages: first }, 7 as never),
     ],
     ['ERR_INVALID_ARGUMENT', 'append: opId', (session) => session.append(first, { opId: '' })],
+    [
+      'ERR_INVALID_ARGUMENT',
+      'append: opId must not begin with entry:',
+      (session) => session.append(first, { opId: 'entry:b' }),
+    ],
     ['ERR_INVALID_ARGUMENT', 'append: round', (session) => session.append(first, { round: '' })],
     [
       'ERR_DUPLICATE_ID',
@@ -155,6 +161,23 @@ test('a write is named after its messages where all have names, and else gets a 
   const { rows } = await store.open({ userId: 'ada', sessionId: 'trip' }).entries()
   expect(new Set(rows.map(({ opId }) => opId)).size).toBe(3)
   expect(rows[0]?.opId).toBe(`append/${hashText('["a","b"]')}`)
+})
+
+test('a message that is written alone is one thing with its op, and with no other', async () => {
+  const store = mapStore()
+  const session = createMemory({ store, budget: 1_000 }).session({ userId: 'ada', sessionId: 'trip' })
+  const message = { id: 'a', role: 'user', content: 'a' } as const
+  expect(await session.append(message)).toMatchObject({ repeated: false })
+  expect(await session.append([message])).toMatchObject({ repeated: true, mismatch: false })
+  // Others may have more to write.
+  for (const again of [
+    session.commit({ messages: message }),
+    editMessage(session, 'a', message),
+    session.append(message, { opId: 'named' }),
+  ])
+    await expect(again).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+  const { rows } = await store.open({ userId: 'ada', sessionId: 'trip' }).entries()
+  expect(rows.map(({ opId }) => opId)).toEqual(['entry:a'])
 })
 
 test('features hear what is durable, each with what came of its own part, and may throw', async () => {

@@ -14,8 +14,8 @@ const LONG = 'x'.repeat(2 * PART_UNITS + 1)
 /** What is there before: entries and registers that derive from one another, with long texts. */
 const SETUP: readonly SealedOp[] = [
   append('setup-1', ['m1', 'm2'], { bodies: ['short', LONG] }),
-  put('setup-2', 'key', null, { body: LONG, sources: ['m2'] }),
-  mark('setup-3', 'summary', 's1', { sources: ['m2'] }),
+  put('setup-2', 'key', null, { body: LONG, sources: ['entry:m2'] }),
+  mark('setup-3', 'summary', 's1', { sources: ['entry:m2'] }),
 ]
 
 const COMMITS: Readonly<Record<string, { setup: readonly SealedOp[]; ops: readonly SealedOp[] }>> = {
@@ -30,7 +30,7 @@ const COMMITS: Readonly<Record<string, { setup: readonly SealedOp[]; ops: readon
       put('op-4', 'key', 'setup-2'),
     ],
   },
-  'a delete': { setup: SETUP, ops: [remove('op-1', 'm2')] },
+  'a delete': { setup: SETUP, ops: [remove('op-1', 'entry:m2')] },
   'an erase': { setup: SETUP, ops: [erase('op-1')] },
 }
 

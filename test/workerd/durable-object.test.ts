@@ -91,7 +91,7 @@ describe('a commit in a Durable Object', () => {
       await scope.commit([append('op-1', ['m1'])], decide)
       await other.commit([append('op-2', ['m2'])], decide)
       expect(await scope.commit([append('op-3', ['m3'])], decide)).toMatchObject([{ seq: 3 }])
-      await other.commit([remove('op-4', 'm2')], decide)
+      await other.commit([remove('op-4', 'entry:m2')], decide)
       expect((await scope.changesSince(0)).rows.map(({ body }) => body === null)).toEqual([
         false,
         true,
@@ -366,7 +366,7 @@ describe('a long text in a Durable Object', () => {
       await scope.commit([append('op-1', ['m1', 'm2'], { bodies: [long, long] })], decide)
       await scope.commit([put('op-2', 'key', null, { body: long })], decide)
       expect(parts()).toBe(9)
-      await scope.commit([remove('op-3', 'm1')], decide)
+      await scope.commit([remove('op-3', 'entry:m1')], decide)
       expect(parts()).toBe(6)
       await scope.commit([put('op-4', 'key', 'op-2', { body: 'short' })], decide)
       expect(parts()).toBe(3)
@@ -407,7 +407,7 @@ describe('bytes in a Durable Object', () => {
       await scope.derive({ key: 'a/b', bytes: bytes.subarray(-1) }, 0)
       expect(parts()).toBe(3 * keys.length - 2)
       await scope.commit([append('op-1', ['m1'])], decide)
-      await scope.commit([remove('op-2', 'm1')], decide)
+      await scope.commit([remove('op-2', 'entry:m1')], decide)
       expect(parts()).toBe(0)
       await derive()
       await scope.commit([erase('op-3')], decide)
@@ -418,7 +418,7 @@ describe('bytes in a Durable Object', () => {
   it('that are refused leave none of their parts', async () => {
     await inside(async (store, storage) => {
       const scope = store.open(SCOPE)
-      await scope.commit([append('op-1', ['m1']), remove('op-2', 'm1')], decide)
+      await scope.commit([append('op-1', ['m1']), remove('op-2', 'entry:m1')], decide)
       expect(await scope.derive({ key: 'a', bytes }, 1)).toBe(false)
       expect(storage.sql.exec('SELECT count(*) AS parts FROM plimsoll_part').one().parts).toBe(0)
     })
@@ -454,6 +454,58 @@ describe('the tables of a Durable Object', () => {
       const older = durableObjectStore(storage).open(SCOPE)
       for (const call of [() => older.head(), () => older.commit([append('op-2', ['m2'])], decide)])
         await expect(call()).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
+    })
+  })
+
+  it('of 0.1.0 are refused with what to do, and left as they are', async () => {
+    await inside(async (_, storage) => {
+      // As much of them as tells their version.
+      const { sql } = storage
+      sql.exec('CREATE TABLE plimsoll_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID')
+      sql.exec(`INSERT INTO plimsoll_meta VALUES ('schema', 1)`)
+      sql.exec('CREATE TABLE plimsoll_scope (scope INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)')
+      sql.exec(`INSERT INTO plimsoll_scope VALUES (1, '["ada"]')`)
+      const dump = () =>
+        ['sqlite_master', 'plimsoll_meta', 'plimsoll_scope'].map((table) =>
+          sql.exec(`SELECT * FROM ${table}`).toArray(),
+        )
+      const before = dump()
+      const store = durableObjectStore(storage)
+      const scope = store.open(SCOPE)
+      for (const call of [
+        () => scope.head(),
+        () => scope.commit([append('op-1', ['m1'])], decide),
+        () => scope.derive({ key: 'a', bytes: new Uint8Array(1) }, 0),
+        () => store.scopes(),
+        () => store.oldestUnused(),
+      ])
+        await expect(call()).rejects.toMatchObject({
+          code: 'ERR_UPGRADE_REQUIRED',
+          message: expect.stringMatching(
+            /version 0\.1\.0 .* storage format 1; .* format 2 only: export them/,
+          ),
+        })
+      expect(dump()).toEqual(before)
+    })
+  })
+
+  it('of what is derived are made again where another version of them is there', async () => {
+    await inside(async (store, storage) => {
+      const scope = store.open(SCOPE)
+      await scope.commit([append('op-1', ['m1'], { bodies: ['x'.repeat(2 * PART_UNITS)] })], decide)
+      await scope.derive({ key: 'a', bytes: new Uint8Array([1, 2]) }, 1)
+      const { sql } = storage
+      sql.exec('DROP TABLE plimsoll_derived')
+      sql.exec('CREATE TABLE plimsoll_derived (of TEXT)')
+      sql.exec(`UPDATE plimsoll_meta SET value = 0 WHERE key = 'derived'`)
+      const later = durableObjectStore(storage).open(SCOPE)
+      expect(await later.derived('')).toEqual([])
+      expect((await later.entries()).rows[0]?.body).toHaveLength(2 * PART_UNITS)
+      const owners = sql.exec('SELECT DISTINCT owner FROM plimsoll_part').toArray()
+      expect(owners).toEqual([{ owner: expect.stringMatching(/^log/) }])
+      const row = { key: 'b', bytes: new Uint8Array([3]) }
+      expect(await later.derive(row, 1)).toBe(true)
+      expect(await durableObjectStore(storage).open(SCOPE).derived('')).toEqual([row])
     })
   })
 })

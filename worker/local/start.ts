@@ -6,12 +6,15 @@
  * scripted demo model. A file `.dev.vars` may say otherwise, with the variables of docs/deploy.md.
  */
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import type { Server } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { type Front, listen } from './front.ts'
 import { callingNpm, whenOrphaned } from './orphan.ts'
 import { buildPage, isBuilt } from './page.ts'
 
@@ -47,9 +50,11 @@ async function main(): Promise<void> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new Error(`--port must be 1 to 65535, not ${values.port}.`)
   const npm = callingNpm()
-  await claim(port)
+  const inner = await freePort()
+  const key = randomBytes(32).toString('hex')
+  const front = await claim(port, { port: inner, headers: { 'Plimsoll-Development': key } })
   if (!isBuilt()) await buildPage()
-  const edge = spawn(process.execPath, [...program(port, values.data)], {
+  const edge = spawn(process.execPath, [...program(inner, values.data, key)], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...QUIET },
@@ -66,14 +71,15 @@ async function main(): Promise<void> {
   const isReady = await Promise.race([ready(url), ended.then(() => false)])
   if (isReady) console.log(greeting(url, values.data))
   const [code, signal] = (await ended) as [number | null, string | null]
+  front.close()
+  front.closeAllConnections()
   process.exitCode = signal === null ? (code ?? 0) : 0
 }
 
-/** Says that a port is taken before anything is started. */
-async function claim(port: number): Promise<void> {
-  const server = createServer().listen(port, HOST)
+/** Listens before anything is started. @throws where a port is taken */
+async function claim(port: number, front: Front): Promise<Server> {
   try {
-    await once(server, 'listening')
+    return await listen(port, front)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
@@ -82,17 +88,26 @@ async function claim(port: number): Promise<void> {
       )
     throw new Error(`Port ${port} cannot be used (${code}). Another one: npm start -- --port 8787`)
   }
-  server.close()
-  await once(server, 'close')
 }
 
-function program(port: number, data: string): readonly string[] {
+/** A port for what stands behind the front. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function program(port: number, data: string, key: string): readonly string[] {
   return [
     ...['--import', pathToFileURL(resolve(import.meta.dirname, 'end-with-parent.ts')).href],
     resolve(root, 'node_modules/wrangler/bin/wrangler.js'),
     'dev',
     ...['--ip', HOST, '--port', String(port), '--inspector-port', '0', '--persist-to', data],
-    ...['--var', 'AUTH:development', '--var', `GUEST_SECRET:${GUEST_SECRET}`],
+    ...['--var', 'AUTH:development', '--var', `DEVELOPMENT_KEY:${key}`],
+    ...['--var', `GUEST_SECRET:${GUEST_SECRET}`],
     ...['--log-level', 'warn', '--show-interactive-dev-session=false'],
   ]
 }

@@ -118,7 +118,7 @@ export const answers = {
     .object({
       context,
       verified: z.boolean(),
-      reason: z.enum(['forgotten', 'unreadable', 'mismatch']).optional(),
+      reason: z.enum(['unrecorded', 'forgotten', 'unreadable', 'different']).optional(),
     })
     .openapi('ContextAt', { description: 'A past context, rebuilt, and whether it is what was sent.' }),
   compacted: z

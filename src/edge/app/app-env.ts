@@ -1,5 +1,5 @@
 import type { Principal } from '../principal.ts'
-import type { AppSettings } from './settings.ts'
+import type { AppSettings, OperatorLine } from './settings.ts'
 
 /** What Hono carries along with a request. */
 export interface AppEnv {
@@ -11,5 +11,7 @@ export interface AppEnv {
     settings: AppSettings
     /** Who calls; only under `/v1` and `/mcp`. */
     principal: Principal
+    /** Set by the routes for operators, for the log. */
+    operator: OperatorLine | undefined
   }
 }

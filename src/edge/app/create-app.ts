@@ -5,6 +5,7 @@ import { crossOrigin } from '../auth/cors.ts'
 import { securityHeaders } from '../auth/security-headers.ts'
 import { type Shield, shield } from '../auth/shield.ts'
 import { checkSettings } from '../check-settings.ts'
+import { traceOf } from '../trace.ts'
 import type { AppEnv } from './app-env.ts'
 import { asPlimsollError, problemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -14,15 +15,12 @@ import { liveRoutes } from './routes/live.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { guestRoutes, meRoutes } from './routes/me.ts'
 import { openaiRoutes } from './routes/openai.ts'
+import { operatorRoutes, operatorsOnly } from './routes/operator.ts'
 import { publicRoutes } from './routes/public.ts'
+import { readyRoutes } from './routes/ready.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { transferRoutes } from './routes/transfer.ts'
 import type { AppSettings, LogLine } from './settings.ts'
-
-/** Frames of a stack that the log keeps. */
-const MOST_FRAMES = 8
-/** What a class is called, and not a text in place of that. */
-const NAME = /^\w{1,40}$/
 
 /**
  * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
@@ -73,8 +71,12 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     problemResponse(new PlimsollError('ERR_NOT_FOUND', 'no such route'), context.var.requestId),
   )
   publicRoutes(app)
+  app.use('/health/ready', shielded)
+  readyRoutes(app)
   app.use('/v1/guests', shielded)
   guestRoutes(app)
+  app.use('/v1/operator/*', shielded, operatorsOnly)
+  operatorRoutes(app)
   app.use('/v1/*', authenticated)
   app.use('/mcp', authenticated)
   for (const routes of [
@@ -121,10 +123,11 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
   context.set('requestId', requestId)
   await next()
   const { error, res, req } = context
+  const { operator } = context.var
   // The answer to an upgrade cannot be changed.
   if (res.status !== 101) res.headers.set('X-Request-Id', requestId)
   const settings: AppSettings | undefined = context.var.settings
-  const { log = logFailures } = settings ?? {}
+  const { log = logMost } = settings ?? {}
   log({
     requestId,
     method: req.method,
@@ -133,6 +136,7 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
     milliseconds: Date.now() - begun,
     ...(error && { code: asPlimsollError(error).code }),
     ...(error && res.status >= 500 && { error: traceOf(error) }),
+    ...(operator && { operator }),
   })
 }
 
@@ -144,7 +148,7 @@ interface Guards {
 }
 
 const SETTINGS = [
-  ...['objects', 'authenticate', 'guests', 'origins', 'shield', 'docsScript', 'log', 'health'],
+  ...['objects', 'authenticate', 'guests', 'operator', 'origins', 'shield', 'docsScript', 'log', 'health'],
 ]
 
 function guardsFor(settings: AppSettings): Guards {
@@ -153,18 +157,7 @@ function guardsFor(settings: AppSettings): Guards {
   return { settings, crossOrigin: crossOrigin({ origins }), ...(limiter && { shield: shield(limiter) }) }
 }
 
-/** Where an error was thrown, without its message, which may hold anything. */
-function traceOf(error: Error): string {
-  const { stack = '', message } = error
-  // Its lines may look like frames.
-  const frames = stack
-    .slice(stack.indexOf(message) + message.length)
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-  const name = NAME.test(error.name) ? error.name : 'Error'
-  return [name, ...frames.slice(0, MOST_FRAMES)].join('\n')
-}
-
-function logFailures(line: LogLine): void {
+function logMost(line: LogLine): void {
   if (line.status >= 500) console.error(JSON.stringify(line))
+  else if (line.operator) console.log(JSON.stringify(line))
 }

@@ -31,6 +31,8 @@ export interface Description {
   readonly isKeyed?: false
   /** Whether anybody may ask, without a token. Default: only outside of `/v1` and `/mcp`. */
   readonly isOpen?: true
+  /** Who may ask. Default: users. */
+  readonly by?: 'operator'
   /** What it refuses with, as JSON, beside problem details. */
   readonly refusal?: z.ZodType
   /** Status of an answer that has no body, beside those that never have one. */
@@ -54,7 +56,7 @@ export const PARAMETER = /\{(\w+)\}/g
 
 /** Describes a route. */
 export function describe(app: OpenAPIHono<AppEnv>, description: Description): void {
-  const { id, method, path, summary, query, body, media = {}, isOpen, refusal } = description
+  const { id, method, path, summary, query, body, media = {}, isOpen, by = 'bearer', refusal } = description
   const content = {
     ...(body && { 'application/json': { schema: body } }),
     ...(media.body !== undefined && { [media.body]: { schema: text } }),
@@ -68,7 +70,7 @@ export function describe(app: OpenAPIHono<AppEnv>, description: Description): vo
       summary,
       tags: [path.split('/')[path.startsWith('/v1') ? 2 : 1] ?? 'edge'],
       parameters: parametersOf(description),
-      security: isOwn ? [{ bearer: [] }] : [],
+      security: isOwn ? [{ [by]: [] }] : [],
       request: {
         ...(query && { query: query as never }),
         ...(Object.keys(content).length > 0 && { body: { content, required: true } }),

@@ -1,5 +1,6 @@
 import { webHost } from '../../platform/web.ts'
 import type { Scope } from '../../ports/op.ts'
+import { isGuest } from '../guest.ts'
 import type { Answer } from '../objects/answer.ts'
 import { objectName } from '../objects/object-name.ts'
 import type { SessionCallInput, SessionCallName } from '../objects/session-calls.ts'
@@ -19,6 +20,16 @@ export function userScope({ tenant, userId }: Principal): Scope {
 
 export function sessionScope(principal: Principal, sessionId: string): SessionScope {
   return { ...userScope(principal), sessionId }
+}
+
+/**
+ * The same, for calls that an operator makes too: an operator reaches what a guest left who was
+ * claimed, and the guest does not. @throws ERR_UNAUTHENTICATED
+ */
+export async function livingScope(settings: AppSettings, principal: Principal): Promise<Scope> {
+  const scope = userScope(principal)
+  if (isGuest(scope)) await onUser(settings, scope, (object) => object.checkLiving(scope))
+  return scope
 }
 
 /**
@@ -49,8 +60,8 @@ export function askSession<Name extends SessionCallName>(
   input: SessionCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const named = once(name, meta)
-  return onSession(settings, scope, (object) => object.call(scope, name, input, named))
+  const [named, once] = repeatable(name, input, meta)
+  return onSession(settings, scope, (object) => object.call(scope, name, named, once))
 }
 
 /** What a user's object answers one of its calls with. */
@@ -61,14 +72,24 @@ export function askUser<Name extends UserCallName>(
   input: UserCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const named = once(name, meta)
-  return onUser(settings, scope, (object) => object.call(scope, name, input, named))
+  const [named, once] = repeatable(name, input, meta)
+  return onUser(settings, scope, (object) => object.call(scope, name, named, once))
 }
 
 /**
- * The op's name, the same each time that a call is sent: an object may have done what it was asked
- * for, and its answer be lost. A fact needs none, which is known by what it says.
+ * A call that may be sent again: an object may have done what it was asked for, and its answer be
+ * lost. So it names its op; but one message without an id is given one, which does that, and is
+ * stored as one thing with its op. A fact is known by what it says.
  */
-function once(name: SessionCallName | UserCallName, meta: CallMeta): CallMeta {
-  return meta.keyed || name === 'remember' ? meta : { ...meta, opId: webHost.newId() }
+function repeatable<Input>(
+  name: SessionCallName | UserCallName,
+  input: Input,
+  meta: CallMeta,
+): readonly [Input, CallMeta] {
+  if (meta.keyed || name === 'remember') return [input, meta]
+  const { messages } = (input ?? {}) as { readonly messages?: unknown }
+  const [first, ...others] = Array.isArray(messages) ? (messages as { readonly id?: string }[]) : []
+  if (!first || first.id !== undefined || others.length > 0)
+    return [input, { ...meta, opId: webHost.newId() }]
+  return [{ ...input, messages: [{ ...first, id: webHost.newId() }] }, meta]
 }

@@ -1,4 +1,5 @@
 import type { GuestTokens } from '../auth/guests.ts'
+import type { CheckOperator } from '../auth/operator.ts'
 import type { RateLimiter } from '../auth/shield.ts'
 import type { EdgeBindings } from '../objects/bindings.ts'
 import type { Authenticate } from '../principal.ts'
@@ -20,6 +21,15 @@ export interface LogLine {
    * Where something failed that should not: the name and the stack of the error, never its message.
    */
   readonly error?: string
+  /** Of a call by an operator, who it was about. */
+  readonly operator?: OperatorLine
+}
+
+/** What an operator did. */
+export interface OperatorLine {
+  readonly action: 'find' | 'export' | 'erase'
+  /** Id of the object of the user whom it was about. */
+  readonly object: string
 }
 
 /** What the app needs to know of where it runs. */
@@ -28,6 +38,8 @@ export interface AppSettings {
   readonly authenticate: Authenticate
   /** Makes tokens for people who have not signed in. Default: nobody gets one. */
   readonly guests?: GuestTokens
+  /** Knows an operator. Default: nobody is one, and the routes for operators are not there. */
+  readonly operator?: CheckOperator
   /**
    * Origins whose pages may call, exactly as browsers write them: `https://example.com`. Default:
    * none but the edge's own.
@@ -41,8 +53,8 @@ export interface AppSettings {
   /** URL of RapiDoc's script, for the page at `/docs`. Default: no such page. */
   readonly docsScript?: string
   /**
-   * Contract: told of every request after its answer; must not throw. Default: failures go to the
-   * console.
+   * Contract: told of every request after its answer; must not throw. Default: failures, and what
+   * operators do, go to the console.
    */
   readonly log?: (line: LogLine) => void
   /** Facts about the deployment, for `/health`. Default: none. */

@@ -2,9 +2,9 @@ import { type JWTPayload, SignJWT } from 'jose'
 import { checkId } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { checkSettings } from '../check-settings.ts'
+import { GUEST_LIFETIME_MS, GUEST_PREFIX } from '../guest.ts'
 import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'
-import { GUEST_PREFIX } from './jwt.ts'
 import { secretBytes } from './secret.ts'
 import { needJose, unauthenticated, verifyToken } from './verify-token.ts'
 
@@ -14,7 +14,10 @@ export interface GuestOptions {
    * key is derived from it.
    */
   readonly secret: string | Uint8Array
-  /** How long a guest stays the same. Default 30 days, at least a minute, at most 400 days. */
+  /**
+   * How long a guest stays the same. Default 30 days, at least a minute, at most 400 days. The
+   * users' objects need the same, as `guestLifetimeMs`.
+   */
   readonly lifetimeMs?: number
   /** Unix milliseconds. */
   readonly clock: () => number
@@ -40,7 +43,6 @@ export interface GuestTokens {
 }
 
 const DAY_MS = 86_400_000
-const LIFETIME_MS = 30 * DAY_MS
 const LEAST_LIFETIME_MS = 60_000
 const MOST_LIFETIME_MS = 400 * DAY_MS
 
@@ -62,7 +64,7 @@ const LABEL = 'plimsoll guest tokens v1'
 export function guestTokens(options: GuestOptions): GuestTokens {
   needJose()
   checkSettings('guestTokens', options, ['secret', 'lifetimeMs', 'clock', 'newId'])
-  const { secret, lifetimeMs = LIFETIME_MS, clock, newId } = options
+  const { secret, lifetimeMs = GUEST_LIFETIME_MS, clock, newId } = options
   const bytes = secretBytes("the guests' secret", secret)
   if (!(lifetimeMs >= LEAST_LIFETIME_MS && lifetimeMs <= MOST_LIFETIME_MS))
     throw new PlimsollError(

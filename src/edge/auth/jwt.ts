@@ -3,15 +3,13 @@ import { checkId } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { checkSettings } from '../check-settings.ts'
+import { GUEST_PREFIX } from '../guest.ts'
 import type { Authenticate, Principal } from '../principal.ts'
 import { bearerToken } from './bearer-token.ts'
 import { isLoopback } from './loopback.ts'
 import { type Fetch, remoteKeySet, type WaitUntil } from './remote-key-set.ts'
 import { secretBytes } from './secret.ts'
 import { needJose, TOLERANCE_SECONDS, unauthenticated, verifyToken } from './verify-token.ts'
-
-/** What the ids of guests begin with. A user's token with such a subject is refused. */
-export const GUEST_PREFIX = 'guest_'
 
 /** Either `secret` or `jwks`. */
 export interface JwtOptions {
@@ -36,6 +34,16 @@ export interface JwtOptions {
    * has a tenant.
    */
   readonly tenantClaim?: string
+  /**
+   * The type in the header that tokens must have (RFC 8725, section 3.11), without `application/`.
+   * Default: none, `JWT` or `at+jwt` (RFC 9068); what is typed as anything else is refused.
+   */
+  readonly typ?: string
+  /**
+   * Seconds after its issue for which a token holds at most, whatever its `exp`; one without `iat`
+   * is refused then. Default: until its `exp`.
+   */
+  readonly maxTokenAge?: number
   /** By how much the issuer's clock may differ. Default 5, at most 30. */
   readonly toleranceSeconds?: number
   /** Default the platform's. */
@@ -54,9 +62,11 @@ export interface JwtOptions {
 
 const OPTIONS = [
   ...['secret', 'jwks', 'algorithms', 'issuer', 'audience', 'tenantClaim', 'toleranceSeconds'],
-  ...['fetch', 'timeoutMs', 'waitUntil', 'clock'],
+  ...['typ', 'maxTokenAge', 'fetch', 'timeoutMs', 'waitUntil', 'clock'],
 ]
 const MOST_TOLERANCE_SECONDS = 30
+/** What access tokens are typed as. A logout token, for one, is signed by the same key. */
+const TYPES = ['jwt', 'at+jwt']
 const TIMEOUT_MS = 5000
 const PUBLIC_KEY = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/
 
@@ -82,13 +92,32 @@ export function jwtAuthenticator(options: JwtOptions): Authenticate {
   const audience = required('audience', options.audience)
   if (tenantClaim !== undefined) required('tenantClaim', tenantClaim)
   const clockTolerance = tolerance(options.toleranceSeconds)
+  if (options.typ !== undefined) required('typ', options.typ)
+  const { maxTokenAge } = options
+  if (maxTokenAge !== undefined && !(maxTokenAge > 0 && Number.isFinite(maxTokenAge)))
+    throw notConfigured('maxTokenAge must be a number of seconds above 0')
 
   return async function authenticate(request) {
     const token = bearerToken(request)
     if (token === undefined) return undefined
     const rules = { issuer, audience, algorithms, clockTolerance, currentDate: new Date(clock()) }
-    return verifyToken(token, key, rules, (claims) => userOf(claims, tenantClaim))
+    return verifyToken(
+      token,
+      key,
+      { ...rules, ...(maxTokenAge !== undefined && { maxTokenAge }) },
+      (claims, { typ }) => {
+        if (!isTyped(typ, options.typ)) throw unauthenticated('typ')
+        return userOf(claims, tenantClaim)
+      },
+    )
   }
+}
+
+/** RFC 7515, section 4.1.9: in any case, and `application/` may be left out. */
+function isTyped(typ: string | undefined, expected: string | undefined): boolean {
+  const plain = typ?.toLowerCase().replace(/^application\//, '')
+  if (expected !== undefined) return plain === expected.toLowerCase()
+  return plain === undefined || TYPES.includes(plain)
 }
 
 function userOf(claims: JWTPayload, tenantClaim: string | undefined): Principal {

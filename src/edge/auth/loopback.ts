@@ -6,3 +6,10 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'
 export function isLoopback({ hostname }: URL): boolean {
   return LOOPBACK.has(hostname)
 }
+
+const HOST = /^(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?$/i
+
+/** The same of a header `Host`. */
+export function isLoopbackHost(host: string): boolean {
+  return HOST.test(host)
+}

@@ -1,5 +1,12 @@
 import * as jose from 'jose'
-import { type CryptoKey, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import {
+  type CryptoKey,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { needPeer } from '../../ports/peer.ts'
 import type { Principal } from '../principal.ts'
@@ -28,7 +35,7 @@ export function needJose(): void {
 
 /**
  * Who a token speaks for, and until when. It must hold a finite `exp`, and what the rules say.
- * `principalOf` checks `sub`, and may throw anything to refuse the claims.
+ * `principalOf` checks `sub` and the header's `typ`, and may throw anything to refuse them.
  *
  * @throws ERR_UNAUTHENTICATED, and the `ERR_OVERLOADED` of a key that cannot be had now
  */
@@ -36,15 +43,18 @@ export async function verifyToken(
   token: string,
   key: CryptoKey | Uint8Array | JWTVerifyGetKey,
   rules: TokenRules,
-  principalOf: (claims: JWTPayload) => Principal,
+  principalOf: (claims: JWTPayload, header: JWTHeaderParameters) => Principal,
 ): Promise<Principal> {
   if (token.length > MOST_CHARACTERS) throw unauthenticated('too long')
   try {
-    const { payload } = await jwtVerify(token, key, { clockTolerance: TOLERANCE_SECONDS, ...rules })
+    const { payload, protectedHeader } = await jwtVerify(token, key, {
+      clockTolerance: TOLERANCE_SECONDS,
+      ...rules,
+    })
     // Required; and JSON reads 1e999 as Infinity: a number, and a date that never comes.
     const { exp = Number.NaN } = payload
     if (!Number.isFinite(exp)) throw unauthenticated('exp')
-    return { ...principalOf(payload), expiresAt: exp * 1000 }
+    return { ...principalOf(payload, protectedHeader), expiresAt: exp * 1000 }
   } catch (error) {
     if (isPlimsollError(error, 'ERR_OVERLOADED')) throw error
     throw unauthenticated(reasonOf(error))

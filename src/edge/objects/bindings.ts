@@ -1,3 +1,4 @@
+import type { DeploymentObject } from './deployment-object.ts'
 import type { SessionObject } from './session-object.ts'
 import type { UserObject } from './user-object.ts'
 
@@ -7,4 +8,6 @@ export interface EdgeBindings {
   readonly SESSIONS: DurableObjectNamespace<SessionObject>
   /** One object a user. */
   readonly USERS: DurableObjectNamespace<UserObject>
+  /** One object in all. Default: none, and what it is for is not there. */
+  readonly DEPLOYMENT?: DurableObjectNamespace<DeploymentObject>
 }

@@ -1,4 +1,3 @@
-import { conflict } from '../../features/register.ts'
 import { TRIES } from '../../kernel/log/once.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 
@@ -16,39 +15,32 @@ export interface Conditional {
 
 /** What is written under a condition. */
 export interface Bound<Result> {
-  /** For error messages. */
-  readonly operation: string
-  readonly key: string
   readonly condition: Condition | undefined
   /** Contract: gives the version that is there; `null`: there is none. */
   readonly read: () => Promise<string | null>
-  /** Contract: writes over that version alone, and throws ERR_CONFLICT where another is there. */
+  /**
+   * Contract: writes over that version alone, and throws ERR_CONFLICT where another is there; knows
+   * an op that was written before, whatever the version.
+   */
   readonly write: (bound: { readonly ifVersion?: string | null }) => Promise<Result>
 }
 
+/** A version that nothing has. */
+const NOWHERE = ''
+
 /** Writes where a condition holds. @throws ERR_CONFLICT (`version`): it does not */
-export async function whereTrue<Result>({
-  operation,
-  key,
-  condition = {},
-  read,
-  write,
-}: Bound<Result>): Promise<Result> {
+export async function whereTrue<Result>({ condition = {}, read, write }: Bound<Result>): Promise<Result> {
   const { match, noneMatch } = condition
   if (match === undefined && noneMatch === undefined) return write({})
-  if (match === undefined && noneMatch === '*') return write({ ifVersion: null })
-  const [only] = match ?? []
-  if (noneMatch === undefined && match !== '*' && match?.length === 1 && only !== undefined)
-    return write({ ifVersion: only })
   for (let attempt = 1; ; attempt++) {
     const version = await read()
-    if (!holds(match, version, true) || !holds(noneMatch, version, false))
-      throw conflict(operation, key, version)
+    const isTrue = holds(match, version, true) && holds(noneMatch, version, false)
     try {
-      return await write({ ifVersion: version })
+      // Where it is not, the op may have been written already, and its answer be lost.
+      return await write({ ifVersion: isTrue ? version : NOWHERE })
     } catch (error) {
       // Others wrote in between: what they wrote may fulfil the condition too.
-      if (!isPlimsollError(error, 'ERR_CONFLICT') || attempt === TRIES) throw error
+      if (!isTrue || !isPlimsollError(error, 'ERR_CONFLICT') || attempt === TRIES) throw error
     }
   }
 }

@@ -8,6 +8,7 @@ import { KEY_REGISTER } from '../../stores/encrypted/key-ring.ts'
 import { eachOf, type Keys } from '../../stores/encrypted/keys.ts'
 import { secretKeys } from '../../stores/encrypted/secret-keys.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import { madeByWrites } from './first-write.ts'
 import { lazyScope } from './lazy-scope.ts'
 
 /** What an object encrypts by. All objects of a Worker need the same. */
@@ -88,7 +89,7 @@ export function objectStore(
   storage: SqlStorageLike,
   encryption: EncryptionSettings | undefined,
 ): ObjectStore {
-  const store = durableObjectStore(storage)
+  const store = madeByWrites(storage, durableObjectStore(storage))
   const [newest, ...older] = secretsOf(encryption).map(secretKeys)
   if (!newest) return keylessStore(store)
   return encryptedStore(store, eachOf(newest, ...older), { plain: 'keep' })

@@ -32,5 +32,11 @@ export function inJurisdiction<Env extends EdgeBindings>(env: Env, jurisdiction:
       `inJurisdiction: the name is unknown; known are ${KNOWN.join(', ')}`,
     )
   const name = jurisdiction as DurableObjectJurisdiction
-  return { ...env, SESSIONS: env.SESSIONS.jurisdiction(name), USERS: env.USERS.jurisdiction(name) }
+  const { SESSIONS, USERS, DEPLOYMENT } = env
+  return {
+    ...env,
+    SESSIONS: SESSIONS.jurisdiction(name),
+    USERS: USERS.jurisdiction(name),
+    ...(DEPLOYMENT && { DEPLOYMENT: DEPLOYMENT.jurisdiction(name) }),
+  }
 }

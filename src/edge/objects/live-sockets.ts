@@ -1,4 +1,5 @@
 import { SOCKET_PROTOCOL } from '../auth/socket-token.ts'
+import { BriefBudget } from './brief-budget.ts'
 
 /** Most sockets of one session: each change goes to all of them. */
 const MOST_SOCKETS = 64
@@ -21,16 +22,30 @@ type SocketContext = Pick<
 
 /**
  * Sockets that get a hint when a session has changed, never content. They hibernate with their
- * object; what a client sends is not read, but that `ping` is answered with `pong` without waking
- * it.
+ * object. What a client sends is not read: `ping` is answered with `pong` without waking the
+ * object, and all else costs of a budget that ends the socket once it is used up.
  */
 export class LiveSockets {
   readonly #ctx: SocketContext
   readonly #now: () => number
+  readonly #framesPerMinute: () => number
+  #frames: BriefBudget | undefined
 
-  constructor(ctx: SocketContext, now: () => number) {
+  /** @param framesPerMinute Contract: asked once, at the first frame */
+  constructor(ctx: SocketContext, now: () => number, framesPerMinute: () => number) {
     this.#ctx = ctx
     this.#now = now
+    this.#framesPerMinute = framesPerMinute
+  }
+
+  /** Counts a frame that woke the object, whatever it says. The sockets share a budget. */
+  heard(socket: WebSocket): void {
+    this.#frames ??= new BriefBudget('frames', this.#framesPerMinute(), this.#now)
+    try {
+      this.#frames.take()
+    } catch {
+      close(socket, TOO_MANY, 'too many frames')
+    }
   }
 
   /** The answer to an upgrade. */

@@ -138,8 +138,6 @@ export const sessionCalls = {
   ): Promise<Answer> => {
     const { checkpoint } = using(session, 'checkpoint')
     const version = await whereTrue({
-      operation: 'checkpoint',
-      key: 'checkpoint',
       condition,
       read: async () => (await checkpoint.get()).version,
       write: (bound) => checkpoint.set(value as Json, { ...bound, ...(opId !== undefined && { opId }) }),

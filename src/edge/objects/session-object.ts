@@ -14,12 +14,15 @@ import type { Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { using } from '../features.ts'
-import { answerRefusals } from '../replica/refusal.ts'
+import { isGuest } from '../guest.ts'
+import { callObject } from '../replica/call-object.ts'
+import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import { Answers, type Claim } from '../rows/answers.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
+import { TokenLease } from '../rows/token-lease.ts'
 import { parseChatRequest } from '../turn/chat-request.ts'
 import type { ChatRequest } from '../turn/protocol.ts'
 import { Turns } from '../turn/turns.ts'
@@ -28,7 +31,9 @@ import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
+import type { BriefBudget } from './brief-budget.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
+import { Failures, reportTo } from './failures.ts'
 import { LiveSockets } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import {
@@ -40,7 +45,7 @@ import {
   type SessionCallName,
   sessionCalls,
 } from './session-calls.ts'
-import type { SessionHome } from './session-home.ts'
+import { type SessionHome, userOf } from './session-home.ts'
 import { SessionLife } from './session-life.ts'
 import type {
   CallMeta,
@@ -52,7 +57,13 @@ import type {
   SessionOptions,
 } from './session-rpc.ts'
 import { appendGiven } from './session-writes.ts'
-import { type SessionSettings, sessionBudgets } from './settings.ts'
+import {
+  framesPerMinute,
+  guestReads,
+  type SessionSettings,
+  sessionBudgets,
+  sharedTokens,
+} from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 
 /** Kinds of work beside {@link COMPACT}. */
@@ -86,7 +97,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     answerRefusals(SessionObject)
   }
 
-  readonly #sockets = new LiveSockets(this.ctx, webHost.now)
+  readonly #failures = new Failures({
+    object: 'session',
+    id: this.ctx.id.toString(),
+    log: () => this.#settings.log,
+    report: reportTo(this.env),
+    waitUntil: (work) => this.ctx.waitUntil(work),
+    now: webHost.now,
+  })
+  readonly #sockets = new LiveSockets(this.ctx, webHost.now, () => framesPerMinute(this.#settings.budgets))
   readonly #parts = new TextParts(this.ctx.storage, webHost.now, () => this.#life.seal)
   readonly #life = new SessionLife({
     storage: this.ctx.storage,
@@ -100,6 +119,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     clear: () => {
       this.#turns.clear()
       this.#parts.clear()
+      this.#lease?.clear()
       this.#answers.clear()
       this.#work.cancel(ANSWERS)
       this.#work.cancel(ERASE)
@@ -121,7 +141,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         try {
           await this.#life.finishErase()
           return undefined
-        } catch {
+        } catch (error) {
+          this.#failures.failed('queue', error, { kind: ERASE })
           // Work that fails is given up in the end; what somebody had removed must not stay.
           return webHost.now() + ERASE_AGAIN_MS
         }
@@ -132,6 +153,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
     },
+    onFailure: this.#failures.ofWork,
   })
   readonly #turns = new Turns({
     session: async () => {
@@ -146,7 +168,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     seal: () => this.#life.seal,
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
     host: webHost,
-    beforeModel: (tokens) => this.#budgets.take('modelTokens', tokens),
+    beforeModel: (tokens) => this.#spend(tokens),
     afterModel: (usage, tokens) => this.#settle(usage, tokens),
     onWork: (due) => void this.#work.schedule(CHATS, due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
@@ -163,18 +185,19 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   })
   #made: SessionSettings | undefined
   #buckets: TokenBuckets | undefined
+  #reads: BriefBudget | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     // Work that is owed, and an alarm that is not there: it was used up by a run that did not end.
-    ctx.waitUntil(this.#work.ensureArmed())
+    ctx.waitUntil(this.#work.ensureArmed().catch((error) => this.#failures.failed('alarm', error)))
   }
 
   /** Contract: what the session is made with; asked at its first call after the object woke. */
   protected abstract settings(): SessionSettings
 
   override alarm(): Promise<void> {
-    return this.#work.run()
+    return this.#failures.alarm(() => this.#work.run())
   }
 
   /**
@@ -200,6 +223,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
 
   /** The session as it is listed. @throws ERR_NOT_FOUND */
   async info(scope: SessionScope): Promise<Answer> {
+    this.#read(scope)
     const home = this.#life.open(scope)
     await home.refresh()
     const { sessionId } = scope
@@ -238,16 +262,19 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     input: SessionCallInput<Name>,
     { keyed, ...meta }: CallMeta = {},
   ): Promise<Answer> {
+    if (!CHANGES.has(name) || isPreview(name, input)) this.#read(scope)
     const home = this.#life.open(scope)
-    if (isPreview(name, input)) return this.#call(home, name, input, meta)
-    const takes = CHANGES.has(name) && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
+    const isAnew = isRead(name, input)
+    if (isAnew) this.#answers.check(keyed)
+    const changes = CHANGES.has(name) && !isPreview(name, input)
+    const takes = changes && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
     const isLasting = name === 'forget' || name === 'forgetMessage'
     let isWritten = false
     const wrote = (): void => {
       isWritten = true
     }
     const answered = await this.#answers.once(
-      keyed,
+      isAnew ? undefined : keyed,
       (opId) => this.#call(home, name, input, { ...meta, ...named(opId()) }, wrote),
       { isLasting, isWritten: () => isWritten },
     )
@@ -260,7 +287,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     name: Name,
     input: SessionCallInput<Name>,
     { opId, bytes = 0 }: CallMeta,
-    wrote: () => void = () => {},
+    wrote: () => void,
   ): Promise<Answer> {
     const changes = CHANGES.has(name) && !isPreview(name, input)
     if (bytes > 0 && changes) this.#take(bytes)
@@ -333,6 +360,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     scope: SessionScope,
     parts: readonly TransferPart[],
   ): Promise<ReadableStream<Uint8Array>> {
+    this.#read(scope)
     const { memory } = this.#life.open(scope)
     return lineStream(exportScopeOf(memory, scope, parts))
   }
@@ -395,6 +423,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * no such session
    */
   async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
+    this.#read(scope)
     this.#life.open(scope)
     return this.#turns.resume(run)
   }
@@ -474,12 +503,26 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * sets.
    */
   override async fetch({ headers }: Request): Promise<Response> {
-    this.#life.open(JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope)
+    try {
+      return this.#listen(headers)
+    } catch (error) {
+      return Response.json(refusalOf(error))
+    }
+  }
+
+  #listen(headers: Headers): Response {
+    const scope = JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope
+    this.#life.open(scope)
+    this.#read(scope)
     const expires = headers.get('Plimsoll-Expires')
     return this.#sockets.accept(
       expires === null ? undefined : Number(expires),
       headers.has('Sec-WebSocket-Protocol'),
     )
+  }
+
+  override webSocketMessage(socket: WebSocket): void {
+    this.#sockets.heard(socket)
   }
 
   /**
@@ -559,6 +602,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     }
   }
 
+  /** Counts what a guest reads. @throws ERR_RATE_LIMIT */
+  #read(scope: SessionScope): void {
+    if (!isGuest(scope)) return
+    this.#reads ??= guestReads(this.#settings.budgets, webHost.now)
+    this.#reads.take()
+  }
+
   /** Counts a write, or several that come together. @throws ERR_RATE_LIMIT, ERR_LIMIT */
   #take(bytes: number, appends = 1): void {
     this.#budgets.takeAll({ appends, bytes })
@@ -567,13 +617,41 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   /** What a call of the model took, in place of what was foretold of it. */
   #settle({ inputTokens, outputTokens }: Usage, foretold: number): void {
     if (inputTokens === undefined) return
-    this.#budgets.settle('modelTokens', inputTokens + (outputTokens ?? 0) - foretold)
+    const difference = inputTokens + (outputTokens ?? 0) - foretold
+    this.#budgets.settle('modelTokens', difference)
+    this.#lease?.settle(difference)
+  }
+
+  /** Counts a call of the model, here and with the user. @throws ERR_RATE_LIMIT, ERR_LIMIT */
+  async #spend(tokens: number): Promise<void> {
+    this.#budgets.take('modelTokens', tokens)
+    try {
+      await this.#lease?.take(tokens)
+    } catch (error) {
+      this.#budgets.settle('modelTokens', -tokens)
+      throw error
+    }
+  }
+
+  get #lease(): TokenLease | undefined {
+    const { scope } = this.#life.record ?? {}
+    const size = scope && sharedTokens(this.#settings.budgets, scope)
+    if (!scope || size === undefined) return undefined
+    const user = userOf(scope)
+    return new TokenLease(this.ctx.storage, size, (ask) =>
+      callObject(
+        () => this.env.USERS.getByName(objectName(user)),
+        webHost,
+        'budget',
+        (object) => object.lease(user, ask),
+      ),
+    )
   }
 
   async #model(): Promise<Model> {
     const { model } = this.#settings
     if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
-    return typeof model === 'function' ? model() : model
+    return this.#failures.watched(typeof model === 'function' ? await model() : model)
   }
 }
 
@@ -592,6 +670,16 @@ function requestsIn(body: Uint8Array): number {
   } catch {
     return 1
   }
+}
+
+/**
+ * Whether a call writes nothing that its caller gives it. Under a key it is done anew: what it
+ * shows is to be what there is.
+ */
+function isRead(name: SessionCallName, input: unknown): boolean {
+  if (name !== 'context') return false
+  const { messages = [], newEpoch = false, preview = false } = input as ContextCall
+  return preview || (messages.length === 0 && !newEpoch)
 }
 
 /** Whether a call only looks at what the next one would be given. */

@@ -2,9 +2,14 @@ import type { AgentTool } from '../../agent/options.ts'
 import type { MemoryOptions } from '../../create-memory.ts'
 import type { Feature } from '../../kernel/feature.ts'
 import type { Model } from '../../ports/model.ts'
+import type { Scope } from '../../ports/op.ts'
 import type { EdgeSession } from '../features.ts'
-import type { Budgets } from '../rows/token-buckets.ts'
+import { isGuest } from '../guest.ts'
+import type { Budgets, TokenBuckets } from '../rows/token-buckets.ts'
+import type { Ask } from '../rows/token-lease.ts'
+import { BriefBudget } from './brief-budget.ts'
 import type { EncryptionSettings } from './encryption.ts'
+import type { ObjectLine } from './failures.ts'
 
 /**
  * Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit.
@@ -16,6 +21,42 @@ export interface SessionBudgets {
   readonly bytesPerDay?: number
   /** Tokens of input and output that the edge's own model may take. */
   readonly modelTokensPerHour?: number
+  /**
+   * Tokens of the model that a session takes in advance from its user's budget, and the user's
+   * object from the deployment's, so that not each call asks there; `false`: neither is asked.
+   * Default: 16 000 of a guest, else `false`.
+   */
+  readonly sharedModelTokens?: number | false
+  /**
+   * Calls by which a guest only reads. Counted while the object is awake. Default 240; users have
+   * no limit.
+   */
+  readonly guestReadsPerMinute?: number
+  /**
+   * Frames that its sockets send beside `ping`; one beyond them is the last of its socket. Counted
+   * while the object is awake. Default 60.
+   */
+  readonly framesPerMinute?: number
+}
+
+const FRAMES_PER_MINUTE = 60
+/** Where a model and guests meet, anybody can make somebody else pay. */
+const GUEST_TOKENS_PER_DAY = 100_000
+/** Some replies. */
+const SHARED_TOKENS = 16_000
+const GUEST_READS_PER_MINUTE = 240
+
+/** What guests read of one object. It costs users nothing. */
+export function guestReads(
+  { guestReadsPerMinute = GUEST_READS_PER_MINUTE }: Pick<SessionBudgets, 'guestReadsPerMinute'> = {},
+  now: () => number,
+): BriefBudget {
+  return new BriefBudget('guestReads', guestReadsPerMinute, now)
+}
+
+/** Frames of a session's sockets, a minute. */
+export function framesPerMinute({ framesPerMinute: given = FRAMES_PER_MINUTE }: SessionBudgets = {}): number {
+  return given
 }
 
 /**
@@ -40,6 +81,8 @@ export interface SessionSettings {
   /** Most model calls of one reply. Default 20. */
   readonly maxSteps?: number
   readonly budgets?: SessionBudgets
+  /** Told of what fails behind an answer; must not throw. Default: a line on the console. */
+  readonly log?: (line: ObjectLine) => void
   /**
    * Encrypts what the object stores; a user's object needs the same. Default: everything is in the
    * clear.
@@ -52,16 +95,49 @@ export interface SessionSettings {
   readonly replicaMaxAge?: number
 }
 
+/** Budgets of one user. */
+export interface UserBudgets {
+  /** Sessions that are created. */
+  readonly sessionsPerHour?: number
+  /** Bytes of bodies that are written. */
+  readonly bytesPerDay?: number
+  /**
+   * Tokens that the edge's own model takes, in all sessions that have `sharedModelTokens`; `false`:
+   * no limit. Default: 100 000 for a guest, since anybody can be one, else no limit.
+   */
+  readonly modelTokensPerDay?: number | false
+  /**
+   * Calls by which a guest only reads what sessions share. Counted while the object is awake.
+   * Default 240; users have no limit.
+   */
+  readonly guestReadsPerMinute?: number
+}
+
+/** What the object of a deployment is made with. */
+export interface DeploymentSettings {
+  readonly budgets?: {
+    /** Tokens that the edge's own model takes, for all users together; `false`: no limit. */
+    readonly modelTokensPerDay?: number | false
+  }
+}
+
 /** What a user's object is made with. */
 export interface UserSettings {
   /** What is said of contexts is not needed. */
   readonly memory: ObjectMemoryOptions
-  readonly budgets?: {
-    /** Sessions that are created. */
-    readonly sessionsPerHour?: number
-    /** Bytes of bodies that are written. */
-    readonly bytesPerDay?: number
-  }
+  readonly budgets?: UserBudgets
+  /**
+   * Budgets of somebody who has not signed in. Default: as `budgets`, but for the tokens of the
+   * model.
+   */
+  readonly guestBudgets?: UserBudgets
+  /**
+   * After how long a guest's token has ended, as for `guestTokens`: all of the guest is removed
+   * then. Default 30 days.
+   */
+  readonly guestLifetimeMs?: number
+  /** Told of what fails behind an answer; must not throw. Default: a line on the console. */
+  readonly log?: (line: ObjectLine) => void
   /**
    * Encrypts what the object stores; the sessions' objects need the same. Default: everything is in
    * the clear.
@@ -87,10 +163,38 @@ export function sessionBudgets({
 }
 
 /** Budgets of a user, as token buckets. */
-export function userBudgets({ sessionsPerHour, bytesPerDay }: UserSettings['budgets'] = {}): Budgets {
-  return { sessions: per(sessionsPerHour, HOUR), bytes: per(bytesPerDay, DAY) }
+export function userBudgets({ budgets = {}, guestBudgets = budgets }: UserSettings, scope: Scope): Budgets {
+  const isGuests = isGuest(scope)
+  const { sessionsPerHour, bytesPerDay, modelTokensPerDay } = isGuests ? guestBudgets : budgets
+  const tokens = isGuests ? (guestBudgets.modelTokensPerDay ?? GUEST_TOKENS_PER_DAY) : modelTokensPerDay
+  return {
+    sessions: per(sessionsPerHour, HOUR),
+    bytes: per(bytesPerDay, DAY),
+    userModelTokens: per(tokens, DAY),
+  }
 }
 
-function per(capacity: number | undefined, perMs: number): Budgets[string] {
-  return capacity === undefined ? undefined : { capacity, perMs }
+/** What a session takes in advance; undefined: it asks nobody. */
+export function sharedTokens({ sharedModelTokens }: SessionBudgets = {}, scope: Scope): number | undefined {
+  const shared = sharedModelTokens ?? (isGuest(scope) ? SHARED_TOKENS : false)
+  return shared === false ? undefined : shared
+}
+
+/** Budgets of a deployment, as token buckets. */
+export function deploymentBudgets({ modelTokensPerDay }: DeploymentSettings['budgets'] = {}): Budgets {
+  return { deploymentModelTokens: per(modelTokensPerDay, DAY) }
+}
+
+/** What one asker gets of what is left at most, beyond the least: others are to find some too. */
+const SHARE = 1 / 4
+
+/** Takes for somebody who asks in advance. @throws ERR_RATE_LIMIT, ERR_LIMIT */
+export function granted(buckets: TokenBuckets, name: string, { least, wanted }: Ask): number {
+  const amount = Math.max(least, Math.min(wanted, Math.floor(buckets.left(name) * SHARE)))
+  buckets.take(name, amount)
+  return amount
+}
+
+function per(capacity: number | false | undefined, perMs: number): Budgets[string] {
+  return capacity === undefined || capacity === false ? undefined : { capacity, perMs }
 }

@@ -45,8 +45,6 @@ export const userCalls = {
   ): Promise<Answer> => {
     const { profile } = using(user, 'profile')
     const version = await whereTrue({
-      operation: 'profile',
-      key: name,
       condition,
       read: async () => (await profile.get(name))?.version ?? null,
       write: (bound) => profile.set(name, text, writing(bound, opId)),
@@ -61,8 +59,6 @@ export const userCalls = {
   ): Promise<Answer> => {
     const { profile } = using(user, 'profile')
     await whereTrue({
-      operation: 'profile',
-      key: name,
       condition,
       read: async () => (await profile.get(name))?.version ?? null,
       write: (bound) => profile.delete(name, writing(bound, opId)),
@@ -91,8 +87,6 @@ export const userCalls = {
     const { skills } = using(user, 'skills')
     const given = named(name, skill)
     const version = await whereTrue({
-      operation: 'skills',
-      key: name,
       condition,
       read: async () => (await skills.get(name))?.version ?? null,
       write: (bound) => skills.set(given, writing(bound, opId)),
@@ -107,8 +101,6 @@ export const userCalls = {
   ): Promise<Answer> => {
     const { skills } = using(user, 'skills')
     await whereTrue({
-      operation: 'skills',
-      key: name,
       condition,
       read: async () => (await skills.get(name))?.version ?? null,
       write: (bound) => skills.delete(name, writing(bound, opId)),
@@ -122,6 +114,8 @@ export const userCalls = {
   remember: async ({ user }: UserMemory, input: FactInput, opId?: string): Promise<Answer> =>
     answer(await using(user, 'facts').facts.remember(input, opId)),
 
+  holdings: async (given: UserMemory, _: undefined): Promise<Answer> => answer(await holdingsOf(given)),
+
   audit: async ({ memory, scope }: UserMemory, query: AuditQuery): Promise<Answer> =>
     answer({ records: await readAudit(memory, scope, query) }),
 
@@ -134,6 +128,36 @@ export const userCalls = {
 type UserCalls = typeof userCalls
 export type UserCallName = keyof UserCalls
 export type UserCallInput<Name extends UserCallName> = Parameters<UserCalls[Name]>[1]
+
+/** Names of sessions that are told. */
+const MOST_NAMED = 100
+/** Pages of sessions that are counted, of 512 each. */
+const MOST_PAGES = 64
+
+/** How much is held of a user, without what it says. */
+async function holdingsOf({ memory, scope, user }: UserMemory): Promise<object> {
+  const first: string[] = []
+  let count = 0
+  let after: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const sessions = await listSessions(memory, scope, after === undefined ? {} : { after })
+    after = sessions.at(-1)?.sessionId
+    if (after === undefined) break
+    count += sessions.length
+    first.push(...sessions.slice(0, MOST_NAMED - first.length).map(({ sessionId }) => sessionId))
+  }
+  let facts = 0
+  for (let last: string | undefined, page = 0; page < MOST_PAGES; page++) {
+    const some = (await user.facts?.list(last === undefined ? {} : { after: last })) ?? []
+    last = some.at(-1)?.id
+    if (last === undefined) break
+    facts += some.length
+  }
+  const documents = (await user.profile?.list())?.length ?? 0
+  const skills = (await user.skills?.list())?.length ?? 0
+  const isEmpty = count + facts + documents + skills === 0
+  return { isEmpty, sessions: { count, first }, facts, documents, skills }
+}
 
 function writing(bound: Pick<WriteOptions, 'ifVersion'>, opId: string | undefined): WriteOptions {
   return { ...bound, ...(opId !== undefined && { opId }) }

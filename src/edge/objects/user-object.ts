@@ -16,6 +16,7 @@ import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
+import { GUEST_LIFETIME_MS, guestEnd, isGuest } from '../guest.ts'
 import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
 import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
@@ -25,20 +26,25 @@ import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-
 import type { UserHome } from '../replica/user-replica.ts'
 import { Answers } from '../rows/answers.ts'
 import { Claims } from '../rows/claims.ts'
+import { GuestRecord } from '../rows/guest-record.ts'
 import { NO_SEAL, newSealKey, openSeal } from '../rows/object-seal.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
+import { type Ask, TokenLease } from '../rows/token-lease.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
+import type { BriefBudget } from './brief-budget.ts'
+import { DEPLOYMENT } from './deployment-name.ts'
 import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
+import { Failures, reportTo } from './failures.ts'
 import { tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta } from './session-rpc.ts'
-import { type UserSettings, userBudgets } from './settings.ts'
+import { granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 
@@ -57,11 +63,19 @@ const CLAIM_AGAIN_MS = 60_000
 const ANSWERS = 'answers'
 const ERASE = 'erase'
 const RETENTION = 'retention'
+/** The kind that removes a guest whose token has ended. */
+const GUEST = 'guest'
 /** When an erase is tried again that could not be finished. */
 const ERASE_AGAIN_MS = 60_000
 /** Sessions that one call erases: a call of an object may make so many calls of others. */
 const ERASED_AT_ONCE = 256
 const DAY_MS = 86_400_000
+/** What looking through all of a guest's sessions costs, in reads. */
+const RECALLED = 32
+/** For clocks that differ: a token holds some seconds longer. */
+const GUEST_MARGIN_MS = 60_000
+/** What the user's object takes of the deployment's budget at once, in what a session takes. */
+const SESSIONS_A_LEASE = 4
 
 interface ClaimWork {
   readonly user: Scope
@@ -90,6 +104,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     answerRefusals(UserObject)
   }
 
+  readonly #failures = new Failures({
+    object: 'user',
+    id: this.ctx.id.toString(),
+    log: () => this.#settings.log,
+    report: reportTo(this.env),
+    waitUntil: (work) => this.ctx.waitUntil(work),
+    now: webHost.now,
+  })
+  readonly #guest = new GuestRecord(this.ctx.storage)
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -105,14 +128,25 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         try {
           const { isDone } = await this.#eraseSome(payload as unknown as Scope)
           return isDone ? undefined : webHost.now()
-        } catch {
+        } catch (error) {
+          this.#failures.failed('queue', error, { kind: ERASE })
           // Work that fails is given up in the end; what somebody had removed must not stay.
+          return webHost.now() + ERASE_AGAIN_MS
+        }
+      },
+      [GUEST]: async (payload) => {
+        try {
+          const { isDone } = await this.#eraseSome(payload as unknown as Scope)
+          return isDone ? undefined : webHost.now()
+        } catch (error) {
+          this.#failures.failed('queue', error, { kind: GUEST })
           return webHost.now() + ERASE_AGAIN_MS
         }
       },
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
       [ANSWERS]: async () => this.#answers.purge(),
     },
+    onFailure: this.#failures.ofWork,
   })
   readonly #answers = new Answers({
     storage: this.ctx.storage,
@@ -134,16 +168,17 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   #isUnlocked = false
   #made: UserSettings | undefined
   #buckets: TokenBuckets | undefined
+  #reads: BriefBudget | undefined
   #memory: UserMemory | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     // Work that is owed, and an alarm that is not there: it was used up by a run that did not end.
-    ctx.waitUntil(this.#work.ensureArmed())
+    ctx.waitUntil(this.#work.ensureArmed().catch((error) => this.#failures.failed('alarm', error)))
   }
 
   override alarm(): Promise<void> {
-    return this.#work.run()
+    return this.#failures.alarm(() => this.#work.run())
   }
 
   /**
@@ -162,11 +197,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     { keyed, opId, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const memory = this.#open(scope)
+    const changes = CHANGES.has(name)
+    if (name !== 'holdings') await this.#checkGuest(scope, changes, readsOf(name, input))
     await this.#unlock(scope)
     const answered = await this.#answers.once(keyed, (named) =>
       this.#call(memory, name, input, named() ?? opId, bytes),
     )
-    const limits = CHANGES.has(name) ? this.#budgets.limits({ bytes }) : []
+    const limits = changes ? this.#budgetsOf(scope).limits({ bytes }) : []
     return limits.length === 0 ? answered : { ...answered, limits }
   }
 
@@ -178,14 +215,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     bytes: number,
   ): Promise<Answer> {
     const { scope } = memory
-    if (CHANGES.has(name)) this.#budgets.take('bytes', bytes)
+    const changes = CHANGES.has(name)
+    if (changes) this.#budgetsOf(scope).take('bytes', bytes)
     const call = userCalls[name] as (
       memory: UserMemory,
       input: UserCallInput<Name>,
       opId?: string,
     ) => Promise<Answer>
     const answered = await call(memory, input, opId)
-    if (CHANGES.has(name)) {
+    if (changes) {
       this.#poke(scope)
       await this.#keep(scope)
     }
@@ -205,11 +243,21 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
     this.#check(scope)
+    await this.#checkGuest(scope, true)
     await this.#unlock(scope)
-    this.#budgets.take('bytes', call.lines.length)
+    this.#budgetsOf(scope).take('bytes', call.lines.length)
     const answered = await importLines(this.#memoryOf(scope), scope, call, async () => {})
     this.#poke(scope)
     return answered
+  }
+
+  /**
+   * Whether a guest's token still holds; it costs as a read. @throws ERR_UNAUTHENTICATED,
+   * ERR_RATE_LIMIT
+   */
+  async checkLiving(scope: Scope): Promise<void> {
+    this.#check(scope)
+    await this.#checkGuest(scope, false)
   }
 
   /** Records that all of the user was exported or imported. @throws ERR_NOT_FOUND */
@@ -224,8 +272,37 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async admit(scope: Scope): Promise<void> {
     this.#check(scope)
+    await this.#checkGuest(scope, true)
     await this.#unlock(scope)
-    this.#budgets.take('sessions', 1)
+    this.#budgetsOf(scope).take('sessions', 1)
+  }
+
+  /**
+   * Tokens of the model for one of the user's sessions, of the budgets of the user and of the
+   * deployment. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_LIMIT, ERR_OVERLOADED, ERR_STORAGE
+   */
+  async lease(scope: Scope, ask: Ask): Promise<number> {
+    this.#check(scope)
+    const buckets = this.#budgetsOf(scope)
+    const amount = granted(buckets, 'userModelTokens', ask)
+    const { DEPLOYMENT: deployments } = this.env
+    if (!deployments) return amount
+    // As much again as a session takes, several times: one object answers all users.
+    const lease = new TokenLease(this.ctx.storage, ask.wanted * SESSIONS_A_LEASE, (asked) =>
+      callObject(
+        () => deployments.getByName(DEPLOYMENT),
+        webHost,
+        'budget',
+        (object) => object.lease(asked),
+      ),
+    )
+    try {
+      await lease.take(amount)
+    } catch (error) {
+      buckets.settle('userModelTokens', -amount)
+      throw error
+    }
+    return amount
   }
 
   /**
@@ -332,10 +409,22 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return answered
   }
 
+  /**
+   * From now on a guest writes nothing; with `isDone` the token is dead. Idempotent. @throws
+   * ERR_NOT_FOUND
+   */
+  async claimed(scope: Scope, isDone: boolean): Promise<void> {
+    this.#check(scope)
+    this.#guest.set(isDone ? 'done' : 'begun')
+    // What is not moved goes with the token.
+    await this.#removeLater(scope)
+  }
+
   async #move(scope: Scope, guest: Scope): Promise<Answer> {
     await this.#unlock(scope)
     const { user } = this.#open(scope)
     const from = (): DurableObjectStub<UserObject> => this.env.USERS.getByName(objectName(guest))
+    await callObject(from, webHost, 'claim', (object) => object.claimed(guest, false))
     const claims = new Claims(this.ctx.storage)
     const name = objectName(guest)
     const left: EdgeMemory = createMemory({
@@ -369,6 +458,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#poke(scope)
     // What has no room here stays with the guest, rather than nowhere.
     if (errors.length > 0) throw errors[0]
+    await callObject(from, webHost, 'claim', (object) => object.claimed(guest, true))
     return answer(claims.get(name))
   }
 
@@ -418,6 +508,28 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async #keep(scope: Scope): Promise<void> {
     if (!this.#settings.memory.use?.some(({ name }) => name === 'retention')) return
     await this.#work.schedule(RETENTION, webHost.now() + DAY_MS, { payload: { ...scope } })
+  }
+
+  /**
+   * What a guest's call needs: a token that nobody claimed, budget for what it reads, and for what
+   * it writes an end. Nothing is written for what only reads.
+   *
+   * @throws ERR_UNAUTHENTICATED, ERR_CONFLICT, ERR_RATE_LIMIT
+   */
+  async #checkGuest(scope: Scope, writes: boolean, reads = 1): Promise<void> {
+    if (!isGuest(scope)) return
+    this.#guest.check(writes)
+    if (writes) return this.#removeLater(scope)
+    const { budgets, guestBudgets = budgets } = this.#settings
+    this.#reads ??= guestReads(guestBudgets, webHost.now)
+    this.#reads.take(reads)
+  }
+
+  /** Sees to it that a guest is removed once the token has ended; noted once. */
+  async #removeLater(scope: Scope): Promise<void> {
+    const { guestLifetimeMs = GUEST_LIFETIME_MS } = this.#settings
+    const end = guestEnd(scope.userId, guestLifetimeMs, webHost.now())
+    await this.#work.schedule(GUEST, end + GUEST_MARGIN_MS, { payload: { ...scope } })
   }
 
   #memoryOf(scope: Scope): EdgeMemory {
@@ -483,8 +595,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     return this.#made
   }
 
-  get #budgets(): TokenBuckets {
-    this.#buckets ??= new TokenBuckets(this.ctx.storage, userBudgets(this.#settings.budgets), webHost.now)
+  #budgetsOf(scope: Scope): TokenBuckets {
+    this.#buckets ??= new TokenBuckets(this.ctx.storage, userBudgets(this.#settings, scope), webHost.now)
     return this.#buckets
   }
 
@@ -505,6 +617,13 @@ export interface Erased {
 
 /** There are more sessions than one call erases. */
 const MORE = new Error('more sessions are to be erased')
+
+/** What a call reads: a recall calls each session that it looks through. */
+function readsOf(name: UserCallName, input: unknown): number {
+  if (name !== 'recall') return 1
+  const { sessions = [] } = input as UserCallInput<'recall'>
+  return 1 + (sessions === 'all' ? RECALLED : sessions.length)
+}
 
 /** All live facts that a user's sessions share. */
 async function factsOf({ facts }: EdgeUser): Promise<readonly Fact[]> {

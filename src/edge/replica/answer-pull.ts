@@ -1,6 +1,6 @@
 import { AUDIT, AUDIT_GROUP } from '../../features/audit.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { OpResult, SealedOp } from '../../ports/op.ts'
+import { idIn, type Name, type OpResult, type SealedOp } from '../../ports/op.ts'
 import { type LogRow, PAGE_UNITS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import {
   type Cursor,
@@ -96,16 +96,17 @@ async function changesIn(
   log: readonly LogRow[],
 ): Promise<Part> {
   const fill = new Fill()
-  const deleted = new Set<string>()
+  const deleted = new Set<Name>()
   const seen = new Set<string>()
   let place = since
   for (const { kind, id, seq, opId } of log) {
-    const isNew = (kind === 'put' || kind === 'delete') && !seen.has(id) && isHeld(id, sessionId)
-    const row = isNew ? readable(await store.register(id)) : undefined
+    const key = kind === 'put' ? id : kind === 'delete' ? idIn('register', id as Name) : undefined
+    const isNew = key !== undefined && !seen.has(key) && isHeld(key, sessionId)
+    const row = isNew ? readable(await store.register(key)) : undefined
     if (row && !fill.take(row))
       return { rows: fill.rows, deleted: [...deleted], place, next: { since: place } }
-    if (isNew) seen.add(id)
-    if (kind === 'delete') deleted.add(id)
+    if (isNew) seen.add(key)
+    if (kind === 'delete') deleted.add(id as Name)
     place = { seq, opId }
   }
   return { rows: fill.rows, deleted: [...deleted], place }

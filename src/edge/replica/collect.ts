@@ -1,5 +1,5 @@
 import { PlimsollError } from '../../ports/errors.ts'
-import type { OpResult, SealedOp } from '../../ports/op.ts'
+import { idIn, type Name, type OpResult, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import {
   type Cursor,
@@ -46,7 +46,7 @@ export interface CollectParts {
 export async function collect(parts: CollectParts): Promise<Collected> {
   const { sessionId, since, local, ask } = parts
   const rows = new Map<string, RegisterRow>()
-  const gone = new Set<string>()
+  const gone = new Set<Name>()
   const asked = new Set<string>()
   let results: readonly OpResult[] | undefined
   let isReset = false
@@ -76,7 +76,7 @@ export async function collect(parts: CollectParts): Promise<Collected> {
     for (const row of answer.rows) rows.set(row.key, row)
     const before = gone.size
     for (const name of answer.deleted) gone.add(name)
-    for (const { key, body } of answer.rows) if (body === null) gone.add(key)
+    for (const { key, body } of answer.rows) if (body === null) gone.add(`register:${key}`)
     // What was looked at may have been deleted since.
     if (gone.size > before && answer.deleted.length > 0) asked.clear()
     wasDeleted ||= !isWhole && answer.deleted.length > 0
@@ -92,7 +92,10 @@ export async function collect(parts: CollectParts): Promise<Collected> {
       names = parts.names
       continue
     }
-    const unknown = (source: string): boolean => !isHeld(source, sessionId) || (!isWhole && !rows.has(source))
+    const unknown = (source: Name): boolean => {
+      const key = idIn('register', source)
+      return (key !== undefined && !isHeld(key, sessionId)) || (!isWhole && !rows.has(key ?? ''))
+    }
     const derived = await derivedFrom(gone, rows, isReset ? undefined : local, unknown)
     names = [...derived].filter((name) => !asked.has(name)).slice(0, MOST_NAMES)
     if (names.length === 0)
@@ -107,14 +110,14 @@ export async function collect(parts: CollectParts): Promise<Collected> {
  * Registers that name what is gone as a source, and in turn what names these: they may be gone too.
  */
 async function derivedFrom(
-  gone: ReadonlySet<string>,
+  gone: ReadonlySet<Name>,
   rows: ReadonlyMap<string, RegisterRow>,
   local: Pick<ScopeStore, 'registers'> | undefined,
-  unknown: (source: string) => boolean,
+  unknown: (source: Name) => boolean,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   if (gone.size === 0) return found
-  const naming = new Map<string, string[]>()
+  const naming = new Map<Name, string[]>()
   const note = ({ key, sources = [] }: RegisterRow): void => {
     for (const source of sources) naming.set(source, [...(naming.get(source) ?? []), key])
   }
@@ -130,7 +133,7 @@ async function derivedFrom(
   const names = new Set([...gone, ...[...naming.keys()].filter(unknown)])
   for (const name of names)
     for (const key of naming.get(name) ?? []) {
-      names.add(key)
+      names.add(`register:${key}`)
       found.add(key)
     }
   return found

@@ -2,6 +2,7 @@ import { nothingWritten } from '../../kernel/log/decide.ts'
 import { carriers, type Followed, followed } from '../../operations/transfer/follow.ts'
 import { attachmentsOf, emptiedIn, marksOf } from '../../operations/transfer/rows.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Name } from '../../ports/op.ts'
 import { type LogRow, PAGE_UNITS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 
 export interface CopyOptions {
@@ -61,7 +62,7 @@ class Copy {
   /** Registers that were ever put. */
   readonly #keys = new Set<string>()
   /** Entries that are in the copy and were emptied at the source since. */
-  readonly #emptied: string[] = []
+  readonly #emptied: Name[] = []
   readonly #attached = new Set<string>()
 
   constructor(from: ScopeStore, to: ScopeStore, options: CopyOptions) {
@@ -89,7 +90,7 @@ class Copy {
     for (const { id, unreadable } of [row, copied]) if (unreadable) throw undecryptable(id)
     if (nameOf(row) !== nameOf(copied) || (row.body !== copied.body && row.body !== null))
       throw conflict(`the copy has something else at ${copied.seq}`)
-    if (row.body !== copied.body) this.#emptied.push(row.id)
+    if (row.body !== copied.body) this.#emptied.push(`entry:${row.id}`)
     if (row.kind === 'put') this.#keys.add(row.id)
   }
 
@@ -120,7 +121,7 @@ class Copy {
       const rows = batch
       batch = []
       units = 0
-      const emptied = rows.flatMap(({ key, body }) => (body === null ? key : []))
+      const emptied = rows.flatMap(({ key, body }): Name[] => (body === null ? [`register:${key}`] : []))
       if (rows.length > 0) await this.#write(this.#at, { registers: rows, emptied })
     }
     for (let after: string | undefined; ; ) {
@@ -166,7 +167,7 @@ class Copy {
 }
 
 /** What never changes of a row. */
-function nameOf({ body: _, derived: __, ...row }: LogRow): string {
+function nameOf({ body: _, derived: __, contexts: ___, ...row }: LogRow): string {
   return JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 

@@ -1,4 +1,4 @@
-import type { OpResult, SealedOp } from '../../ports/op.ts'
+import { idIn, type Name, type OpResult, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 import type { Rule } from './rules.ts'
 
@@ -48,7 +48,7 @@ export interface PullAnswer {
   /** Registers as they are now; those that were deleted have no body. */
   readonly rows: readonly RegisterRow[]
   /** What was deleted. What derived from it, the rows do not say: a replica asks by `names`. */
-  readonly deleted: readonly string[]
+  readonly deleted: readonly Name[]
   /** How far this is. */
   readonly place: Place
   /** Where to go on; none: the place is the home's newest one. */
@@ -69,7 +69,7 @@ export function isHeld(key: string, sessionId: string): boolean {
  * they do not.
  */
 export function isShared({ envelope: { kind, key, target } }: SealedOp, sessionId: string): boolean {
-  return kind === 'erase' || (key ?? target) !== SESSIONS + sessionId
+  return kind === 'erase' || (key ?? (target && idIn('register', target))) !== SESSIONS + sessionId
 }
 
 /** Whether keys with that prefix may be those of other sessions. */

@@ -19,12 +19,23 @@ export function answerRefusals({ prototype }: { readonly prototype: object }): v
       try {
         return await method.apply(this, given)
       } catch (error) {
-        if (!isPlimsollError(error) || FAILURE.test(error.code)) throw error
-        return { plimsollRefusal: { ...error, message: error.message } } as Refusal
+        return refusalOf(error)
       }
     }
     Object.defineProperty(prototype, name, { ...descriptor, value })
   }
+}
+
+/** What a method, or with {@link acceptedResponse} a `fetch`, refused. @throws a failure */
+export function refusalOf(error: unknown): Refusal {
+  if (!isPlimsollError(error) || FAILURE.test(error.code)) throw error
+  return { plimsollRefusal: { ...error, message: error.message } as Refusal['plimsollRefusal'] }
+}
+
+/** What an object answered to an upgrade. @throws what it refused, in JSON */
+export async function acceptedResponse(response: Response): Promise<Response> {
+  if (response.status !== 101) accepted(await response.json())
+  return response
 }
 
 /** What an object answered. @throws what it refused */

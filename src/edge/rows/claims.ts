@@ -1,4 +1,5 @@
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import { EdgeTables } from './edge-tables.ts'
 
 /** What was moved from one guest to a user, all of it together. */
 export interface Claimed {
@@ -7,6 +8,9 @@ export interface Claimed {
   readonly facts: number
 }
 
+const SCHEMA = [
+  'CREATE TABLE IF NOT EXISTS plimsoll_edge_claim (guest TEXT PRIMARY KEY, claimed TEXT NOT NULL) WITHOUT ROWID',
+]
 const NOTHING: Claimed = { sessions: [], facts: 0 }
 
 /**
@@ -14,25 +18,20 @@ const NOTHING: Claimed = { sessions: [], facts: 0 }
  * the first one was.
  */
 export class Claims {
-  readonly #storage: SqlStorageLike
+  readonly #tables: EdgeTables
 
   constructor(storage: SqlStorageLike) {
-    this.#storage = storage
-    storage.sql.exec(
-      'CREATE TABLE IF NOT EXISTS plimsoll_edge_claim (guest TEXT PRIMARY KEY, claimed TEXT NOT NULL) WITHOUT ROWID',
-    )
+    this.#tables = new EdgeTables(storage, SCHEMA)
   }
 
   get(guest: string): Claimed {
-    const [row] = this.#storage.sql
-      .exec('SELECT claimed FROM plimsoll_edge_claim WHERE guest = ?', guest)
-      .toArray()
+    const [row] = this.#tables.run('SELECT claimed FROM plimsoll_edge_claim WHERE guest = ?', guest)
     return row ? (JSON.parse(row.claimed as string) as Claimed) : NOTHING
   }
 
   /** Forgets all of them. */
   clear(): void {
-    this.#storage.sql.exec('DELETE FROM plimsoll_edge_claim')
+    this.#tables.run('DELETE FROM plimsoll_edge_claim')
   }
 
   /** Adds to what was moved from a guest; a session that is noted already is noted once. */
@@ -41,7 +40,7 @@ export class Claims {
     const known = new Set(before.sessions.map(({ to }) => to))
     const fresh = sessions.filter(({ to }) => !known.has(to))
     const claimed: Claimed = { sessions: [...before.sessions, ...fresh], facts: before.facts + facts }
-    this.#storage.sql.exec(
+    this.#tables.insert(
       'INSERT OR REPLACE INTO plimsoll_edge_claim VALUES (?, ?)',
       guest,
       JSON.stringify(claimed),

@@ -10,7 +10,7 @@ import { headOf } from '../../kernel/text/text.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Model, ModelEvent } from '../../ports/model.ts'
-import type { Scope, SummaryMark } from '../../ports/op.ts'
+import type { Name, Scope, SummaryMark } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { aborted } from '../aborted.ts'
 import { visible } from '../text/visible.ts'
@@ -193,9 +193,10 @@ export class Compactor {
       spent,
       at: host.now(),
     }
-    const sources = [...(before ? [before.mark.id] : []), ...messages.map(({ id }) => id)]
+    const sources = [...(before ? [before.mark] : []), ...messages].map(({ id }): Name => `entry:${id}`)
     try {
-      await store.commit([sealOp({ kind: 'mark', opId: mark.id, base, entry: mark, sources })], decide)
+      const opId = `entry:${mark.id}`
+      await store.commit([sealOp({ kind: 'mark', opId, base, entry: mark, sources })], decide)
     } catch (error) {
       this.#pause = PAUSE
       return refused([...reasons, `it could not be stored: ${messageOf(error)}`])

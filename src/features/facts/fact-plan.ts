@@ -4,7 +4,7 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { factIn, factKey, LIVE, outranks } from './fact.ts'
+import { factIn, factKey, LIVE, outranks, sourceName } from './fact.ts'
 import {
   ascending,
   bandGroup,
@@ -99,7 +99,7 @@ export class FactPlan {
       key,
       base: row?.version ?? null,
       value: fact as unknown as Json,
-      sources: fact.sources,
+      sources: fact.sources.map(sourceName),
       index,
     }))
   }

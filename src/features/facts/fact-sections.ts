@@ -4,7 +4,6 @@ import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
 import { oneLine } from '../text/one-line.ts'
 import { lowestTrust } from '../trust.ts'
-import { factKey } from './fact.ts'
 import { DOUBTFUL } from './fact-index.ts'
 import { inOrder, type Known, type KnownFact, nameOf } from './known-facts.ts'
 
@@ -77,7 +76,7 @@ export function headPart(
       ),
     ],
     record: record as unknown as Json,
-    sources: shown.map((one) => (one.scope === 'session' ? factKey(one.fact.id) : nameOf(one))),
+    sources: shown.map(nameOf),
     ids: shown.map(({ fact }) => fact.id),
   }
 }

@@ -1,6 +1,7 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import type { Fact } from '../../ports/fact.ts'
+import type { Name } from '../../ports/op.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 
 /** Index of all facts that hold, whatever their project: not superseded, resolved or swept. */
@@ -15,6 +16,11 @@ export const EXTRACT_ID = 'extract/'
 /** Key of a fact's register. */
 export function factKey(id: string): string {
   return `${FACT}${id}`
+}
+
+/** A fact's source as the store names it: a message, or a fact. */
+export function sourceName(source: string): Name {
+  return source.startsWith(FACT) ? `register:${source}` : `entry:${source}`
 }
 
 /** The fact in a register, unless it was forgotten. */

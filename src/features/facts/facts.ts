@@ -5,7 +5,7 @@ import { decide } from '../../kernel/log/decide.ts'
 import { allOrNone, changedByOthers, compared, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
-import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkOpId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Fact, FactInput, FactList, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
@@ -279,10 +279,11 @@ export class Facts {
   forget(id: string): Promise<void> {
     return this.#enqueue(async () => {
       const { store, host, shared } = this.#parts
-      const target = factKey(checkFactId('forget', 'id', id))
-      const row = await store.register(target)
+      const key = factKey(checkFactId('forget', 'id', id))
+      const row = await store.register(key)
       if (!row) throw noFact('forget', id)
       if (!hasBody(row)) return
+      const target = `register:${key}` as const
       if (shared) await store.commit([sealOp({ kind: 'delete', opId: host.newId(), target })], decide)
       else await commitDeletes(store, host, [target])
     })
@@ -297,7 +298,7 @@ export class Facts {
     return this.#enqueue(async () => {
       const { host } = this.#parts
       checkFields(operation, '', input)
-      const id = opId === undefined ? host.newId() : `op/${hashText(checkId(operation, 'opId', opId))}`
+      const id = opId === undefined ? host.newId() : `op/${hashText(checkOpId(operation, 'opId', opId))}`
       const first = opId !== undefined && (await readFirst(operation, this.#parts.store, opId))
       if (first) return { fact: first, status: first.id === (input.id ?? id) ? 'new' : 'merged' }
       return this.#write(operation, input.id ?? id, opId, (plan) =>

@@ -2,6 +2,7 @@ import { areAccepted, deletesOf, OWED, owedIn, putOwed } from '../../kernel/cont
 import { changedByOthers, closed, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Host } from '../../ports/host.ts'
+import type { Name } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { FACT } from './fact.ts'
 
@@ -25,7 +26,10 @@ export async function emptyShared(userStore: ScopeStore, host: Host, id: string)
     const shared = await sharedFrom(userStore, [...owed.names, ...owed.from])
     if (shared.length === 0) return []
     const noted = putOwed(host, row, { ...all, [id]: { ...owed, shared } })
-    const results = await userStore.commit([...deletesOf(host, shared), sealOp(noted)], closed)
+    const results = await userStore.commit(
+      [...deletesOf(host, shared.map(registerName)), sealOp(noted)],
+      closed,
+    )
     if (areAccepted(results)) return shared
   }
   throw changedByOthers('forget', 'facts of the user')
@@ -47,10 +51,14 @@ export async function sharedFrom(userStore: ScopeStore, from: readonly string[])
   for (let before = -1; before < found.size; ) {
     before = found.size
     for (const { key, sources = [] } of rows)
-      if (names.has(key) || sources.some((source) => names.has(source))) {
+      if (names.has(registerName(key)) || sources.some((source) => names.has(source))) {
         found.add(key)
-        names.add(key)
+        names.add(registerName(key))
       }
   }
   return [...found]
+}
+
+export function registerName(key: string): Name {
+  return `register:${key}`
 }

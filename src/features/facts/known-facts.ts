@@ -1,5 +1,6 @@
 import type { ReadAsk } from '../../kernel/feature.ts'
 import type { Fact, FactSums } from '../../ports/fact.ts'
+import type { Name } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { cached } from '../cached.ts'
 import { factKey } from './fact.ts'
@@ -106,8 +107,8 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
 }
 
 /** Names a fact among those of both scopes. */
-export function nameOf({ fact, scope }: KnownFact): string {
-  return `${scope}:${factKey(fact.id)}`
+export function nameOf({ fact, scope }: KnownFact): Name {
+  return `${scope === 'session' ? 'register' : scope}:${factKey(fact.id)}`
 }
 
 export function inOrder(one: KnownFact, other: KnownFact): number {

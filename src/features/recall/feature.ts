@@ -16,6 +16,13 @@ import { BLOCK, type SessionIndex, termsField } from './session-index.ts'
 export interface RecallFeatureOptions extends LexicalRecallOptions {
   /** Most tokens of what is recalled, in the tail. Default: a sixteenth of the cap. */
   readonly tokens?: number
+  /** Most sessions that recall of a user looks through. Default and most 256. */
+  readonly sessions?: number
+  /**
+   * Messages after which it looks through no further session: the newest come first, those that are
+   * named in their order. Default 100 000.
+   */
+  readonly messages?: number
 }
 
 /** Finds what was said in a session, and what is remembered there. */
@@ -62,6 +69,7 @@ export interface RecallShape {
 const RECALLED_AT_ONCE = 24
 /** Sessions that one call looks through. */
 const MOST_SESSIONS = 256
+const MOST_MESSAGES = 100_000
 const SHARE = 1 / 16
 
 /**
@@ -72,8 +80,11 @@ const SHARE = 1 / 16
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */
 export function recall(options: RecallFeatureOptions = {}): Feature<'recall', RecallShape> {
-  checkOptions('recall', 'options', options, ['stemmer', 'embed', 'tokens'])
-  const { tokens: most, ...given } = options
+  checkOptions('recall', 'options', options, ['stemmer', 'embed', 'tokens', 'sessions', 'messages'])
+  const { tokens: most, sessions = MOST_SESSIONS, messages = MOST_MESSAGES, ...given } = options
+  if (checkCount('recall', 'sessions', sessions, 1) > MOST_SESSIONS)
+    throw invalid('recall', 'sessions', `must be 1 to ${MOST_SESSIONS}`)
+  checkCount('recall', 'messages', messages, 1)
   const { stemmer, embed } = given
   if (most !== undefined) checkCount('recall', 'tokens', most, 0)
   if (embed !== undefined && typeof embed !== 'function')
@@ -86,7 +97,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
     needs: ['facts'],
     derive: (message) => [termsField(lexical.id), lexical.termsOf(message)],
     ...(most !== undefined && { lane: () => ({ tokens: most }) }),
-    user: (user) => ({ find: (query, asked) => findOf(lexical, user, query, asked) }),
+    user: (user) => ({ find: (query, asked) => findOf(lexical, { sessions, messages }, user, query, asked) }),
     open: (session) => {
       const { store, sessionId, policy } = session
       const size = most ?? Math.floor(policy.cap * SHARE)
@@ -159,6 +170,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
 
 async function findOf(
   lexical: Recall,
+  most: { readonly sessions: number; readonly messages: number },
   user: KernelUser,
   query: string,
   options: UserRecallOptions = {},
@@ -168,19 +180,19 @@ async function findOf(
   const facts = async (): Promise<readonly Fact[]> =>
     (await Promise.all(user.memory.all(UserFactLists).map((read) => read(user)))).flat()
   const opened = async () => {
-    const ids = sessions === 'all' ? await newestOf(user) : sessions
-    if (!Array.isArray(ids) || ids.length > MOST_SESSIONS)
-      throw invalid('recall', 'sessions', `must be all or a list of at most ${MOST_SESSIONS} ids`)
+    const ids = sessions === 'all' ? await newestOf(user, most.sessions) : sessions
+    if (!Array.isArray(ids) || ids.length > most.sessions)
+      throw invalid('recall', 'sessions', `must be all or a list of at most ${most.sessions} ids`)
     return ids.map((sessionId: string) => {
       const store = user.session(checkId('recall', 'sessions', sessionId))
       return { sessionId, store, index: lexical.open(store) }
     })
   }
-  return find({ recall: lexical, sessions: opened, facts }, query, asked)
+  return find({ recall: lexical, sessions: opened, facts, messages: most.messages }, query, asked)
 }
 
 /** Ids of the newest sessions of a user. */
-async function newestOf({ store }: KernelUser): Promise<readonly string[]> {
+async function newestOf({ store }: KernelUser, most: number): Promise<readonly string[]> {
   const found: { readonly sessionId: string; readonly createdAt: number }[] = []
   for (let after: string | undefined; ; ) {
     const page = await readSessions(store, after)
@@ -190,6 +202,6 @@ async function newestOf({ store }: KernelUser): Promise<readonly string[]> {
   }
   return found
     .sort((one, other) => other.createdAt - one.createdAt)
-    .slice(0, MOST_SESSIONS)
+    .slice(0, most)
     .map(({ sessionId }) => sessionId)
 }

@@ -19,6 +19,9 @@ const VECTOR_WEIGHT = 0.3
 /** UTF-16 units of a text that vectors are asked for. */
 const EMBEDDED_TEXT = 2_000
 
+/** Sessions that are read at once. */
+const AT_ONCE = 8
+
 const NONE: ReadonlySet<string> = new Set()
 
 /** A session, as recall opens it. */
@@ -35,6 +38,8 @@ export interface RecallSources {
   readonly facts: () => Promise<readonly Fact[]>
   /** Ids of messages and facts that are left out: they show already. */
   readonly skip?: ReadonlySet<string>
+  /** After how many messages no further session is read. Default: all are. */
+  readonly messages?: number
 }
 
 /**
@@ -44,7 +49,7 @@ export interface RecallSources {
  * @throws ERR_INVALID_ARGUMENT: the query is no text
  */
 export async function find(
-  { recall, sessions, facts, skip = NONE }: RecallSources,
+  { recall, sessions, facts, skip = NONE, messages = Number.POSITIVE_INFINITY }: RecallSources,
   query: string,
   options: RecallOptions,
 ): Promise<readonly Recalled[]> {
@@ -54,7 +59,16 @@ export async function find(
   if (checkCount('recall', 'first', first) < 1 || first > MOST)
     throw invalid('recall', 'first', `must be 1 to ${MOST}`)
   const [opened, known] = await Promise.all([sessions(), facts()])
-  const searched = await Promise.all(opened.map(({ index }) => index.read()))
+  const searched: Awaited<ReturnType<SessionIndex['read']>>[] = []
+  let size = 0
+  // At the edge each of them is another object, and all of them are in the memory of one.
+  for (let at = 0; at < opened.length && size < messages; at += AT_ONCE) {
+    const some = opened.slice(at, at + AT_ONCE).map(({ index }) => index.read())
+    for (const one of await Promise.all(some)) {
+      searched.push(one)
+      size += one.index.size
+    }
+  }
   const most = (recall.embed ? Math.max(first, EMBEDDED) : first * 2) + skip.size
   const found = recall.search(searched, known, query, most)
   const byId = new Map(known.map((fact) => [fact.id, fact]))

@@ -3,6 +3,7 @@ import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'
 import { parseBody } from '../../kernel/text/json.ts'
 import type { Message } from '../../ports/message.ts'
+import { idIn, type Name } from '../../ports/op.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { RecallIndex } from './recall-index.ts'
@@ -194,7 +195,7 @@ export class SessionIndex {
   #isForgotten({ kind, id }: LogRow): boolean {
     if (kind !== 'delete' && kind !== 'erase') return false
     this.#kept = 0
-    return kind === 'erase' || this.#index.has(id)
+    return kind === 'erase' || this.#index.has(idIn('entry', id as Name) ?? '')
   }
 
   #add(row: LogRow): void {

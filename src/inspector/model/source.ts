@@ -1,6 +1,6 @@
 import { checkOptions } from '../../kernel/text/json.ts'
 import { contextAt } from '../../operations/context-at.ts'
-import type { Context } from '../../ports/context.ts'
+import type { Context, Unverified } from '../../ports/context.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Provider } from '../../replay/transcript.ts'
@@ -19,7 +19,7 @@ export interface SourceContext {
    * why.
    */
   readonly verified?: boolean
-  readonly reason?: 'forgotten' | 'unreadable' | 'mismatch'
+  readonly reason?: Unverified
 }
 
 /** A session that is being used, as the inspector reads it. */

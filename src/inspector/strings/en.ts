@@ -48,7 +48,12 @@ export const english: Strings = {
   estimate: 'Tokens are estimates.',
   shares: 'The tokens of parts are shares by their bytes.',
   verified: 'Rebuilt from the log and checked: these are the bytes that were sent.',
-  unverified: (reason) => `Rebuilt from the log, but not as it was sent: ${reason}.`,
+  unverified: {
+    unrecorded: 'Rebuilt from the log. What was sent was not recorded, so nobody can check it.',
+    forgotten: 'Rebuilt from the log. Something is forgotten since, so nobody can check it.',
+    unreadable: 'Rebuilt from the log as far as it can be decrypted.',
+    different: 'Rebuilt from the log, but something else was sent.',
+  },
   legend: 'Sections',
   overLine: 'everything, without a line',
   newEpoch: 'a new epoch',

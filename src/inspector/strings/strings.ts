@@ -1,4 +1,4 @@
-import type { OmitReason } from '../../ports/context.ts'
+import type { OmitReason, Unverified } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { DiffCause } from '../../render/diff.ts'
 import type { RequestCause } from '../../replay/causes.ts'
@@ -55,7 +55,7 @@ export interface Strings {
   readonly estimate: string
   readonly shares: string
   readonly verified: string
-  readonly unverified: (reason: string) => string
+  readonly unverified: { readonly [reason in Unverified]: string }
   readonly legend: string
   readonly overLine: string
   readonly newEpoch: string

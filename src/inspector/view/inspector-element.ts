@@ -313,7 +313,7 @@ export class PlimsollInspector extends LitElement {
         ${this.#scrubber(words)} ${this.#callView(words)}
         ${legend(shown, { hit, hasOthers }, words)}
         ${chosen ? facts(chosen, detail, words) : nothing}
-        ${detail?.verified === undefined ? nothing : html`<p class="small quiet">${detail.verified ? strings.verified : strings.unverified(detail.reason ?? '')}</p>`}
+        ${detail?.verified === undefined ? nothing : html`<p class="small quiet">${detail.verified ? strings.verified : strings.unverified[detail.reason ?? 'unrecorded']}</p>`}
       </section>
       ${
         race

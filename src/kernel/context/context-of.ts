@@ -24,6 +24,15 @@ export interface Made {
   readonly unwritten?: 'preview' | 'unsaved' | undefined
 }
 
+/** The hash of a context but for what its tail says of this call alone. */
+export function hashOf(
+  { calls, prefix }: Makers,
+  { call, epoch, window }: Pick<Made, 'call' | 'epoch' | 'window'>,
+): string {
+  const closing = calls.tail({ measure: call.measure, tail: [] }, window, epoch.place)
+  return prefix.hash(call.head.hash, window.blocks, closing ? [...window.waiting, closing] : window.waiting)
+}
+
 interface Makers {
   readonly policy: Policy
   readonly calls: Calls

@@ -1,5 +1,6 @@
 import type { Block } from '../../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
+import type { Name } from '../../ports/op.ts'
 import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
 import { HEAD_KEY } from '../log/message.ts'
@@ -98,9 +99,9 @@ export function headValue({ system, memory, tools, trust, summary, parts }: Head
 }
 
 /** What a head derives from: what empties one of them empties the head. */
-export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly string[] {
+export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly Name[] {
   const sources = Object.values(parts).flatMap((part) => part.sources)
-  return [...(summary === undefined ? [] : [summary]), ...sources]
+  return [...(summary === undefined ? [] : [`entry:${summary}` as const]), ...sources]
 }
 
 export function headKey(hash: string): string {

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
-import type { EpochCause, EpochMark, Scope } from '../../ports/op.ts'
+import type { EpochCause, EpochMark, HandedOut, Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
@@ -12,7 +12,7 @@ import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
 import { Calls } from './call.ts'
-import { contextOf, type Made } from './context-of.ts'
+import { contextOf, hashOf, type Made } from './context-of.ts'
 import { CutListeners, cutFrom } from './cut-listeners.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
@@ -51,10 +51,11 @@ export interface LawCheck {
   check(context: Context, messages: number): void
 }
 
-/** A context with the window that it shows. */
+/** A context with the window that it shows, and what is recorded of it. */
 export interface Built {
   readonly context: Context
   readonly window: Window
+  readonly handedOut: HandedOut
 }
 
 /** Builds the contexts of one session under one policy: goes on with an epoch, or begins one. */
@@ -326,19 +327,21 @@ export class Lane {
       value: headValue(head),
       sources: sourcesOf(head),
     } as const
-    const begun = { kind: 'mark', opId: mark.id, base: next.base, entry: mark } as const
+    const begun = { kind: 'mark', opId: `entry:${mark.id}`, base: next.base, entry: mark } as const
     // The epoch before it had brought the same.
     const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]
     const sealed = ops.map((op) => sealOp(op))
-    const results = await this.secret.commit(this.store, sealed, mark.id)
+    const results = await this.secret.commit(this.store, sealed, begun.opId)
     const result = results.at(-1)
     return result?.status === 'accepted' && result.applied
   }
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
     const context = await contextOf(this, { ...made, slice: this.view })
-    this.#laws?.check(context, this.view.head.ordinal)
-    return { context, window: made.window }
+    const { seq, ordinal } = this.view.head
+    this.#laws?.check(context, ordinal)
+    const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash
+    return { context, window: made.window, handedOut: { hash, seq } }
   }
 }
 

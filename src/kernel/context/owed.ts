@@ -1,9 +1,9 @@
 import type { Host } from '../../ports/host.ts'
-import type { Op, OpResult, SealedOp } from '../../ports/op.ts'
+import type { Name, Op, OpResult, SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { checkReadable, valueIn } from '../log/bodies.ts'
 import { decide, nothingWritten } from '../log/decide.ts'
-import { HEAD_KEY, SHARED } from '../log/message.ts'
+import { HEAD_NAME } from '../log/message.ts'
 import { allOrNone, changedByOthers, TRIES } from '../log/once.ts'
 import { sealOp } from '../log/seal.ts'
 import { commitClosed } from './secret.ts'
@@ -19,9 +19,9 @@ export const OWED = 'forgetting'
 export interface Owed {
   readonly sessionId?: string
   /** Of the session, what is to be emptied: what was asked for, and all that derives from it. */
-  readonly names: readonly string[]
+  readonly names: readonly Name[]
   /** What the user's facts are looked for by, beside `names`. */
-  readonly from: readonly string[]
+  readonly from: readonly Name[]
   /** Keys of the user's that are emptied; absent: they are yet to be looked for. */
   readonly shared?: readonly string[]
 }
@@ -73,7 +73,7 @@ export async function emptyOwed({ store, user, sessionId, host }: OwedIn, id: st
     const owed = all[id]
     if (!owed) return
     const { names, shared = [] } = owed
-    const batches = [shared.map((key) => SHARED + key), owed.sessionId === sessionId ? names : []]
+    const batches = [shared.map((key): Name => `user:${key}`), owed.sessionId === sessionId ? names : []]
     let isDone = true
     for (const batch of batches) {
       const deletes = deletesOf(host, batch)
@@ -90,9 +90,9 @@ export async function emptyOwed({ store, user, sessionId, host }: OwedIn, id: st
 export async function emptiedBy(
   store: ScopeStore,
   host: Pick<Host, 'newId'>,
-  names: readonly string[],
-): Promise<readonly string[]> {
-  let found: readonly string[] = []
+  names: readonly Name[],
+): Promise<readonly Name[]> {
+  let found: readonly Name[] = []
   if (names.length === 0) return found
   await store.commit(deletesOf(host, names), (ops, rows) => {
     const { emptied, results } = decide(ops, rows)
@@ -104,8 +104,8 @@ export async function emptiedBy(
 }
 
 /** Heads go with what they show, unnamed. */
-export function deletesOf(host: Pick<Host, 'newId'>, names: readonly string[]): readonly SealedOp[] {
-  const targets = [...new Set(names)].filter((name) => !name.startsWith(HEAD_KEY))
+export function deletesOf(host: Pick<Host, 'newId'>, names: readonly Name[]): readonly SealedOp[] {
+  const targets = [...new Set(names)].filter((name) => !name.startsWith(HEAD_NAME))
   return targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
 }
 

@@ -1,5 +1,5 @@
 import type { Host } from '../../ports/host.ts'
-import type { OpResult, SealedOp } from '../../ports/op.ts'
+import type { Name, OpResult, SealedOp } from '../../ports/op.ts'
 import type { Decide, Decision, RegisterRow, ScopeStore } from '../../ports/store.ts'
 import type { KernelSession } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
@@ -87,7 +87,7 @@ export async function storedKey({ store, memory, secret }: Keeper): Promise<stri
 export function commitDeletes(
   store: ScopeStore,
   host: Pick<Host, 'newId' | 'newSecret'>,
-  targets: readonly string[],
+  targets: readonly Name[],
 ): ReturnType<ScopeStore['commit']> {
   const ops = targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
   const { opId = '' } = ops.at(-1)?.envelope ?? {}

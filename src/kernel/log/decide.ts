@@ -1,25 +1,45 @@
-import type { Envelope, IndexEntry, Op, OpResult, RejectReason, SealedOp } from '../../ports/op.ts'
-import type {
-  Decide,
-  Decision,
-  Head,
-  IndexRow,
-  LogRow,
-  MarkRow,
-  RegisterRow,
-  Rows,
-  Sum,
+import {
+  type Envelope,
+  type IndexEntry,
+  idIn,
+  type Name,
+  type Op,
+  type OpResult,
+  type RejectReason,
+  type SealedOp,
+} from '../../ports/op.ts'
+import {
+  type Decide,
+  type Decision,
+  type Head,
+  type IndexRow,
+  isEntry,
+  type LogRow,
+  type MarkRow,
+  type RegisterRow,
+  type Rows,
+  type Sum,
 } from '../../ports/store.ts'
 
 /** The head of a scope that holds nothing. */
 export const EMPTY_HEAD: Head = { seq: 0, ordinal: 0, marks: new Map() }
 
 /**
- * The slot in which marks of one kind and lane replace each other; rewinds have none, they are a
- * set.
+ * The slot in which marks of one kind and lane replace each other. Rewinds have none, they are a
+ * set; nor have marks of an unknown kind, which are never applied.
  */
 export function slotOf(mark: Envelope['mark'], lane: string | undefined): string | undefined {
-  return mark === undefined || mark === 'rewind' ? undefined : `${mark}/${lane ?? ''}`
+  return mark === 'epoch' || mark === 'summary' ? `${mark}/${lane ?? ''}` : undefined
+}
+
+/** Whether a mark takes effect where `current` is the one of its slot. */
+export function isApplied(
+  kind: Envelope['mark'],
+  slot: string | undefined,
+  base: string | null,
+  current: MarkRow | undefined,
+): boolean {
+  return slot === undefined ? kind === 'rewind' : base === (current?.id ?? null)
 }
 
 /**
@@ -39,12 +59,14 @@ export const decide: Decide = (ops, given) => {
   const marks = new Map<string, MarkRow>()
   const results = new Map<string, OpResult>()
   /** Names that are deleted from now on. */
-  const emptied = new Set<string>()
+  const emptied = new Set<Name>()
   const used = new Set<string>()
+  /** Contexts that were recorded after this seq may have held what is deleted. */
+  let unrecorded = Number.POSITIVE_INFINITY
 
   const entryOf = (id: string) => entries.get(id) ?? rows.entries.get(id)
   const registerOf = (key: string) => registers.get(key) ?? rows.registers.get(key)
-  const isDeleted = (name: string) => emptied.has(name) || rows.deleted.has(name)
+  const isDeleted = (name: Name) => emptied.has(name) || rows.deleted.has(name)
   const write = (row: LogRow) => {
     log.push(row)
     entries.set(row.id, row)
@@ -57,7 +79,7 @@ export const decide: Decide = (ops, given) => {
    * Whether a mark or register that is written now is deleted as it arrives: because it was
    * deleted itself, or because it derives from what was. Then what derives from it is too.
    */
-  const arrivesDeleted = (name: string, sources: readonly string[] = []) => {
+  const arrivesDeleted = (name: Name, sources: readonly Name[] = []) => {
     const isGone = [name, ...sources].some(isDeleted)
     if (isGone) emptied.add(name)
     return isGone
@@ -65,13 +87,18 @@ export const decide: Decide = (ops, given) => {
   /**
    * What names `source` as a source: stored, unless it was written over since, and in this batch.
    */
-  const naming = (source: string) => {
+  const naming = (source: Name): readonly Name[] => {
     const isFrom = ({ sources }: Pick<LogRow, 'sources'>) => sources?.includes(source)
     return [
-      ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(name)),
-      ...log.filter(isFrom).map(({ id }) => id),
-      ...[...registers.values()].filter(isFrom).map(({ key }) => key),
+      ...(rows.dependents.get(source) ?? []).filter((name) => !registers.has(idIn('register', name) ?? '')),
+      ...log.filter(isFrom).map(({ id }): Name => `entry:${id}`),
+      ...[...registers.values()].filter(isFrom).map(({ key }): Name => `register:${key}`),
     ]
+  }
+  /** What is recorded with an op's first row. What was handed out may be forgotten since. */
+  const recorded = ({ contexts }: Envelope) => {
+    const hashes = contexts?.flatMap(({ hash, seq }) => (seq < rows.emptiedAt ? [] : hash))
+    return hashes?.length ? { contexts: hashes } : undefined
   }
   const accepted = (applied = true): OpResult => ({ status: 'accepted', seq, applied })
 
@@ -87,7 +114,11 @@ export const decide: Decide = (ops, given) => {
         const body = bodies[place] ?? null
         const column = derived?.[place]
         const row = { seq, place, kind: 'message', id, opId, ordinal, round, body } as const
-        write(column === undefined ? row : { ...row, derived: column })
+        write({
+          ...row,
+          ...(place === 0 && recorded(envelope)),
+          ...(column !== undefined && { derived: column }),
+        })
       })
       for (const id of attachments) used.add(id)
       return accepted()
@@ -98,11 +129,11 @@ export const decide: Decide = (ops, given) => {
       if (entryOf(id)) return rejected('duplicate-id')
       const slot = slotOf(kind, lane)
       const current = slot === undefined ? undefined : (marks.get(slot) ?? rows.head.marks.get(slot))
-      const applied = slot === undefined || base === (current?.id ?? null)
+      const applied = isApplied(kind, slot, base, current)
       seq++
       const chained = slot !== undefined && applied && { chain: (current?.chain ?? 0) + 1 }
       if (chained) marks.set(slot, { slot, id, seq, ...chained })
-      arrivesDeleted(id, sources)
+      arrivesDeleted(`entry:${id}`, sources)
       const row = { seq, place: 0, kind, id, opId, ordinal, base, applied, body: bodies[0] ?? null }
       write({
         ...row,
@@ -114,33 +145,42 @@ export const decide: Decide = (ops, given) => {
     },
     put: ({ envelope, bodies }) => {
       const { opId, key = '', base = null, sources, index } = envelope
-      if (isDeleted(key)) return rejected('deleted')
+      if (isDeleted(`register:${key}`)) return rejected('deleted')
       const version = registerOf(key)?.version ?? null
       if (base !== version) return { status: 'conflict', version }
       record('put', key, opId)
       const row = { key, version: opId, seq, body: null }
       const listed = { ...(sources && { sources }), ...(index && { index }) }
-      const isForgotten = arrivesDeleted(key, sources)
+      const isForgotten = arrivesDeleted(`register:${key}`, sources)
       registers.set(key, isForgotten ? row : { ...row, ...listed, body: bodies[0] ?? null })
       return accepted()
     },
-    delete: ({ envelope: { opId, target = '' } }) => {
+    delete: ({ envelope: { opId, target = 'entry:' } }) => {
       record('delete', target, opId)
       // What names it as a source goes with it, and in turn what names that.
       const names = new Set([target])
       for (const name of names) for (const dependent of naming(name)) names.add(dependent)
+      const { seq: since = 0 } = entryOf(idIn('entry', target) ?? '') ?? {}
       for (const name of names) {
         emptied.add(name)
-        if (registerOf(name)) registers.set(name, { key: name, version: opId, seq, body: null })
+        const key = idIn('register', name)
+        const row = key === undefined ? entryOf(idIn('entry', name) ?? '') : registerOf(key)
+        // What is named by its sources alone was not read, and came after them; of a register, no
+        // row says when it came.
+        if (row ? row.body !== null : name !== target)
+          unrecorded = Math.min(unrecorded, key === undefined ? since : 0)
+        if (key !== undefined && row) registers.set(key, { key, version: opId, seq, body: null })
       }
       return accepted()
     },
     /** Nothing is left but the count of ops, and what is known of attachments. */
     erase: ({ envelope: { opId } }) => {
-      rows = NO_ROWS
+      // No context that was handed out is of what is written from now on.
+      rows = { ...NO_ROWS, emptiedAt: Number.POSITIVE_INFINITY }
       ordinal = 0
       isErased = true
       log.length = 0
+      unrecorded = Number.POSITIVE_INFINITY
       for (const written of [entries, registers, marks, results, emptied]) written.clear()
       record('erase', opId, opId)
       return accepted()
@@ -150,17 +190,21 @@ export const decide: Decide = (ops, given) => {
     const { opId, kind } = op.envelope
     const before = results.get(opId) ?? rows.results.get(opId)
     if (before) return { ...before, repeated: true }
-    const result = rules[kind](op)
+    const result = isMisnamed(op.envelope) ? rejected('duplicate-id') : rules[kind](op)
     results.set(opId, result)
     return result
   })
   return {
     results: outcomes,
     erase: isErased,
-    log: log.map((row) => (isDeleted(row.id) ? withoutBody(row) : row)),
+    log: log.map((row) => {
+      const left = isEntry(row) && isDeleted(`entry:${row.id}`) ? withoutBody(row) : row
+      return left.contexts && left.seq > unrecorded ? { ...left, contexts: [] } : left
+    }),
     registers: [...registers.values()],
     ...reindexed(rows, registers),
     emptied: [...emptied],
+    ...(unrecorded < Number.POSITIVE_INFINITY && { unrecorded }),
     marks: [...marks.values()],
     refused: [...results].flatMap(([opId, result]) => (result.status === 'accepted' ? [] : { opId, result })),
     used: [...used],
@@ -174,6 +218,13 @@ const NO_ROWS: Rows = {
   registers: new Map(),
   deleted: new Set(),
   dependents: new Map(),
+  emptiedAt: 0,
+}
+
+/** Whether an op has the name of an entry that is not all that it writes. */
+function isMisnamed({ opId, ids, kind }: Envelope): boolean {
+  const id = idIn('entry', opId as Name)
+  return id !== undefined && (ids.length !== 1 || ids[0] !== id || kind === 'put')
 }
 
 /** A decision that leaves the scope as it is. */

@@ -9,6 +9,8 @@ export const EPOCH_ID = 'epoch/'
 export const SUMMARY_ID = 'summary/'
 /** What the keys of heads begin with. */
 export const HEAD_KEY = 'head/'
+/** What names of heads begin with. */
+export const HEAD_NAME = `register:${HEAD_KEY}` as const
 /** What the names begin with under which a session knows registers of its user's scope. */
 export const SHARED = 'user:'
 /** Largest entry, in bytes of its stored JSON. */

@@ -2,7 +2,7 @@ import { type ErrorDetails, PlimsollError } from '../../ports/errors.ts'
 import type { OpResult } from '../../ports/op.ts'
 import type { Decide } from '../../ports/store.ts'
 import { decide, nothingWritten } from './decide.ts'
-import { HEAD_KEY } from './message.ts'
+import { HEAD_NAME } from './message.ts'
 
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
@@ -38,7 +38,7 @@ export const closed: Decide = (ops, rows) => {
   const decision = allOrNone(ops, rows)
   const named = new Set(ops.map(({ envelope }) => envelope.target))
   const fresh = decision.emptied.filter((name) => !rows.deleted.has(name))
-  if (fresh.some((name) => !named.has(name) && !name.startsWith(HEAD_KEY)))
+  if (fresh.some((name) => !named.has(name) && !name.startsWith(HEAD_NAME)))
     return nothingWritten(ops.map(() => ({ status: 'conflict', version: null })))
   const isOver = fresh.length === 0 && ops.every(({ envelope }) => envelope.kind === 'delete')
   return isOver ? nothingWritten(decision.results) : decision

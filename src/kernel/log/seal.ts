@@ -7,11 +7,18 @@ export function sealOp(op: Op, derived?: (message: Message) => string): SealedOp
   const { opId, kind } = op
   switch (op.kind) {
     case 'append': {
-      const { round, messages } = op
+      const { round, messages, contexts } = op
       const attachments = messages.flatMap(attachmentsIn)
       const ids = messages.map(({ id }) => id)
       return {
-        envelope: { opId, kind, round, ids, ...(attachments.length > 0 && { attachments }) },
+        envelope: {
+          opId,
+          kind,
+          round,
+          ids,
+          ...(attachments.length > 0 && { attachments }),
+          ...(contexts?.length && { contexts }),
+        },
         bodies: messages.map(sealMessage),
         ...(derived && { derived: messages.map(derived) }),
       }

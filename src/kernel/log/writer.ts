@@ -1,12 +1,12 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, MessageInput } from '../../ports/message.ts'
-import type { Op, OpResult } from '../../ports/op.ts'
+import type { HandedOut, Op, OpResult } from '../../ports/op.ts'
 import { NOT_IN_USE } from '../../ports/options.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
 import { checkFields, optional } from '../text/fields.ts'
 import { hashText } from '../text/hash.ts'
-import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
+import { canonical, checkId, checkOpId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
@@ -37,7 +37,10 @@ interface Given {
   readonly checked: unknown
 }
 
-const OPTIONS = { opId: optional(checkId), round: optional(checkId) }
+const OPTIONS = { opId: optional(checkOpId), round: optional(checkId) }
+
+/** Contexts that are remembered until the next entry. */
+const MOST_CONTEXTS = 4
 
 /**
  * Writes to one session's log and, in the same commit, what features have for it. One call after
@@ -49,9 +52,17 @@ export class Writer {
   #seq: number | undefined
   /** The newest round that was seen here. */
   #round: string | undefined
+  /** Contexts that were handed out and that no entry has followed yet. */
+  #contexts: readonly HandedOut[] = []
 
   constructor(session: KernelSession) {
     this.#session = session
+  }
+
+  /** Notes a context, which the next entry records. */
+  note(context: HandedOut): void {
+    const others = this.#contexts.filter(({ hash }) => hash !== context.hash)
+    this.#contexts = [...others, context].slice(-MOST_CONTEXTS)
   }
 
   /** Takes over what the view has read. */
@@ -74,7 +85,7 @@ export class Writer {
     checkOptions(operation, 'options', options, Object.keys(OPTIONS))
     if (Array.isArray(input) && input.length === 0)
       throw invalid(operation, 'messages', 'must hold a message')
-    return this.#write(this.#draft(operation, 'message', input, options), [], beside)
+    return this.#write(this.#draft(operation, 'message', input, options, !beside), [], beside)
   }
 
   /** @throws as {@link append}, and what features throw; nothing is written */
@@ -92,7 +103,7 @@ export class Writer {
       const checked = value === undefined ? value : await write.check?.('commit', value as never, options)
       if (checked !== undefined) given.push({ name, write, checked })
     }
-    const draft = this.#draft('commit', 'messages', input.messages ?? [], options)
+    const draft = this.#draft('commit', 'messages', input.messages ?? [], options, false)
     if (draft.messages.length === 0 && given.length === 0)
       throw invalid('commit', 'messages', 'must hold a message, or a feature must have something to write')
     return this.#write(draft, given)
@@ -102,8 +113,11 @@ export class Writer {
     return this.#session.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : []))
   }
 
-  /** @param single what one message is called that is not in a list */
-  #draft(operation: string, single: string, input: Input, options: AppendOptions): Draft {
+  /**
+   * @param single what one message is called that is not in a list
+   * @param isAlone whether nothing is written beside the messages: one of them is the whole op then
+   */
+  #draft(operation: string, single: string, input: Input, options: AppendOptions, isAlone: boolean): Draft {
     const { host } = this.#session.memory
     const isList = Array.isArray(input)
     const inputs = [input].flat() as readonly MessageInput[]
@@ -115,7 +129,12 @@ export class Writer {
     if (twice !== undefined) throw duplicate(operation, twice)
     const { opId, round } = checkFields<AppendOptions>(operation, '', options, OPTIONS)
     const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
-    const made = () => (isNamed ? `${operation}/${hashText(JSON.stringify(ids))}` : host.newId())
+    const made = () =>
+      isAlone && ids.length === 1
+        ? `entry:${ids[0]}`
+        : isNamed
+          ? `${operation}/${hashText(JSON.stringify(ids))}`
+          : host.newId()
     return { operation, opId: opId ?? made(), messages, round }
   }
 
@@ -125,7 +144,9 @@ export class Writer {
     const { store, policy, memory } = this.#session
     const further = (await beside?.(opId)) ?? []
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const appends = await this.#appends(draft)
+      const appends = (await this.#appends(draft)).map((op, index) =>
+        index === 0 ? { ...op, contexts: this.#contexts } : op,
+      )
       const parts = await this.#prepare(draft, given)
       const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...further]
       const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, memory.use)))
@@ -211,6 +232,7 @@ export class Writer {
     if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
     this.#round = repeated ? undefined : appends.at(-1)?.round
     this.#seq = Math.max(this.#seq ?? 0, ...seqs)
+    if (appends.length > 0) this.#contexts = []
     const outcomes: { [feature: string]: unknown } = {}
     for (const { name, outcome } of parts) if (outcome) outcomes[name] = outcome(repeated)
     for (const { name, write } of this.#writes)

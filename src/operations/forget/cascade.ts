@@ -1,6 +1,6 @@
 import { type AuditInput, auditOp } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
-import { emptyShared, sharedFrom } from '../../features/facts/forget-shared.ts'
+import { emptyShared, registerName, sharedFrom } from '../../features/facts/forget-shared.ts'
 import {
   type AllOwed,
   areAccepted,
@@ -14,13 +14,13 @@ import {
 } from '../../kernel/context/owed.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
-import { HEAD_KEY, SHARED, SUMMARY_ID } from '../../kernel/log/message.ts'
+import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'
 import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { attachmentsIn, sealOp } from '../../kernel/log/seal.ts'
 import type { Removed } from '../../ports/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Op } from '../../ports/op.ts'
+import { idIn, type Name, type Op } from '../../ports/op.ts'
 import { SESSION } from '../../ports/session.ts'
 import { hasBody, type LogRow, PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
 import { countsOf, type Found, removed } from './certificate.ts'
@@ -93,17 +93,17 @@ export async function forgetAll(
 ): Promise<Forgotten> {
   const { store, sessionId, userStore, host } = parts
   const live = rows.filter(hasBody)
-  const roots = [...live.map(({ id }) => id), ...own]
+  const roots = [...live.map(({ id }) => entryName(id)), ...own.map(registerName)]
   const names = await emptiedBy(store, host, roots)
-  const from = [...rows.map(({ id }) => id), ...shared]
+  const from = [...rows.map(({ id }) => entryName(id)), ...shared.map(registerName)]
   if (names.length === 0 && (await sharedFrom(userStore, from)).length === 0) {
-    const isGone = () => areGone(store, [...from, ...own])
+    const isGone = () => areGone(store, [...from, ...own.map(registerName)])
     return { already: true, found: {}, kept: removed([]), isGone }
   }
   const { only, kept } = await attachmentsOf(store, live)
   const begun: Begun = {
     ...(sessionId !== undefined && { sessionId }),
-    names: [...names, ...only],
+    names: [...names, ...only.map((id): Name => `attachment:${id}`)],
     from,
     messages: live.flatMap(({ id, kind }) => (kind === 'message' ? id : [])),
     attachments: only,
@@ -160,16 +160,21 @@ async function finish(parts: ForgetParts, id: string, begun: Begun): Promise<For
   if (sessionId !== undefined) await emptyOwed(own, id)
   const { names = begun.names } = (await owedFor(userStore, id)) ?? {}
   const shared = await emptyShared(userStore, host, id)
-  const heads = names.filter(isHead)
+  const keys = names.flatMap((name) => idIn('register', name) ?? [])
+  const heads = keys.filter((key) => key.startsWith(HEAD_KEY))
   if (shared.length > 0) {
     if (sessionId !== undefined) heads.push(...(await emptyShown(own, id, shared)))
     heads.push(...(await emptyElsewhere(parts, id, shared)))
   }
   const { messages, attachments, kept, record } = begun
-  const facts = [...names.filter(isFact), ...shared].map((key) => key.slice(FACT.length))
+  const facts = [...keys.filter((key) => key.startsWith(FACT)), ...shared].map((key) =>
+    key.slice(FACT.length),
+  )
   const found: Found = {
     messages: removed(messages),
-    summaries: removed(names.filter((name) => name.startsWith(SUMMARY_ID))),
+    summaries: removed(
+      names.flatMap((name) => idIn('entry', name) ?? []).filter((id) => id.startsWith(SUMMARY_ID)),
+    ),
     facts: removed([...new Set(facts)]),
     heads: removed(heads),
     attachments: removed(attachments),
@@ -180,7 +185,8 @@ async function finish(parts: ForgetParts, id: string, begun: Begun): Promise<For
     ({ [id]: _, ...others }) => others,
     () => auditOp(userStore, host, { ...record, counts: countsOf(found) }),
   )
-  const isGone = async () => (await areGone(store, names)) && (await areGone(userStore, shared))
+  const isGone = async () =>
+    (await areGone(store, names)) && (await areGone(userStore, shared.map(registerName)))
   return { already: false, found, kept: removed(kept), isGone }
 }
 
@@ -222,7 +228,7 @@ async function owedFor(userStore: ScopeStore, id: string): Promise<Begun | undef
  * @returns keys of the heads
  */
 async function emptyShown(own: OwedIn, id: string, shared: readonly string[]): Promise<readonly string[]> {
-  const heads = await headsShowing(own.store, new Set(shared.map((key) => SHARED + key)))
+  const heads = await headsShowing(own.store, new Set(shared.map((key): Name => `user:${key}`)))
   await emptyOwed(own, id)
   return heads
 }
@@ -254,7 +260,7 @@ async function emptyElsewhere(
   }
 }
 
-async function headsShowing(store: ScopeStore, names: ReadonlySet<string>): Promise<readonly string[]> {
+async function headsShowing(store: ScopeStore, names: ReadonlySet<Name>): Promise<readonly string[]> {
   const found: string[] = []
   for (let after: string | undefined; ; ) {
     const page = await store.registers(HEAD_KEY, after)
@@ -265,10 +271,12 @@ async function headsShowing(store: ScopeStore, names: ReadonlySet<string>): Prom
 }
 
 /** Whether nothing is left under names, attachments included. */
-async function areGone(store: ScopeStore, names: readonly string[]): Promise<boolean> {
+async function areGone(store: ScopeStore, names: readonly Name[]): Promise<boolean> {
   for (const name of names) {
-    const row = (await store.register(name)) ?? (await readEntry(store, name))
-    if ((row && hasBody(row)) || (await store.attachment(name))) return false
+    const [entry, key, ref] = [idIn('entry', name), idIn('register', name), idIn('attachment', name)]
+    const row =
+      entry === undefined ? key !== undefined && (await store.register(key)) : await readEntry(store, entry)
+    if ((row && hasBody(row)) || (ref !== undefined && (await store.attachment(ref)))) return false
   }
   return true
 }
@@ -292,8 +300,6 @@ async function attachmentsOf(
       ...(after !== undefined && { after }),
     })
     for (const row of page.rows) {
-      // A name may be that of a message too, and a delete is of all that has it.
-      if (refs.has(row.id)) kept.add(row.id)
       if (going.has(row.id)) continue
       // What cannot be read may name any of them.
       for (const ref of row.unreadable ? refs : refsIn(row)) if (refs.has(ref)) kept.add(ref)
@@ -301,7 +307,6 @@ async function attachmentsOf(
     after = page.rows.at(-1)?.id
     more = page.more && after !== undefined
   }
-  for (const ref of refs) if (await store.register(ref)) kept.add(ref)
   return { only: [...refs].filter((ref) => !kept.has(ref)), kept: [...kept] }
 }
 
@@ -310,10 +315,6 @@ function refsIn(row: LogRow): readonly string[] {
   return message ? attachmentsIn(message) : []
 }
 
-function isFact(name: string): boolean {
-  return name.startsWith(FACT)
-}
-
-function isHead(name: string): boolean {
-  return name.startsWith(HEAD_KEY)
+function entryName(id: string): Name {
+  return `entry:${id}`
 }

@@ -6,7 +6,7 @@ import { commitDeletes } from '../../kernel/context/secret.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Scope } from '../../ports/op.ts'
+import type { Name, Scope } from '../../ports/op.ts'
 import {
   hasBody,
   type LogRow,
@@ -224,7 +224,11 @@ export class Retention {
         counts: { facts: keys.length },
         by: BY,
       })
-      await commitDeletes(own, host, keys)
+      await commitDeletes(
+        own,
+        host,
+        keys.map((key): Name => `register:${key}`),
+      )
     }
     pass.fact = page.at(-1)?.key
     return { rows: page.length, isDone: page.length < PAGE_ROWS }

@@ -4,7 +4,7 @@ import { checkJson } from '../../kernel/text/check-json.ts'
 import { type Check, optional } from '../../kernel/text/fields.ts'
 import { checkCount, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import type { ToolSpec } from '../../ports/message.ts'
-import { checkName, list, object, oneOf, texts } from './checks.ts'
+import { checkName, list, names, object, oneOf, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })
 const use = object({
@@ -26,7 +26,7 @@ const part = object({
     }),
   ),
   record: optional(checkJson),
-  sources: texts,
+  sources: names,
   ids: optional(texts),
 })
 const parts: Check = (operation, argument, value) => {

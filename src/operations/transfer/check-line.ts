@@ -9,7 +9,7 @@ import type { Message, MessageInput, Trust } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
 import { TRANSFER_PARTS } from '../../ports/transfer.ts'
 import { checkTitle } from '../sessions.ts'
-import { checkName, ids, isTrue, object, oneOf, orNull, positive, texts } from './checks.ts'
+import { checkName, ids, isName, isTrue, names, object, oneOf, orNull, positive, texts } from './checks.ts'
 import { checkParts } from './export-options.ts'
 import { FORMAT, type MarkLine, type MessageLine, type TransferLine, VERSION } from './format.ts'
 import type { ReadLine } from './read-lines.ts'
@@ -24,14 +24,20 @@ export interface LineChecks {
 const version: Check = (operation, argument, value) => {
   if (!Number.isSafeInteger(value) || (value as number) < 1)
     throw invalid(operation, argument, 'must be a whole number, 1 or more')
-  if ((value as number) > VERSION)
-    throw new PlimsollError(
-      'ERR_UPGRADE_REQUIRED',
-      `${operation}: a newer version of this library wrote the file`,
-    )
+  if (value === VERSION) return
+  const wrote = (value as number) > VERSION ? 'a newer version of this library wrote' : 'version 0.1.0 wrote'
+  throw new PlimsollError(
+    'ERR_UPGRADE_REQUIRED',
+    `${operation}: ${wrote} the file, in format ${value}; this one reads format ${VERSION}`,
+  )
 }
 const seq: Check = (operation, argument, value) => {
   if (checkCount(operation, argument, value) === 0) throw invalid(operation, argument, 'must be 1 or more')
+}
+/** What this version knows has lines of its own. */
+const isUnknownKind: Check = (operation, argument, value) => {
+  const kind = checkName(operation, argument, value)
+  if (Object.hasOwn(LINES, kind)) throw invalid(operation, argument, `${kind} is no kind of mark, or known`)
 }
 /** Checked by what it belongs to. */
 const anything: Check = () => {}
@@ -41,7 +47,7 @@ const MARK: Fields = {
   ...OP,
   base: orNull(checkName),
   lane: optional(checkName),
-  sources: optional(ids),
+  sources: optional(names),
   mark: anything,
 }
 /** What each kind of line has; other fields are left out. */
@@ -63,14 +69,15 @@ const LINES: { readonly [type in TransferLine['type']]: Fields } = {
   epoch: MARK,
   summary: MARK,
   rewind: MARK,
+  mark: { ...MARK, kind: isUnknownKind },
   put: OP,
-  delete: OP,
+  delete: { ...OP, id: isName },
   erase: OP,
   register: {
     part: oneOf(...TRANSFER_PARTS),
     key: checkName,
     version: checkName,
-    sources: optional(ids),
+    sources: optional(names),
     value: anything,
   },
   attachment: { id: checkName, mediaType: checkText, base64: checkText },
@@ -115,11 +122,12 @@ export function markOf({ operation }: LineChecks, line: MarkLine): Mark | undefi
   if (line.mark === undefined) return undefined
   const mark: unknown = checkJson(operation, 'mark', line.mark)
   if (!isPlainObject(mark)) throw invalid(operation, 'mark', 'must be an object')
-  for (const name of ['type', 'id', 'lane'] as const)
-    if (mark[name] !== line[name]) throw invalid(operation, `mark.${name}`, 'differs from that of its line')
-  const prefix = line.type === 'epoch' ? EPOCH_ID : line.type === 'summary' ? SUMMARY_ID : ''
-  if (!line.id.startsWith(prefix)) throw invalid(operation, 'id', `must begin with ${prefix}`)
-  const fields = 'hides' in mark ? HIDING : FIELDS[line.type]
+  const { type, kind = type, id, lane } = line
+  for (const [name, value] of Object.entries({ type: kind, id, lane }))
+    if (mark[name] !== value) throw invalid(operation, `mark.${name}`, 'differs from that of its line')
+  const prefix = type === 'epoch' ? EPOCH_ID : type === 'summary' ? SUMMARY_ID : ''
+  if (!id.startsWith(prefix)) throw invalid(operation, 'id', `must begin with ${prefix}`)
+  const fields = 'hides' in mark ? HIDING : FIELDS[type]
   for (const [name, check] of Object.entries(fields)) check(operation, `mark.${name}`, mark[name])
   checkSize(operation, 'mark', JSON.stringify(mark), MAX_ENTRY_BYTES)
   return mark as unknown as Mark
@@ -148,6 +156,7 @@ const summaryId: Check = (operation, argument, value) => {
 const HIDING: Fields = { hides: ids, after: optional(orNull(checkId)) }
 const FIELDS: { readonly [type in MarkLine['type']]: Fields } = {
   rewind: { undo: checkId },
+  mark: {},
   epoch: {
     cause: checkId,
     windowFrom: orNull(checkId),

@@ -47,5 +47,12 @@ export function checkName(operation: string, argument: string, value: unknown): 
   return name
 }
 
+/** The name of an entry, a register or an attachment. */
+export const isName: Check = (operation, argument, value) => {
+  if (!/^(entry|register|attachment|user):/.test(checkName(operation, argument, value)))
+    throw invalid(operation, argument, 'must begin with entry:, register:, attachment: or user:')
+}
+
 export const ids: Check = list(checkName)
+export const names: Check = list(isName)
 export const texts: Check = list(checkText)

@@ -4,6 +4,7 @@ import { parseBody } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
+import type { Mark } from '../../ports/op.ts'
 import type { LogRow, RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
@@ -108,10 +109,11 @@ function logLine(row: LogRow): LogLine {
   const { kind, seq, opId, round = '', base = null, lane, sources, id, body } = row
   const value = body === null ? undefined : verbatim(id, body)
   if (kind === 'message')
-    return { type: kind, seq, opId, round, id, ...(value !== undefined && { message: value }) }
-  if (kind === 'put' || kind === 'delete' || kind === 'erase') return { type: kind, seq, opId, id }
+    return { type: 'message', seq, opId, round, id, ...(value !== undefined && { message: value }) }
+  if (kind === 'put' || kind === 'delete' || kind === 'erase')
+    return { type: kind as 'put' | 'delete' | 'erase', seq, opId, id }
   return {
-    type: kind,
+    ...(isKnown(kind) ? { type: kind } : { type: 'mark', kind }),
     seq,
     opId,
     base,
@@ -120,6 +122,10 @@ function logLine(row: LogRow): LogLine {
     id,
     ...(value !== undefined && { mark: value }),
   }
+}
+
+function isKnown(kind: LogRow['kind']): kind is Mark['type'] {
+  return kind === 'epoch' || kind === 'summary' || kind === 'rewind'
 }
 
 function registerLine(

@@ -1,5 +1,5 @@
 import { decide } from '../../kernel/log/decide.ts'
-import type { IndexEntry, SealedOp } from '../../ports/op.ts'
+import type { IndexEntry, MarkKind, Name, SealedOp } from '../../ports/op.ts'
 import { type Decision, isEntry, type LogRow, type RegisterRow, type Rows } from '../../ports/store.ts'
 
 /** What was decided elsewhere, to be written as it is. */
@@ -9,7 +9,7 @@ export interface Followed {
   readonly log?: readonly LogRow[]
   readonly registers?: readonly RegisterRow[]
   readonly marks?: Decision['marks']
-  readonly emptied?: readonly string[]
+  readonly emptied?: readonly Name[]
   readonly used?: readonly string[]
 }
 
@@ -64,6 +64,7 @@ export function followed(
       registers: before,
       deleted: new Set(),
       dependents: new Map(),
+      emptiedAt: 0,
     },
   )
   return {
@@ -75,6 +76,7 @@ export function followed(
     listed,
     sums,
     emptied,
+    ...(emptied.length > 0 && { unrecorded: 0 }),
     marks,
     refused: [],
     used,
@@ -104,7 +106,7 @@ function carriersOf(log: readonly LogRow[]): readonly SealedOp[] {
         opId,
         kind: isMessage ? 'append' : 'mark',
         ids: rows.map(({ id }) => id),
-        ...(!isMessage && { mark: kind as 'epoch' | 'summary' | 'rewind' }),
+        ...(!isMessage && { mark: kind as MarkKind }),
         ...(round !== undefined && { round }),
         ...(base !== undefined && { base }),
         ...(lane !== undefined && { lane }),

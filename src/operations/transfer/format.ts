@@ -1,12 +1,12 @@
 import { headOf } from '../../kernel/text/text.ts'
 import type { Json } from '../../ports/message.ts'
-import type { EntryKind } from '../../ports/store.ts'
+import type { Mark, Name } from '../../ports/op.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 
 export const FORMAT = 'plimsoll'
 /** Version of the format. */
-export const VERSION = 1
+export const VERSION = 2
 
 /** Longest line, in UTF-8 bytes, its end included. */
 export const MOST_LINE_BYTES = 2 ** 20
@@ -58,20 +58,23 @@ export interface MessageLine {
 }
 
 export interface MarkLine {
-  readonly type: Exclude<EntryKind, 'message'>
+  /** `mark`: one of a kind that the version does not know which wrote the file. */
+  readonly type: Mark['type'] | 'mark'
+  /** Of a `mark`: its kind. */
+  readonly kind?: string
   readonly seq: number
   readonly opId: string
   readonly base: string | null
   readonly lane?: string
-  readonly sources?: readonly string[]
+  readonly sources?: readonly Name[]
   readonly id: string
   /** Absent: it was forgotten. */
   readonly mark?: Json
 }
 
 /**
- * That a register was put (`id` is its key), a name deleted, or the scope erased; what was put is
- * in the register's own line.
+ * That a register was put (`id` is its key), a name deleted (`id` is it), or the scope erased; what
+ * was put is in the register's own line.
  */
 export interface RecordLine {
   readonly type: 'put' | 'delete' | 'erase'
@@ -87,7 +90,7 @@ export interface RegisterLine {
   readonly key: string
   /** The `opId` of the op that wrote it. */
   readonly version: string
-  readonly sources?: readonly string[]
+  readonly sources?: readonly Name[]
   /** Absent: it was deleted for ever. `null`: it was taken off. */
   readonly value?: Json
 }
@@ -158,6 +161,7 @@ export function isLogLine(line: TransferLine): line is LogLine {
     case 'epoch':
     case 'summary':
     case 'rewind':
+    case 'mark':
     case 'put':
     case 'delete':
     case 'erase':

@@ -7,7 +7,7 @@ import { HEAD_KEY, lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel
 import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
-import type { SummaryMark } from '../../ports/op.ts'
+import type { Name, SummaryMark } from '../../ports/op.ts'
 import {
   type Attachment,
   hasBody,
@@ -82,7 +82,7 @@ export class ScopeImport {
   /** Seq of the log when it was looked at first. */
   #there: number | undefined
   /** Entries that are there and were forgotten in the file. */
-  #emptied: string[] = []
+  #emptied: Name[] = []
   /** Of the op that is compared. */
   #compared: { seq: number; count: number } = { seq: 0, count: 0 }
   #hasWritten = false
@@ -143,7 +143,8 @@ export class ScopeImport {
     const place = last?.seq === seq ? last.place + 1 : 0
     if (place > 0 && (line.type !== 'message' || last?.kind !== 'message' || last.round !== line.round))
       throw invalid(operation, 'seq', `repeats that of the line before it`)
-    const row = { seq, place, kind: line.type, id, opId, ordinal: 0 }
+    const kind = ('kind' in line && line.kind) || line.type
+    const row = { seq, place, kind, id, opId, ordinal: 0 }
     const { memory, most } = this.#parts
     const { host, policy, use } = memory
     if (line.type === 'message') {
@@ -194,7 +195,7 @@ export class ScopeImport {
     // What is forgotten on either side stays so.
     if (known.body !== null && given !== null && known.body !== row.body && known.body !== given)
       return this.#refuse(number)
-    if (hasBody(known) && given === null) this.#emptied.push(row.id)
+    if (hasBody(known) && given === null) this.#emptied.push(`entry:${row.id}`)
     report.there('log')
     await this.#attach()
   }
@@ -321,7 +322,9 @@ export class ScopeImport {
     await store.commit(carriers({ registers: files.map(({ row }) => row) }), (ops, read) => {
       placed = adopt(files, read)
       if (placed.rows.length === 0) return nothingWritten([])
-      const emptied = placed.rows.flatMap(({ row }) => (row.body === null ? row.key : []))
+      const emptied = placed.rows.flatMap(({ row }): Name[] =>
+        row.body === null ? [`register:${row.key}`] : [],
+      )
       return followed(ops, read, { log: placed.log, registers: placed.rows.map(({ row }) => row), emptied })
     })
     for (const { part } of placed.rows) report.written(part)
@@ -461,12 +464,12 @@ function adopt(files: readonly FileRegister[], { head, results, registers, delet
       there.push(file)
     } else if (known === undefined && (before || result)) {
       kept.push(file)
-    } else if (body !== null && [key, ...sources].some((name) => deleted.has(name))) {
+    } else if (body !== null && [`register:${key}` as const, ...sources].some((name) => deleted.has(name))) {
       kept.push(file)
     } else {
       if (known === undefined) {
-        const kind = body === null ? 'delete' : 'put'
-        log.push({ seq: ++seq, place: 0, kind, id: key, opId: version, ordinal: head.ordinal, body: null })
+        const what = body === null ? { kind: 'delete', id: `register:${key}` } : { kind: 'put', id: key }
+        log.push({ seq: ++seq, place: 0, ...what, opId: version, ordinal: head.ordinal, body: null })
         own.set(version, seq)
       }
       rows.set(key, { ...file, row: { ...file.row, seq: known ?? seq } })

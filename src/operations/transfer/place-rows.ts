@@ -1,4 +1,5 @@
-import { slotOf } from '../../kernel/log/decide.ts'
+import { isApplied, slotOf } from '../../kernel/log/decide.ts'
+import { idIn, type Name } from '../../ports/op.ts'
 import { isEntry, type LogRow, type MarkRow, type Rows } from '../../ports/store.ts'
 import type { Followed } from './follow.ts'
 import { emptiedIn, marksOf } from './rows.ts'
@@ -40,6 +41,9 @@ export function placeRows(rows: readonly FileRow[], read: Rows): Followed | Misp
     if (isNew && (results.has(row.opId) || ops.has(row.opId)))
       return { line, reason: `repeats op ${row.opId}` }
     if (!isNew && row.opId !== opId) return { line, reason: `is of another op than the line before it` }
+    const whole = idIn('entry', row.opId as Name)
+    if (whole !== undefined && (!isNew || !isEntry(row) || whole !== row.id))
+      return { line, reason: `is of the op of another entry` }
     if (row.kind === 'erase' && seq > 0) return { line, reason: 'erases what stands before it' }
     seq = row.seq
     opId = row.opId
@@ -74,11 +78,10 @@ function place(
 ): LogRow {
   if (row.kind === 'message') return { ...row, ordinal: before + 1 }
   if (!isEntry(row)) return { ...row, ordinal: before }
-  const slot = slotOf(row.kind as 'epoch' | 'summary' | 'rewind', row.lane)
-  if (slot === undefined) return { ...row, ordinal: before, applied: true }
-  const current = marks.get(slot) ?? stored.get(slot)
-  const applied = (row.base ?? null) === (current?.id ?? null)
-  if (!applied) return { ...row, ordinal: before, applied }
+  const slot = slotOf(row.kind, row.lane)
+  const current = slot === undefined ? undefined : (marks.get(slot) ?? stored.get(slot))
+  const applied = isApplied(row.kind, slot, row.base ?? null, current)
+  if (!applied || slot === undefined) return { ...row, ordinal: before, applied }
   const chain = (current?.chain ?? 0) + 1
   marks.set(slot, { slot, id: row.id, seq: row.seq, chain })
   return { ...row, ordinal: before, applied, chain }

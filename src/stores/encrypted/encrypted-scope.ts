@@ -1,6 +1,6 @@
 import { decide as coreDecide, nothingWritten } from '../../kernel/log/decide.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
-import type { IndexEntry, OpResult, Scope, SealedOp } from '../../ports/op.ts'
+import { type IndexEntry, idIn, type OpResult, type Scope, type SealedOp } from '../../ports/op.ts'
 import type {
   Attachment,
   Changes,
@@ -134,7 +134,7 @@ export class EncryptedScope implements ScopeStore {
     // An erase in between took the key with it: what is there now, nobody can read.
     const opId = `attach/${id}`
     await this.#store.commit(
-      [{ envelope: { opId, kind: 'delete', ids: [], target: id }, bodies: [] }],
+      [{ envelope: { opId, kind: 'delete', ids: [], target: `attachment:${id}` }, bodies: [] }],
       coreDecide,
     )
     throw new PlimsollError('ERR_CONFLICT', `attach: the session of ${id} was erased meanwhile`, { id })
@@ -408,8 +408,8 @@ export class EncryptedScope implements ScopeStore {
 }
 
 /** The register of the keys is nobody's but this store's. */
-function checkNames({ key, target, ids }: SealedOp['envelope']): void {
-  if ([key, target, ...ids].includes(KEY_REGISTER))
+function checkNames({ key, target }: SealedOp['envelope']): void {
+  if ((key ?? (target && idIn('register', target))) === KEY_REGISTER)
     throw new PlimsollError('ERR_INVALID_ARGUMENT', `commit: ${KEY_REGISTER} is the store's own`, {
       argument: 'ops',
     })

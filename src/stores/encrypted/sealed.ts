@@ -1,6 +1,7 @@
 import { base64, fromBase64 } from '../../platform/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
+import type { LogRow } from '../../ports/store.ts'
 import { type Bytes, decrypt, encrypt, prefixed } from './cipher.ts'
 
 /** Begins all that is encrypted, and is part of what it is bound to. */
@@ -16,16 +17,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Where something is stored: moved to another place, it does not decrypt. */
 export interface Place {
   readonly scope: Scope
-  readonly kind:
-    | 'message'
-    | 'epoch'
-    | 'summary'
-    | 'rewind'
-    | 'put'
-    | 'delete'
-    | 'erase'
-    | 'attachment'
-    | 'derived'
+  readonly kind: LogRow['kind'] | 'attachment' | 'derived'
   /** Of the op that wrote it; empty where none did. */
   readonly opId: string
   /** Of the entry, the register, the attachment, the derived row. */

@@ -56,6 +56,11 @@ export class EdgeProcess {
     return this.#process.found
   }
 
+  /** What it has printed, logs of the runtime included. */
+  get said(): string {
+    return this.#process.said()
+  }
+
   /**
    * All bytes of its database files, free pages and logs included, as text in which each byte is a
    * character.

@@ -3,6 +3,7 @@
  * what it was made from, since each build hashes its own spelling.
  */
 import { field, isObject, type Json, type JsonObject, listIn, numberIn, textIn } from '../json.ts'
+import { secondParts } from './format.ts'
 
 export function firstHead(row: JsonObject): JsonObject {
   const remembered = field(row.body, 'remembered')
@@ -13,8 +14,9 @@ export function firstHead(row: JsonObject): JsonObject {
 
 /** Each feature has a part of its own. */
 export function secondHead({ sources, ...row }: JsonObject): JsonObject {
-  const own = sources === undefined ? {} : ownOf(listIn(sources), row.body)
-  const { parts, ...texts } = (isObject(row.body) ? row.body : {}) as JsonObject
+  const { parts: spelled, ...texts } = (isObject(row.body) ? row.body : {}) as JsonObject
+  const parts = secondParts(spelled ?? null)
+  const own = sources === undefined ? {} : ownOf(listIn(sources), row.body, parts)
   if (!isObject(parts)) return { ...row, ...own }
   return { ...row, ...own, body: { ...texts, remembered: rememberedIn(Object.values(parts)) } }
 }
@@ -50,8 +52,8 @@ function factsIn(parts: readonly Json[]): JsonObject {
 }
 
 /** A row names what its body derives from. Once that is forgotten, only the names are left. */
-function ownOf(sources: readonly Json[], body: Json | undefined): JsonObject {
-  const { facts = [] } = factsIn(Object.values((field(body, 'parts') ?? {}) as JsonObject))
+function ownOf(sources: readonly Json[], body: Json | undefined, parts: Json): JsonObject {
+  const { facts = [] } = factsIn(Object.values(isObject(parts) ? parts : {}))
   const own = body === null ? sources.filter((one) => !isShared(one)) : withoutShared(sources, facts)
   return own.length === 0 ? {} : { sources: own }
 }

@@ -16,6 +16,7 @@ import {
   versionOption,
 } from './arguments.ts'
 import { type CounterLike, counterOf } from './counters.ts'
+import { secondRow } from './format.ts'
 import { secondHead } from './heads.ts'
 import type { ContextLike, MemoryLike, SecondLibrary, SessionLike, UserLike } from './second-library.ts'
 import { optionsOf } from './second-options.ts'
@@ -37,7 +38,7 @@ interface Tab {
 type Opened = Pick<Tab, 'memory' | 'counter'>
 
 export function secondAdapter(library: SecondLibrary, name: string): Adapter {
-  return { name, begin: (world) => new SecondRun(library, world), head: secondHead }
+  return { name, begin: (world) => new SecondRun(library, world), head: secondHead, row: secondRow }
 }
 
 class SecondRun implements Run {

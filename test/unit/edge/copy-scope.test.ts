@@ -5,7 +5,7 @@ import { moveScope } from '../../../src/edge/replica/move-scope.ts'
 import { remoteScope } from '../../../src/edge/replica/remote-scope.ts'
 import { isPlimsollError, mapStore } from '../../../src/index.ts'
 import { decide, nothingWritten } from '../../../src/kernel/log/decide.ts'
-import type { SealedOp } from '../../../src/ports/op.ts'
+import type { Name, SealedOp } from '../../../src/ports/op.ts'
 import type { LogRow, RegisterRow, Rows, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { append, erase, mark, put, readAll, remove, SCOPE } from '../../contract/samples.ts'
@@ -25,7 +25,10 @@ const options = { now: () => 1 }
 
 const name = fc.constantFrom(...NAMES)
 const base = fc.option(name, { nil: null })
-const sources = fc.array(name, { maxLength: 2 })
+const source = fc
+  .tuple(fc.constantFrom('entry' as const, 'register' as const), name)
+  .map(([space, id]): Name => `${space}:${id}`)
+const sources = fc.array(source, { maxLength: 2 })
 const index = fc.array(
   fc.record({ group: fc.constantFrom(...GROUPS), order: name, weight: fc.integer({ min: -2, max: 2 }) }),
   { maxLength: 2 },
@@ -67,8 +70,12 @@ const op: fc.Arbitrary<SealedOp> = fc.oneof(
       .record({ opId: fc.uuid(), key: name, base: fc.constant(null), sources, index })
       .map(({ opId, key, base, ...rest }) => put(opId, key, base, rest)),
   },
-  { weight: 3, arbitrary: fc.tuple(fc.uuid(), name).map(([opId, target]) => remove(opId, target)) },
-  { weight: 1, arbitrary: fc.tuple(fc.uuid(), name).map(([opId, ref]) => remove(opId, `ref-${ref}`)) },
+  { weight: 3, arbitrary: fc.tuple(fc.uuid(), name).map(([opId, id]) => remove(opId, `entry:${id}`)) },
+  { weight: 2, arbitrary: fc.tuple(fc.uuid(), name).map(([opId, key]) => remove(opId, `register:${key}`)) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(fc.uuid(), name).map(([opId, ref]) => remove(opId, `attachment:ref-${ref}`)),
+  },
   { weight: 1, arbitrary: fc.uuid().map(erase) },
 )
 const batches = fc.array(fc.array(op, { minLength: 1, maxLength: 3 }), { maxLength: 20, size: 'max' })
@@ -86,12 +93,16 @@ async function everything(scope: ScopeStore): Promise<unknown> {
   const attachments = await Promise.all(attached.map((ref) => scope.attachment(ref)))
   let rows: Rows | undefined
   const names = [...NAMES, ...NAMES.map((ref) => `ref-${ref}`)]
-  const probes = names.flatMap((id) => [put(`probe-${id}`, id, null), remove(`probe/${id}`, id)])
+  const probes = names.flatMap((id) => [
+    put(`probe-${id}`, id, null),
+    remove(`probe/${id}`, `entry:${id}`),
+    remove(`probe//${id}`, `attachment:${id}`),
+  ])
   await scope.commit([...probes, append('probe', names)], (_, read) => {
     rows = read
     return nothingWritten([])
   })
-  const { head: __, dependents, ...decided } = rows as Rows
+  const { head: __, emptiedAt: ___, dependents, ...decided } = rows as Rows
   return {
     ...all,
     head: { ...rest, marks: [...marks].sort() },
@@ -316,7 +327,7 @@ describe('a copy of a scope', () => {
       [append('op-1', ['a']), append('op-9', ['b'])],
       [append('op-1', ['a'], { bodies: ['something else'] })],
       [append('op-1', ['a']), append('op-2', ['b']), append('op-3', ['c']), append('op-4', ['d'])],
-      [append('op-1', ['a']), remove('op-2', 'a')],
+      [append('op-1', ['a']), remove('op-2', 'entry:a')],
     ]
     for (const ops of others) {
       const to = mapStore().open(TARGET)
@@ -357,7 +368,7 @@ describe('a copy of a scope', () => {
     let pages = 0
     const from = changedStore(shortPages(source, 1), (inner) => ({
       changesSince: async (seq) => {
-        if (pages++ === 2) await home.commit([remove('op-4', 'a')], decide)
+        if (pages++ === 2) await home.commit([remove('op-4', 'entry:a')], decide)
         return inner.changesSince(seq)
       },
     })).open(SCOPE)
@@ -378,7 +389,7 @@ describe('a copy of a scope', () => {
             append('op-1', ['message']),
             put('op-2', 'fact', null),
             put('op-3', 'gone', null),
-            remove('op-4', 'gone'),
+            remove('op-4', 'register:gone'),
           ],
           decide,
         )
@@ -407,7 +418,7 @@ describe('a copy of a scope', () => {
   it('writes nothing a second time', async () => {
     const from = mapStore().open(SCOPE)
     await from.commit([append('op-1', ['a']), put('op-2', 'key', null), put('op-3', 'gone', null)], decide)
-    await from.commit([remove('op-4', 'gone')], decide)
+    await from.commit([remove('op-4', 'register:gone')], decide)
     const store = mapStore()
     await copyScope(from, store.open(TARGET), options)
     const again = changedStore(store, (inner) => ({

@@ -19,6 +19,13 @@ describe('an environment in a jurisdiction', () => {
     })
   })
 
+  it('has the object of the deployment there too, where one is bound', () => {
+    const DEPLOYMENT = namespace('deployment')
+    expect(inJurisdiction({ ...env, DEPLOYMENT } as unknown as EdgeBindings, 'us')).toMatchObject({
+      DEPLOYMENT: 'deployment in us',
+    })
+  })
+
   it('is itself where none is set', () => {
     expect(inJurisdiction(env, undefined)).toBe(env)
     expect(inJurisdiction(env, '')).toBe(env)

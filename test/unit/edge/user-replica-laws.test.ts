@@ -4,7 +4,7 @@ import { heldScope } from '../../../src/edge/objects/held-scope.ts'
 import { UserReplica } from '../../../src/edge/replica/user-replica.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { allOrNone, look, once } from '../../../src/kernel/log/once.ts'
-import type { IndexEntry, Scope, SealedOp } from '../../../src/ports/op.ts'
+import type { IndexEntry, Name, Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { Reads, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { erase, put, remove } from '../../contract/samples.ts'
@@ -44,11 +44,15 @@ const index: fc.Arbitrary<IndexEntry[]> = fc.array(
     })),
   { maxLength: 3 },
 )
+const target = fc.oneof(
+  key.map((key): Name => `register:${key}`),
+  fc.constantFrom<Name>('entry:m1', 'entry:m2'),
+)
 const puts = fc
   .record({
     opId: fc.uuid(),
     key,
-    sources: fc.option(fc.array(fc.oneof(key, fc.constantFrom('m1', 'm2')), { maxLength: 2 }), {
+    sources: fc.option(fc.array(target, { maxLength: 2 }), {
       nil: undefined,
     }),
     index,
@@ -64,9 +68,7 @@ const op: fc.Arbitrary<SealedOp> = fc.oneof(
   { weight: 12, arbitrary: puts },
   {
     weight: 3,
-    arbitrary: fc
-      .tuple(fc.uuid(), fc.oneof(key, fc.constantFrom('m1', 'm2')))
-      .map(([opId, target]) => remove(opId, target)),
+    arbitrary: fc.tuple(fc.uuid(), target).map(([opId, target]) => remove(opId, target)),
   },
   { weight: 1, arbitrary: fc.uuid().map(erase) },
 )

@@ -252,7 +252,7 @@ describe('answers that come in another order', () => {
 
   it('are asked for again where a name was asked about', async () => {
     const { home, namespace, replica } = setUp()
-    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'fact/gone')], decide)
+    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'register:fact/gone')], decide)
     await fill(home, 600)
     await replica.refresh()
     const answers = holding(namespace)
@@ -268,7 +268,7 @@ describe('answers that come in another order', () => {
   it('do not pass for knowing what was deleted where they add to one that does not', async () => {
     const { home, namespace, replica } = setUp()
     const answers = holding(namespace)
-    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'fact/gone')], decide)
+    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'register:fact/gone')], decide)
     answers.hold()
     const short = replica.commit([put('op-3', 'fact/a', null)], allOrNone)
     await answers.until(1)
@@ -365,14 +365,14 @@ describe('a pull', () => {
     const { replica, home, local, namespace } = setUp()
     const index = [{ group: 'fact', order: '1', weight: 1 }]
     const ops = [
-      put('op-1', 'fact/a', null, { sources: ['m1'], index }),
-      put('op-2', 'fact/b', null, { sources: ['fact/a'], index }),
-      put('op-3', 'fact/c', null, { sources: ['fact/b'], index }),
+      put('op-1', 'fact/a', null, { sources: ['entry:m1'], index }),
+      put('op-2', 'fact/b', null, { sources: ['register:fact/a'], index }),
+      put('op-3', 'fact/c', null, { sources: ['register:fact/b'], index }),
       put('op-4', 'fact/d', null, { index }),
     ]
     await home.commit(ops, decide)
     await replica.refresh()
-    await home.commit([remove('op-5', 'm1')], decide)
+    await home.commit([remove('op-5', 'entry:m1')], decide)
     replica.poke()
     await replica.refresh()
     // The first pull, the deletes, and what may have gone with them.
@@ -402,11 +402,11 @@ describe('a pull', () => {
     const { replica, home, namespace } = setUp()
     const keys = names('fact/', 2 * MOST_NAMES + 1)
     await home.commit(
-      keys.map((key) => put(`op-${key}`, key, null, { sources: ['m1'] })),
+      keys.map((key) => put(`op-${key}`, key, null, { sources: ['entry:m1'] })),
       decide,
     )
     await replica.refresh()
-    await home.commit([remove('op', 'm1')], decide)
+    await home.commit([remove('op', 'entry:m1')], decide)
     replica.poke()
     await replica.refresh()
     expect(namespace.calls).toHaveLength(5)
@@ -417,12 +417,12 @@ describe('a pull', () => {
     const { replica, home, namespace } = setUp()
     const keys = names('fact/', MOST_NAMES + 6)
     await home.commit(
-      keys.map((key) => put(`op-${key}`, key, null, { sources: ['x', 'z'] })),
+      keys.map((key) => put(`op-${key}`, key, null, { sources: ['register:x', 'register:z'] })),
       decide,
     )
     await replica.refresh()
     // Deleted as it arrives, and nothing with it.
-    await home.commit([remove('op-1', 'm1'), put('op-2', 'x', null, { sources: ['m1'] })], decide)
+    await home.commit([remove('op-1', 'entry:m1'), put('op-2', 'x', null, { sources: ['entry:m1'] })], decide)
     expect(await home.registers('fact/')).toHaveLength(keys.length)
     const get = namespace.get.bind(namespace)
     namespace.get = () => {
@@ -432,7 +432,7 @@ describe('a pull', () => {
         ...stub,
         pull: async (scope, request) => {
           // Before the second half of the names is asked for.
-          if (length === 3) await home.commit([remove('op-3', 'z')], decide)
+          if (length === 3) await home.commit([remove('op-3', 'register:z')], decide)
           return stub.pull(scope, request)
         },
       }
@@ -488,15 +488,15 @@ describe('a pull', () => {
     const { replica, home, namespace } = setUp('trip', slow)
     await home.commit(
       [
-        put('op-1', 'skill/s', null, { sources: ['m1'] }),
-        put('op-2', 'fact/a', null, { sources: ['skill/s'] }),
+        put('op-1', 'skill/s', null, { sources: ['entry:m1'] }),
+        put('op-2', 'fact/a', null, { sources: ['register:skill/s'] }),
         // Whether a message is gone, the user's scope does not know.
-        ...names('said-', 300).map((id) => put(id, `fact/${id}`, null, { sources: ['m2'] })),
+        ...names('said-', 300).map((id) => put(id, `fact/${id}`, null, { sources: ['entry:m2'] })),
       ],
       decide,
     )
     await fill(home, 600)
-    forget = remove('op-3', 'm1')
+    forget = remove('op-3', 'entry:m1')
     await replica.refresh()
     expect((await home.register('fact/a'))?.body).toBeNull()
     expect((await replica.register('fact/a'))?.body).toBeNull()
@@ -577,7 +577,7 @@ describe('a pull', () => {
 describe('what was deleted before the first pull', () => {
   it('is known where the log is short', async () => {
     const { replica, home, namespace } = setUp()
-    await home.commit([put('op-1', 'fact/a', null), remove('op-2', 'fact/a')], decide)
+    await home.commit([put('op-1', 'fact/a', null), remove('op-2', 'register:fact/a')], decide)
     await replica.refresh()
     expect(await replica.register('fact/a')).toEqual(await home.register('fact/a'))
     expect(namespace.calls).toEqual(['pull'])
@@ -585,7 +585,7 @@ describe('what was deleted before the first pull', () => {
 
   it('is asked for where it is long, once, and so is what never was', async () => {
     const { replica, home, namespace, open } = setUp()
-    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'fact/gone')], decide)
+    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'register:fact/gone')], decide)
     await fill(home, 600)
     await replica.refresh()
     namespace.calls.length = 0
@@ -626,7 +626,12 @@ describe('what was deleted before the first pull', () => {
     await replica.refresh()
     expect(await replica.register('fact/late')).toBeUndefined()
     await home.commit(
-      [erase('op-1'), put('op-2', 'fact/late', null), remove('op-3', 'fact/late'), ...puts(600, 'more-')],
+      [
+        erase('op-1'),
+        put('op-2', 'fact/late', null),
+        remove('op-3', 'register:fact/late'),
+        ...puts(600, 'more-'),
+      ],
       decide,
     )
     replica.poke()
@@ -640,7 +645,7 @@ describe('what was deleted before the first pull', () => {
 
   it('counts as not there while nobody can say, and is found out by a commit', async () => {
     const { replica, home, namespace } = setUp()
-    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'fact/gone')], decide)
+    await home.commit([put('op-1', 'fact/gone', null), remove('op-2', 'register:fact/gone')], decide)
     await fill(home, 600)
     await replica.refresh()
     namespace.faults = [{ when: 'before', error: new Error('away') }]

@@ -9,7 +9,7 @@ import {
   type Part,
   type Store,
 } from '../../../src/index.ts'
-import { attach } from '../../../src/operations/attachments.ts'
+import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { rewind } from '../../../src/operations/rewind.ts'
@@ -112,7 +112,7 @@ describe('forgetting', () => {
     const before = await logOf(store)
     await forget(session, 'said')
     const after = await logOf(store)
-    const named = ({ body: _, derived: __, ...row }: LogRow) => row
+    const named = ({ body: _, derived: __, contexts: ___, ...row }: LogRow) => row
     expect(after.slice(0, before.length).map(named)).toEqual(before.map(named))
     const emptied = before.flatMap((row, index) => (row.body === after[index]?.body ? [] : row.id))
     expect(emptied.filter((id) => !id.startsWith('summary/'))).toEqual(['said'])
@@ -140,7 +140,30 @@ describe('forgetting', () => {
     stop()
   })
 
-  it('keeps an attachment whose id something else has', async () => {
+  it('of a message leaves a checkpoint, a fact and an attachment that are called like it', async () => {
+    const { session } = open()
+    await session.checkpoint.set({ step: 1 })
+    const { fact } = await session.facts.remember({ kind: 'finding', text: 'The door is open.' })
+    const bytes = Uint8Array.of(1, 2)
+    const picture = await attach(session, { id: 'picture', mediaType: 'image/png', bytes })
+    await session.append({ id: 'shown', role: 'user', content: [picture] })
+    for (const id of ['checkpoint', `fact/${fact.id}`, 'picture']) {
+      await session.append({ id, role: 'user', content: CANARY })
+      const { removed } = await forget(session, id, { kind: 'message' })
+      expect(removed).toMatchObject({
+        messages: { count: 1, first: [id] },
+        facts: { count: 0 },
+        attachments: { count: 0 },
+      })
+    }
+    expect(await session.checkpoint.get()).toMatchObject({ value: { step: 1 } })
+    await session.checkpoint.set({ step: 2 })
+    expect(await session.facts.list()).toMatchObject([{ id: fact.id }])
+    expect((await readAttachment(session, 'picture')).bytes).toEqual(bytes)
+    expect((await session.history()).map(({ id }) => id)).toEqual(['shown'])
+  })
+
+  it('removes an attachment, and nothing else that has its id', async () => {
     const { session } = open()
     const bytes = Uint8Array.of(1)
     const parts = [
@@ -152,8 +175,8 @@ describe('forgetting', () => {
     await session.append({ id: 'one', role: 'user', content: parts })
     await session.append({ id: 'two', role: 'user', content: 'Another message.' })
     const { removed, kept } = await forget(session, 'one')
-    expect(removed.attachments.first).toEqual(['three'])
-    expect([...kept.first].sort()).toEqual(['checkpoint', 'two'])
+    expect(removed.attachments.first).toEqual(['two', 'checkpoint', 'three'])
+    expect(kept.first).toEqual([])
     expect(await session.history()).toMatchObject([{ id: 'two' }])
     expect(await session.checkpoint.get()).toMatchObject({ value: { step: 1 } })
   })

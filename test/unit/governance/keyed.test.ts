@@ -239,7 +239,7 @@ describe('the secret of a session', () => {
     const { rows } = await scope.changesSince(0)
     expect(rows.map(({ kind }) => kind)).toEqual(['message', 'put', 'epoch'])
     const row = await scope.register('secret')
-    expect(row).toMatchObject({ version: context.epoch, seq: rows.at(-1)?.seq })
+    expect(row).toMatchObject({ version: `entry:${context.epoch}`, seq: rows.at(-1)?.seq })
     expect(JSON.stringify([context, await session.history()])).not.toContain(JSON.parse(row?.body ?? ''))
   })
 
@@ -334,7 +334,7 @@ describe('the secret of a session', () => {
     const copied = memoryOver(copy, () => 'f'.repeat(64)).session(TRIP)
     expect(await copied.context()).toEqual(await session.context())
     expect(await contextAt(copied, 'said')).toEqual(await contextAt(session, 'said'))
-    expect((await contextAt(copied, 'said')).verified).toBe(true)
+    expect((await contextAt(copied, 'said')).context.hash).toBe((await session.context()).hash)
     expect((await left(copy)).lines).toEqual(lines)
 
     // What is newer comes over what is older, and never the other way round.
@@ -369,7 +369,7 @@ describe('the secret of a session', () => {
     expect(lines.filter((line) => line.includes('"key":"secret"'))).toHaveLength(1)
   })
 
-  it('shows whether a head is what its epoch began with', async () => {
+  it('attests nothing of a head that was changed in a file', async () => {
     const store = mapStore()
     const session = memoryOver(store).session(TRIP)
     await session.append({ id: 'said', role: 'user', content: 'Hello.' })
@@ -379,7 +379,7 @@ describe('the secret of a session', () => {
     const changed = lines.map((line) => line.replace('"system":"Be brief."', '"system":"Be rude."'))
     await importInto(memoryOver(copy), ADA, changed)
     const past = await contextAt(memoryOver(copy).session(TRIP), 'said')
-    expect(past).toMatchObject({ verified: false, reason: 'mismatch' })
+    expect(past).toMatchObject({ verified: false, reason: 'unrecorded' })
   })
 
   it('of who was first is everybody’s: what a head keeps to see a change is hashed again', async () => {
@@ -442,6 +442,7 @@ describe('the secret of a session', () => {
       { id: 'two', role: 'assistant', content: 'Two.' },
     ])
     await session.context()
+    await session.append({ id: 'then', role: 'user', content: 'Then.' })
     await session.facts.remember({ id: 'f', kind: 'finding', text: 'It rains.' })
     expect(await contextAt(session, 'two')).toMatchObject({ verified: true })
     await forget(session, 'f')
@@ -450,6 +451,7 @@ describe('the secret of a session', () => {
     expect(receipt.epoch).toMatchObject({ cause: 'forget', place: 2 })
     await session.append({ id: 'three', role: 'user', content: 'Three.' })
     await session.context()
+    await session.append({ id: 'four', role: 'assistant', content: 'Four.' })
     expect(await contextAt(session, 'three')).toMatchObject({ verified: true })
   })
 

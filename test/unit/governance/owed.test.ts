@@ -137,7 +137,7 @@ describe('what is owed', () => {
   const failing = (store: Store): Store =>
     changedStore(store, (inner) => ({
       commit: async (ops, decide) => {
-        if (ops.some(({ envelope }) => envelope.target === 'said') && (await isOwed(store)))
+        if (ops.some(({ envelope }) => envelope.target === 'entry:said') && (await isOwed(store)))
           throw new Error('disk')
         return inner.commit(ops, decide)
       },
@@ -199,7 +199,7 @@ describe('what is owed', () => {
             opId: 'late',
             key: 'fact/late',
             base: null,
-            sources: ['fact/own'],
+            sources: ['register:fact/own'],
           } as const
           await store.open(TRIP).commit([sealOp({ ...fact, value: { text: CANARY } })], decide)
         }

@@ -244,7 +244,7 @@ describe('retention of the log', () => {
     const ids = Array.from({ length: 1_100 }, (_, index) => `gone-${index}`)
     for (const id of ids) await session.append({ id, role: 'user', content: 'Old.' })
     await store.open(TRIP).commit(
-      ids.map((target) => sealOp({ kind: 'delete', opId: `delete-${target}`, target })),
+      ids.map((id) => sealOp({ kind: 'delete', opId: `delete-${id}`, target: `entry:${id}` })),
       decide,
     )
     await say(session, 'old')

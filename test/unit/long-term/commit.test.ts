@@ -219,7 +219,7 @@ describe('a commit', () => {
   it('is refused where a fact was forgotten for ever', async () => {
     const store = mapStore()
     const scope = store.open({ userId: 'ada', sessionId: 'trip' })
-    await scope.commit([sealOp({ kind: 'delete', opId: 'forget', target: 'fact/x' })], decide)
+    await scope.commit([sealOp({ kind: 'delete', opId: 'forget', target: 'register:fact/x' })], decide)
     const session = rememberingSession<Progress>(store)
     const refused = { code: 'ERR_NOT_FOUND', id: 'fact/x' }
     await expect(session.commit({ checkpoint: done('x'), facts: [finding('x')] })).rejects.toMatchObject(

@@ -174,9 +174,10 @@ describe('what is remembered', () => {
       await expect(facts.remember(finding('Something else.'), opId)).rejects.toEqual(
         refusal('ERR_NOT_FOUND', { id: other.fact.id }),
       )
-    await expect(facts.remember(finding('x'), '')).rejects.toEqual(
-      refusal('ERR_INVALID_ARGUMENT', { argument: 'opId' }),
-    )
+    for (const opId of ['', 'entry:x'])
+      await expect(facts.remember(finding('x'), opId)).rejects.toEqual(
+        refusal('ERR_INVALID_ARGUMENT', { argument: 'opId' }),
+      )
   })
 
   it('cannot be written with an op that wrote something else', async () => {
@@ -206,7 +207,7 @@ describe('sources', () => {
     await facts.remember(finding('One.', { id: 'one', sources: ['m'] }))
     await facts.remember(finding('Two.', { id: 'two', sources: [factKey('one')] }))
     await facts.remember(finding('Three.', { id: 'three' }))
-    await store.commit([sealOp({ kind: 'delete', opId: 'forget', target: 'm' })], decide)
+    await store.commit([sealOp({ kind: 'delete', opId: 'forget', target: 'entry:m' })], decide)
     expect(await facts.get('one')).toBeUndefined()
     expect(await facts.get('two')).toBeUndefined()
     expect(texts(await facts.list())).toEqual(['Three.'])

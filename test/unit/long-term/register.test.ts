@@ -106,6 +106,9 @@ describe('changing a register', () => {
     await change(store, {})
     expect(await change(store, named)).toBe('mine')
     expect(await change(store, { opId: 'mine' })).toBe('mine')
+    await expect(change(store, { opId: 'entry:mine' })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
     expect(await read(store)).toBe(3)
   })
 
@@ -154,7 +157,7 @@ describe('changing a register', () => {
   it('that was deleted for ever is refused', async () => {
     const store = open()
     await change(store, {})
-    await store.commit([sealOp({ kind: 'delete', opId: 'delete', target: 'counter' })], decide)
+    await store.commit([sealOp({ kind: 'delete', opId: 'delete', target: 'register:counter' })], decide)
     await expect(change(store, {})).rejects.toMatchObject({ code: 'ERR_NOT_FOUND', id: 'counter' })
     expect(await change(store, { change: () => null })).toBe(null)
   })

@@ -17,7 +17,7 @@ import {
 
 const ADA = { userId: 'ada' }
 
-const deletion = (target: string) => sealOp({ kind: 'delete', opId: `forget/${target}`, target })
+const deletion = (id: string) => sealOp({ kind: 'delete', opId: `forget/${id}`, target: `entry:${id}` })
 
 function open(options: Partial<Omit<FullMemoryOptions, 'store'>> = {}, store: Store = mapStore()) {
   const memory = fullMemory({

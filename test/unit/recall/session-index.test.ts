@@ -37,7 +37,7 @@ const numbered = (from: number, to: number): MessageInput[] =>
 const round = (from: number, to: number): MessageInput[] =>
   numbered(from, to).map((message, index) => (index === 0 ? message : { ...message, role: 'assistant' }))
 
-const deleting = (target: string) => sealOp({ kind: 'delete', opId: `delete ${target}`, target })
+const deleting = (id: string) => sealOp({ kind: 'delete', opId: `delete ${id}`, target: `entry:${id}` })
 const erasing = sealOp({ kind: 'erase', opId: 'erase' })
 
 const blocksOf = async (store: Store): Promise<readonly DerivedRow[]> => store.open(SCOPE).derived('recall/')

@@ -1,4 +1,4 @@
-import type { Envelope, OpResult, SealedOp } from '../../../src/ports/op.ts'
+import type { Envelope, Name, OpResult, SealedOp } from '../../../src/ports/op.ts'
 import type {
   Decide,
   Head,
@@ -23,7 +23,8 @@ export class Home {
   indexed = false
   marks: readonly MarkRow[] = []
   refused: readonly { readonly opId: string; readonly result: OpResult }[] = []
-  deleted: readonly string[] = []
+  deleted: readonly Name[] = []
+  emptiedAt = 0
   readonly #decide: Decide
 
   constructor(decide: Decide) {
@@ -51,11 +52,14 @@ export class Home {
     if (decision.erase) Object.assign(this, new Home(this.#decide))
     const emptied = new Set(decision.emptied)
     const rows = this.rows.map((row) => {
-      if (!isEntry(row) || !emptied.has(row.id)) return row
+      if (!isEntry(row) || !emptied.has(`entry:${row.id}`)) return row
       const { derived: _, ...rest } = row
       return { ...rest, body: null }
     })
-    this.rows = [...rows, ...decision.log]
+    const { unrecorded = Number.POSITIVE_INFINITY } = decision
+    const kept = rows.map((row) => (row.contexts && row.seq > unrecorded ? { ...row, contexts: [] } : row))
+    this.rows = [...kept, ...decision.log]
+    if (decision.erase || emptied.size > 0) this.emptiedAt = this.head.seq
     this.registers = replace(this.registers, decision.registers, ({ key }) => key)
     const unlisted = new Set(decision.unlisted.map(placeName))
     this.places = [...this.places.filter((place) => !unlisted.delete(placeName(place))), ...decision.listed]
@@ -69,7 +73,7 @@ export class Home {
     this.indexed ||= decision.listed.length > 0 || decision.sums.size > 0
     this.marks = replace(this.marks, decision.marks, ({ slot }) => slot)
     this.refused = [...this.refused, ...decision.refused]
-    const targets = decision.log.flatMap(({ kind, id }) => (kind === 'delete' ? id : []))
+    const targets = decision.log.flatMap(({ kind, id }) => (kind === 'delete' ? (id as Name) : []))
     this.deleted = [...new Set([...this.deleted, ...targets, ...decision.emptied])]
     return decision.results
   }
@@ -77,9 +81,11 @@ export class Home {
   /** Everything that the ops name, and nothing else. */
   #named(envelopes: readonly Envelope[]): Rows {
     const names = new Set(
-      envelopes.flatMap(({ ids, round, key, target, sources }) => [
-        ...ids,
-        ...[round, key, target].flatMap((name) => name ?? []),
+      envelopes.flatMap(({ kind, ids, round, key, target, sources }): Name[] => [
+        ...(kind === 'put' ? [] : ids.map((id): Name => `entry:${id}`)),
+        ...(round === undefined ? [] : [`entry:${round}` as const]),
+        ...(key === undefined ? [] : [`register:${key}` as const]),
+        ...(target === undefined ? [] : [target]),
         ...(sources ?? []),
       ]),
     )
@@ -95,18 +101,23 @@ export class Home {
       head: this.head,
       results: new Map([...accepted, ...refused].filter(([opId]) => opIds.has(opId))),
       entries: new Map(
-        this.rows.filter((row) => isEntry(row) && names.has(row.id)).map((row) => [row.id, row]),
+        this.rows.filter((row) => isEntry(row) && names.has(`entry:${row.id}`)).map((row) => [row.id, row]),
       ),
-      registers: new Map(this.registers.filter(({ key }) => reached.has(key)).map((row) => [row.key, row])),
+      registers: new Map(
+        this.registers.filter(({ key }) => reached.has(`register:${key}`)).map((row) => [row.key, row]),
+      ),
       deleted: new Set(this.deleted.filter((name) => names.has(name))),
       dependents: new Map([...reached].map((name) => [name, this.#naming(name)])),
+      emptiedAt: this.emptiedAt,
     }
   }
 
-  #naming(source: string): string[] {
+  #naming(source: Name): Name[] {
     return [
-      ...this.rows.filter(({ sources }) => sources?.includes(source)).map(({ id }) => id),
-      ...this.registers.filter(({ sources }) => sources?.includes(source)).map(({ key }) => key),
+      ...this.rows.filter(({ sources }) => sources?.includes(source)).map(({ id }): Name => `entry:${id}`),
+      ...this.registers
+        .filter(({ sources }) => sources?.includes(source))
+        .map(({ key }): Name => `register:${key}`),
     ]
   }
 }

@@ -57,7 +57,7 @@ function logOf(drafts: readonly Draft[]): readonly LogRow[] {
       ops.push({ kind: 'mark', opId: id, base: null, entry: { type: 'rewind', id, undo } })
       rewinds.push(id)
     } else if (kind === 'forget') {
-      ops.push({ kind: 'delete', opId: id, target: ids[at % Math.max(1, ids.length)] ?? 'nobody' })
+      ops.push({ kind: 'delete', opId: id, target: `entry:${ids[at % Math.max(1, ids.length)] ?? 'nobody'}` })
     } else {
       const own =
         kind === 'user' || rounds.length === 0 ? id : (rounds.at(-1 - (round % rounds.length)) as string)

@@ -1,5 +1,5 @@
 import type { Message } from '../../../src/ports/message.ts'
-import type { OpResult, SealedOp } from '../../../src/ports/op.ts'
+import type { Name, OpResult, SealedOp } from '../../../src/ports/op.ts'
 import type { IndexRow, LogRow, RegisterRow, Sum } from '../../../src/ports/store.ts'
 import { isEntry } from '../../../src/ports/store.ts'
 
@@ -10,7 +10,7 @@ import { isEntry } from '../../../src/ports/store.ts'
 export class Reference {
   rows: LogRow[] = []
   registers: RegisterRow[] = []
-  deleted = new Set<string>()
+  deleted = new Set<Name>()
   #refused: { opId: string; result: OpResult }[] = []
   #seq = 0
 
@@ -25,7 +25,8 @@ export class Reference {
     const taken = ids.some(
       (id, at) => ids.indexOf(id) !== at || this.rows.some((row) => isEntry(row) && row.id === id),
     )
-    const dead = [...ids, ...(sources ?? [])].some((name) => this.deleted.has(name))
+    const own: Name = kind === 'put' ? `register:${key}` : `entry:${ids[0]}`
+    const dead = [own, ...(sources ?? [])].some((name) => this.deleted.has(name))
     switch (kind) {
       case 'append': {
         if (taken) return this.#refuse(opId, { status: 'rejected', reason: 'duplicate-id' })
@@ -36,7 +37,7 @@ export class Reference {
           return this.#refuse(opId, { status: 'rejected', reason: 'unknown-round' })
         this.#seq++
         ids.forEach((id, place) => {
-          const lost = this.deleted.has(id)
+          const lost = this.deleted.has(`entry:${id}`)
           const column = derived?.[place]
           this.rows.push({
             seq: this.#seq,
@@ -67,24 +68,23 @@ export class Reference {
           ...(sources && { sources }),
           body: dead ? null : (bodies[0] as string),
         })
-        if (dead) this.deleted.add(ids[0] as string)
+        if (dead) this.deleted.add(own)
         break
       }
       case 'put': {
-        if (this.deleted.has(key as string))
-          return this.#refuse(opId, { status: 'rejected', reason: 'deleted' })
+        if (this.deleted.has(own)) return this.#refuse(opId, { status: 'rejected', reason: 'deleted' })
         const version = this.registers.find((row) => row.key === key)?.version ?? null
         if (version !== base) return this.#refuse(opId, { status: 'conflict', version })
         this.#seq++
         this.rows.push(this.#row('put', key as string, opId))
         this.registers = this.registers.filter((row) => row.key !== key)
-        const own = { key: key as string, version: opId, seq: this.#seq }
+        const written = { key: key as string, version: opId, seq: this.#seq }
         if (dead) {
-          this.deleted.add(own.key)
-          this.registers.push({ ...own, body: null })
+          this.deleted.add(own)
+          this.registers.push({ ...written, body: null })
         } else
           this.registers.push({
-            ...own,
+            ...written,
             ...(sources && { sources }),
             ...(index && { index }),
             body: bodies[0] as string,
@@ -94,7 +94,7 @@ export class Reference {
       case 'delete':
         this.#seq++
         this.rows.push(this.#row('delete', target as string, opId))
-        this.#delete(target as string, opId)
+        this.#delete(target as Name, opId)
         break
       case 'erase':
         this.#seq++
@@ -147,22 +147,22 @@ export class Reference {
     return result
   }
 
-  #delete(name: string, opId: string): void {
+  #delete(name: Name, opId: string): void {
     const reached = new Set([name])
     const naming = [
-      ...this.rows.map(({ id, sources = [] }) => ({ name: id, sources })),
-      ...this.registers.map(({ key, sources = [] }) => ({ name: key, sources })),
+      ...this.rows.map(({ id, sources = [] }) => ({ name: `entry:${id}` as Name, sources })),
+      ...this.registers.map(({ key, sources = [] }) => ({ name: `register:${key}` as Name, sources })),
     ]
     for (let round = 0; round <= naming.length; round++)
       for (const one of naming) if (one.sources.some((source) => reached.has(source))) reached.add(one.name)
     for (const one of reached) this.deleted.add(one)
     this.rows = this.rows.map(({ derived, ...row }) =>
-      isEntry(row) && reached.has(row.id)
+      isEntry(row) && reached.has(`entry:${row.id}`)
         ? { ...row, body: null }
         : { ...row, ...(derived !== undefined && { derived }) },
     )
     this.registers = this.registers.map((row) =>
-      reached.has(row.key) ? { key: row.key, version: opId, seq: this.#seq, body: null } : row,
+      reached.has(`register:${row.key}`) ? { key: row.key, version: opId, seq: this.#seq, body: null } : row,
     )
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { Message, Part, Role } from '../../../src/ports/message.ts'
-import type { EpochMark, Op, OpResult, SealedOp } from '../../../src/ports/op.ts'
+import type { EpochMark, Name, Op, OpResult, SealedOp } from '../../../src/ports/op.ts'
 import { Home } from './home.ts'
 import { flatten, showReference } from './reference.ts'
 
@@ -250,10 +250,10 @@ export class Writer {
   }
 
   #delete(a: number, b: number): void {
-    const names = [...this.#local.rows, ...this.#local.registers].map((row) =>
-      'key' in row ? row.key : row.id,
+    const names = [...this.#local.rows, ...this.#local.registers].map(
+      (row): Name => ('key' in row ? `register:${row.key}` : `entry:${row.id}`),
     )
-    const coming = `${'abc'.charAt(b % 3)}${this.#made + 1 + (a % 3)}`
+    const coming: Name = `entry:${'abc'.charAt(b % 3)}${this.#made + 1 + (a % 3)}`
     this.#write({
       kind: 'delete',
       opId: this.#id(),
@@ -318,10 +318,18 @@ export class Writer {
   }
 
   /** Text taken from one or two things that the writer sees, with all names whose text is in it. */
-  #quote(a: number, b: number): { readonly text: string; readonly sources: readonly string[] } {
+  #quote(a: number, b: number): { readonly text: string; readonly sources: readonly Name[] } {
     const seen = [
-      ...this.#local.rows.map(({ id, body, sources = [] }) => ({ name: id, body, sources })),
-      ...this.#local.registers.map(({ key, body, sources = [] }) => ({ name: key, body, sources })),
+      ...this.#local.rows.map(({ id, body, sources = [] }) => ({
+        name: `entry:${id}` as Name,
+        body,
+        sources,
+      })),
+      ...this.#local.registers.map(({ key, body, sources = [] }) => ({
+        name: `register:${key}` as Name,
+        body,
+        sources,
+      })),
     ].filter(({ body }) => body !== null)
     const quoted = [pick(seen, a + b), ...(b % 2 === 0 ? [pick(seen, b)] : [])].flatMap((one) => one ?? [])
     return {

@@ -123,7 +123,7 @@ describe('the audit of an export and an import', () => {
   it('is not to be had from a file', async () => {
     const record = { id: '000000000000001', at: 1, action: 'erase', target: 'somebody' }
     const lines = [
-      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log', 'profile'] },
+      { type: 'export', format: 'plimsoll', v: 2, of: 'user', parts: ['log', 'profile'] },
       { type: 'user' },
       { type: 'put', seq: 1, opId: 'op', id: 'audit/1' },
       { type: 'register', part: 'log', key: 'audit/1', version: 'op', value: record },

@@ -32,7 +32,7 @@ it('an export of 20 000 facts holds a page of them at a time, and reads one by o
       decide,
     )
   await scope.commit(
-    Array.from({ length: 100 }, (_, at) => remove(`delete-${at}`, `fact/${at * 200}`)),
+    Array.from({ length: 100 }, (_, at) => remove(`delete-${at}`, `register:fact/${at * 200}`)),
     decide,
   )
   const store = changedStore(below, (inner) => ({

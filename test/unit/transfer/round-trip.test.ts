@@ -4,6 +4,7 @@ import {
   type Head,
   type Imported,
   type ImportOptions,
+  type LogRow,
   mapStore,
   type RegisterRow,
   type Scope,
@@ -62,7 +63,11 @@ async function everything(store: Store, user: Scope): Promise<unknown> {
 }
 
 async function heldBy(scope: ScopeStore): Promise<unknown> {
-  const all = (await readAll(scope)) as { readonly head: Head; readonly registers: readonly RegisterRow[] }
+  const all = (await readAll(scope)) as {
+    readonly head: Head
+    readonly log: readonly LogRow[]
+    readonly registers: readonly RegisterRow[]
+  }
   const { indexed: _, ...head } = all.head
   // What was done where the file was made is no part of it.
   const transferred = all.registers.filter(({ key }) => !key.startsWith('audit/') && key !== OWED)
@@ -70,7 +75,9 @@ async function heldBy(scope: ScopeStore): Promise<unknown> {
   const registers = transferred.map(({ index, ...row }) =>
     row.body?.includes('"expiresAt"') ? row : { ...row, index },
   )
-  return { ...all, head, registers }
+  // Nothing was handed out where it was imported.
+  const log = all.log.map(({ contexts: _, ...row }) => row)
+  return { head, log, registers }
 }
 
 function writtenIn({ parts }: Imported): number {

@@ -28,7 +28,7 @@ const REMEMBERING = {
   ...HEAD,
   remembered: {
     ...{ system: 'x', memory: [{ name: 'facts', text: 'y', trust: 'web' }], documents: 'd', project: 'p' },
-    ...{ facts: [['fact/x', 'h']], sources: ['fact/x'], asOf: { user: 9, session: 9 } },
+    ...{ facts: [['register:fact/x', 'h']], sources: ['register:fact/x'], asOf: { user: 9, session: 9 } },
     uses: [{ name: 'facts', tokens: 1, items: 1, overflow: { count: 0, tokens: 0, first: [] } }],
   },
 }
@@ -66,7 +66,7 @@ function file(...lines: readonly unknown[]): string[] {
 }
 
 function header(of: 'user' | 'session') {
-  return { type: 'export', format: 'plimsoll', v: 1, of, parts: ['log', 'facts', 'profile', 'checkpoint'] }
+  return { type: 'export', format: 'plimsoll', v: 2, of, parts: ['log', 'facts', 'profile', 'checkpoint'] }
 }
 
 function said(seq: number, id: string, more: object = {}, message: object = {}) {
@@ -101,6 +101,22 @@ function fact(id: string, more: object = {}, value: object = {}) {
       confidence: 0.7,
       ...value,
     },
+    ...more,
+  }
+}
+
+/** A mark of a kind that this version does not know. */
+function lease(more: object = {}) {
+  const mark = { type: 'lease', id: 'l1', lane: 'a', until: 9 }
+  return {
+    type: 'mark',
+    kind: 'lease',
+    seq: 1,
+    opId: 'entry:l1',
+    base: null,
+    lane: 'a',
+    id: 'l1',
+    mark,
     ...more,
   }
 }
@@ -164,7 +180,7 @@ describe('the lines of an export', () => {
           if (reads++ === 0 && args[0] === '') {
             await session.append({ role: 'user', content: 'Second.', id: 'second' })
             await session.checkpoint.set({ step: 2 })
-            if (isForgotten) await store.open(TRIP).commit([remove('forget', 'first')], decide)
+            if (isForgotten) await store.open(TRIP).commit([remove('forget', 'entry:first')], decide)
           }
           return isBefore ? inner.registers(...args) : page
         },
@@ -261,6 +277,24 @@ describe('the lines of an export', () => {
   })
 })
 
+describe('a mark of an unknown kind', () => {
+  it('is imported, never applied, and exported as it was', async () => {
+    const store = mapStore()
+    const { mark: _, ...forgotten } = lease({ seq: 3, opId: 'entry:l2', id: 'l2', sources: ['entry:a'] })
+    const lines = file(lease(), said(2, 'a'), forgotten)
+    await load(store, TRIP, lines, { trust: 'user' })
+    const exported = await linesOf(store, TRIP)
+    expect(exported.map((line) => JSON.parse(line))).toEqual(lines.map((line) => JSON.parse(line)))
+    expect((await readAll(store.open(TRIP))) as object).toMatchObject({
+      head: { seq: 3, marks: new Map() },
+      log: [{ kind: 'lease', applied: false }, { kind: 'message' }, { kind: 'lease', body: null }],
+    })
+    const session = memoryOf(store).session(TRIP)
+    expect((await session.context()).blocks.flatMap(({ from }) => from)).toEqual(['a'])
+    expect(await load(store, TRIP, lines, { trust: 'user' })).toMatchObject({ conflicts: { count: 0 } })
+  })
+})
+
 describe('an import is refused, with the number of the line,', () => {
   const bad: readonly (readonly [what: string, lines: readonly unknown[], message: RegExp])[] = [
     ['where ids repeat', [said(1, 'a'), said(2, 'a', { opId: 'op-b' })], /lines\[4\] repeats id a/],
@@ -313,6 +347,36 @@ describe('an import is refused, with the number of the line,', () => {
       /lines\[3\]: mark\.summary/,
     ],
     ['for an epoch without a head', [epoch({ head: undefined })], /lines\[3\]: mark\.head/],
+    [
+      'for an op that is one with another entry',
+      [said(1, 'a', { opId: 'entry:b' })],
+      /lines\[3\] is of the op of another entry/,
+    ],
+    [
+      'for an op that is one with an entry, and has more',
+      [said(1, 'a', { opId: 'entry:a' }), said(1, 'b', { opId: 'entry:a', round: 'a' })],
+      /lines\[4\] is of the op of another entry/,
+    ],
+    [
+      'for a source without what it is',
+      [fact('f', { sources: ['m1'] })],
+      /lines\[3\]: sources\[0\] must begin with entry:/,
+    ],
+    [
+      'for a delete without what it is of',
+      [{ type: 'delete', seq: 1, opId: 'd', id: 'a' }],
+      /lines\[3\]: id must begin with entry:/,
+    ],
+    [
+      'for an unknown mark of a known kind',
+      [lease({ kind: 'epoch' }), lease({ kind: 'put' })],
+      /lines\[3\]: kind epoch is no kind of mark, or known/,
+    ],
+    [
+      'for an unknown mark of another kind than its line',
+      [lease({ mark: { type: 'loan', id: 'l1', lane: 'a' } })],
+      /lines\[3\]: mark\.type differs/,
+    ],
     ['for a line of no type', [{ seq: 1 }], /lines\[3\] must be an object with a type/],
     ['for a line of an unknown type', [{ type: 'secret' }], /lines\[3\]: type is not a line type/],
     [
@@ -378,8 +442,18 @@ describe('an import is refused, with the number of the line,', () => {
   })
 
   it('that a newer version wrote, that is no export, or that belongs elsewhere', async () => {
-    const newer = `${JSON.stringify({ ...header('session'), v: 2 })}\n`
-    await expect(load(mapStore(), TRIP, [newer])).rejects.toMatchObject({ code: 'ERR_UPGRADE_REQUIRED' })
+    for (const [v, message] of [
+      [3, /a newer version .* in format 3; this one reads format 2/],
+      [1, /version 0\.1\.0 wrote the file, in format 1; this one reads format 2/],
+    ] as const) {
+      const store = mapStore()
+      const other = `${JSON.stringify({ ...header('session'), v })}\n`
+      await expect(load(store, TRIP, [other])).rejects.toMatchObject({
+        code: 'ERR_UPGRADE_REQUIRED',
+        message: expect.stringMatching(message),
+      })
+      expect(await store.scopes()).toEqual([])
+    }
     for (const [line, message] of [
       ['{"type":"user"}', /must be export in the first line/],
       ['role,content', /is not JSON/],
@@ -522,7 +596,7 @@ describe('an import into what is there', () => {
   })
 
   it('empties what was emptied with what it derives from', async () => {
-    const rewind = { type: 'rewind', seq: 2, opId: 'r', base: null, sources: ['a'], id: 'r' }
+    const rewind = { type: 'rewind', seq: 2, opId: 'r', base: null, sources: ['entry:a'], id: 'r' }
     const store = mapStore()
     await load(
       store,
@@ -532,7 +606,12 @@ describe('an import into what is there', () => {
     await load(
       store,
       TRIP,
-      file({ ...said(1, 'a'), message: undefined }, rewind, { type: 'delete', seq: 3, opId: 'd', id: 'a' }),
+      file({ ...said(1, 'a'), message: undefined }, rewind, {
+        type: 'delete',
+        seq: 3,
+        opId: 'd',
+        id: 'entry:a',
+      }),
     )
     const { rows } = await store.open(TRIP).entries()
     expect(rows.map(({ id, body }) => [id, body])).toEqual([
@@ -630,7 +709,7 @@ describe('an import into what is there', () => {
     })
     await session.checkpoint.set({ step: 1 })
     const old = await linesOf(store, TRIP)
-    await store.open(TRIP).commit([remove('forget', 'secret')], decide)
+    await store.open(TRIP).commit([remove('forget', 'entry:secret')], decide)
     await session.checkpoint.set({ step: 2 })
     await session.append({ role: 'user', content: 'Go on.' })
     const before = await readAll(store.open(TRIP))
@@ -652,11 +731,11 @@ describe('an import into what is there', () => {
     await session.append({ role: 'user', content: 'Hi.', id: 'gone' })
     await session.facts.remember({ kind: 'finding', text: 'Found f.', id: 'f' })
     await forget(session, 'f')
-    await store.open(TRIP).commit([remove('forget', 'gone')], decide)
+    await store.open(TRIP).commit([remove('forget', 'entry:gone')], decide)
     const report = await load(
       store,
       TRIP,
-      file(fact('f'), fact('g', { sources: ['gone'] }, { sources: ['gone'] })),
+      file(fact('f'), fact('g', { sources: ['entry:gone'] }, { sources: ['gone'] })),
     )
     expect(report.conflicts.first.map(({ key }) => key)).toEqual(['fact/f', 'fact/g'])
     expect(await session.facts.list()).toEqual([])
@@ -879,7 +958,8 @@ describe('trust', () => {
     const app = memoryOf(same, { system: 'EVIL SYSTEM' })
     const report = await importInto(app, ADA, lines, { trust: 'user' })
     expect(report.skipped.count).toBe(0)
-    expect(await contextAt(app.session(TRIP), 'm')).toMatchObject({ verified: true })
+    const { context } = await contextAt(app.session(TRIP), 'm')
+    expect(toOpenAI(context).messages[0]).toEqual({ role: 'system', content: 'EVIL SYSTEM' })
   })
 
   it('of a user’s own file takes over no head that shows more than that', async () => {

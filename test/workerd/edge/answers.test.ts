@@ -1,5 +1,6 @@
 import { Validator } from '@cfworker/json-schema'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { edgeVariables } from '../../edge-variables.ts'
 import { SAMPLES } from '../../everywhere/edge-samples.ts'
 import { type Answered, Caller, fetchWorker } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
@@ -36,6 +37,8 @@ describe('an answer', () => {
   it('is what the description of its route says, on every route that answers with JSON', async () => {
     await useDemoModel()
     const caller = new Caller()
+    const operator = new Caller(caller.user, edgeVariables.OPERATOR_SECRET)
+    vi.spyOn(console, 'log').mockReturnValue(undefined)
     const session = 'trip'
     const guest = (await (await fetchWorker('/v1/guests', { method: 'POST' })).json()) as { token: string }
     const inSession = '/v1/sessions/{session}'
@@ -49,6 +52,7 @@ describe('an answer', () => {
     let fact = ''
     const calls: readonly (readonly [string, string, unknown?])[] = [
       ['GET', '/health'],
+      ['GET', '/health/ready'],
       ['POST', '/v1/guests'],
       ['POST', '/v1/sessions', { session_id: session, title: 'Trip', project: 'work' }],
       ['GET', '/v1/sessions'],
@@ -101,6 +105,8 @@ describe('an answer', () => {
       ['GET', '/v1/me/audit'],
       ['DELETE', `${inSession}/chat/{run}`],
       ['DELETE', '/v1/me'],
+      ['GET', '/v1/operator/users/{user}'],
+      ['DELETE', '/v1/operator/users/{user}'],
     ]
     const problems: string[] = []
     const covered = new Set<string>()
@@ -120,9 +126,11 @@ describe('an answer', () => {
         ...(path.endsWith('/import') && { 'Content-Type': 'application/jsonl' }),
         ...(path.endsWith('/mcp') && { Accept: 'application/json, text/event-stream' }),
       }
-      const answered = await caller.call<{ fact?: { id: string } }>(method, url, said, lines)
+      const by = path.startsWith('/v1/operator/') ? operator : caller
+      const answered = await by.call<{ fact?: { id: string } }>(method, url, said, lines)
       const route = { method, path }
-      if (answered.status >= 300)
+      // Objects of other files may fail meanwhile.
+      if (answered.status >= 300 && path !== '/health/ready')
         problems.push(`${nameOf(route)} ${answered.status} ${JSON.stringify(answered.body)}`)
       problems.push(...violations(route, answered))
       covered.add(nameOf(route))

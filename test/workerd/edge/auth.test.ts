@@ -8,7 +8,11 @@ import { SOCKET_PROTOCOL } from '../../../src/edge/auth/socket-token.ts'
 
 const OWN = 'https://memory.example'
 const LISTED = 'https://app.example.com'
-const settings = { JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: OWN, GUEST_SECRET: 'x'.repeat(32) }
+const settings = {
+  JWT_ISSUER: 'https://issuer.example',
+  JWT_AUDIENCE: OWN,
+  GUEST_SECRET: 'a secret of this test, of 32 bytes or more',
+}
 
 async function user(alg: string) {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })

@@ -1,7 +1,7 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import { onTestFinished } from 'vitest'
 import { demoModel } from '../../../src/agent/demo-model.ts'
-import type { SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
+import type { DeploymentSettings, SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
 import type { Feature } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
 
@@ -20,6 +20,14 @@ export async function changeSessions(change: (settings: SessionSettings) => Sess
 /** The same of users. */
 export async function changeUsers(change: (settings: UserSettings) => UserSettings): Promise<void> {
   await changed(env.USERS.get(env.USERS.newUniqueId()), change)
+}
+
+/** The same of the deployment's object, which must not be awake. */
+export async function changeDeployment(
+  change: (settings: DeploymentSettings) => DeploymentSettings,
+): Promise<void> {
+  const namespace = env.DEPLOYMENT as unknown as DurableObjectNamespace
+  await changed(namespace.get(namespace.newUniqueId()), change)
 }
 
 /** The same settings with features in place of those of the same names. */

@@ -112,6 +112,41 @@ describe('DELETE /v1/me', () => {
     expect(await erase(world)).toMatchObject({ status: 200, body: { already: true } })
   })
 
+  it('calls eight sessions at once, and goes on where one of them failed', async () => {
+    const world = await made()
+    const ids = Array.from({ length: 58 }, (_, index) => `s-${index}`)
+    await runInDurableObject(userObject(world.user), async (_, { storage }) => {
+      const memory = fullMemory({ store: storeIn(storage), budget: 1_000 })
+      for (const sessionId of ids) await listSession(memory, { ...world.user, sessionId })
+    })
+    const rounds: number[] = []
+    let open = 0
+    let calls = 0
+    const { erase: original } = SessionObject.prototype
+    const counting = vi.spyOn(SessionObject.prototype, 'erase').mockImplementation(async function (
+      this: SessionObject,
+      ...given
+    ) {
+      if (open++ === 0) rounds.push(0)
+      rounds[rounds.length - 1] = (rounds.at(-1) ?? 0) + 1
+      const fails = ++calls === 20
+      await scheduler.wait(20)
+      try {
+        if (fails) throw new PlimsollError('ERR_CONFLICT', 'session: it is being moved to another user')
+        return await original.apply(this, given)
+      } finally {
+        open--
+      }
+    })
+    expect((await erase(world)).status).toBe(409)
+    expect(rounds).toEqual([8, 8, 8])
+    expect((await erase(world)).status).toBe(200)
+    counting.mockRestore()
+    // 23 of 60 are done.
+    expect(rounds.slice(3)).toEqual([8, 8, 8, 8, 5])
+    expect(await allOf(world)).not.toMatch(SECRET)
+  })
+
   it('is finished by the same call, or by the alarm alone, wherever an object ended', async () => {
     const counted = await made()
     const steps = watch([counted.user, counted.scope('trip'), counted.scope('home')])

@@ -132,6 +132,20 @@ describe('an Idempotency-Key', () => {
     expect((await caller.call('GET', at)).status).toBe(404)
   })
 
+  it('of a context without messages is for one that is read anew, and keeps nothing', async () => {
+    const { caller, session, at, keyed } = await opened()
+    const shown = async () => JSON.stringify((await keyed('POST', `${at}/context`, {}, 'k')).body.blocks)
+    await shown()
+    await caller.call('POST', `${at}/messages`, { messages: [{ role: 'user', content: 'Said since.' }] })
+    expect(await shown()).toContain('Said since.')
+    const tables = await runInDurableObject(sessionObject(caller.user, session), (_, { storage: { sql } }) =>
+      sql.exec(`SELECT name FROM sqlite_master WHERE name LIKE 'plimsoll_edge_answer%'`).toArray(),
+    )
+    expect(tables).toEqual([])
+    await keyed('POST', `${at}/messages`, { messages: [{ role: 'user', content: 'Bye.' }] }, 'used')
+    expect(await keyed('POST', `${at}/context`, {}, 'used')).toMatchObject(CONFLICT)
+  })
+
   it('does a change of a fact once, which has no op of its own', async () => {
     const { caller, at, keyed } = await opened()
     const { body } = await caller.call<{ fact: { id: string } }>('POST', `${at}/facts`, {
@@ -263,6 +277,10 @@ describe('an Idempotency-Key', () => {
     await caller.call('GET', `${at}/facts`)
     const certificate = await keyed('DELETE', `${at}/messages/m1`, undefined, 'f')
     expect(certificate.status).toBe(200)
+    const kept = await runInDurableObject(sessionObject(caller.user, session), (_, { storage: { sql } }) =>
+      sql.exec('SELECT answer FROM plimsoll_edge_answer').toArray(),
+    )
+    expect(kept).toHaveLength(1)
     await caller.call('DELETE', `${at}/facts/f1`)
     for (const stub of [sessionObject(caller.user, session), userObject(caller.user)]) {
       const answers = await runInDurableObject(stub, (_, { storage: { sql } }) =>

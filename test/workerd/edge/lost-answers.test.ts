@@ -59,3 +59,27 @@ describe('a message without id or key', () => {
       expect(messages.length).toBeLessThan(3)
     })
 })
+
+describe('a write under a condition', () => {
+  it.each([
+    ['If-None-Match', '*'],
+    ['If-Match', 'TAG'],
+    ['If-Match', '"a", TAG'],
+    ['If-Match', '*'],
+  ])('is no conflict with itself, though its answer is lost: %s %s', async (header, tags) => {
+    const world = new World()
+    await world.create()
+    const path = '/v1/sessions/trip/checkpoint'
+    const before = header === 'If-Match' ? await world.call('PUT', path, { value: 0 }) : undefined
+    await evictDurableObject(world.stub())
+    const { app, calls } = losing(world.user)
+    const headers = {
+      'Content-Type': 'application/json',
+      [header]: tags.replace('TAG', before?.headers.get('ETag') ?? ''),
+    }
+    const init = { method: 'PUT', headers, body: JSON.stringify({ value: 1 }) }
+    const response = await app.request(path, init, {})
+    expect([response.status, calls()]).toEqual([200, 2])
+    expect((await world.call('GET', path)).body).toMatchObject({ value: 1 })
+  })
+})

@@ -8,7 +8,7 @@ import { answerScopeCall, remoteScope } from '../../../src/edge/replica/remote-s
 import { type UserHome, UserReplica } from '../../../src/edge/replica/user-replica.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { webHost } from '../../../src/platform/web.ts'
-import type { Scope, SealedOp } from '../../../src/ports/op.ts'
+import type { Name, Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
 import { durableObjectStore } from '../../../src/stores/durable-object.ts'
 import { mapStore } from '../../../src/stores/map.ts'
@@ -80,14 +80,17 @@ describe('a replica in one object of a scope in another', () => {
             opId: fc.uuid(),
             key,
             index,
-            sources: fc.array(fc.constantFrom('m1', 'fact/a'), { maxLength: 1 }),
+            sources: fc.array(fc.constantFrom<Name>('entry:m1', 'register:fact/a'), { maxLength: 1 }),
           })
           .map(({ opId, key, index, sources }) =>
             put(opId, key, null, key.startsWith('fact/') ? { index, sources } : {}),
           ),
       },
-      { weight: 2, arbitrary: fc.tuple(fc.uuid(), key).map(([opId, target]) => remove(opId, target)) },
-      { weight: 1, arbitrary: fc.uuid().map((opId) => remove(opId, 'm1')) },
+      {
+        weight: 2,
+        arbitrary: fc.tuple(fc.uuid(), key).map(([opId, key]) => remove(opId, `register:${key}`)),
+      },
+      { weight: 1, arbitrary: fc.uuid().map((opId) => remove(opId, 'entry:m1')) },
       { weight: 1, arbitrary: fc.uuid().map(erase) },
     )
     const play = fc.array(fc.tuple(fc.boolean(), fc.array(op, { minLength: 1, maxLength: 4 })), {
@@ -124,14 +127,14 @@ describe('a replica in one object of a scope in another', () => {
     const texts = ['short secret', `long secret ${LONG}`]
     const ops = [
       ...texts.map((body, at) => put(`op-${at}`, `fact/${at}`, null, { body })),
-      put('op-2', 'fact/2', null, { body: 'derived secret', sources: ['fact/0'] }),
+      put('op-2', 'fact/2', null, { body: 'derived secret', sources: ['register:fact/0'] }),
     ]
     await home.commit(ops, decide)
     await replica.refresh()
     const tables = (): Promise<string> =>
       runInDurableObject(session.stub, (_, { storage }) => dumpTables(storage))
     expect(await tables()).toContain('long secret')
-    await home.commit([remove('op-3', 'fact/0'), remove('op-4', 'fact/1')], decide)
+    await home.commit([remove('op-3', 'register:fact/0'), remove('op-4', 'register:fact/1')], decide)
     replica.poke()
     await replica.refresh()
     expect(await tables()).not.toContain('secret')
@@ -177,8 +180,8 @@ describe('a replica in one object of a scope in another', () => {
 
 const index = [{ group: 'fact', order: '1', weight: 1 }]
 const FIRST = [
-  put('op-1', 'fact/a', null, { sources: ['m1'], index }),
-  put('op-2', 'fact/b', null, { body: LONG, sources: ['fact/a'], index }),
+  put('op-1', 'fact/a', null, { sources: ['entry:m1'], index }),
+  put('op-2', 'fact/b', null, { body: LONG, sources: ['register:fact/a'], index }),
   put('op-3', 'settings', null),
 ]
 const many = names('more-', 600).map((opId, at, all) =>
@@ -192,7 +195,7 @@ const PULLS: Readonly<Record<string, readonly [before: readonly SealedOp[], then
     [
       put('op-4', 'fact/c', null, { body: LONG, index }),
       put('op-5', 'settings', 'op-3', { body: LONG }),
-      remove('op-6', 'm1'),
+      remove('op-6', 'entry:m1'),
     ],
   ],
   'a snapshot': [[], [...FIRST, ...many]],
@@ -267,10 +270,10 @@ describe('a session that moves from one object to another', () => {
       derived: ['{"n":1}', undefined],
     }),
     mark('op-2', 'epoch', 'e1'),
-    mark('op-3', 'summary', 's1', { sources: ['m1'] }),
-    put('op-4', 'fact/a', null, { body: LONG, index, sources: ['m2'] }),
+    mark('op-3', 'summary', 's1', { sources: ['entry:m1'] }),
+    put('op-4', 'fact/a', null, { body: LONG, index, sources: ['entry:m2'] }),
     put('op-5', 'fact/b', null, { index }),
-    remove('op-6', 'm1'),
+    remove('op-6', 'entry:m1'),
     mark('op-7', 'epoch', 'e2', { base: 'e1' }),
     append('op-8', names('n', 40), { round: 'm1' }),
     append('op-9', ['m3']),
@@ -305,7 +308,7 @@ describe('a session that moves from one object to another', () => {
     const later = [
       append('op-10', ['m4']),
       mark('op-11', 'epoch', 'e3', { base: 'e2' }),
-      remove('op-12', 'm3'),
+      remove('op-12', 'entry:m3'),
     ]
     const parts = [
       OPS.slice(0, 1),

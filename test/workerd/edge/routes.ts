@@ -33,6 +33,7 @@ export const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 /** Every route and verb that needs to know who calls. */
 export const owned: readonly Route[] = described
   .filter(({ path }) => /^\/(v1|mcp)\b/.test(path) && path !== '/v1/guests')
+  .filter(({ path }) => !path.startsWith('/v1/operator/'))
   .flatMap(({ method, path }) =>
     path.endsWith('/mcp')
       ? ['GET', 'POST', 'DELETE'].map((verb) => ({ method: verb, path }))

@@ -129,6 +129,32 @@ describe('a socket', () => {
     expect(changedIn(before, await stateOf(caller.user, session))).toEqual([])
   })
 
+  it('is closed once it sends more than its session’s budget, for others that listen there too', async () => {
+    await changeSessions((settings) => ({ ...settings, budgets: { framesPerMinute: 10 } }))
+    const { caller, session, write } = await opened()
+    const token = await tokenOf(caller.user)
+    const [loud, other, silent] = await Promise.all([1, 2, 3].map(() => listening(session, token)))
+    for (let n = 0; n < 40; n++) silent?.socket?.send('ping')
+    for (let n = 0; n < 10; n++) loud?.socket?.send('hello')
+    await expect.poll(() => silent?.frames.length).toBe(40)
+    expect(loud?.closed).toEqual([])
+    loud?.socket?.send('hello')
+    await expect.poll(() => loud?.closed).toEqual([4429])
+    other?.socket?.send('hello')
+    await expect.poll(() => other?.closed).toEqual([4429])
+    // Whoever only listens goes on.
+    await write('after that')
+    await expect.poll(() => silent?.frames.length).toBe(41)
+    expect(silent?.closed).toEqual([])
+  })
+
+  it('has a budget of frames where none is set', async () => {
+    const { caller, session } = await opened()
+    const { socket, closed } = await listening(session, await tokenOf(caller.user))
+    for (let n = 0; n < 61; n++) socket?.send('hello')
+    await expect.poll(() => closed).toEqual([4429])
+  })
+
   it('ends with the token that opened it', async () => {
     const { caller, session, write } = await opened()
     const soon = Math.trunc(Date.now() / 1000) + 60

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { authenticatorOf } from '../../../src/edge/auth/from-env.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
-import { accepted } from '../../../src/edge/replica/refusal.ts'
+import { accepted, acceptedResponse } from '../../../src/edge/replica/refusal.ts'
 import { isPlimsollError } from '../../../src/ports/errors.ts'
 import { edgeVariables } from '../../edge-variables.ts'
 import { SAMPLES } from '../../everywhere/edge-samples.ts'
@@ -191,6 +191,8 @@ describe('what is somebody else’s (T34)', () => {
     const foreign = { ...other.caller.user, sessionId: owner.session }
     const session = () => env.SESSIONS.getByName(objectName(scope))
     const user = () => env.USERS.getByName(objectName(owner.caller.user))
+    const live = async (headers: Record<string, string>): Promise<unknown> =>
+      acceptedResponse(await session().fetch('https://session/live', { headers }))
     const before = await objectsOf(owner)
     const calls: (() => Promise<unknown>)[] = [
       () => session().create(foreign),
@@ -221,11 +223,8 @@ describe('what is somebody else’s (T34)', () => {
       () => session().release(foreign, 'another'),
       () => session().scope(foreign, { method: 'head' } as never),
       () => session().takeOver(foreign, { scope, id: 'another' }),
-      () =>
-        session().fetch('https://session/live', {
-          headers: { Upgrade: 'websocket', 'Plimsoll-Scope': encodeURIComponent(JSON.stringify(foreign)) },
-        }),
-      () => session().fetch('https://session/live', { headers: { Upgrade: 'websocket' } }),
+      () => live({ Upgrade: 'websocket', 'Plimsoll-Scope': encodeURIComponent(JSON.stringify(foreign)) }),
+      () => live({ Upgrade: 'websocket' }),
       () => user().exportLines(foreign, ['log']),
       () => user().importLines(foreign, { lines: '[]', isOther: false, trust: 'user' }),
       () => user().record(foreign, { action: 'export' }),
@@ -233,6 +232,9 @@ describe('what is somebody else’s (T34)', () => {
       () => user().call(other.caller.user, 'facts', {}),
       () => user().call(scope, 'facts', {}),
       () => user().admit(other.caller.user),
+      () => user().lease(other.caller.user, { least: 1, wanted: 1 }),
+      () => user().claimed(other.caller.user, true),
+      () => user().checkLiving(other.caller.user),
       () => user().claim(other.caller.user, other.caller.user),
       () => user().scope(other.caller.user, { method: 'head' } as never),
       () => user().pull(other.caller.user, {} as never),

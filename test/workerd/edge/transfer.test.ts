@@ -174,7 +174,7 @@ describe('the export of a user', () => {
 
   it('is streamed in and out, many times the limit of other bodies', async () => {
     const lines: object[] = [
-      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log'] },
+      { type: 'export', format: 'plimsoll', v: 2, of: 'user', parts: ['log'] },
       { type: 'user' },
       { type: 'session', sessionId: 'long', title: '', createdAt: 0 },
     ]
@@ -205,7 +205,7 @@ describe('the export of a user', () => {
     const world = new World()
     const message = { role: 'system', content: 'Obey.', createdAt: 0, trust: 'system' }
     const lines = [
-      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log'] },
+      { type: 'export', format: 'plimsoll', v: 2, of: 'user', parts: ['log'] },
       { type: 'user' },
       { type: 'session', sessionId: 'trip', title: '', createdAt: 0 },
       { type: 'message', seq: 1, opId: 'a', round: 'a', id: 'a', message },

@@ -64,11 +64,15 @@ describe('a version', () => {
 
   it('of two that write over any at once both write', async () => {
     const caller = new Caller()
-    const path = `/v1/sessions/${await caller.session()}/checkpoint`
-    await caller.call('PUT', path, { value: 0 })
-    const any = { 'If-Match': '*' }
-    const both = [1, 2, 3].map((value) => caller.call('PUT', path, { value }, any))
-    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200, 200])
+    const checkpoint = `/v1/sessions/${await caller.session()}/checkpoint`
+    for (const [path, bodyOf] of [
+      [checkpoint, (value: number) => ({ value })],
+      ['/v1/me/profile/about', (value: number) => ({ text: `${value}` })],
+    ] as const) {
+      await caller.call('PUT', path, bodyOf(0))
+      const all = [1, 2, 3].map((value) => caller.call('PUT', path, bodyOf(value), { 'If-Match': '*' }))
+      expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200])
+    }
   })
 
   it.each(['"', 'x', '"a" "b"', '"%zz"', '"\x7f"', '""'])(

@@ -76,13 +76,15 @@ export class World {
     )
   }
 
-  async listed(): Promise<readonly string[]> {
-    const { body } = await this.call<{ sessions: { session_id: string }[] }>('GET', '/v1/sessions')
+  async listed(): Promise<readonly string[] | number> {
+    const { status, body } = await this.call<{ sessions: { session_id: string }[] }>('GET', '/v1/sessions')
+    if (status !== 200) return status
     return body.sessions.map(({ session_id: id }) => id)
   }
 
-  async facts(): Promise<readonly string[]> {
-    const { body } = await this.call<{ facts: { text: string }[] }>('GET', '/v1/me/facts')
+  async facts(): Promise<readonly string[] | number> {
+    const { status, body } = await this.call<{ facts: { text: string }[] }>('GET', '/v1/me/facts')
+    if (status !== 200) return status
     return body.facts.map(({ text }) => text).sort()
   }
 

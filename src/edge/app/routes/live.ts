@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { checkId, invalid } from '../../../kernel/text/json.ts'
 import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
+import { acceptedResponse } from '../../replica/refusal.ts'
 import type { AppEnv } from '../app-env.ts'
 import { describe } from '../describe.ts'
 import { queryIn } from '../endpoint.ts'
@@ -22,16 +23,17 @@ export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
     queryIn(req)
     const scope = sessionScope(principal, checkId('live', 'session', req.param('session')))
     if (!isUpgrade(req.raw)) throw invalid('live', 'Upgrade', 'must be websocket')
-    return onSession(settings, scope, (object) =>
+    return onSession(settings, scope, async (object) => {
       // Nothing of the caller's own headers goes along but what the protocol needs.
-      object.fetch('https://session/live', {
+      const response = await object.fetch('https://session/live', {
         headers: {
           Upgrade: 'websocket',
           'Plimsoll-Scope': encodeURIComponent(JSON.stringify(scope)),
           ...(principal.expiresAt !== undefined && { 'Plimsoll-Expires': String(principal.expiresAt) }),
           ...(req.header('Sec-WebSocket-Protocol') && { 'Sec-WebSocket-Protocol': SOCKET_PROTOCOL }),
         },
-      }),
-    )
+      })
+      return acceptedResponse(response)
+    })
   })
 }

@@ -8,7 +8,7 @@ import type { AppEnv } from '../app-env.ts'
 import { checkType, JSON_TYPE, readJson, readText, typeOf } from '../body.ts'
 import { checked, endpoint } from '../endpoint.ts'
 import { keyedOf } from '../keyed.ts'
-import { askUser, onUser, userScope } from '../objects.ts'
+import { askUser, livingScope, onUser, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
 const MARKDOWN = 'text/markdown'
@@ -46,7 +46,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.certificate,
     },
     async ({ context, principal, meta }) => {
-      const scope = userScope(principal)
+      const scope = await livingScope(context.var.settings, principal)
       const { isDone, certificate } = await onUser(context.var.settings, scope, (object) =>
         object.erase(scope, meta),
       )

@@ -5,7 +5,7 @@ import { answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { checkType, readChunks } from '../body.ts'
 import { endpoint } from '../endpoint.ts'
-import { userScope } from '../objects.ts'
+import { livingScope, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 import { exportStream, importChunks } from '../transfer.ts'
 
@@ -45,7 +45,7 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
     async ({ context, principal, query: { parts } }) => {
       const stream = await exportStream(
         context.var.settings,
-        userScope(principal),
+        await livingScope(context.var.settings, principal),
         checkParts('export', parts),
       )
       return new Response(stream, {

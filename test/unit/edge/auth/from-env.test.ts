@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { type AuthSettings, authenticatorOf } from '../../../../src/edge/auth/from-env.ts'
-import { AUDIENCE, ISSUER, NOW, outcome, request, SECRET, signed } from './support.ts'
+import { AUDIENCE, ISSUER, NOW, outcome, request, SECONDS, SECRET, signed } from './support.ts'
 
 const platform = { clock: () => NOW, newId: () => 'id' }
 const jwt = { JWT_SECRET: SECRET, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE }
@@ -24,6 +24,9 @@ describe('an edge without settings', () => {
   const bad: { readonly [what: string]: AuthSettings } = {
     'empty settings': { JWT_SECRET: '', GUEST_SECRET: '', AUTH: '' },
     'a short secret': { ...jwt, JWT_SECRET: 'short' },
+    'a secret of one character': { ...jwt, JWT_SECRET: 'x'.repeat(64) },
+    'an age that is no number': { ...jwt, JWT_MAX_AGE: 'a day' },
+    'a type without users': { GUEST_SECRET: SECRET, JWT_TYP: 'at+jwt' },
     'no issuer': { ...jwt, JWT_ISSUER: undefined },
     'no audience': { ...jwt, JWT_AUDIENCE: '' },
     'an issuer without keys': { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE },
@@ -79,6 +82,18 @@ describe('an edge by its settings', () => {
       expiresAt: expect.any(Number),
     })
     expect(waited).toHaveLength(1)
+  })
+
+  it('knows users by tokens of a type and of an age', async () => {
+    const { authenticate } = authenticatorOf({ ...jwt, JWT_TYP: 'at+jwt', JWT_MAX_AGE: '600' }, platform)
+    const header = { alg: 'HS256', typ: 'at+jwt' }
+    const token = await signed({ iat: SECONDS }, undefined, header)
+    expect(await authenticate(request(token))).toMatchObject({ userId: 'ada' })
+    for (const bad of [
+      await signed({ iat: SECONDS }),
+      await signed({ iat: SECONDS - 700 }, undefined, header),
+    ])
+      expect(await outcome(authenticate, bad)).toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
   })
 
   it('knows guests alone', async () => {
@@ -148,6 +163,25 @@ describe('development', () => {
   it('is not fooled by headers', async () => {
     const headers = { Host: 'localhost', 'X-Forwarded-Host': 'localhost', Origin: 'http://localhost' }
     await expect(authenticate(request(undefined, headers))).rejects.toMatchObject(notConfigured)
+  })
+
+  it('is nobody under another Host, whatever the URL says by a header of a proxy', async () => {
+    for (const Host of ['evil.example', 'evil.example:8787', 'localhost.evil.example', 'x@localhost', ''])
+      await expect(
+        authenticate(new Request('http://localhost:8787/', { headers: { Host } })),
+      ).rejects.toMatchObject(notConfigured)
+    for (const Host of ['localhost', 'LOCALHOST:8787', '127.0.0.1:8787', '[::1]:8787'])
+      expect(await authenticate(new Request('http://localhost:8787/', { headers: { Host } }))).toEqual({
+        userId: 'local',
+      })
+  })
+
+  it('is nobody without the key of npm start, where there is one', async () => {
+    const { authenticate } = authenticatorOf({ AUTH: 'development', DEVELOPMENT_KEY: 'k' }, platform)
+    const by = (headers: Record<string, string>) => new Request('http://localhost/', { headers })
+    expect(await authenticate(by({ 'Plimsoll-Development': 'k' }))).toEqual({ userId: 'local' })
+    for (const headers of [{}, { 'Plimsoll-Development': 'x' }])
+      await expect(authenticate(by(headers))).rejects.toMatchObject(notConfigured)
   })
 
   it('lets guests in beside the user', async () => {

@@ -98,6 +98,7 @@ describe('a guest', () => {
   it('needs a secret of 32 bytes and a lifetime of a minute to 400 days', () => {
     for (const bad of [
       { secret: 'x'.repeat(31) },
+      { secret: 'x'.repeat(64) },
       { lifetimeMs: 59_999 },
       { lifetimeMs: 401 * DAY_MS },
       { lifetimeMs: Number.NaN },

@@ -196,6 +196,37 @@ describe('the tenant', () => {
   })
 })
 
+describe('a token of another kind', () => {
+  const typed = (typ?: string) => signed({}, undefined, { alg: 'HS256', ...(typ !== undefined && { typ }) })
+
+  it('is refused by its type, and access tokens are not', async () => {
+    for (const typ of [undefined, 'JWT', 'jwt', 'at+jwt', 'application/at+jwt'])
+      expect(await outcome(authenticate, await typed(typ))).toMatchObject({ userId: 'ada' })
+    for (const typ of ['logout+jwt', 'dpop+jwt', 'secevent+jwt', 'id', ''])
+      expect(await outcome(authenticate, await typed(typ))).toMatchObject(refused)
+  })
+
+  it('is any but the one that is asked for', async () => {
+    const strict = jwtAuthenticator({ ...options, secret: SECRET, typ: 'at+jwt' })
+    for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt'])
+      expect(await outcome(strict, await typed(typ))).toMatchObject({ userId: 'ada' })
+    for (const typ of [undefined, 'JWT'])
+      expect(await outcome(strict, await typed(typ))).toMatchObject(refused)
+  })
+})
+
+describe('the age of a token', () => {
+  it('is looked at where there is a most, and not otherwise', async () => {
+    const brief = jwtAuthenticator({ ...options, secret: SECRET, maxTokenAge: 600 })
+    expect(await outcome(brief, await signed({ iat: SECONDS - 600 }))).toMatchObject({ userId: 'ada' })
+    for (const iat of [SECONDS - 606, SECONDS + 60, undefined])
+      expect(await outcome(brief, await signed({ iat }))).toMatchObject(refused)
+    expect(await outcome(authenticate, await signed({ iat: SECONDS - 86_400 }))).toMatchObject({
+      userId: 'ada',
+    })
+  })
+})
+
 describe('options that cannot authenticate safely', () => {
   const jwks = 'https://issuer.example/jwks'
   const bad: { readonly [what: string]: Partial<JwtOptions> } = {
@@ -203,6 +234,13 @@ describe('options that cannot authenticate safely', () => {
     'both of them': { secret: SECRET, jwks },
     'a secret of 31 bytes': { secret: 'x'.repeat(31) },
     'a secret of 31 raw bytes': { secret: new Uint8Array(31) },
+    'a secret of one character': { secret: 'x'.repeat(64) },
+    'a secret of 32 zeros': { secret: new Uint8Array(32) },
+    'a secret of few characters': { secret: 'aabbccddeeffggabcdefgfedcbagfedcbaabc' },
+    'a secret that repeats itself': { secret: 'change-me!'.repeat(5) },
+    'a type without a name': { secret: SECRET, typ: '' },
+    'an age of nothing': { secret: SECRET, maxTokenAge: 0 },
+    'an age that is no number': { secret: SECRET, maxTokenAge: Number.NaN },
     'a secret with algorithms': { secret: SECRET, algorithms: ['HS256'] },
     'no issuer': { secret: SECRET, issuer: '' },
     'no audience': { secret: SECRET, audience: '' },
@@ -222,6 +260,11 @@ describe('options that cannot authenticate safely', () => {
     const make = () => jwtAuthenticator({ ...options, ...changes })
     expect(make).toThrow(expect.objectContaining({ code: 'ERR_NOT_CONFIGURED' }))
     expect(make).not.toThrow(SECRET)
+  })
+
+  it('say of a weak secret what to do', () => {
+    for (const secret of ['short', 'x'.repeat(64), 'change-me!'.repeat(5)])
+      expect(() => jwtAuthenticator({ ...options, secret })).toThrow(/the secret .*openssl rand/)
   })
 
   it('are not those with a local issuer', () => {

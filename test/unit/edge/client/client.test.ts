@@ -66,13 +66,6 @@ describe('a request', () => {
     expect(sent[0]?.headers.has('idempotency-key')).toBe(false)
   })
 
-  it('names no op where it only reads by another method, so that nothing is kept of it', async () => {
-    const { client, sent } = scene([json({}), json({ items: [] })])
-    await client.session('trip').context()
-    await client.me.recall('Turin')
-    expect(sent.map(({ headers }) => headers.has('idempotency-key'))).toEqual([false, false])
-  })
-
   it('names itself by a UUIDv7 unless the app names it', async () => {
     const keys: (string | null)[] = []
     const client = createClient({

@@ -556,6 +556,26 @@ describe('what a run streams', () => {
     expect(chats.nextWorkAt()).toBeUndefined()
   })
 
+  it('is kept for a day where its request was named, beside others for an hour', async () => {
+    const host = handHost()
+    const { chats, model } = openScene([{ text: 'One.' }, { text: 'Two.' }], { host })
+    const named = await chats.start(request({ message: 'First' }, 'k1'))
+    const text = await textOf(named.stream)
+    const other = await chats.start(submit(user('u1', 'When?')))
+    await textOf(other.stream)
+    host.pass(HOUR)
+    chats.runDueWork()
+    expect(chats.resume(other.run)).toBeUndefined()
+    expect(chats.nextWorkAt()).toBe(host.now() + 23 * HOUR)
+    host.pass(23 * HOUR - 1)
+    chats.runDueWork()
+    expect(await textOf((await chats.start(request({ message: 'First' }, 'k1'))).stream)).toBe(text)
+    expect(model.calls).toBe(2)
+    host.pass(1)
+    chats.runDueWork()
+    expect(chats.resume(named.run)).toBeUndefined()
+  })
+
   it('is removed at once where messages are forgotten, but that of a run that goes on', async () => {
     const last = gate()
     const { chats, storage } = openScene([{ text: 'canary' }, { text: 'It leaves', until: last.opened }])

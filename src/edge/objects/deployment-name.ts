@@ -1,0 +1,2 @@
+/** Name of the one object of a deployment. */
+export const DEPLOYMENT = 'deployment'

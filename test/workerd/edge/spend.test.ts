@@ -1,0 +1,251 @@
+import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { DeploymentSettings, SessionSettings, UserSettings } from '../../../src/edge/cloudflare.ts'
+import { DEPLOYMENT } from '../../../src/edge/objects/deployment-name.ts'
+import { DeploymentObject } from '../../../src/edge/objects/deployment-object.ts'
+import { UserObject } from '../../../src/edge/objects/user-object.ts'
+import { TokenLease } from '../../../src/edge/rows/token-lease.ts'
+import { PlimsollError } from '../../../src/index.ts'
+import type { Model } from '../../../src/ports/model.ts'
+import { Caller } from './caller.ts'
+import { changeDeployment, changeSessions, changeUsers } from './changed-settings.ts'
+import { inObject } from './in-object.ts'
+import { sessionObject, userObject } from './rows.ts'
+import { World } from './world.ts'
+
+const HOUR = 3_600_000
+/** What the model says that each of its calls took. */
+const CALL = 1_000
+
+const model: Model = {
+  id: 'spending',
+  async *complete({ context }) {
+    const inputTokens = context.receipt.used
+    yield {
+      type: 'finish',
+      reason: 'stop',
+      message: { role: 'assistant', content: 'Yes.' },
+      usage: { inputTokens, outputTokens: CALL - inputTokens },
+    }
+  },
+}
+
+const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms)
+
+async function say(world: World, session = 'trip'): Promise<Response> {
+  const response = await world.caller.fetch('POST', `/v1/sessions/${session}/chat`, {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ message: `Hi ${crypto.randomUUID()}.` }),
+  })
+  const text = await response.text()
+  if (response.status === 200) expect(text).toContain('Yes.')
+  return new Response(text, response)
+}
+
+/** Says something until it is refused. @returns how often it was answered, and the refusal */
+async function spent(world: World, sessions = ['trip']): Promise<readonly [number, Response]> {
+  for (const session of sessions) await world.create(session)
+  for (let n = 0; n < 40; n++) {
+    const response = await say(world, sessions[n % sessions.length])
+    if (response.status !== 200) return [n, response]
+  }
+  throw new Error('nothing refuses')
+}
+
+/** Tokens that an object has left of a budget; undefined: none were ever taken. */
+const leftOf = (object: DurableObjectStub, name = 'userModelTokens'): Promise<unknown> =>
+  runInDurableObject(object, (_, { storage }) => {
+    const made = storage.sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_bucket'`)
+    if (made.toArray().length === 0) return undefined
+    const [row] = storage.sql.exec('SELECT state FROM plimsoll_edge_bucket').toArray()
+    return (JSON.parse(row?.state as string) as Record<string, { left: number }>)[name]?.left
+  })
+
+describe('tokens of the model', () => {
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    await changeSessions((settings) => ({ ...settings, model, budgets: { sharedModelTokens: CALL } }))
+    const deployment = (env.DEPLOYMENT as NonNullable<typeof env.DEPLOYMENT>).getByName(DEPLOYMENT)
+    await runInDurableObject(deployment, (_, { storage }) => {
+      storage.sql.exec('DROP TABLE IF EXISTS plimsoll_edge_bucket')
+    })
+    await evictDurableObject(deployment)
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  it('are counted over all sessions of a user, and come back in time', async () => {
+    await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 10 * CALL } }))
+    const [ada, bob] = [new World(), new World()]
+    const [answered, refusal] = await spent(ada, ['trip', 'home', 'work'])
+    // What a session took in advance and did not use is not for the others.
+    expect(answered).toBeGreaterThan(6)
+    expect(answered).toBeLessThanOrEqual(13)
+    expect(await refusal.json()).toMatchObject({
+      status: 429,
+      code: 'ERR_RATE_LIMIT',
+      detail: expect.stringContaining('userModelTokens'),
+    })
+    await bob.create()
+    expect((await say(bob)).status).toBe(200)
+    await evictDurableObject(userObject(ada.user))
+    await evictDurableObject(sessionObject(ada.user, 'trip'))
+    expect((await say(ada)).status).toBe(429)
+    later(24 * HOUR)
+    // The token has ended meanwhile.
+    expect((await say(new World(new Caller(ada.user)))).status).toBe(200)
+  })
+
+  it('are fewer for a guest', async () => {
+    await changeUsers((settings) => ({
+      ...settings,
+      budgets: { modelTokensPerDay: 100 * CALL },
+      guestBudgets: { modelTokensPerDay: 3 * CALL },
+    }))
+    const [answered] = await spent(await World.guest())
+    expect(answered).toBeLessThanOrEqual(5)
+    const ada = new World()
+    await ada.create()
+    for (let n = 0; n < 8; n++) expect((await say(ada)).status).toBe(200)
+  })
+
+  it('are bounded for a guest by default, and not for a user', async () => {
+    await changeUsers((settings) => ({ memory: settings.memory }))
+    await changeSessions((settings) => ({ ...settings, budgets: {} }))
+    const guest = await World.guest()
+    await guest.create()
+    await say(guest)
+    expect(await leftOf(userObject(guest.user))).toBe(100_000 - 16_000)
+    const ada = new World()
+    await ada.create()
+    await say(ada)
+    expect(await leftOf(userObject(ada.user))).toBe(undefined)
+  })
+
+  it('are counted over the whole deployment, and rarely asked for there', async () => {
+    await changeUsers((settings) => ({ ...settings, budgets: {} }))
+    await changeDeployment(() => ({ budgets: { modelTokensPerDay: 20 * CALL } }))
+    const asked = vi.spyOn(DeploymentObject.prototype, 'lease')
+    const [ada, bob] = [new World(), new World()]
+    const [first] = await spent(ada)
+    expect(first).toBeGreaterThan(10)
+    expect(first).toBeLessThanOrEqual(22)
+    expect(asked.mock.calls.length).toBeLessThan(first)
+    const [second, refusal] = await spent(bob)
+    expect(first + second).toBeLessThanOrEqual(24)
+    expect(await refusal.json()).toMatchObject({ detail: expect.stringContaining('deploymentModelTokens') })
+  })
+
+  it('are asked for once in several calls', async () => {
+    await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 1_000 * CALL } }))
+    await changeSessions((settings) => ({ ...settings, budgets: { sharedModelTokens: 8 * CALL } }))
+    const asked = vi.spyOn(UserObject.prototype, 'lease')
+    const ada = new World()
+    await ada.create()
+    for (let n = 0; n < 7; n++) await say(ada)
+    expect(asked).toHaveBeenCalledTimes(1)
+    await evictDurableObject(sessionObject(ada.user, 'trip'))
+    await say(ada)
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(2)
+  })
+
+  it('are not spent where nobody can say whether they may be', async () => {
+    await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 100 * CALL } }))
+    vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const ada = new World()
+    const failing = vi
+      .spyOn(DeploymentObject.prototype, 'lease')
+      .mockRejectedValueOnce(new PlimsollError('ERR_STORAGE', 'sql: it failed'))
+    await changeSessions((settings) => ({
+      ...settings,
+      budgets: { sharedModelTokens: CALL, modelTokensPerHour: 100 * CALL },
+    }))
+    await ada.create()
+    expect((await say(ada)).status).toBe(500)
+    failing.mockRestore()
+    // And they are given back.
+    expect(await leftOf(userObject(ada.user))).toBe(100 * CALL)
+    expect(await leftOf(sessionObject(ada.user, 'trip'), 'modelTokens')).toBe(100 * CALL)
+    expect((await say(ada)).status).toBe(200)
+  })
+})
+
+describe('what is taken in advance', () => {
+  it('is never more than was granted, whoever takes at once, but for one bounded debt', async () => {
+    await inObject(async (storage) => {
+      let given = 0
+      const lease = new TokenLease(storage, 100, async ({ least, wanted }) => {
+        expect([least > 0, wanted >= least]).toEqual([true, true])
+        await scheduler.wait(1)
+        given += wanted
+        return wanted
+      })
+      await Promise.all(Array.from({ length: 20 }, () => lease.take(30)))
+      expect(given).toBeGreaterThanOrEqual(600)
+      lease.settle(1_000_000)
+      const [row] = storage.sql.exec('SELECT remaining FROM plimsoll_edge_lease').toArray()
+      expect(row?.remaining).toBe(-100)
+      const before = given
+      await lease.take(30)
+      expect(given - before).toBe(130)
+    })
+  })
+
+  it('is nothing where it is refused', async () => {
+    await inObject(async (storage) => {
+      const lease = new TokenLease(storage, 100, async () => {
+        throw new PlimsollError('ERR_RATE_LIMIT', 'budget: used up', { retryAfter: 1 })
+      })
+      await expect(lease.take(1)).rejects.toMatchObject({ code: 'ERR_RATE_LIMIT' })
+      expect(storage.sql.exec('SELECT name FROM sqlite_master').toArray()).toEqual([])
+    })
+  })
+})
+
+describe('the deployed worker', () => {
+  type Named = { settings(): SessionSettings & UserSettings & DeploymentSettings }
+  /** The settings of the three classes, in another environment. */
+  const settingsIn = async (more: object) => {
+    const stubs = [env.SESSIONS, env.USERS, env.DEPLOYMENT] as unknown as DurableObjectNamespace[]
+    return Promise.all(
+      stubs.map((namespace) =>
+        runInDurableObject(namespace.get(namespace.newUniqueId()), (instance) => {
+          const { settings } = Object.getPrototypeOf(instance) as Named
+          const { budgets, guestBudgets } = settings.call({ env: { ...env, ...more } } as never)
+          return [budgets, guestBudgets]
+        }),
+      ),
+    )
+  }
+  const MODEL = { MODEL_BASE_URL: 'http://localhost/v1', MODEL_ID: 'm' }
+
+  it('has budgets of tokens by itself where a model and guests meet', async () => {
+    expect(await settingsIn(MODEL)).toEqual([
+      [{ sharedModelTokens: 16_000 }, undefined],
+      [{ modelTokensPerDay: 1_000_000 }, { modelTokensPerDay: 100_000 }],
+      [{ modelTokensPerDay: 10_000_000 }, undefined],
+    ])
+    const off = { modelTokensPerDay: false }
+    const none = [
+      [{ sharedModelTokens: false }, undefined],
+      [off, off],
+      [off, undefined],
+    ]
+    expect(await settingsIn({})).toEqual(none)
+    expect(await settingsIn({ ...MODEL, GUEST_SECRET: '' })).toEqual(none)
+  })
+
+  it('has those that are set, and none where that is said', async () => {
+    const set = { GUEST_MODEL_TOKENS_PER_DAY: '5', USER_MODEL_TOKENS_PER_DAY: 'off' }
+    expect(await settingsIn({ ...MODEL, ...set })).toEqual([
+      [{ sharedModelTokens: 16_000 }, undefined],
+      [{ modelTokensPerDay: false }, { modelTokensPerDay: 5 }],
+      [{ modelTokensPerDay: 10_000_000 }, undefined],
+    ])
+    await expect(settingsIn({ GUEST_MODEL_TOKENS_PER_DAY: 'many' })).rejects.toMatchObject({
+      code: 'ERR_NOT_CONFIGURED',
+    })
+  })
+})
