@@ -141,6 +141,11 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
+    changelog: 'What is to be forgotten is written to the user’s scope first',
+    isLasting: true,
+    holds: isAfterForgetting,
+  },
+  {
     changelog: '`editMessage(session, id, message)` in place of',
     holds: ({ path, old, new: now }) =>
       path.at(-1) === 'opId' &&
@@ -346,6 +351,13 @@ function isAfterExchange({ step }: Difference, { first }: Played): boolean {
     const sections = first.configurations[before.tab.configuration]?.sections
     if (kind === 'addExchange') return numberIn(sections, 'checkpoint') > 0
   }
+  return false
+}
+
+/** Whether anything was forgotten by then, in whichever scope: rows are others from there on. */
+function isAfterForgetting({ step }: Difference, { first }: Played): boolean {
+  for (const before of stepsBefore(first, step + 1))
+    if (['forget', 'userForget', 'runDueWork'].includes(before.step.command.kind)) return true
   return false
 }
 

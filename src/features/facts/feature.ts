@@ -24,6 +24,7 @@ import type { FactOptions } from './fact-options.ts'
 import { sumFacts, topOf } from './fact-scopes.ts'
 import { type FactSizes, headPart, newsSince, stillHolds } from './fact-sections.ts'
 import { Facts, weighing } from './facts.ts'
+import { emptyAllShared } from './forget-shared.ts'
 import type { Known } from './known-facts.ts'
 import { SessionFacts } from './session-facts.ts'
 
@@ -162,6 +163,7 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
             sums: (...asked) => sumFacts(all.scopes, ...asked),
           }),
         ],
+        settle: () => emptyAllShared(session.user.store, session.memory.host),
         write: writeOf(session, all),
         show: {
           read: all.known,

@@ -7,7 +7,7 @@ import type { Cover, Covering } from '../cover.ts'
 import type { CutPart, Showing, TailPart } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { pendingCalls, type Unit } from '../log/fold.ts'
-import { EPOCH_ID } from '../log/message.ts'
+import { EPOCH_ID, SHARED } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
@@ -37,6 +37,8 @@ export interface LaneParts {
   readonly system: string
   /** The scope of its user. */
   readonly user: Pick<ScopeStore, 'head'>
+  /** Lists the session with its user, unless it is listed. */
+  readonly register: () => Promise<void>
   readonly shows: readonly NamedShow[]
   readonly cuts: readonly CutPart[]
   readonly cover: ((lane: Lane) => Cover) | undefined
@@ -70,6 +72,8 @@ export class Lane {
   readonly #judge: Judge
   readonly #cuts: CutListeners
   readonly #laws: LawCheck | undefined
+  /** Whether the session was listed here, though nothing was said in it. */
+  #isListed = false
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
 
@@ -80,8 +84,11 @@ export class Lane {
     this.prefix = new Prefix(parts.secret)
     this.policy = parts.policy
     this.view = new View(parts.store, parts.policy, async (reads, view, isReloaded) => {
-      // What the head holds of features may be forgotten since.
-      if (isReloaded) this.#read = undefined
+      // What the head holds of features may be forgotten since, or the session deleted.
+      if (isReloaded) {
+        this.#read = undefined
+        this.#isListed = false
+      }
       await this.secret.refresh(reads, isReloaded)
       await this.cover?.refresh(reads, view, isReloaded)
     })
@@ -209,6 +216,13 @@ export class Lane {
       if (!mayWrite || tries++ === TRIES)
         return this.#finish({ ...planned, epoch: next, failures: failures(), unwritten })
       try {
+        // Who forgets what is the user's looks through the sessions that are listed. What was read
+        // before it was listed may be forgotten since.
+        if (view.head.ordinal === 0 && !this.#isListed && sourcesOf(planned.call.head).some(isShared)) {
+          await this.#parts.register()
+          this.#isListed = true
+          continue
+        }
         if (await this.#save(planned.call.head, next)) {
           manual = false
           const before = { call: held, window }
@@ -329,6 +343,10 @@ export class Lane {
     const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash
     return { context, window: made.window, handedOut: { hash, seq } }
   }
+}
+
+function isShared(source: string): boolean {
+  return source.startsWith(SHARED)
 }
 
 /** What the app gives for the tail. */
