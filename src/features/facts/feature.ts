@@ -18,7 +18,7 @@ import { FactLists, Searchable, UserFactLists } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
 import { checkStoredFact } from './check-fact.ts'
 import { type Extract, extraction } from './extraction.ts'
-import { FACT, LIVE } from './fact.ts'
+import { FACT } from './fact.ts'
 import { placesOf } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { sumFacts, topOf } from './fact-scopes.ts'
@@ -26,6 +26,7 @@ import { type FactSizes, headPart, newsSince, stillHolds } from './fact-sections
 import { Facts, weighing } from './facts.ts'
 import { emptyAllShared } from './forget-shared.ts'
 import type { Known } from './known-facts.ts'
+import { LIVE } from './live.ts'
 import { SessionFacts } from './session-facts.ts'
 
 export interface FactsOptions extends FactOptions {
