@@ -3,7 +3,7 @@ import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import type { Name } from '../../ports/op.ts'
 import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
-import { HEAD_KEY } from '../log/message.ts'
+import { HEAD_KEY, SHARED } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { checkJson } from '../text/check-json.ts'
 import { hashJson } from '../text/hash.ts'
@@ -102,6 +102,11 @@ export function headValue({ system, memory, tools, trust, summary, parts }: Head
 export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly Name[] {
   const sources = Object.values(parts).flatMap((part) => part.sources)
   return [...(summary === undefined ? [] : [`entry:${summary}` as const]), ...sources]
+}
+
+/** Whether it shows something of its user's scope. */
+export function showsShared(texts: HeadTexts): boolean {
+  return sourcesOf(texts).some((source) => source.startsWith(SHARED))
 }
 
 export function headKey(hash: string): string {

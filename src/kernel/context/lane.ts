@@ -7,7 +7,7 @@ import type { Cover, Covering } from '../cover.ts'
 import type { CutPart, Showing, TailPart } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { pendingCalls, type Unit } from '../log/fold.ts'
-import { EPOCH_ID, SHARED } from '../log/message.ts'
+import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
@@ -16,7 +16,7 @@ import { contextOf, hashOf, type Made } from './context-of.ts'
 import { CutListeners, cutFrom } from './cut-listeners.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
-import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import { type Head, type HeadParts, type HeadTexts, headKey, headValue, showsShared, sourcesOf } from './head.ts'
 import type { Call } from './measure.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
@@ -180,13 +180,8 @@ export class Lane {
       if (!cause && epoch) {
         // Its pins alone stand for nothing.
         const stands = covering?.pinsOnly ? undefined : covering
-        const built = await this.#finish({
-          call: held,
-          epoch,
-          window,
-          covering: stands,
-          failures: failures(),
-        })
+        const given = { call: held, epoch, window, covering: stands, failures: failures() }
+        const built = await this.#finish(given)
         if (mayWrite) cover?.goesOn?.(held, window)
         return built
       }
@@ -218,7 +213,7 @@ export class Lane {
       try {
         // Who forgets what is the user's looks through the sessions that are listed. What was read
         // before it was listed may be forgotten since.
-        if (view.head.ordinal === 0 && !this.#isListed && sourcesOf(planned.call.head).some(isShared)) {
+        if (view.head.ordinal === 0 && !this.#isListed && showsShared(planned.call.head)) {
           await this.#parts.register()
           this.#isListed = true
           continue
@@ -343,10 +338,6 @@ export class Lane {
     const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash
     return { context, window: made.window, handedOut: { hash, seq } }
   }
-}
-
-function isShared(source: string): boolean {
-  return source.startsWith(SHARED)
 }
 
 /** What the app gives for the tail. */
