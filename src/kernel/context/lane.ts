@@ -16,7 +16,15 @@ import { contextOf, hashOf, type Made } from './context-of.ts'
 import { CutListeners, cutFrom } from './cut-listeners.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
-import { type Head, type HeadParts, type HeadTexts, headKey, headValue, showsShared, sourcesOf } from './head.ts'
+import {
+  type Head,
+  type HeadParts,
+  type HeadTexts,
+  headKey,
+  headValue,
+  showsShared,
+  sourcesOf,
+} from './head.ts'
 import type { Call } from './measure.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
@@ -314,14 +322,8 @@ export class Lane {
   async #save(head: Head, { mark }: Epoch): Promise<boolean> {
     const { epoch, next } = this.view
     const key = headKey(head.hash)
-    const texts = {
-      kind: 'put',
-      opId: key,
-      key,
-      base: null,
-      value: headValue(head),
-      sources: sourcesOf(head),
-    } as const
+    const value = headValue(head)
+    const texts = { kind: 'put', opId: key, key, base: null, value, sources: sourcesOf(head) } as const
     const begun = { kind: 'mark', opId: `entry:${mark.id}`, base: next.base, entry: mark } as const
     // The epoch before it had brought the same.
     const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]
