@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { PlimsollError, ScopeStore } from '../../src/index.ts'
-import { mapStore } from '../../src/index.ts'
+import type { PlimsollError, ScopeStore, Session } from '../../src/index.ts'
+import { createMemory, mapStore } from '../../src/index.ts'
 import { addSession } from '../../src/kernel/log/add-session.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
+import { listSessions } from '../../src/operations/sessions.ts'
 import type { Host } from '../../src/ports/host.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 
@@ -114,3 +116,23 @@ describe('the list of sessions', () => {
     expect(written).toHaveLength(0)
   })
 })
+
+describe('a session that is deleted while it is open', () => {
+  it('is listed again by what is said next, whatever was read in between', async () => {
+    const ada = { userId: 'ada' }
+    for (const reads of [async () => {}, (session: Session) => session.context(), readHistory]) {
+      const memory = createMemory({ store: mapStore(), budget: 1_000 })
+      const session = memory.session({ ...ada, sessionId: 'home' })
+      await session.append({ role: 'user', content: 'Hi.' })
+      await session.context()
+      await deleteSession(memory, ada, 'home')
+      await reads(session)
+      await session.append({ role: 'user', content: 'Hi again.' })
+      expect(await listSessions(memory, ada)).toMatchObject([{ sessionId: 'home' }])
+    }
+  })
+})
+
+function readHistory(session: Session): Promise<unknown> {
+  return session.history()
+}

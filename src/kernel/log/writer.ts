@@ -70,6 +70,8 @@ export class Writer {
   see(): void {
     const { view } = this.#session.lane
     this.#round = view.conversation.units.at(-1)?.round
+    // Where nothing is said any more the session was deleted, and is not listed.
+    if (view.head.ordinal === 0) this.#seq = undefined
     if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
   }
 
