@@ -160,9 +160,11 @@ function tokensOf(text: string): number {
       else parts += sum
     } else {
       let sum = 0
+      let same = 0
       for (let last = 0; kind >> 1 === first >> 1; kind = kindAt[code] as number) {
-        // Lines are drawn with some of U+2000 to U+27FF.
-        sum += code === last && code >> 11 === 4 ? 16 : (each[kind] as number)
+        same = code === last ? same + 1 : 0
+        // Lines are drawn with U+2500 to U+257F; no word has any other one three times.
+        sum += same > 0 && code >> 7 === 74 ? 16 : Math.max(same > 1 ? 128 : 0, each[kind] as number)
         last = code
         code = text.charCodeAt(++at)
       }

@@ -1,7 +1,9 @@
+import { FACT } from '../../features/facts/fact.ts'
 import { decide, nothingWritten } from '../../kernel/log/decide.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
+import type { Name } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 
 export interface ShownCopiesParts {
@@ -12,7 +14,7 @@ export interface ShownCopiesParts {
 
 /**
  * What a session's scope holds of registers of its user beside the replica: the heads that showed
- * them. They go when the registers do.
+ * them, and facts that it handed over. They go when the registers do.
  */
 export class ShownCopies {
   readonly #parts: ShownCopiesParts
@@ -34,15 +36,19 @@ export class ShownCopies {
     const { store, host } = this.#parts
     const names = keys.map((key) => `user:${key}` as const)
     for (const name of names) this.#gone.add(name)
+    // A session that handed a fact over keeps its own, under the same key.
+    const handed = keys.filter((key) => key.startsWith(FACT))
+    const deletesOf = (all: Iterable<Name>) =>
+      Array.from(all, (target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
     // They ask for what names them, and are not written.
-    const questions = names.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
+    const questions = deletesOf([...names, ...handed.map(registerName)])
     const scope = store()
     let found = false
     await scope.commit(questions, (_, rows) => {
       const showing = new Set(names.flatMap((name) => rows.dependents.get(name) ?? []))
+      for (const key of handed) if (rows.registers.get(key)?.body != null) showing.add(registerName(key))
       found = showing.size > 0
-      const deletes = [...showing].map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
-      return found ? decide(deletes, rows) : nothingWritten([])
+      return found ? decide(deletesOf(showing), rows) : nothingWritten([])
     })
     await scope.close()
     return found
@@ -60,4 +66,8 @@ export class ShownCopies {
       },
     }
   }
+}
+
+function registerName(key: string): Name {
+  return `register:${key}`
 }

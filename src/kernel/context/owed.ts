@@ -73,7 +73,10 @@ export async function emptyOwed({ store, user, sessionId, host }: OwedIn, id: st
     const owed = all[id]
     if (!owed) return
     const { names, shared = [] } = owed
-    const batches = [shared.map((key): Name => `user:${key}`), owed.sessionId === sessionId ? names : []]
+    const elsewhere = shared.map((key): Name => `user:${key}`)
+    // A session that handed one over keeps its own, under the same key.
+    for (const key of shared) if ((await store.register(key))?.body) elsewhere.push(`register:${key}`)
+    const batches = [elsewhere, owed.sessionId === sessionId ? names : []]
     let isDone = true
     for (const batch of batches) {
       const deletes = deletesOf(host, batch)

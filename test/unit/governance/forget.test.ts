@@ -11,7 +11,7 @@ import {
 } from '../../../src/index.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
-import { forget } from '../../../src/operations/forget/forget.ts'
+import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
 import { rewind } from '../../../src/operations/rewind.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
@@ -43,6 +43,29 @@ function rowsShown(rows: readonly LogRow[]): number {
 }
 
 describe('forgetting', () => {
+  it('takes a fact from the session that handed it over, wherever it is forgotten', async () => {
+    const ways = [
+      ({ memory }: ReturnType<typeof open>) => forgetFact(memory, ADA, 'rule'),
+      ({ memory }: ReturnType<typeof open>) =>
+        forget(memory.session({ ...ADA, sessionId: 'other' }), 'rule', { kind: 'fact' }),
+    ]
+    for (const forgets of ways)
+      for (const isPromoted of [true, false]) {
+        const world = open()
+        const { session, store } = world
+        await session.append({ role: 'user', content: 'Hi.' })
+        const fact = { id: 'rule', kind: 'preference', text: `Likes ${CANARY} tea.` } as const
+        if (isPromoted) {
+          await session.facts.remember({ ...fact, trust: 'assistant' })
+          await session.facts.promote('rule')
+        } else await session.commit({ facts: [fact] })
+        await session.context()
+        expect(await forgets(world)).toMatchObject({ already: false, confirmed: ['store'] })
+        expect(await session.facts.get('rule')).toBeUndefined()
+        expect(JSON.stringify(await readEverything(store))).not.toContain(CANARY)
+      }
+  })
+
   it('takes the id of a message first, else of a fact; or of the kind that is asked for', async () => {
     const { session } = open()
     await session.append([

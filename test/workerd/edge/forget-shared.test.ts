@@ -89,6 +89,18 @@ describe('a fact of the user’s that is forgotten', () => {
     expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
   })
 
+  it('is gone in the session that handed it over, whoever forgets it', async () => {
+    const world = await made()
+    const fact = { id: 'said', kind: 'preference', text: `Likes ${CANARY} tea.`, trust: 'assistant' }
+    await world.call('POST', '/v1/sessions/work/facts', fact)
+    expect((await world.call('PATCH', '/v1/sessions/work/facts/said', { promote: true })).status).toBe(200)
+    await forget(world)
+    const { body } = await world.call<Certified>('DELETE', '/v1/sessions/trip/facts/said')
+    expect(body.confirmed).toEqual(['store', 'replicas'])
+    expect(JSON.stringify(await world.call('GET', '/v1/sessions/work/facts?all=true'))).not.toContain(CANARY)
+    expect(await holders(world)).toEqual([])
+  })
+
   it('goes with the message that it was taken from', async () => {
     const world = await made()
     await world.call('POST', '/v1/sessions/trip/facts', {
