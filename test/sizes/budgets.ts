@@ -21,7 +21,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 32.8,
+    mostKiB: 32.9,
     goalKiB: 28,
   },
   {
