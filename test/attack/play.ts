@@ -1,16 +1,21 @@
 import { loadO200k } from '../../src/counters/o200k.ts'
 import {
   type Context,
+  compaction,
   contextAt,
   createMemory,
   defaultCounter,
+  eraseUser,
   exportFrom,
+  type FactsShape,
+  facts,
   forget,
   isPlimsollError,
+  type Memory,
   type MessageInput,
   readAudit,
   rewind,
-  type Session,
+  type Session as SessionWith,
   type Store,
   stringifyContext,
   toAnthropic,
@@ -70,9 +75,12 @@ function mustNot(reason: string | undefined): void {
   if (reason !== undefined) throw new Broken(reason)
 }
 
+type Features = { readonly facts?: FactsShape }
+type Session = SessionWith<Features>
+
 /** A process: a memory with its sessions. */
 interface Tab {
-  readonly memory: ReturnType<typeof createMemory>
+  readonly memory: Memory<Features>
   readonly sessions: readonly Session[]
 }
 
@@ -106,7 +114,7 @@ class Run {
   #open(): Tab {
     const whole = this.#disk.open()
     const { store = whole } = this.#sabotage.store ? { store: this.#sabotage.store(whole) } : {}
-    const memory = createMemory({
+    const options = {
       store: crashing(store, this.#fuse),
       budget: this.#program.line,
       counter: this.#program.counter === 'exact' ? this.#exact : defaultCounter,
@@ -114,7 +122,10 @@ class Run {
       newId: () => `id-${++this.#ids}`,
       newSecret: () => String(++this.#ids).padStart(64, '0'),
       clock: () => 1_790_000_000_000,
-    })
+    }
+    const memory: Memory<Features> = this.#program.features
+      ? createMemory({ ...options, use: [facts(), compaction()] })
+      : createMemory(options)
     return { memory, sessions: PLACES.map((place) => memory.session(place)) }
   }
 
@@ -164,6 +175,20 @@ class Run {
         await this.#leaves()
         return
       }
+      case 'remember': {
+        const source = chosen(entries, command.which)
+        if (!source || world.forgotten.has(source.id) || !this.#program.features) return
+        const opId = this.#opId()
+        const mark = this.#mark(scope)
+        await this.#surely(command, async (session) =>
+          session.facts?.remember(
+            { kind: 'finding', text: `${mark} ${command.text}`, sources: [source.id] },
+            { opId },
+          ),
+        )
+        world.facts.push({ mark, source: source.id })
+        return
+      }
       case 'export':
         return this.#export(scope, tab)
       default:
@@ -181,6 +206,7 @@ class Run {
       for (const tab of this.#tabs.keys()) await this.#history(scope, tab)
       await this.#export(scope, 0)
     }
+    await this.#erase()
     await this.#leaves()
   }
 
@@ -242,7 +268,7 @@ class Run {
     try {
       context = await session.context({
         onPending: 'abandon',
-        ...(as === 'tail' && { tail: 'Today is Friday.' }),
+        ...(command.tail !== undefined && { tail: command.tail }),
         ...(as === 'preview' && { preview: true }),
         ...(as === 'manual' && { newEpoch: true }),
       })
@@ -321,6 +347,18 @@ class Run {
     this.#seen([], 'the audit', JSON.stringify(await readAudit(memory, user)))
   }
 
+  /** Of a user who is erased nothing is left, and the others keep all. */
+  async #erase(): Promise<void> {
+    const { memory } = this.#tabs[0] as Tab
+    const user = { tenant: PLACES[0].tenant, userId: PLACES[0].userId }
+    this.#seen([], 'the certificate', JSON.stringify(await eraseUser(memory, user)))
+    for (const scope of [0, 1]) {
+      const world = this.#worlds[scope] as World
+      for (const { id } of world.entries) world.forgot(id)
+    }
+    for (const scope of PLACES.keys()) await this.#history(scope, this.#tabs.push(this.#open()) - 1)
+  }
+
   async #history(scope: number, tab: number) {
     const history = await this.#session({ scope, tab }).history({ messages: 1_000 })
     this.#seen(scope, 'the history', JSON.stringify(history))
@@ -383,10 +421,8 @@ class Run {
     for (const [at, canary] of CANARIES.entries()) {
       if (!own.includes(at) && text.includes(`${canary}-`))
         throw new Broken(`${where} of ${own} shows ${canary}`)
-      const world = this.#worlds[at] as World
-      for (const { id, mark } of world.entries)
-        if (world.forgotten.has(id) && text.includes(mark))
-          throw new Broken(`${where} shows ${id}, which was forgotten`)
+      for (const mark of this.#worlds[at]?.gone ?? [])
+        if (text.includes(mark)) throw new Broken(`${where} shows ${mark}, which was forgotten`)
     }
   }
 
@@ -429,8 +465,11 @@ function stable(context: Context): readonly string[] {
 
 /** Why a context is not of this log: a text is not the original, or a message is in no account. */
 function misquoted({ blocks, receipt }: Context, world: World): string | undefined {
-  const shown = new Set(blocks.flatMap(({ from }) => from))
-  const omitted = receipt.omitted.reduce((sum, { count }) => sum + count, 0)
+  const shown = new Set(
+    blocks.flatMap(({ from }) => from).filter((id) => world.entries.some((entry) => entry.id === id)),
+  )
+  const left = [...receipt.omitted, ...(receipt.summary?.covers ?? [])]
+  const omitted = left.reduce((sum, { count }) => sum + count, 0)
   if (shown.size + omitted !== world.entries.length)
     return `${shown.size} shown and ${omitted} left out are not ${world.entries.length} messages`
   const missing = world.missing(shown)

@@ -27,6 +27,8 @@ export class World {
   /** In the order of the log. */
   readonly entries: Entry[] = []
   readonly forgotten = new Set<string>()
+  /** Marks of facts, by the messages that they were taken from. */
+  readonly facts: { readonly mark: string; readonly source: string }[] = []
   /** What each rewind that holds hides, the newest last. */
   readonly rewinds: (readonly string[])[] = []
   /** Ids of calls that were made, in their order; some more than once. */
@@ -41,6 +43,15 @@ export class World {
 
   get newest(): Entry | undefined {
     return this.entries.at(-1)
+  }
+
+  /** What must show nowhere: what was forgotten, and what was taken from it. */
+  get gone(): readonly string[] {
+    const isGone = (id: string) => this.forgotten.has(id)
+    return [
+      ...this.entries.filter(({ id }) => isGone(id)),
+      ...this.facts.filter(({ source }) => isGone(source)),
+    ].map(({ mark }) => mark)
   }
 
   isHidden(id: string): boolean {
@@ -75,6 +86,7 @@ export class World {
 
   /** Nothing that was handed out before a delete is attested. */
   forgot(id: string): void {
+    if (this.forgotten.has(id)) return
     this.forgotten.add(id)
     this.handedOut = []
     this.#requests.clear()

@@ -9,7 +9,7 @@ const at = { scope: 0, tab: 0 } as const
 const other = { scope: 1, tab: 0 } as const
 
 function program(...commands: readonly Command[]): Program {
-  return { store: 'map', counter: 'exact', line: 3_000, commands }
+  return { store: 'map', counter: 'exact', line: 3_000, features: false, commands }
 }
 
 async function reasonOf(given: Program, sabotage: Sabotage): Promise<string | undefined> {
