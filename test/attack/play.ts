@@ -27,10 +27,10 @@ import { type Item, refusedByAnthropic, refusedByOpenAI, tokensOf } from './rule
 import { Crash, crashing, type Disk, diskOf, type Fuse } from './stores.ts'
 import { World } from './world.ts'
 
-/** Spelled so that what joins their names carelessly takes two of them for one. */
+/** The second and the third are one to whatever joins their names by slashes. */
 const PLACES = [
   { tenant: 'red', userId: 'ada', sessionId: 'one' },
-  { tenant: 'red', userId: 'ada', sessionId: 'two' },
+  { tenant: 'red', userId: 'ada', sessionId: 'one/two' },
   { tenant: 'red/ada', userId: 'one', sessionId: 'two' },
   { userId: 'ada', sessionId: 'one' },
 ] as const
@@ -40,7 +40,7 @@ const SYSTEM = 'You are a travel agent.'
 export interface Played {
   /** What was broken first. */
   readonly broken?: string
-  /** Contexts that were built, calls that were refused as too small, and pasts that were attested. */
+  /** How many contexts were built, calls refused as too small, and pasts attested. */
   readonly built: number
   readonly refused: number
   readonly attested: number
@@ -140,7 +140,7 @@ class Run {
         return
       case 'reopen':
         this.#tabs[tab] = this.#open()
-        return
+        return this.#log(scope)
       case 'race':
         return this.#race(scope, command.text)
       case 'repeat':
@@ -164,6 +164,7 @@ class Run {
         const opId = this.#opId()
         await this.#surely(command, (session) => undo(session, undefined, { opId }))
         world.undone()
+        await this.#history(scope, tab)
         return
       }
       case 'forget': {
@@ -172,6 +173,7 @@ class Run {
         const certificate = await this.#surely(command, (session) => forget(session, target.id))
         world.forgot(target.id)
         this.#seen(scope, 'the certificate', JSON.stringify(certificate))
+        await this.#log(scope)
         await this.#leaves()
         return
       }
@@ -292,6 +294,7 @@ class Run {
     const { epoch } = context.receipt
     const isKept = typeof epoch !== 'string'
     const request = stable(context)
+    if (as !== 'preview') world.wasRead(command.tab)
     if (isKept) mustNot(world.refusesPrefix(epoch.id, request))
     if (as === 'preview') return
     world.handedOut.push({
@@ -302,7 +305,10 @@ class Run {
     })
   }
 
-  /** A past is attested only where it was handed out, and then has the same bytes. */
+  /**
+   * What is attested was handed out, byte by byte. And it is attested, where one process was given
+   * all that was handed out then and wrote what follows.
+   */
   async #past(command: Command, entry: Entry | undefined): Promise<void> {
     if (!entry) return
     const world = this.#worlds[command.scope] as World

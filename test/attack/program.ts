@@ -1,4 +1,4 @@
-/** What an attack does, one after the other. Numbers choose among what is there when it is played. */
+/** What an attack does. Numbers choose among what is there when it is played. */
 export type Command = At &
   (
     | { readonly do: 'say'; readonly text: string }
