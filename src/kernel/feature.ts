@@ -87,6 +87,11 @@ export interface SessionPart<S extends Shape = Shape> {
   readonly write?: WritePart<S>
   readonly show?: ShowPart<unknown, S>
   readonly cut?: CutPart
+  /**
+   * Called before the session's first call, where a forget of its user is owed: empties what is the
+   * feature's.
+   */
+  settle?(): Promise<void>
   /** Made once for each lane of the session. At most one feature has it. */
   cover?(lane: Lane): Cover
 }

@@ -4,6 +4,7 @@ import type { Scope } from '../ports/op.ts'
 import type { ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
+import { emptyAllOwed } from './context/owed.ts'
 import { Secret } from './context/secret.ts'
 import { KERNEL, type KernelSession, type NamedPart, type OnCut } from './feature.ts'
 import { addSession } from './log/add-session.ts'
@@ -41,6 +42,17 @@ export function openSession(given: SessionParts): SessionBase {
   let snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
   let queue: Promise<unknown> = Promise.resolve()
   let unwatch: (() => void) | undefined
+  let isSettled = false
+  /** Empties what an end of the process left of a forget, before anything of it is read. */
+  const settle = async (): Promise<void> => {
+    if (isSettled) return
+    const owed = { store, user: user.store, sessionId, host: memory.host }
+    if (await emptyAllOwed(owed)) {
+      for (const { part } of kernel.parts) await part.settle?.()
+      await emptyAllOwed(owed)
+    }
+    isSettled = true
+  }
 
   const kernel: KernelSession & { parts: readonly NamedPart[] } = {
     ...given,
@@ -52,7 +64,7 @@ export function openSession(given: SessionParts): SessionBase {
       return own
     },
     run: (work) => {
-      const result = queue.then(work)
+      const result = queue.then(() => settle().catch(ignore)).then(work)
       queue = result.catch(ignore)
       return result
     },
@@ -112,7 +124,9 @@ export function openSession(given: SessionParts): SessionBase {
   const laneBy = (policy: Policy): Lane => {
     const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])
     if (onCut) cuts.push({ name: 'onCut', after: onCut })
-    return new Lane({ ...given, secret, user: user.store, policy, shows, cuts, cover: covers[0]?.cover })
+    const { register } = kernel
+    const own = { ...given, secret, user: user.store, register, policy, shows, cuts }
+    return new Lane({ ...own, cover: covers[0]?.cover })
   }
   const own = laneBy(policy)
   const writer = new Writer(kernel)

@@ -9,7 +9,7 @@ const LASTING = new Set(['ConstraintError', 'DataCloneError', 'DataError', 'Inva
 
 /** A failure of storage as an error of ours, with what was thrown as `cause`. */
 export function storageError(operation: string, error: unknown): PlimsollError {
-  const own = ownIn(error)
+  const own = within(error, (at) => isPlimsollError(at) && at)
   if (own) return own
   const name = nameOf(error)
   return hasName(error, 'QuotaExceededError')
@@ -26,8 +26,7 @@ export function mayPass(error: unknown): boolean {
 export function outdated(name: string): PlimsollError {
   return new PlimsollError(
     'ERR_UPGRADE_REQUIRED',
-    `dexieStore: database ${name} has storage format 1, of version 0.1.0; this one reads format 2 only: ` +
-      'export it with 0.1.0, or use another name',
+    `dexieStore: database ${name} has storage format 1, of version 0.1.0, not 2; export it there, or use another name`,
   )
 }
 
@@ -39,27 +38,26 @@ export function upgradeRequired(writer: number): PlimsollError {
   )
 }
 
-/**
- * Whether an error, or any that it wraps, has that name. Dexie hides why a transaction was aborted
- * in `inner`.
- */
+/** Whether an error, or any that it wraps, has that name. */
 function hasName(error: unknown, name: string): boolean {
+  return within(error, (at) => {
+    const { failures } = at as { failures?: unknown }
+    return nameOf(at) === name || (Array.isArray(failures) && failures.some((one) => nameOf(one) === name))
+  })
+}
+
+/**
+ * The first that is told of an error and those that it wraps. Dexie hides why a transaction was
+ * aborted in `inner`.
+ */
+function within<Found>(error: unknown, look: (at: unknown) => Found | false): Found | false {
   for (let at = error, wraps = 0; at && wraps < MOST_WRAPS; wraps++) {
-    if (nameOf(at) === name) return true
-    const { inner, cause, failures } = at as { inner?: unknown; cause?: unknown; failures?: unknown }
-    if (Array.isArray(failures) && failures.some((failure) => nameOf(failure) === name)) return true
+    const found = look(at)
+    if (found) return found
+    const { inner, cause } = at as { inner?: unknown; cause?: unknown }
     at = inner ?? cause
   }
   return false
-}
-
-/** An error of ours, which Dexie may have wrapped. */
-function ownIn(error: unknown): PlimsollError | undefined {
-  for (let at = error, wraps = 0; at && wraps < MOST_WRAPS; wraps++) {
-    if (isPlimsollError(at)) return at
-    at = (at as { inner?: unknown }).inner
-  }
-  return undefined
 }
 
 function nameOf(error: unknown): string {

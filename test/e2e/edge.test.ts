@@ -179,7 +179,7 @@ describe('what a caller is refused', () => {
       ['POST', `${at}/openai/chat/completions`, { model: 'x', messages: [] }, 400],
       ['POST', `${at}/rewind`, { to: 'nothing' }, 400],
       ['POST', '/v1/me/recall', { query: 'x', sessions: ['nowhere'] }, 404],
-      ['POST', '/v1/me/import', { type: 'x' }, 400],
+      ['POST', '/v1/me/import', { type: 'x' }, 415],
       ['POST', '/v1/me/claim', { token: 'x' }, 400],
     ] as const)
       expect([path, await call(token, method, path, body)]).toEqual([path, status])

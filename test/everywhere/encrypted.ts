@@ -346,7 +346,10 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const store = open()
       await encrypt(store)
         .open(SCOPE)
-        .commit([append('op-1', ['m1', 'm2']), mark('op-2', 'summary', 's1', { sources: ['entry:m1'] })], decide)
+        .commit(
+          [append('op-1', ['m1', 'm2']), mark('op-2', 'summary', 's1', { sources: ['entry:m1'] })],
+          decide,
+        )
       const [one, two, three] = (await store.open(SCOPE).entries()).rows as [LogRow, LogRow, LogRow]
       const as = async (...rows: readonly LogRow[]) => {
         const log = (row: LogRow): LogRow => rows.find(({ id }) => id === row.id) ?? row

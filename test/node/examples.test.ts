@@ -26,13 +26,13 @@ test('the quickstart prints what is sent for each question', async () => {
       sent: 2 messages, 30 of 100 tokens
     assistant: Two seats on the 9:40, coach 5. Shall I pay with the card on file?
     user: Looks good
-      sent: 4 messages, 62 of 100 tokens
+      sent: 4 messages, 63 of 100 tokens
     assistant: Paid, your booking is SLR-9D8W5T. Anything else?
     user: Is there a restaurant car?
       sent: 2 messages, 23 of 100 tokens
     assistant: Yes, between coaches 7 and 8, open until Milan.
     user: And where do we change?
-      sent: 4 messages, 52 of 100 tokens
+      sent: 4 messages, 53 of 100 tokens
     assistant: In Milan: platform 14, twenty minutes later."
   `)
 })

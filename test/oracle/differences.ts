@@ -106,6 +106,11 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
+    changelog: 'a session in which nothing was said, and which shows facts of the user, lists the session',
+    isLasting: true,
+    holds: isListedByContext,
+  },
+  {
     changelog: '`addExchange` reckons with the excerpt of the checkpoint',
     isLasting: true,
     holds: isAfterExchange,
@@ -139,6 +144,21 @@ export const wanted: readonly WantedDifference[] = [
       )
       return path.includes('remembered') && JSON.stringify(shown) === JSON.stringify(uses(was))
     },
+  },
+  {
+    changelog: 'What is to be forgotten is written to the user’s scope first',
+    isLasting: true,
+    holds: isAfterForgetting,
+  },
+  {
+    changelog: 'A `commit` without messages has its `opId` on its first op',
+    // Names are compared in the order in which they come: this one puts off all that follow.
+    isLasting: true,
+    holds: ({ old, step }, { first }) =>
+      /^(part\/)?‹/.test(String(old)) &&
+      first.steps
+        .slice(0, step + 1)
+        .some(({ command }) => command.kind === 'commit' && !command.messages?.length),
   },
   {
     changelog: '`editMessage(session, id, message)` in place of',
@@ -335,6 +355,15 @@ const EPOCH: readonly Difference['path'][number][] = ['epoch', 'head']
 /** What a receipt calls the facts of a head. */
 const FACTS = ['pins', 'facts']
 
+/** Whether rows are compared after a context that showed facts alone: it listed its session. */
+function isListedByContext({ step, command }: Difference, { first }: Played): boolean {
+  if (!['rows', 'export', 'sessions'].includes(command.kind)) return false
+  return first.steps.slice(0, step).some((one) => {
+    const window = listIn(receiptOf(one), 'sections').find((use) => textIn(use, 'name') === 'window')
+    return window !== undefined && numberIn(window, 'items') === 0 && showsFacts(one)
+  })
+}
+
 /** Whether an exchange was added with an excerpt, and no context was built in its session since. */
 function isAfterExchange({ step }: Difference, { first }: Played): boolean {
   const at = first.steps[step]
@@ -346,6 +375,13 @@ function isAfterExchange({ step }: Difference, { first }: Played): boolean {
     const sections = first.configurations[before.tab.configuration]?.sections
     if (kind === 'addExchange') return numberIn(sections, 'checkpoint') > 0
   }
+  return false
+}
+
+/** Whether anything was forgotten by then, in whichever scope: rows are others from there on. */
+function isAfterForgetting({ step }: Difference, { first }: Played): boolean {
+  for (const before of stepsBefore(first, step + 1))
+    if (['forget', 'userForget', 'runDueWork'].includes(before.step.command.kind)) return true
   return false
 }
 

@@ -15,26 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 28.1,
+    mostKiB: 29.5,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 31.2,
+    mostKiB: 32.8,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 55,
+    mostKiB: 56.9,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 100.4,
+    mostKiB: 102.5,
     goalKiB: 92,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6 },
@@ -42,8 +42,8 @@ export const BUDGETS: readonly Budget[] = [
 
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
-  /** Until a conversation of this browser shows. */
-  firstLook: 75_400,
+  /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
+  firstLook: 75_300,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 171_200,
+  answering: 174_400,
 }

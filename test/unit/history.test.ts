@@ -105,6 +105,29 @@ describe('history', () => {
     expect(await session.history({ rounds: 2 })).toHaveLength(202)
   })
 
+  it('holds nothing twice on its pages, and all of it, however one message answers several steps', async () => {
+    const call = (id: string) => ({ type: 'tool-call', id, name: 'find', input: {} }) as const
+    const found = (callId: string) => ({ type: 'tool-result', callId, output: 1 }) as const
+    const session = open()
+    await session.append([
+      { id: 'u', role: 'user', content: 'Find both.' },
+      { id: 'c1', role: 'assistant', content: [call('x')] },
+      { id: 'c2', role: 'assistant', content: [call('y')] },
+      { id: 'r', role: 'tool', content: [found('x'), found('y')] },
+      { id: 'a', role: 'assistant', content: 'Here they are.' },
+    ])
+    const whole = (await session.history()).map(({ id }) => id)
+    expect(whole).toEqual(['u', 'c1', 'r', 'c2', 'a'])
+    for (const messages of [1, 2, 3, 4]) {
+      const paged: string[] = []
+      for (let before: string | undefined; before !== 'u'; before = paged[0]) {
+        const page = await session.history({ messages, ...(before !== undefined && { before }) })
+        paged.unshift(...page.map(({ id }) => id))
+      }
+      expect(paged).toEqual(whole)
+    }
+  })
+
   it('reads about as many rows as it gives, of a long log', async () => {
     const store = mapStore()
     let read = 0

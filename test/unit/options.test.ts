@@ -284,6 +284,8 @@ const without = [
     'deleteSession',
     'findSession',
     'forgetFact',
+    'counterFor',
+    'familyOf',
     'memoryTools',
     'memoryToolSpecs',
     'nextWorkAt',

@@ -183,6 +183,46 @@ describe('appending again', () => {
     expect(await listed(session)).toEqual(first.messages.map(({ id }) => id))
   })
 
+  it('under the op id of another body gives all of the first result, and says so', async () => {
+    const session = open(mapStore())
+    const said = (content: string) => ({ role: 'user', content }) as const
+    const both = [said('one'), said('two')]
+    const first = await session.append(both, { opId: 'op' })
+    expect(await session.append(both, { opId: 'op' })).toEqual({ ...first, repeated: true })
+    for (const other of [said('one'), said('two'), [...both, said('three')]])
+      expect(await session.append(other, { opId: 'op' })).toEqual({
+        ...first,
+        repeated: true,
+        mismatch: true,
+      })
+    const fact = { kind: 'finding', text: 'The ferry leaves at noon.' } as const
+    expect(await session.commit({ facts: [fact] }, { opId: 'op' })).toMatchObject({
+      ...first,
+      repeated: true,
+      mismatch: true,
+    })
+    await session.commit({ facts: [fact] }, { opId: 'other' })
+    expect(await session.append(said('one'), { opId: 'other' })).toEqual({
+      messages: [],
+      repeated: true,
+      mismatch: true,
+    })
+    expect(await listed(session)).toEqual(first.messages.map(({ id }) => id))
+  })
+
+  it('is the same though its parts would join other rounds by now', async () => {
+    const session = open(mapStore())
+    const call = { type: 'tool-call', id: 'x', name: 'find', input: {} } as const
+    await session.append([user('u1'), { id: 'c', role: 'assistant', content: [call] }])
+    await session.append(user('u2'))
+    const body: MessageInput[] = [
+      { id: 'r', role: 'tool', content: [{ type: 'tool-result', callId: 'x', output: 1 }] },
+      { id: 'a', role: 'assistant', content: 'There.' },
+    ]
+    const first = await session.append(body, { opId: 'op' })
+    expect(await session.append(body, { opId: 'op' })).toEqual({ ...first, repeated: true })
+  })
+
   it('what is old does not take the conversation back to its round', async () => {
     const session = open(mapStore())
     await session.append(user('u1'))

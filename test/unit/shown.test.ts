@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { lawChecker } from '../../src/assert-laws.ts'
 import { type Context, isPlimsollError, type MessageInput, mapStore, utf8Bound } from '../../src/index.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { forget } from '../../src/operations/forget/forget.ts'
@@ -33,6 +34,18 @@ describe('what a context shows, and what its receipt says', () => {
     const { blocks, receipt } = await session.context({ preview: true })
     expect(blocks.filter(({ section }) => section === 'memory')).toEqual([])
     expect(receipt.summary).toBeUndefined()
+  })
+
+  it('previews break no law, though a rewind takes back what one of them showed', async () => {
+    const session = open({ laws: lawChecker })
+    await session.append([
+      { id: 'u', role: 'user', content: 'Hello.' },
+      { id: 'a', role: 'assistant', content: 'One.' },
+    ])
+    await session.context({ preview: true })
+    await rewind(session, 'a')
+    await session.append({ id: 'b', role: 'assistant', content: 'Two.' })
+    expect(shown(await session.context({ preview: true }))).toEqual(['u', 'b'])
   })
 
   it('older messages show where all that showed was forgotten', async () => {

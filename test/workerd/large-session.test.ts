@@ -123,9 +123,9 @@ describe('a session of 200 MB in a Durable Object (T13)', () => {
         return { ids: blocks.flatMap(({ from }) => from), ...counting.since() }
       })
     for (const most of [
-      { statements: 35, read: 80 },
+      { statements: 35, read: 100 },
       // One of them asks whether the user's own scope holds anything to remember.
-      { statements: 16, read: 40 },
+      { statements: 16, read: 50 },
     ]) {
       const [{ ids }, found] = [await work(small), await work(large)]
       expect(found.ids).toEqual(ids)

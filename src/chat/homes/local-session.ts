@@ -1,4 +1,4 @@
-import { LIVE } from '../../features/facts/fact.ts'
+import { LIVE } from '../../features/facts/live.ts'
 import { readSession } from '../../features/read-sessions.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { checkId } from '../../kernel/text/json.ts'

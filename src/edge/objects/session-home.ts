@@ -1,9 +1,11 @@
 import { createMemory } from '../../create-memory.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
 import type { EdgeMemory, EdgeSession } from '../features.ts'
 import type { RefreshFailure, UserReplica } from '../replica/user-replica.ts'
 import type { SessionRecord, SessionScope } from '../rows/session-record.ts'
+import { heldScope } from './held-scope.ts'
 import type { SessionSettings } from './settings.ts'
 
 export interface SessionHomeParts {
@@ -43,7 +45,15 @@ export class SessionHome {
     this.scope = record.scope
     this.user = userOf(record.scope)
     this.#store = {
-      open: (scope) => (scope.sessionId === undefined ? replica : local.open(scope)),
+      open: (scope) => {
+        if (scope.sessionId === undefined) return replica
+        const { sessionId } = record.scope
+        if (scope.sessionId === sessionId) return local.open(scope)
+        // Other sessions live in objects of their own.
+        return heldScope(local.open(scope), () => {
+          throw new PlimsollError('ERR_NOT_FOUND', `session: ${scope.sessionId} lives elsewhere`)
+        })
+      },
       oldestUnused: () => local.oldestUnused(),
       removeUnused: (until) => local.removeUnused(until),
       // What is here of the user is a copy.

@@ -530,10 +530,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const object = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
     try {
       const { removed } = await callObject(object, webHost, 'erase', (session) => session.erase(scope))
+      this.#copies.remove(scope.sessionId)
       return { isEmpty: false, messages: removed.messages.count, facts: removed.facts.count }
     } catch (error) {
       unlessNotFound(error)
       // Else the next call would ask for it again, and never come to those behind it.
+      this.#copies.remove(scope.sessionId)
       await unlistSession(this.#memoryOf(userOf(scope)), scope)
       return { isEmpty: true, messages: 0, facts: 0 }
     }

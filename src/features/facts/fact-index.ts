@@ -1,7 +1,7 @@
 import type { Fact, FactList } from '../../ports/fact.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import { isTrusted } from '../trust.ts'
-import { LIVE } from './fact.ts'
+import { LIVE } from './live.ts'
 import { bandsOf } from './near-duplicates.ts'
 
 export const DAY = 86_400_000

@@ -1,7 +1,8 @@
 import type { Fact, FactList, FactQuery } from '../../ports/fact.ts'
 import { type IndexQuery, PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
-import { FACT, type FactRow, factIn, factKey, LIVE, type Place } from './fact.ts'
+import { FACT, type FactRow, factIn, factKey, type Place } from './fact.ts'
 import { ascending, compared, DAY, dayStart, hasEnded, listsOf, rankOf } from './fact-index.ts'
+import { LIVE } from './live.ts'
 
 /** Rows of a list that are read at least, so that a few ended facts do not cost a second read. */
 const LEAST = 16

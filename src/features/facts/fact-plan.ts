@@ -4,7 +4,7 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { factIn, factKey, LIVE, outranks, sourceName } from './fact.ts'
+import { factIn, factKey, outranks, sourceName } from './fact.ts'
 import {
   ascending,
   bandGroup,
@@ -16,6 +16,7 @@ import {
   pastIndexOf,
   placesOf,
 } from './fact-index.ts'
+import { LIVE } from './live.ts'
 import { areNear, areSameWords, bandsOf } from './near-duplicates.ts'
 
 export interface FactCaps {

@@ -1,8 +1,8 @@
 import type { Fact, FactList, FactSums } from '../../ports/fact.ts'
 import type { Sum } from '../../ports/store.ts'
-import { LIVE } from './fact.ts'
 import { ascending, byRank, comparing, endedIn, groupsUntil, listsOf } from './fact-index.ts'
 import type { Facts } from './facts.ts'
+import { LIVE } from './live.ts'
 
 /** The facts of one scope, as far as lists and sums over several scopes read them. */
 export type FactScope = Pick<Facts, 'top' | 'sums'>

@@ -4,9 +4,6 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Name } from '../../ports/op.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 
-/** Index of all facts that hold, whatever their project: not superseded, resolved or swept. */
-export const LIVE = 'fact'
-
 /** What the keys of facts begin with. */
 export const FACT = 'fact/'
 

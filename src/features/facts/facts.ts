@@ -2,10 +2,11 @@ import { commitDeletes } from '../../kernel/context/secret.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { checkReadable } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
+import { allOrNone, changedByOthers, compared, TRIES } from '../../kernel/log/once.ts'
+import { checkOpId } from '../../kernel/log/op-id.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
-import { checkCount, checkId, checkOpId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Fact, FactInput, FactList, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
@@ -34,6 +35,11 @@ export interface FactsParts extends FactOptions {
    * trust `user` or above are taken.
    */
   readonly shared?: boolean
+  /**
+   * Contract: asked before each try, and before what is written is checked: an op of which only the
+   * base is compared, so that nothing is written where what it names changed since. Default: none.
+   */
+  readonly guard?: () => Promise<Op>
   /** Contract: what a fact takes in a session's start, a whole number. */
   readonly tokensOf: (fact: Fact) => number
   /** Contract: the trust of a session's message; undefined where there is none. */
@@ -171,14 +177,18 @@ export class Facts {
 
   /**
    * Takes over a fact of another scope, as {@link remember} would if it were said here; where its
-   * id names another fact here, under another one. Idempotent. @throws ERR_INVALID_ARGUMENT (its
-   * trust is too low to be shared), ERR_LIMIT, ERR_CONFLICT, ERR_NOT_FOUND (it was forgotten here)
+   * id names another fact here, under another one. Idempotent.
+   *
+   * @param isThere Contract: whether the other scope still has it; asked before each try
+   * @throws ERR_INVALID_ARGUMENT (its trust is too low to be shared), ERR_LIMIT, ERR_CONFLICT,
+   * ERR_NOT_FOUND (it was forgotten here, or there)
    */
-  adopt(fact: Fact): Promise<Fact> {
+  adopt(fact: Fact, isThere: () => Promise<boolean> = async () => true): Promise<Fact> {
     return this.#enqueue(() => {
       if (this.#parts.shared && !isTrusted(fact.trust))
         throw invalid('promote', 'id', `names a fact of trust ${fact.trust}, which is not shared`)
       return this.#write('promote', fact.id, undefined, async (plan) => {
+        if (!(await isThere())) throw noFact('promote', fact.id)
         let { id } = fact
         for (let place = 0; ; place++) {
           const before = await plan.get(id)
@@ -317,16 +327,17 @@ export class Facts {
     opId: string | undefined,
     change: (plan: FactPlan) => Promise<Result>,
   ): Promise<Result> {
-    const { store, host, caps = {} } = this.#parts
+    const { store, host, caps = {}, guard } = this.#parts
     for (let attempt = 0; attempt < TRIES; attempt++) {
+      const unchanged = guard && (await guard())
       const plan = this.#plan()
       const result = await change(plan)
       const main = 'fact' in result ? result.fact.id : result.id
       const ops = await plan.ops(operation, caps, (fact) => (fact.id === main && opId) || host.newId())
       if (ops.length === 0) return result
       const results = await store.commit(
-        ops.map((op) => sealOp(op)),
-        allOrNone,
+        [...ops, ...(unchanged ? [unchanged] : [])].map((op) => sealOp(op)),
+        unchanged ? compared : allOrNone,
       )
       if (results.every(({ status }) => status === 'accepted')) return result
     }

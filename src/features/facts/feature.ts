@@ -18,13 +18,15 @@ import { FactLists, Searchable, UserFactLists } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
 import { checkStoredFact } from './check-fact.ts'
 import { type Extract, extraction } from './extraction.ts'
-import { FACT, LIVE } from './fact.ts'
+import { FACT } from './fact.ts'
 import { placesOf } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { sumFacts, topOf } from './fact-scopes.ts'
 import { type FactSizes, headPart, newsSince, stillHolds } from './fact-sections.ts'
 import { Facts, weighing } from './facts.ts'
+import { emptyAllShared } from './forget-shared.ts'
 import type { Known } from './known-facts.ts'
+import { LIVE } from './live.ts'
 import { SessionFacts } from './session-facts.ts'
 
 export interface FactsOptions extends FactOptions {
@@ -162,6 +164,7 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
             sums: (...asked) => sumFacts(all.scopes, ...asked),
           }),
         ],
+        settle: () => emptyAllShared(session.user.store, session.memory.host),
         write: writeOf(session, all),
         show: {
           read: all.known,

@@ -64,15 +64,15 @@ export class HandOver {
 
   async #hand(fact: Fact): Promise<void> {
     const { own, shared } = this.#parts
-    const adopted = await unlessForgotten(shared.adopt(fact))
+    const isThere = async () => (await own.get(fact.id)) !== undefined
+    const adopted = await unlessForgotten(shared.adopt(fact, isThere))
     if (!adopted) {
       // The user has forgotten it meanwhile.
       await own.forget(fact.id)
       return
     }
-    const retired = await unlessForgotten(own.retire(fact.id, adopted.id))
-    // It was forgotten in the session while it was handed over.
-    if (!retired && adopted.id === fact.id) await shared.forget(fact.id)
+    // Where it was forgotten in the session since, so it was with the user.
+    await unlessForgotten(own.retire(fact.id, adopted.id))
   }
 }
 

@@ -1,3 +1,4 @@
+import { emptyAllOwed, OWED, putOwed } from '../../kernel/context/owed.ts'
 import type { KernelSession } from '../../kernel/feature.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
@@ -57,7 +58,7 @@ export class SessionFacts {
     this.#session = session
     const common = { ...weighing(memory), ...options, trustOf: (id: string) => this.#trustOf(id) }
     this.#own = new Facts({ ...common, store })
-    this.#shared = new Facts({ ...common, store: user.store, shared: true })
+    this.#shared = new Facts({ ...common, store: user.store, shared: true, guard: () => this.#unforgotten() })
     this.scopes = [this.#shared, this.#own]
     this.#handOver = new HandOver({ store, own: this.#own, shared: this.#shared })
     this.known = knownFacts({
@@ -238,6 +239,18 @@ export class SessionFacts {
       if (fact) return { facts, fact }
     }
     return undefined
+  }
+
+  /**
+   * What is taken from here to the user was not forgotten here meanwhile: nothing was begun to be
+   * forgotten since, and what was begun before is empty here.
+   */
+  async #unforgotten(): Promise<Op> {
+    const { store, user, sessionId, memory } = this.#session
+    const { host } = memory
+    const row = await user.store.register(OWED)
+    if (row) await emptyAllOwed({ store, user: user.store, sessionId, host })
+    return putOwed(host, row, {})
   }
 
   /** What is remembered here is the session's project's, unless it says otherwise. */

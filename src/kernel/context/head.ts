@@ -3,6 +3,7 @@ import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import type { Name } from '../../ports/op.ts'
 import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
+import { HEAD_KEY, SHARED } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { checkJson } from '../text/check-json.ts'
 import { hashJson } from '../text/hash.ts'
@@ -103,8 +104,10 @@ export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly Name[] {
   return [...(summary === undefined ? [] : [`entry:${summary}` as const]), ...sources]
 }
 
-/** What the keys of heads begin with. */
-export const HEAD_KEY = 'head/'
+/** Whether it shows something of its user's scope. */
+export function showsShared(texts: HeadTexts): boolean {
+  return sourcesOf(texts).some((source) => source.startsWith(SHARED))
+}
 
 export function headKey(hash: string): string {
   return `${HEAD_KEY}${hash}`

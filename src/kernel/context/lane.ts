@@ -16,7 +16,15 @@ import { contextOf, hashOf, type Made } from './context-of.ts'
 import { CutListeners, cutFrom } from './cut-listeners.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
-import { type Head, type HeadParts, type HeadTexts, headKey, headValue, sourcesOf } from './head.ts'
+import {
+  type Head,
+  type HeadParts,
+  type HeadTexts,
+  headKey,
+  headValue,
+  showsShared,
+  sourcesOf,
+} from './head.ts'
 import type { Call } from './measure.ts'
 import { type Plan, planNext } from './plan.ts'
 import { Prefix } from './prefix.ts'
@@ -37,6 +45,8 @@ export interface LaneParts {
   readonly system: string
   /** The scope of its user. */
   readonly user: Pick<ScopeStore, 'head'>
+  /** Lists the session with its user, unless it is listed. */
+  readonly register: () => Promise<void>
   readonly shows: readonly NamedShow[]
   readonly cuts: readonly CutPart[]
   readonly cover: ((lane: Lane) => Cover) | undefined
@@ -70,6 +80,8 @@ export class Lane {
   readonly #judge: Judge
   readonly #cuts: CutListeners
   readonly #laws: LawCheck | undefined
+  /** Whether the session was listed here, though nothing was said in it. */
+  #isListed = false
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
 
@@ -80,8 +92,11 @@ export class Lane {
     this.prefix = new Prefix(parts.secret)
     this.policy = parts.policy
     this.view = new View(parts.store, parts.policy, async (reads, view, isReloaded) => {
-      // What the head holds of features may be forgotten since.
-      if (isReloaded) this.#read = undefined
+      // What the head holds of features may be forgotten since, or the session deleted.
+      if (isReloaded) {
+        this.#read = undefined
+        this.#isListed = false
+      }
       await this.secret.refresh(reads, isReloaded)
       await this.cover?.refresh(reads, view, isReloaded)
     })
@@ -173,13 +188,8 @@ export class Lane {
       if (!cause && epoch) {
         // Its pins alone stand for nothing.
         const stands = covering?.pinsOnly ? undefined : covering
-        const built = await this.#finish({
-          call: held,
-          epoch,
-          window,
-          covering: stands,
-          failures: failures(),
-        })
+        const given = { call: held, epoch, window, covering: stands, failures: failures() }
+        const built = await this.#finish(given)
         if (mayWrite) cover?.goesOn?.(held, window)
         return built
       }
@@ -209,6 +219,13 @@ export class Lane {
       if (!mayWrite || tries++ === TRIES)
         return this.#finish({ ...planned, epoch: next, failures: failures(), unwritten })
       try {
+        // Who forgets what is the user's looks through the sessions that are listed. What was read
+        // before it was listed may be forgotten since.
+        if (view.head.ordinal === 0 && !this.#isListed && showsShared(planned.call.head)) {
+          await this.#parts.register()
+          this.#isListed = true
+          continue
+        }
         if (await this.#save(planned.call.head, next)) {
           manual = false
           const before = { call: held, window }
@@ -305,14 +322,8 @@ export class Lane {
   async #save(head: Head, { mark }: Epoch): Promise<boolean> {
     const { epoch, next } = this.view
     const key = headKey(head.hash)
-    const texts = {
-      kind: 'put',
-      opId: key,
-      key,
-      base: null,
-      value: headValue(head),
-      sources: sourcesOf(head),
-    } as const
+    const value = headValue(head)
+    const texts = { kind: 'put', opId: key, key, base: null, value, sources: sourcesOf(head) } as const
     const begun = { kind: 'mark', opId: `entry:${mark.id}`, base: next.base, entry: mark } as const
     // The epoch before it had brought the same.
     const ops = epoch?.mark.head === head.hash ? [begun] : [texts, begun]

@@ -1,9 +1,11 @@
 import type { Host } from '../../ports/host.ts'
 import type { Name, OpResult, SealedOp } from '../../ports/op.ts'
-import type { Decide, RegisterRow, ScopeStore } from '../../ports/store.ts'
+import type { Decide, Decision, RegisterRow, ScopeStore } from '../../ports/store.ts'
 import type { KernelSession } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide, nothingWritten } from '../log/decide.ts'
+import { SHARED } from '../log/message.ts'
+import { closed } from '../log/once.ts'
 import { sealOp } from '../log/seal.ts'
 import { hashText } from '../text/hash.ts'
 import { invalid } from '../text/json.ts'
@@ -93,6 +95,29 @@ export function commitDeletes(
   return store.commit([...ops, putOf(opId, newKey(host))], withSecret)
 }
 
+/**
+ * Commits deletes in a session's scope by `closed`, and another secret beside the last of them,
+ * where they empty anything that was here.
+ *
+ * @returns a conflict of each where they would empty more than they name
+ */
+export function commitClosed(
+  store: ScopeStore,
+  host: Pick<Host, 'newId' | 'newSecret'>,
+  deletes: readonly SealedOp[],
+): ReturnType<ScopeStore['commit']> {
+  const { opId = '' } = deletes.at(-1)?.envelope ?? {}
+  return store.commit([...deletes, putOf(opId, newKey(host))], closedBeside)
+}
+
+/** As `closed`, but the last op, which puts the secret, is none of its own: it has no row. */
+export const closedBeside: Decide = (ops, rows) => {
+  const decision = closed(ops.slice(0, -1), rows)
+  // Names of the user's are not of this scope: where nothing showed them, nothing was hashed.
+  const isHere = decision.emptied.some((name) => !name.startsWith(SHARED))
+  return isHere ? besideLast(ops, decision) : decision
+}
+
 /** Whether a value can be a key. */
 export function isKey(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
@@ -113,10 +138,11 @@ function putOf(opId: string, value: string): SealedOp {
 }
 
 /** As `decide`, but the last op, which puts the secret, is none of its own: it has no row. */
-const withSecret: Decide = (ops, rows) => {
+const withSecret: Decide = (ops, rows) => besideLast(ops, decide(ops.slice(0, -1), rows))
+
+function besideLast(ops: readonly SealedOp[], decision: Decision): Decision {
   const { envelope, bodies } = ops.at(-1) as SealedOp
   const { opId } = envelope
-  const decision = decide(ops.slice(0, -1), rows)
   const written = decision.log.find((row) => row.opId === opId)
   if (!written) return nothingWritten([])
   const row = { key: SECRET, version: opId, seq: written.seq, body: bodies[0] ?? null }

@@ -6,9 +6,9 @@ import { markIn, messageIn } from '../log/bodies.ts'
 import { EMPTY_HEAD } from '../log/decide.ts'
 import { findOpener, readAll, readEntry, readRange } from '../log/entries.ts'
 import { type Conversation, fold, grow } from '../log/fold.ts'
+import { HEAD_KEY } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { type Gap, readGaps } from './gaps.ts'
-import { HEAD_KEY } from './head.ts'
 
 /** Rows of a first page without an epoch; each further page is twice as long. */
 const FIRST_PAGE = 64

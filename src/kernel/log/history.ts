@@ -50,7 +50,11 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
     // read, and taken as it comes. The first unit may be an opener whose next steps are not read
     // yet.
     const isEnough = last >= PAGE_ROWS || rows.some(({ id }) => id === shown[from]?.round)
-    if ((from > 0 && isEnough) || !older.more) return messagesOf(shown.slice(from))
+    if ((from > 0 && isEnough) || !older.more) {
+      // One that holds results of several steps is of the page of the first of them.
+      const before = new Set(messagesOf(shown.slice(0, from)))
+      return messagesOf(shown.slice(from)).filter((message) => !before.has(message))
+    }
   }
 }
 

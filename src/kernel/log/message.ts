@@ -7,6 +7,12 @@ import { parseBody } from '../text/json.ts'
  */
 export const EPOCH_ID = 'epoch/'
 export const SUMMARY_ID = 'summary/'
+/** What the keys of heads begin with. */
+export const HEAD_KEY = 'head/'
+/** What names of heads begin with. */
+export const HEAD_NAME = `register:${HEAD_KEY}` as const
+/** What the names begin with under which a session knows registers of its user's scope. */
+export const SHARED = 'user:'
 /** Largest entry, in bytes of its stored JSON. */
 export const MAX_ENTRY_BYTES = 8 * 1024 * 1024
 /** Largest metadata, in bytes of its JSON. */

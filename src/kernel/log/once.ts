@@ -2,6 +2,7 @@ import { type ErrorDetails, PlimsollError } from '../../ports/errors.ts'
 import type { OpResult } from '../../ports/op.ts'
 import type { Decide } from '../../ports/store.ts'
 import { decide, nothingWritten } from './decide.ts'
+import { HEAD_NAME } from './message.ts'
 
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
@@ -27,6 +28,28 @@ export const allOrNone: Decide = (ops, rows) => {
  */
 export const once: Decide = (ops, rows) =>
   ops.some(({ envelope }) => rows.results.has(envelope.opId)) ? look(ops, rows) : allOrNone(ops, rows)
+
+/**
+ * As `allOrNone`, for deletes that name all that they empty, heads aside: where they would empty
+ * more, nothing is written, and each op is a conflict. Deletes of what is gone already write
+ * nothing.
+ */
+export const closed: Decide = (ops, rows) => {
+  const decision = allOrNone(ops, rows)
+  const named = new Set(ops.map(({ envelope }) => envelope.target))
+  const fresh = decision.emptied.filter((name) => !rows.deleted.has(name))
+  if (fresh.some((name) => !named.has(name) && !name.startsWith(HEAD_NAME)))
+    return nothingWritten(ops.map(() => ({ status: 'conflict', version: null })))
+  const isOver = fresh.length === 0 && ops.every(({ envelope }) => envelope.kind === 'delete')
+  return isOver ? nothingWritten(decision.results) : decision
+}
+
+/** As `allOrNone`, but of the last op, a put, only its base is compared: it is not written. */
+export const compared: Decide = (ops, rows) => {
+  const { results } = allOrNone(ops, rows)
+  const isWhole = results.every(({ status }) => status === 'accepted')
+  return isWhole ? { ...decide(ops.slice(0, -1), rows), results } : nothingWritten(results)
+}
 
 /** Says what would become of ops, and writes nothing. */
 export const look: Decide = (ops, rows) => nothingWritten(decide(ops, rows).results)

@@ -6,11 +6,12 @@ import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
 import { checkFields, optional } from '../text/fields.ts'
 import { hashText } from '../text/hash.ts'
-import { canonical, checkId, checkOpId, checkOptions, invalid } from '../text/json.ts'
+import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
-import { changedByOthers, look, once, TRIES, wasWritten } from './once.ts'
+import { changedByOthers, isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { checkOpId } from './op-id.ts'
 import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
 import { sealOp } from './seal.ts'
 
@@ -181,18 +182,18 @@ export class Writer {
   /** What the features that were given something write, by what the store says now. */
   async #prepare(draft: Draft, given: readonly Given[]): Promise<readonly Part[]> {
     const names = [draft.opId]
+    let first: string | undefined
     const asked: WriteDraft = {
       ...draft,
       part: (name) => {
-        const part = partId(draft.opId, name)
+        // Whatever a commit holds, its first op has its name: so is any other body under it known.
+        first ??= name
+        const isFirst = draft.messages.length === 0 && first === name
+        const part = isFirst ? draft.opId : partId(draft.opId, name)
         names.push(part)
         return part
       },
-      isWritten: async () => {
-        const probe = { kind: 'put', key: 'probe', base: null, value: null } as const
-        const probes = names.map((opId) => sealOp({ ...probe, opId }))
-        return wasWritten(await this.#session.store.commit(probes, look))
-      },
+      isWritten: async () => wasWritten(await this.#look(names)),
     }
     const parts: Part[] = []
     for (const { name, write, checked } of given) {
@@ -218,7 +219,7 @@ export class Writer {
 
   /** Takes over what is durable now, and tells the features; what they throw is ignored. */
   async #end(
-    { messages }: Draft,
+    { opId, messages }: Draft,
     appends: readonly AppendOp[],
     parts: readonly Part[],
     results: readonly OpResult[],
@@ -240,14 +241,38 @@ export class Writer {
         await write.after?.({ messages, outcome: outcomes[name] as never })
       } catch {}
     if (!repeated) return { ...outcomes, messages, repeated, mismatch: false }
-    const written: Message[] = []
-    for (const seq of seqsIn(results.slice(0, appends.length))) {
-      const { rows } = await this.#session.store.changesSince(seq - 1)
-      written.push(...rows.flatMap((row) => (row.seq === seq ? (messageIn(row) ?? []) : [])))
-    }
+    const written = await this.#writtenBy(opId)
     const said = (all: readonly Message[]) =>
       canonical(all.map(({ role, content }) => [role, content as Json]))
     return { ...outcomes, messages: written, repeated, mismatch: said(written) !== said(messages) }
+  }
+
+  /** What became of ops of these names, if they were written. */
+  #look(names: readonly string[]): Promise<readonly OpResult[]> {
+    const probe = { kind: 'put', key: 'probe', base: null, value: null } as const
+    return this.#session.store.commit(
+      [...new Set(names)].map((opId) => sealOp({ ...probe, opId })),
+      look,
+    )
+  }
+
+  /** All messages that a commit of that name wrote, into however many rounds. */
+  async #writtenBy(opId: string): Promise<readonly Message[]> {
+    const [first] = await this.#look([opId])
+    const written: Message[] = []
+    if (!first || !isRepeated(first)) return written
+    for (let next = first.seq, more = true; more; ) {
+      const page = await this.#session.store.changesSince(next - 1)
+      for (const row of page.rows) {
+        // Its ops stand one after the other.
+        if (row.opId !== partId(opId, row.seq - first.seq)) return written
+        const message = row.kind === 'message' && messageIn(row)
+        if (message) written.push(message)
+        next = row.seq + 1
+      }
+      more = page.more
+    }
+    return written
   }
 }
 

@@ -53,16 +53,6 @@ export function checkId(operation: string, argument: string, value: unknown): st
   return id
 }
 
-/**
- * An id that an app gives an op: not the name of an entry, which the library gives the
- * op that writes that one alone.
- */
-export function checkOpId(operation: string, argument: string, value: unknown): string {
-  const id = checkId(operation, argument, value)
-  if (id.startsWith('entry:')) throw invalid(operation, argument, 'must not begin with entry:')
-  return id
-}
-
 /** A whole number, or `ERR_INVALID_ARGUMENT`. */
 export function checkCount(operation: string, argument: string, value: unknown, least = 0): number {
   if (!Number.isSafeInteger(value) || (value as number) < least)

@@ -1,27 +1,41 @@
-import { type AuditInput, writeAudit } from '../../features/audit.ts'
+import { type AuditInput, auditOp } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
-import { HEAD_KEY } from '../../kernel/context/head.ts'
-import { commitDeletes } from '../../kernel/context/secret.ts'
+import { emptyShared, registerName, sharedFrom } from '../../features/facts/forget-shared.ts'
+import {
+  type AllOwed,
+  areAccepted,
+  emptiedBy,
+  emptyOwed,
+  OWED,
+  type Owed,
+  type OwedIn,
+  owedIn,
+  putOwed,
+} from '../../kernel/context/owed.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
-import { decide, nothingWritten } from '../../kernel/log/decide.ts'
-import { SUMMARY_ID } from '../../kernel/log/message.ts'
+import { readEntry } from '../../kernel/log/entries.ts'
+import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'
+import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { attachmentsIn, sealOp } from '../../kernel/log/seal.ts'
 import type { Removed } from '../../ports/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import { idIn, type Name, type Op } from '../../ports/op.ts'
 import { SESSION } from '../../ports/session.ts'
-import { hasBody, type LogRow, PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
+import { hasBody, type LogRow, PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
 import { countsOf, type Found, removed } from './certificate.ts'
 
-export interface ForgetParts {
+export interface ForgetParts extends UserParts {
   /** The session's scope. */
   readonly store: ScopeStore
   /** Undefined: what is to be forgotten is the user's alone. */
   readonly sessionId: string | undefined
-  /** The scope of its user. */
+}
+
+export interface UserParts {
+  /** The scope of a user. */
   readonly userStore: ScopeStore
-  /** Contract: opens another session of the user. */
+  /** Contract: opens a session of the user. */
   readonly open: (sessionId: string) => ScopeStore
   readonly host: Host
 }
@@ -41,6 +55,24 @@ export interface Forgotten {
   readonly already: boolean
   readonly found: Found
   readonly kept: Removed
+  /** Looks for all of it again. @returns whether it was seen empty */
+  readonly isGone: () => Promise<boolean>
+}
+
+/** What one call forgets, with all that its record and its certificate say. */
+interface Begun extends Owed {
+  readonly messages: readonly string[]
+  readonly attachments: readonly string[]
+  readonly kept: readonly string[]
+  readonly record: AuditInput
+}
+
+/** What was begun before, by whichever call. */
+export interface Continued {
+  readonly sessionId: string | undefined
+  readonly record: AuditInput
+  /** Contract: rejects where it failed. */
+  readonly done: Promise<Forgotten>
 }
 
 /**
@@ -48,48 +80,44 @@ export interface Forgotten {
  * (those that the user's other sessions share, and heads of these that showed them), attachments
  * that nothing else names.
  *
- * The scopes share no transaction, so the session's own rows, from which the rest is found, are
- * emptied last: where it was not finished, the same call finds all of it again.
+ * The scopes share no transaction. So what is to be done is written to the user's scope first, and
+ * taken off when it is done and recorded: in between, whoever opens the session, forgets again or
+ * runs what is due goes on with it ({@link finishOwed}). A fact that is on its way from the session
+ * to the user meanwhile is refused there, a head that shows one of the user's arrives empty in the
+ * session that writes it.
  */
 export async function forgetAll(
   parts: ForgetParts,
   { rows, own, shared }: Targets,
   record: AuditInput,
 ): Promise<Forgotten> {
-  const { store, userStore, host } = parts
+  const { store, sessionId, userStore, host } = parts
   const live = rows.filter(hasBody)
-  const targets = [...live.map(({ id }): Name => `entry:${id}`), ...own.map(registerName)]
-  const names = await emptiedBy(store, host, targets)
-  const all = [...rows.map(({ id }): Name => `entry:${id}`), ...names, ...shared.map(registerName)]
-  const facts = await sharedFrom(userStore, all)
-  const shown = facts.length > 0 ? await removeShown(parts, facts) : NOTHING
-  const { only, kept } = await attachmentsOf(store, live)
-  const keys = names.flatMap((name) => idIn('register', name) ?? [])
-  const factIds = [...keys.filter((key) => key.startsWith(FACT)), ...facts].map((key) =>
-    key.slice(FACT.length),
-  )
-  const heads = [...keys.filter((key) => key.startsWith(HEAD_KEY)), ...shown.own]
-  const found: Found = {
-    messages: removed(live.flatMap(({ id, kind }) => (kind === 'message' ? id : []))),
-    summaries: removed(
-      names.flatMap((name) => idIn('entry', name) ?? []).filter((id) => id.startsWith(SUMMARY_ID)),
-    ),
-    facts: removed([...new Set(factIds)]),
-    heads: removed([...new Set(heads), ...shown.others]),
-    attachments: removed(only),
+  const roots = [...live.map(({ id }) => entryName(id)), ...own.map(registerName)]
+  const names = await emptiedBy(store, host, roots)
+  const from = [...rows.map(({ id }) => entryName(id)), ...shared.map(registerName)]
+  if (names.length === 0 && (await sharedFrom(userStore, from)).length === 0) {
+    const isGone = () => areGone(store, [...from, ...own.map(registerName)])
+    return { already: true, found: {}, kept: removed([]), isGone }
   }
-  const already = Object.values(found).every(({ count }) => count === 0)
-  if (already) return { already, found, kept: removed(kept) }
-  const deletes = facts.map((key): Op => ({ kind: 'delete', opId: host.newId(), target: registerName(key) }))
-  await writeAudit(userStore, host, { ...record, counts: countsOf(found) }, deletes)
-  const gone = [...targets, ...only.map((id): Name => `attachment:${id}`), ...shown.own.map(registerName)]
-  if (gone.length > 0) await commitDeletes(store, host, [...new Set(gone)])
-  return { already, found, kept: removed(kept) }
+  const { only, kept } = await attachmentsOf(store, live)
+  const begun: Begun = {
+    ...(sessionId !== undefined && { sessionId }),
+    names: [...names, ...only.map((id): Name => `attachment:${id}`)],
+    from,
+    messages: live.flatMap(({ id, kind }) => (kind === 'message' ? id : [])),
+    attachments: only,
+    kept,
+    record,
+  }
+  const id = host.newId()
+  await changeOwed(userStore, host, (all) => ({ ...all, [id]: begun }))
+  return finish(parts, id, begun)
 }
 
 /** Forgets facts of the user's scope, by their keys, and heads of all sessions that show them. */
 export function forgetShared(
-  parts: Pick<ForgetParts, 'userStore' | 'open' | 'host'>,
+  parts: UserParts,
   shared: readonly string[],
   record: AuditInput,
 ): Promise<Forgotten> {
@@ -100,94 +128,135 @@ export function forgetShared(
   )
 }
 
-/** All live names that a delete of these would empty; nothing is written. */
-async function emptiedBy(store: ScopeStore, host: Host, targets: readonly Name[]): Promise<readonly Name[]> {
-  if (targets.length === 0) return []
-  let names: readonly Name[] = []
-  await store.commit(deletesOf(host, targets), (ops, rows) => {
-    const { emptied, results } = decide(ops, rows)
-    // Of what is gone already only marks still name their sources.
-    names = emptied.filter((name) => !rows.deleted.has(name))
-    return nothingWritten(results)
-  })
-  return names
-}
-
-function deletesOf(host: Host, targets: readonly Name[]) {
-  return [...new Set(targets)].map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
-}
-
-/** Keys of the user's live facts among these names, and of those that derive from any. */
-async function sharedFrom(userStore: ScopeStore, from: readonly Name[]): Promise<readonly string[]> {
-  const { indexed } = await userStore.head()
-  if (!indexed) return []
-  const rows: Pick<RegisterRow, 'key' | 'sources'>[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await userStore.registers(FACT, after)
-    rows.push(...page.map(({ key, sources = [] }) => ({ key, sources })))
-    after = page.at(-1)?.key
-    if (after === undefined) break
+/**
+ * Goes on with all that was begun to be forgotten for a user, whoever began it. What fails, since a
+ * session lives elsewhere for one, stays owed and keeps nothing else waiting. Idempotent.
+ *
+ * @param here the session that is at hand
+ */
+export async function finishOwed(
+  parts: UserParts,
+  here?: Pick<ForgetParts, 'sessionId' | 'store'>,
+): Promise<readonly Continued[]> {
+  const { userStore, open } = parts
+  const continued: Continued[] = []
+  const all = owedIn<Begun>(await userStore.register(OWED))
+  for (const [id, begun] of Object.entries(all)) {
+    const { sessionId, record } = begun
+    const isHere = here !== undefined && here.sessionId === sessionId
+    const store = isHere ? here.store : sessionId === undefined ? userStore : open(sessionId)
+    const done = finish({ ...parts, store, sessionId }, id, begun)
+    continued.push({ sessionId, record, done })
+    await done.catch(() => {})
+    if (!isHere && store !== userStore) await store.close()
   }
-  const names = new Set(from)
-  const found = new Set<string>()
-  for (let before = -1; before < found.size; ) {
-    before = found.size
-    for (const { key, sources = [] } of rows)
-      if (names.has(registerName(key)) || sources.some((source) => names.has(source))) {
-        found.add(key)
-        names.add(registerName(key))
-      }
+  return continued
+}
+
+/** Goes on with what was begun, to its end. */
+async function finish(parts: ForgetParts, id: string, begun: Begun): Promise<Forgotten> {
+  const { store, sessionId, userStore, host } = parts
+  const own = { store, user: userStore, sessionId: sessionId ?? '', host }
+  if (sessionId !== undefined) await emptyOwed(own, id)
+  const { names = begun.names } = (await owedFor(userStore, id)) ?? {}
+  const shared = await emptyShared(userStore, host, id)
+  const keys = names.flatMap((name) => idIn('register', name) ?? [])
+  const heads = keys.filter((key) => key.startsWith(HEAD_KEY))
+  if (shared.length > 0) {
+    if (sessionId !== undefined) heads.push(...(await emptyShown(own, id, shared)))
+    heads.push(...(await emptyElsewhere(parts, id, shared)))
   }
-  return [...found]
+  const { messages, attachments, kept, record } = begun
+  const facts = [...keys.filter((key) => key.startsWith(FACT)), ...shared].map((key) =>
+    key.slice(FACT.length),
+  )
+  const found: Found = {
+    messages: removed(messages),
+    summaries: removed(
+      names.flatMap((name) => idIn('entry', name) ?? []).filter((id) => id.startsWith(SUMMARY_ID)),
+    ),
+    facts: removed([...new Set(facts)]),
+    heads: removed(heads),
+    attachments: removed(attachments),
+  }
+  await changeOwed(
+    userStore,
+    host,
+    ({ [id]: _, ...others }) => others,
+    () => auditOp(userStore, host, { ...record, counts: countsOf(found) }),
+  )
+  const isGone = async () =>
+    (await areGone(store, names)) && (await areGone(userStore, shared.map(registerName)))
+  return { already: false, found, kept: removed(kept), isGone }
 }
-
-interface Shown {
-  /** Keys of heads of the session that are to be removed with it. */
-  readonly own: readonly string[]
-  /** Keys of those of others that were removed. */
-  readonly others: readonly string[]
-}
-
-const NOTHING: Shown = { own: [], others: [] }
 
 /**
- * Removes heads of all sessions of the user that show facts of the user's; those of this session
- * are only found.
+ * Writes what is owed.
+ *
+ * @param beside a record in the same commit; where somebody else finished it, there is none
+ * @throws ERR_CONFLICT: others wrote eight times in a row
  */
-async function removeShown(
-  { store, sessionId, userStore, open, host }: ForgetParts,
-  facts: readonly string[],
-): Promise<Shown> {
-  const names = new Set(facts.map((key): Name => `user:${key}`))
-  const own = await headsShowing(store, names)
-  const others: string[] = []
+async function changeOwed(
+  userStore: ScopeStore,
+  host: Host,
+  change: (all: AllOwed<Begun>) => AllOwed<Begun>,
+  beside?: () => Promise<Op>,
+): Promise<void> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const row = await userStore.register(OWED)
+    const before = owedIn<Begun>(row)
+    const after = change(before)
+    if (Object.keys(after).length === Object.keys(before).length) return
+    const ops = [putOwed(host, row, after), ...(beside ? [await beside()] : [])]
+    const results = await userStore.commit(
+      ops.map((op) => sealOp(op)),
+      allOrNone,
+    )
+    if (areAccepted(results)) return
+  }
+  throw changedByOthers('forget', OWED)
+}
+
+async function owedFor(userStore: ScopeStore, id: string): Promise<Begun | undefined> {
+  return owedIn<Begun>(await userStore.register(OWED))[id]
+}
+
+/**
+ * Makes facts of the user's inert in a session, and so empties heads that show them, those that a
+ * call under way writes later included.
+ *
+ * @returns keys of the heads
+ */
+async function emptyShown(own: OwedIn, id: string, shared: readonly string[]): Promise<readonly string[]> {
+  const heads = await headsShowing(own.store, new Set(shared.map((key): Name => `user:${key}`)))
+  await emptyOwed(own, id)
+  return heads
+}
+
+/** The same in the user's other sessions. */
+async function emptyElsewhere(
+  { userStore, sessionId, open, host }: ForgetParts,
+  id: string,
+  shared: readonly string[],
+): Promise<readonly string[]> {
+  const heads: string[] = []
   for (let after: string | undefined; ; ) {
     const page = await userStore.registers(SESSION, after)
     for (const row of page) {
-      const id = row.key.slice(SESSION.length)
-      if (id === sessionId || valueIn(row) === null) continue
-      others.push(...(await removeHeads(open(id), host, names)))
+      const other = row.key.slice(SESSION.length)
+      if (other === sessionId || valueIn(row) === null) continue
+      const store = open(other)
+      try {
+        heads.push(...(await emptyShown({ store, user: userStore, sessionId: other, host }, id, shared)))
+      } catch (error) {
+        // It is gone, or lives elsewhere.
+        if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+      } finally {
+        await store.close()
+      }
     }
     after = page.at(-1)?.key
-    if (after === undefined) return { own, others }
-  }
-}
-
-/** Removes heads of another session, unless it is gone. */
-async function removeHeads(
-  other: ScopeStore,
-  host: Host,
-  names: ReadonlySet<Name>,
-): Promise<readonly string[]> {
-  try {
-    const heads = await headsShowing(other, names)
-    if (heads.length > 0) await commitDeletes(other, host, heads.map(registerName))
-    return heads
-  } catch (error) {
-    if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
-    return []
-  } finally {
-    await other.close()
+    if (after === undefined) return heads
   }
 }
 
@@ -195,12 +264,21 @@ async function headsShowing(store: ScopeStore, names: ReadonlySet<Name>): Promis
   const found: string[] = []
   for (let after: string | undefined; ; ) {
     const page = await store.registers(HEAD_KEY, after)
-    for (const row of page) {
-      if (row.sources?.some((name) => names.has(name))) found.push(row.key)
-    }
+    for (const row of page) if (row.sources?.some((name) => names.has(name))) found.push(row.key)
     after = page.at(-1)?.key
     if (after === undefined) return found
   }
+}
+
+/** Whether nothing is left under names, attachments included. */
+async function areGone(store: ScopeStore, names: readonly Name[]): Promise<boolean> {
+  for (const name of names) {
+    const [entry, key, ref] = [idIn('entry', name), idIn('register', name), idIn('attachment', name)]
+    const row =
+      entry === undefined ? key !== undefined && (await store.register(key)) : await readEntry(store, entry)
+    if ((row && hasBody(row)) || (ref !== undefined && (await store.attachment(ref)))) return false
+  }
+  return true
 }
 
 /**
@@ -237,6 +315,6 @@ function refsIn(row: LogRow): readonly string[] {
   return message ? attachmentsIn(message) : []
 }
 
-function registerName(key: string): Name {
-  return `register:${key}`
+function entryName(id: string): Name {
+  return `entry:${id}`
 }

@@ -14,6 +14,7 @@ export function certificateOf(
   already: boolean,
   found: Found,
   kept = NONE,
+  isGone = true,
 ): Certificate {
   return {
     action,
@@ -30,8 +31,8 @@ export function certificateOf(
       ...found,
     },
     kept,
-    confirmed: ['store'],
-    pending: ['replicas', 'devices', 'recovery'],
+    confirmed: isGone ? ['store'] : [],
+    pending: [...(isGone ? [] : (['store'] as const)), 'replicas', 'devices', 'recovery'],
   }
 }
 

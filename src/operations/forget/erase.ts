@@ -1,5 +1,5 @@
 import { AUDIT, writeAudit } from '../../features/audit.ts'
-import { LIVE } from '../../features/facts/fact.ts'
+import { LIVE } from '../../features/facts/live.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'

@@ -1,14 +1,18 @@
+import type { AuditInput } from '../../features/audit.ts'
 import { factKey } from '../../features/facts/fact.ts'
+import type { KernelMemory } from '../../kernel/feature.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { checkUser } from '../../kernel/memory.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Host } from '../../ports/host.ts'
 import type { Memory, SessionBase, UserScope } from '../../ports/memory.ts'
 import { hasBody } from '../../ports/store.ts'
 import { kernelOf, memoryOf } from '../kernel-of.ts'
-import { forgetAll, forgetShared } from './cascade.ts'
+import { type Continued, type Forgotten, finishOwed, forgetAll, forgetShared } from './cascade.ts'
 import { certificateOf } from './certificate.ts'
+import { owedWork } from './owed-work.ts'
 
 export interface ForgetOptions {
   /**
@@ -45,6 +49,14 @@ export async function forget(
     if (kind !== undefined && kind !== 'message' && kind !== 'fact')
       throw invalid('forget', 'kind', `must be 'message' or 'fact'`)
     const { store, user, memory, sessionId } = kernel
+    const { host } = memory
+    const parts = { store, sessionId, userStore: user.store, open: user.session, host }
+    const begun = begunFor(await finishOwed(parts, parts), id, sessionId)
+    if (begun) {
+      const done = await kept(memory, () => begun)
+      await kernel.tell()
+      return certified(host, id, done)
+    }
     const row = kind === 'fact' ? undefined : await readEntry(store, id)
     const isEntry = row?.kind === 'message' || row?.kind === 'summary'
     const key = factKey(id)
@@ -57,11 +69,9 @@ export async function forget(
       own: own && hasBody(own) ? [key] : [],
       shared: shared && hasBody(shared) ? [key] : [],
     }
-    const { host } = memory
-    const parts = { store, sessionId, userStore: user.store, open: user.session, host }
-    const done = await forgetAll(parts, targets, { action: 'forget', target: id })
+    const done = await kept(memory, () => forgetAll(parts, targets, { action: 'forget', target: id }))
     await kernel.tell()
-    return certificateOf(host, 'forget', id, done.already, done.found, done.kept)
+    return certified(host, id, done)
   })
 }
 
@@ -72,14 +82,38 @@ export async function forget(
  */
 export async function forgetFact(memory: Memory, user: UserScope, id: string): Promise<Certificate> {
   const kernel = memoryOf('forgetFact', memory)
+  const { host } = kernel
   const { store: userStore, session: open } = kernel.user(checkUser('forgetFact', user))
+  const parts = { userStore, open, host }
   const key = factKey(checkId('forgetFact', 'id', id))
+  const begun = begunFor(await finishOwed(parts), id)
+  if (begun) return certified(host, id, await kept(kernel, () => begun))
   const row = await userStore.register(key)
   if (!row) throw unknown(id, 'fact')
-  const { host } = kernel
   const shared = hasBody(row) ? [key] : []
-  const done = await forgetShared({ userStore, open, host }, shared, { action: 'forget', target: id })
-  return certificateOf(host, 'forget', id, done.already, done.found, done.kept)
+  const record: AuditInput = { action: 'forget', target: id }
+  return certified(host, id, await kept(kernel, () => forgetShared(parts, shared, record)))
+}
+
+/** What fails half-way is left for `runDueWork`. */
+async function kept<Value>(memory: KernelMemory, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    owedWork(memory).leave()
+    throw error
+  }
+}
+
+/** What an earlier call began to forget under that id, and did not end. */
+function begunFor(all: readonly Continued[], id: string, sessionId?: string): Promise<Forgotten> | undefined {
+  return all.find(
+    ({ record, ...one }) => record.by === undefined && record.target === id && one.sessionId === sessionId,
+  )?.done
+}
+
+async function certified(host: Host, id: string, { already, found, kept, isGone }: Forgotten) {
+  return certificateOf(host, 'forget', id, already, found, kept, await isGone())
 }
 
 function unknown(id: string, kind = 'message or fact'): PlimsollError {

@@ -1,7 +1,8 @@
-import { HEAD_KEY } from '../../kernel/context/head.ts'
+import { OWED } from '../../kernel/context/owed.ts'
 import { isKey, SECRET } from '../../kernel/context/secret.ts'
 import type { Feature, RegisterKind } from '../../kernel/feature.ts'
 import { checkTime } from '../../kernel/log/check-message.ts'
+import { HEAD_KEY } from '../../kernel/log/message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import { SESSION } from '../../ports/session.ts'
@@ -19,7 +20,7 @@ export interface KeyKind {
  * Registers that belong to no part of an export: records of what was done, and places where work
  * goes on.
  */
-const INTERNAL = ['audit/', 'retention']
+const INTERNAL = ['audit/', OWED, 'retention']
 
 /** What no feature owns. */
 const OWN: readonly RegisterKind[] = [

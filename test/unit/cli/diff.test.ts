@@ -41,7 +41,7 @@ they part at byte 99, character 99
 window: a new epoch: the window passed its room, or a limit, and was cut back
 
   #0  window  verbatim  m1  …"},{"role":"user","content":"▸What is 1+2?"}]}
-  #1  window  verbatim  m6  …"},{"role":"user","content":"▸And what is 10 plus 20 plus 30?"}]}
+  #1  window  verbatim  m4  …"},{"role":"user","content":"▸And what is 10 plus 20 plus 30?"}]}
 
            tokens   share  cost
 shared         15   68.2%     2
@@ -88,7 +88,7 @@ sum            37  100.0%    26
       byte: 99,
       index: 99,
       before: expect.objectContaining({ section: 'window', rule: 'verbatim', records: ['m1'], from: 72 }),
-      after: expect.objectContaining({ section: 'window', rule: 'verbatim', records: ['m6'], from: 72 }),
+      after: expect.objectContaining({ section: 'window', rule: 'verbatim', records: ['m4'], from: 72 }),
       around: {
         shared: 'careful calculator."},{"role":"user","content":"'.slice(-40),
         before: 'What is 1+2?"}]}',

@@ -33,8 +33,8 @@ characters  tokens  section  rule      record         trust      text
        0-1       0  request  request                  system     {
       1-72      11  system   system    head/1d2c4c0c  system     "You are a careful calculator."}
     72-113       7  window   verbatim  m1             user       "What is 1+2?"}
-   113-163       8  window   verbatim  m4             assistant  "The answer is 3."}
-   163-225      11  window   verbatim  m6             user       "And what is 10 plus 20 plus 30?"}]}
+   113-163       8  window   verbatim  m3             assistant  "The answer is 3."}
+   163-225      11  window   verbatim  m4             user       "And what is 10 plus 20 plus 30?"}]}
 
 5 spans hold 37 tokens, 0 more are counted but not rendered: 37 used
 `)
@@ -43,7 +43,7 @@ characters  tokens  section  rule      record         trust      text
   test('names the epoch, what is omitted and what is shown short', async () => {
     const command = 'npx plimsoll explain trip.jsonl --budget 3000 --call 15'
     const { out } = await plimsoll(command.split(' ').slice(2), trip)
-    expect(out).toContain('epoch 2 (epoch/e25f7da2), window: the window passed its room')
+    expect(out).toContain('epoch 2 (epoch/c162bd7b), window: the window passed its room')
     expect(out).toContain('omitted: 19 messages (window 19); shown short: 4 outputs, 905 tokens')
     expect(out).toContain('19 spans hold 1,342 tokens, 0 more are counted but not rendered: 1,342 used')
   })

@@ -224,11 +224,11 @@ describe('retention of the log', () => {
     await say(session, 'new')
     const { most, total, calls } = await run()
     // Each op twice: to find what derives from it, and to remove it.
-    for (const [name, limit] of Object.entries({ reads: 8, rows: 520, commits: 4, ops: 1_024 }))
+    for (const [name, limit] of Object.entries({ reads: 16, rows: 530, commits: 6, ops: 1_030 }))
       expect([name, most[name as keyof Counts]]).toEqual([name, expect.toSatisfy((count) => count <= limit)])
     expect(calls).toBeGreaterThanOrEqual(Math.floor(many / 512))
     expect(calls).toBeLessThanOrEqual(many / 500)
-    expect(total.rows).toBeLessThanOrEqual(1.01 * many)
+    expect(total.rows).toBeLessThanOrEqual(1.02 * many)
     expect(await idsIn(session)).toEqual(['new', 'new-answer'])
 
     for (const again of [{ run }, counting({ log: { days: 1 } }, store, time)]) {
@@ -271,7 +271,8 @@ describe('retention of the log', () => {
     for (const session of sessions) for (const id of ['old', 'new']) await say(session, id)
     time.now += DAY
     await Promise.all([runDueWork(memory), runDueWork(memory), runDueWork(memory)])
-    expect(looks).toBe(1)
+    // Retention once, and once what looks for a forget that is owed.
+    expect(looks).toBe(2)
     await runAll(memory, time)
     for (const session of sessions) expect(await idsIn(session)).toEqual(['new', 'new-answer'])
   })

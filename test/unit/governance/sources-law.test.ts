@@ -49,7 +49,10 @@ function digest(says: boolean): Feature<'digest', DigestShape> {
         take: (id, text) =>
           run(async () => {
             const options = { operation: 'digest', key: `${KEY}/${id}`, change: () => `Said: ${text}` }
-            await changeRegister(store, memory.host, { ...options, ...(says && { sources: [`entry:${id}` as const] }) })
+            await changeRegister(store, memory.host, {
+              ...options,
+              ...(says && { sources: [`entry:${id}`] }),
+            })
           }),
       },
       show: {
@@ -66,7 +69,11 @@ function digest(says: boolean): Feature<'digest', DigestShape> {
           if (all.length === 0) return undefined
           const text = all.map(({ value }) => value).join('\n')
           const section = { in: 'memory', at: PLACES.facts + 70, name: KEY, text, trust: 'user' } as const
-          return { sections: [section], record: all.length, sources: all.map(({ key }) => `register:${key}` as const) }
+          return {
+            sections: [section],
+            record: all.length,
+            sources: all.map(({ key }) => `register:${key}` as const),
+          }
         },
       },
     }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LIVE } from '../../../src/features/facts/fact.ts'
 import { groupsUntil, listOf } from '../../../src/features/facts/fact-index.ts'
+import { LIVE } from '../../../src/features/facts/live.ts'
 import type { FactInput, FactKind, FactList } from '../../../src/ports/fact.ts'
 import { bench, DAY, NOON } from '../support/facts.ts'
 import { runs } from '../support/runs.ts'

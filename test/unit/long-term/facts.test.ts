@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { factKey, LIVE } from '../../../src/features/facts/fact.ts'
+import { factKey } from '../../../src/features/facts/fact.ts'
 import { listOf, madeIn } from '../../../src/features/facts/fact-index.ts'
+import { LIVE } from '../../../src/features/facts/live.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { bench, DAY, finding, NOON, openScope } from '../support/facts.ts'

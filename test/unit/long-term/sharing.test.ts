@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { lawChecker } from '../../../src/assert-laws.ts'
 import { charsPerToken, type FactInput, mapStore } from '../../../src/index.ts'
-import { decide } from '../../../src/kernel/log/decide.ts'
-import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
 import { type FullMemory, memoryWith } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
@@ -68,13 +67,12 @@ describe('what a session hands over to its user', () => {
 
   it('stays forgotten where that was done while it was handed over', async () => {
     const store = mapStore()
-    const deletion = sealOp({ kind: 'delete', opId: 'forget', target: 'register:fact/secret' })
     let puts = 0
     const slow = changedStore(store, (scope) => ({
       commit: async (ops, decision) => {
         // First it is the session's, then it is to be the user's.
         const isPut = ops.some(({ envelope }) => envelope.key === 'fact/secret')
-        if (isPut && ++puts === 2) await store.open({ ...ADA, sessionId: 'trip' }).commit([deletion], decide)
+        if (isPut && ++puts === 2) await forget(trip(open(store)), 'secret')
         return scope.commit(ops, decision)
       },
     }))

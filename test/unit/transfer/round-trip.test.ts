@@ -12,6 +12,7 @@ import {
   type Store,
   type TransferPart,
 } from '../../../src/index.ts'
+import { OWED } from '../../../src/kernel/context/owed.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
@@ -69,7 +70,7 @@ async function heldBy(scope: ScopeStore): Promise<unknown> {
   }
   const { indexed: _, ...head } = all.head
   // What was done where the file was made is no part of it.
-  const transferred = all.registers.filter(({ key }) => !key.startsWith('audit/'))
+  const transferred = all.registers.filter(({ key }) => !key.startsWith('audit/') && key !== OWED)
   // A fact that has ended is taken off the lists at the next write, or where it is imported.
   const registers = transferred.map(({ index, ...row }) =>
     row.body?.includes('"expiresAt"') ? row : { ...row, index },

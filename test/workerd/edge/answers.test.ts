@@ -104,6 +104,8 @@ describe('an answer', () => {
       ['DELETE', `${inSession}/messages/{message}`],
       ['GET', '/v1/me/audit'],
       ['DELETE', `${inSession}/chat/{run}`],
+      ['DELETE', `${inSession}/facts/{fact}`],
+      ['DELETE', inSession],
       ['DELETE', '/v1/me'],
       ['GET', '/v1/operator/users/{user}'],
       ['DELETE', '/v1/operator/users/{user}'],

@@ -46,7 +46,7 @@ describe('a message that is forgotten at the edge', () => {
         target: 'm1',
         already: false,
         removed: { messages: { count: 1, first: ['m1'] }, facts: { count: 1, first: ['shared'] } },
-        confirmed: ['store'],
+        confirmed: ['store', 'replicas'],
       },
     ])
     expect(await world.facts()).toEqual([])

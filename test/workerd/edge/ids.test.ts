@@ -160,7 +160,7 @@ describe('an id (T33)', () => {
     for (const [to, body, headers] of calls)
       expect([to, (await caller.call('POST', to, body, headers)).status]).toEqual([to, 400])
     const lines = [
-      { type: 'export', format: 'plimsoll', v: 1, of: 'user', parts: ['log'] },
+      { type: 'export', format: 'plimsoll', v: 2, of: 'user', parts: ['log'] },
       { type: 'user' },
       { type: 'session', sessionId: id, title: 'Imported', createdAt: 0 },
       { type: 'end', lines: 3 },

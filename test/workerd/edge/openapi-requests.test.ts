@@ -36,7 +36,9 @@ describe('what the description of the API allows', () => {
       const type = response.headers.get('Content-Type')?.split(';')[0] ?? ''
       const said = describedAnswer(operation, status, type)
       const shown = `${method} ${path} ${JSON.stringify(headers)} ${body?.slice(0, 300)} ${status} ${type} ${text.slice(0, 300)}`
-      if (status >= 500 || said === undefined) problems.push(shown)
+      // Objects of other files may be failing, on purpose.
+      const isAllowed = status < 500 || path === '/health/ready'
+      if (!isAllowed || said === undefined) problems.push(shown)
       else if (said !== true && type.endsWith('json')) {
         const { components } = document
         const { valid, errors } = new Validator({ ...said, components } as object, '2020-12').validate(

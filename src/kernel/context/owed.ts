@@ -1,0 +1,114 @@
+import type { Host } from '../../ports/host.ts'
+import type { Name, Op, OpResult, SealedOp } from '../../ports/op.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { checkReadable, valueIn } from '../log/bodies.ts'
+import { decide, nothingWritten } from '../log/decide.ts'
+import { HEAD_NAME } from '../log/message.ts'
+import { allOrNone, changedByOthers, TRIES } from '../log/once.ts'
+import { sealOp } from '../log/seal.ts'
+import { commitClosed } from './secret.ts'
+
+/**
+ * The register of a user's scope that says what is being forgotten. It is written before anything
+ * is emptied, and cleared once all is: what an end of the process left, whoever comes next
+ * finishes.
+ */
+export const OWED = 'forgetting'
+
+/** What one call forgets. */
+export interface Owed {
+  readonly sessionId?: string
+  /** Of the session, what is to be emptied: what was asked for, and all that derives from it. */
+  readonly names: readonly Name[]
+  /** What the user's facts are looked for by, beside `names`. */
+  readonly from: readonly Name[]
+  /** Keys of the user's that are emptied; absent: they are yet to be looked for. */
+  readonly shared?: readonly string[]
+}
+
+export type AllOwed<One extends Owed = Owed> = { readonly [id: string]: One }
+
+/** A session's scope, and that of its user. */
+export interface OwedIn {
+  readonly store: ScopeStore
+  readonly user: Pick<ScopeStore, 'register' | 'commit'>
+  readonly sessionId: string
+  readonly host: Pick<Host, 'newId' | 'newSecret'>
+}
+
+/** What is owed, by the register's row. @throws ERR_DECRYPT */
+export function owedIn<One extends Owed>(row: RegisterRow | undefined): AllOwed<One> {
+  const known = checkReadable(row)
+  return ((known && valueIn(known)) ?? {}) as unknown as AllOwed<One>
+}
+
+export function isOwed(row: RegisterRow | undefined): boolean {
+  return row !== undefined && Object.keys(owedIn(row)).length > 0
+}
+
+export function putOwed(host: Pick<Host, 'newId'>, row: RegisterRow | undefined, all: AllOwed): Op {
+  const value = Object.keys(all).length > 0 ? (all as never) : null
+  return { kind: 'put', opId: host.newId(), key: OWED, base: row?.version ?? null, value }
+}
+
+/**
+ * Empties what a session owes, whoever began to forget it. Idempotent. @returns whether anything is
+ * owed
+ */
+export async function emptyAllOwed(parts: OwedIn): Promise<boolean> {
+  const ids = Object.keys(owedIn(await parts.user.register(OWED)))
+  for (const id of ids) await emptyOwed(parts, id)
+  return ids.length > 0
+}
+
+/**
+ * Empties in a session what one call forgets there, and makes inert what arrives of it later. What
+ * came to derive from it since it was named is named first: else nobody would know later what of
+ * the user's derives from that. Idempotent.
+ */
+export async function emptyOwed({ store, user, sessionId, host }: OwedIn, id: string): Promise<void> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const row = await user.register(OWED)
+    const all = owedIn(row)
+    const owed = all[id]
+    if (!owed) return
+    const { names, shared = [] } = owed
+    const batches = [shared.map((key): Name => `user:${key}`), owed.sessionId === sessionId ? names : []]
+    let isDone = true
+    for (const batch of batches) {
+      const deletes = deletesOf(host, batch)
+      if (deletes.length > 0) isDone &&= areAccepted(await commitClosed(store, host, deletes))
+    }
+    if (isDone) return
+    const named = [...new Set([...names, ...(await emptiedBy(store, host, names))])]
+    await user.commit([sealOp(putOwed(host, row, { ...all, [id]: { ...owed, names: named } }))], allOrNone)
+  }
+  throw changedByOthers('forget', id)
+}
+
+/** All live names that a delete of these would empty; nothing is written. */
+export async function emptiedBy(
+  store: ScopeStore,
+  host: Pick<Host, 'newId'>,
+  names: readonly Name[],
+): Promise<readonly Name[]> {
+  let found: readonly Name[] = []
+  if (names.length === 0) return found
+  await store.commit(deletesOf(host, names), (ops, rows) => {
+    const { emptied, results } = decide(ops, rows)
+    // Of what is gone already only marks still name their sources.
+    found = emptied.filter((name) => !rows.deleted.has(name))
+    return nothingWritten(results)
+  })
+  return found
+}
+
+/** Heads go with what they show, unnamed. */
+export function deletesOf(host: Pick<Host, 'newId'>, names: readonly Name[]): readonly SealedOp[] {
+  const targets = [...new Set(names)].filter((name) => !name.startsWith(HEAD_NAME))
+  return targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
+}
+
+export function areAccepted(results: readonly OpResult[]): boolean {
+  return results.every(({ status }) => status === 'accepted')
+}

@@ -1,0 +1,11 @@
+import { checkId, invalid } from '../text/json.ts'
+
+/**
+ * An id that an app gives an op: not the name of an entry, which the library gives the
+ * op that writes that one alone.
+ */
+export function checkOpId(operation: string, argument: string, value: unknown): string {
+  const id = checkId(operation, argument, value)
+  if (id.startsWith('entry:')) throw invalid(operation, argument, 'must not begin with entry:')
+  return id
+}

@@ -1,0 +1,52 @@
+/** What two worlds of one history differ in; what may differ is listed in docs/privacy.md. */
+import type { Seen } from './world.ts'
+
+/** Names that are made from content: hashes of 256 and of 64 bits, and tags of fences. */
+const MADE = /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16}|(?<=ctx-)[0-9a-f]{8})(?![0-9a-f])/g
+
+/** The first thing that is not the same; undefined: there is none. */
+export function differenceOf(one: readonly Seen[], other: readonly Seen[]): string | undefined {
+  const [mine, theirs] = [renamed(one), renamed(other)]
+  for (const [index, seen] of mine.entries()) {
+    const [is, was] = [JSON.stringify(seen), JSON.stringify(theirs[index])]
+    if (is === was) continue
+    const at = [...is].findIndex((character, place) => character !== was?.[place])
+    const from = Math.max(0, at - 200)
+    return `${seen.what} (${index}):\n  ${is.slice(from, at + 200)}\n  ${was?.slice(from, at + 200)}`
+  }
+  return theirs.length > mine.length ? `more: ${JSON.stringify(theirs[mine.length])}` : undefined
+}
+
+/**
+ * The same with each made name called by its first appearance, first of all in logs, whose order is
+ * that of writing. What stands in the order of such names is put in the order of the new ones.
+ */
+function renamed(all: readonly Seen[]): readonly Seen[] {
+  const names = new Map<string, string>()
+  const rename = (text: string): string =>
+    text.replace(MADE, (made) => {
+      const name = names.get(made) ?? `<${names.size}>`
+      names.set(made, name)
+      return name
+    })
+  for (const { what, value } of all) if (what.startsWith('log')) rename(JSON.stringify(value))
+  for (const { what, value } of all)
+    if (what.startsWith('registers'))
+      for (const row of [...(value as { readonly seq: number }[])].sort((a, b) => a.seq - b.seq))
+        rename(JSON.stringify(row))
+  const walk = (value: unknown): unknown => {
+    if (typeof value === 'string') return rename(value)
+    if (Array.isArray(value)) {
+      const inner = value.map(walk)
+      const isNamed = inner.some((one, index) => JSON.stringify(one) !== JSON.stringify(value[index]))
+      return isNamed && inner.every((one) => typeof one === 'string') ? inner.sort() : inner
+    }
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [rename(key), walk(inner)]))
+  }
+  return all.map(({ what, value }) => {
+    const inner = walk(value)
+    if (!what.startsWith('registers') || !Array.isArray(inner)) return { what, value: inner }
+    return { what, value: inner.map((row) => JSON.stringify(row)).sort() }
+  })
+}

@@ -1,0 +1,63 @@
+/**
+ * Twin worlds: one seeded history is played twice, with two secrets of one length, and what must
+ * not depend on the secret is the same in both.
+ */
+import fc from 'fast-check'
+import type { Store } from '../../src/ports/store.ts'
+import { differenceOf } from './compare.ts'
+import { type History, histories } from './steps.ts'
+import { playedBeside, playedForgetting, playedUntrusted, type Seen, World } from './world.ts'
+
+/** Of one length, and of as many tokens. */
+const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
+
+export interface Pairs {
+  readonly open: () => Store | Promise<Store>
+  readonly seed: number
+  readonly worlds: number
+}
+
+type Played = (history: History, world: World) => Promise<readonly Seen[]>
+
+/**
+ * Once the secret is forgotten, the worlds are the same.
+ *
+ * @throws what fast-check says of the first history that breaks the law, shrunk
+ */
+export function checkForgotten(pairs: Pairs): Promise<void> {
+  return check(pairs, playedForgetting)
+}
+
+/**
+ * What tools and the web say in a session changes no system text, and nothing elsewhere. @throws
+ */
+export function checkUntrusted(pairs: Pairs): Promise<void> {
+  return check(pairs, playedUntrusted)
+}
+
+/** What another tenant's user says changes nothing. @throws */
+export function checkBeside(pairs: Pairs): Promise<void> {
+  return check(pairs, playedBeside)
+}
+
+async function check({ open, seed, worlds }: Pairs, play: Played): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      const seen: (readonly Seen[])[] = []
+      for (const secret of SECRETS) {
+        const all = await play(history, new World(await open(), { secret }))
+        const left = all.find(({ value }) => JSON.stringify(value)?.includes(secret))
+        if (left) throw new Error(`${left.what} has it: ${around(JSON.stringify(left.value), secret)}`)
+        seen.push(all)
+      }
+      const difference = differenceOf(seen[0] ?? [], seen[1] ?? [])
+      if (difference !== undefined) throw new Error(difference)
+    }),
+    { seed, numRuns: worlds },
+  )
+}
+
+function around(text: string, word: string): string {
+  const at = text.indexOf(word)
+  return text.slice(Math.max(0, at - 300), at + 100)
+}
