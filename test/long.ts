@@ -1,7 +1,8 @@
 /**
  * `npm run test:long -- [--only name] [--seed N] [--share 0.05] [--histories 200] [--kills 5]
- * [--bodies 5000] [--contexts 10000] [--worlds 1000]`: what is too long for a push, one after the
- * other and each with the same new seed, and what came of it. Each is a command of its own too.
+ * [--bodies 5000] [--contexts 10000] [--seconds 60] [--worlds 1000]`: what is too long for a push,
+ * one after the other and each with the same new seed, and what came of it. Each is a command of
+ * its own too.
  */
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -22,10 +23,11 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '5' },
     bodies: { type: 'string', default: '5000' },
     contexts: { type: 'string', default: '10000' },
+    seconds: { type: 'string', default: '60' },
     worlds: { type: 'string', default: '1000' },
   },
 })
-const { only, seed, share, histories, kills, bodies, contexts, worlds } = values
+const { only, seed, share, histories, kills, bodies, contexts, seconds, worlds } = values
 
 const STEPS: Readonly<Record<string, Step>> = {
   cases: { script: 'test:cases', env: { FAST_CHECK_SEED: seed } },
@@ -36,6 +38,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   kill: { script: 'test:kill', arguments: [kills] },
   faults: { script: 'test:browser-faults', env: { KILLS: kills } },
   line: { script: 'test:line', arguments: [contexts, '--seed', seed] },
+  attack: { script: 'test:attack', arguments: ['1000000', '--seed', seed, '--seconds', seconds] },
   fuzz: { script: 'test:fuzz', arguments: [bodies, seed] },
   twins: { script: 'test:twins', arguments: [worlds, '--seed', seed] },
   oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },
