@@ -256,9 +256,6 @@ class Run {
     const world = this.#worlds[command.scope] as World
     if (!world.forgotten.has(id) && mismatch !== isChanged)
       throw new Broken(`the content of ${opId} was mistaken`)
-    // The repetition takes for its own what was handed out, so that no row records it.
-    const by = this.#session(command)
-    world.handedOut = world.handedOut.map((one) => (one.by === by ? { ...one, isRecorded: false } : one))
   }
 
   async #context(command: Command & { do: 'context' }): Promise<void> {

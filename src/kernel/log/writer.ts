@@ -235,7 +235,8 @@ export class Writer {
     if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
     this.#round = repeated ? undefined : appends.at(-1)?.round
     this.#seq = Math.max(this.#seq ?? 0, ...seqs)
-    if (appends.length > 0) this.#contexts = []
+    // A repetition wrote no row that could record them.
+    if (appends.length > 0 && !repeated) this.#contexts = []
     const outcomes: { [feature: string]: unknown } = {}
     for (const { name, outcome } of parts) if (outcome) outcomes[name] = outcome(repeated)
     for (const { name, write } of this.#writes)

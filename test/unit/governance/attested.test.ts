@@ -90,6 +90,15 @@ describe('a past context', () => {
     expect((await contextsIn(store)).at(-1)).toEqual(['a4', ...new Set(hashes.slice(1))])
   })
 
+  it('is attested though what came before it was said once more in between', async () => {
+    const session = open(mapStore())
+    await say(session, 'm1')
+    await session.context()
+    expect((await say(session, 'm1')).repeated).toBe(true)
+    await say(session, 'a1')
+    expect(await attested(session, ['m1'])).toEqual({ m1: true })
+  })
+
   it('is attested without its tail', async () => {
     const session = open()
     await say(session, 'm1')
