@@ -291,7 +291,6 @@ class Run {
     const { epoch } = context.receipt
     const isKept = typeof epoch !== 'string'
     const request = stable(context)
-    if (as !== 'preview') world.wasRead(command.tab)
     if (isKept) mustNot(world.refusesPrefix(epoch.id, request))
     if (as === 'preview') return
     world.handedOut.push({

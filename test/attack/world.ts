@@ -10,8 +10,6 @@ export interface Entry {
   readonly tab: number
   /** For a result that has to show: the message that called. */
   readonly answers?: string
-  /** Its writer sent a result before it, and read nothing in between. */
-  readonly isStray: boolean
 }
 
 /** A context that was handed out. */
@@ -39,7 +37,6 @@ export class World {
   /** Who wrote each message, where it was acknowledged at once. */
   readonly writers = new Map<string, object>()
   readonly #answered = new Set<string>()
-  readonly #strays = new Set<number>()
   readonly #requests = new Map<string, readonly string[]>()
   #history: readonly string[] = []
   #undone = false
@@ -69,10 +66,7 @@ export class World {
     for (const part of parts)
       if (part.type === 'tool-call') this.calls.push({ id: part.id, by: id })
       else if (part.type === 'tool-result') answers = this.#answer(part.callId)
-    const isStray = message.role === 'assistant' && this.#strays.has(tab)
-    if (message.role === 'tool') this.#strays.add(tab)
-    else if (message.role === 'user') this.#strays.delete(tab)
-    this.entries.push({ id, message, mark, opId, tab, isStray, ...(answers !== undefined && { answers }) })
+    this.entries.push({ id, message, mark, opId, tab, ...(answers !== undefined && { answers }) })
     if (by) this.writers.set(id, by)
   }
 
@@ -83,11 +77,6 @@ export class World {
     this.#answered.add(callId)
     const [call] = made
     return first && made.length === 1 && call && !this.isHidden(call.by) ? call.by : undefined
-  }
-
-  /** A tab has read the log, and knows the newest round again. */
-  wasRead(tab: number): void {
-    this.#strays.delete(tab)
   }
 
   undone(): void {
@@ -154,7 +143,7 @@ export class World {
     if (was.join() !== again.join()) return `the order changed from ${was} to ${again}`
     if (this.#undone) return undefined
     for (const tab of new Set(this.entries.map((entry) => entry.tab))) {
-      const isOrdered = (entry: Entry) => entry.tab === tab && now.has(entry.id) && !entry.isStray
+      const isOrdered = (entry: Entry) => entry.tab === tab && now.has(entry.id)
       const written = this.entries.filter(isOrdered)
       const own = new Set(written.map(({ id }) => id))
       const read = shown.filter((id) => own.has(id))

@@ -768,6 +768,13 @@ describe('append', () => {
     expect(await ids(session)).toEqual(['u', 'c', 'r', 'v', 'b'])
   })
 
+  it('takes what follows a late result to the newest round, in an append of its own too', async () => {
+    const session = open(mapStore())
+    for (const message of [user('u'), calls('c', 'a'), user('v'), result('r', 'a'), answer('b')])
+      await session.append(message)
+    expect(await ids(session)).toEqual(['u', 'c', 'r', 'v', 'b'])
+  })
+
   it('keeps white space alone, and says it in words where a user’s message must not be blank', async () => {
     const session = open(mapStore())
     await session.append([user('u', ' \n'), answer('a', '\t'), user('v', 'And?')])

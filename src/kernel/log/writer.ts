@@ -233,7 +233,9 @@ export class Writer {
     const [first = 0] = seqs
     // Where others wrote in between, one of them may have deleted the session.
     if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
-    this.#round = repeated ? undefined : appends.at(-1)?.round
+    // A result may join an older round, which does not become the newest by that.
+    const spoken = appends.findLast((op) => op.messages.some(({ role }) => role !== 'tool'))
+    this.#round = repeated ? undefined : (spoken?.round ?? this.#round)
     this.#seq = Math.max(this.#seq ?? 0, ...seqs)
     // A repetition wrote no row that could record them.
     if (appends.length > 0 && !repeated) this.#contexts = []
