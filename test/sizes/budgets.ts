@@ -15,7 +15,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.5,
+    mostKiB: 29.6,
     goalKiB: 24,
   },
   {
