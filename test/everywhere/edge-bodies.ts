@@ -3,6 +3,7 @@
  * anything at all. Seeded.
  */
 import { pick, SAMPLES, type Target } from './edge-samples.ts'
+import { randomFrom } from './random.ts'
 
 /** One request. */
 export interface Attempt {
@@ -226,13 +227,8 @@ function define(holder: object, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** Whole numbers below 2^32, by Mulberry32. */
+/** Whole numbers below 2^32. */
 function generator(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return (mixed ^ (mixed >>> 14)) >>> 0
-  }
+  const random = randomFrom(seed)
+  return () => random() * 2 ** 32
 }

@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { createMemory, isPlimsollError, mapStore, type OpenAIRequest, toOpenAI } from '../../src/index.ts'
-import { CLASSES, mixture, one, randomFrom, type TextClass } from '../unit/support/token-classes.ts'
+import { randomFrom } from '../everywhere/random.ts'
+import { CLASSES, mixture, one, type TextClass } from '../unit/support/token-classes.ts'
 
 interface Checked {
   /** Contexts that were built, and calls for which even the least one was too large. */

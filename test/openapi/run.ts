@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Validator } from '@cfworker/json-schema'
 import { type Api, describedAnswer, OpenApiRequests } from '../everywhere/openapi-requests.ts'
+import { randomFrom } from '../everywhere/random.ts'
 import { BareWorkerd, edgeWorker } from '../kill/bare-workerd.ts'
 
 const REQUESTS = Number(process.argv[2] ?? 2_000)
@@ -49,7 +50,7 @@ function run(what: string, ...command: readonly string[]): void {
 
 async function sendRandom(api: Api): Promise<void> {
   console.log(`seed ${SEED}`)
-  const requests = new OpenApiRequests(api, random(SEED))
+  const requests = new OpenApiRequests(api, randomFrom(SEED))
   const problems: string[] = []
   const statuses = new Map<number, number>()
   const call = (method: string, path: string, init: RequestInit = {}): Promise<Response> =>
@@ -87,15 +88,4 @@ async function sendRandom(api: Api): Promise<void> {
 
 function json(body: unknown): RequestInit {
   return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-}
-
-/** From 0 up to 1, by Mulberry32. */
-function random(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

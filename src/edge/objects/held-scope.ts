@@ -1,4 +1,5 @@
 import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
+import { onDecision } from '../replica/on-decision.ts'
 
 /**
  * A scope for as long as it is held. Once `check` throws, every call rejects with that, and reads
@@ -46,16 +47,9 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
  * @param forgot Contract: synchronous; what it writes is undone with the commit
  */
 export function tellingScope(scope: ScopeStore, forgot: () => void): ScopeStore {
-  const held = heldScope(scope, () => {})
-  return {
-    ...held,
-    commit: (ops, decide) =>
-      held.commit(ops, (given, rows) => {
-        const decision = decide(given, rows)
-        if (isForgetting(decision, rows)) forgot()
-        return decision
-      }),
-  }
+  return onDecision(scope, (decision, rows) => {
+    if (isForgetting(decision, rows)) forgot()
+  })
 }
 
 /**

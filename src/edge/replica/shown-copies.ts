@@ -1,4 +1,5 @@
 import { FACT } from '../../features/facts/fact.ts'
+import { registerName } from '../../features/facts/forget-shared.ts'
 import { decide, nothingWritten } from '../../kernel/log/decide.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -66,8 +67,4 @@ export class ShownCopies {
       },
     }
   }
-}
-
-function registerName(key: string): Name {
-  return `register:${key}`
 }

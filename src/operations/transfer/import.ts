@@ -37,7 +37,7 @@ export interface ImportOptions {
 const MOST: { readonly [trust in ImportTrust]: Trust } = { keep: 'system', user: 'user', import: 'import' }
 
 /** @throws ERR_INVALID_ARGUMENT */
-export function checkTrustOption(options: unknown): Trust {
+function checkTrustOption(options: unknown): Trust {
   checkOptions('importInto', 'options', options, ['trust'])
   const { trust = 'keep' } = options as ImportOptions
   if (!Object.hasOwn(MOST, trust)) throw invalid('import', 'trust', 'must be keep, user or import')

@@ -3,10 +3,11 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { defaultCounter } from '../../../src/counters/default.ts'
 import { ASCII, CHARACTERS, PAIRS } from '../../../src/counters/default-tables.ts'
+import { type Random, randomFrom } from '../../everywhere/random.ts'
 import { SEED } from '../../everywhere/runs.ts'
 import { encodeAscii, encodeCharacters, encodePairs } from '../support/counter-tables.ts'
 import { runs } from '../support/runs.ts'
-import { CLASSES, mixture, type Random, randomFrom, type TextClass } from '../support/token-classes.ts'
+import { CLASSES, mixture, type TextClass } from '../support/token-classes.ts'
 
 const { count } = defaultCounter
 const exact = (text: string): number => countTokens(text, { disallowedSpecial: new Set() })

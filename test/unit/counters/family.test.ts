@@ -16,8 +16,9 @@ import {
   utf8Bound,
 } from '../../../src/index.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
+import { randomFrom } from '../../everywhere/random.ts'
 import { runs } from '../support/runs.ts'
-import { CLASSES, one, randomFrom } from '../support/token-classes.ts'
+import { CLASSES, one } from '../support/token-classes.ts'
 
 const VOCABULARIES = { cl100k, p50k, r50k } as const
 

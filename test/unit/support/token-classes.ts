@@ -1,20 +1,10 @@
+import type { Random } from '../../everywhere/random.ts'
+
 /**
  * Texts that nobody's statistics fit: what a counter by estimate is held to. Each class makes a
  * text of a length in UTF-16 units, from any source of numbers from 0 to 1.
  */
-export type Random = () => number
 export type TextClass = (random: Random, length: number) => string
-
-/** The same numbers for the same seed (mulberry32). */
-export function randomFrom(seed: number): Random {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const LOWER = [...'abcdefghijklmnopqrstuvwxyz']
 const UPPER = LOWER.map((letter) => letter.toUpperCase())

@@ -2,6 +2,7 @@ import { evictDurableObject } from 'cloudflare:test'
 import { Validator } from '@cfworker/json-schema'
 import { describe, expect, it } from 'vitest'
 import { describedAnswer, OpenApiRequests } from '../../everywhere/openapi-requests.ts'
+import { randomFrom } from '../../everywhere/random.ts'
 import { SEED, size } from '../../everywhere/runs.ts'
 import { Caller } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
@@ -15,7 +16,7 @@ const A_SESSION = 120
 describe('what the description of the API allows', () => {
   it(`is answered as it says, ${REQUESTS} times`, { timeout: 180_000 }, async () => {
     await useDemoModel()
-    const requests = new OpenApiRequests(document, random(SEED))
+    const requests = new OpenApiRequests(document, randomFrom(SEED))
     const problems: string[] = []
     const done = new Map<string, number>()
     let caller = new Caller()
@@ -53,14 +54,3 @@ describe('what the description of the API allows', () => {
     expect(done.size, `seed ${SEED}: ${[...done.keys()]}`).toBeGreaterThan(30)
   })
 })
-
-/** From 0 up to 1, by Mulberry32. */
-function random(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
