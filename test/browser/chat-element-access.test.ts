@@ -109,11 +109,24 @@ describe('the keyboard', () => {
     expect(fake.calls.at(-1)).toEqual(['send', 'Hello'])
     root.querySelector<HTMLElement>('.to-memory')?.focus()
     await press('{Enter}')
-    await until(() => root.activeElement?.closest('.memory') !== null)
+    await until(() => root.activeElement?.closest('.memory') instanceof HTMLElement)
     await press('{Escape}')
     await until(() => root.activeElement?.classList.contains('to-memory') === true)
     await press('{Escape}')
     expect(element.open).toBe(false)
+  })
+
+  it('gives the focus back where a panel is closed before it has loaded', async () => {
+    const { root } = await show()
+    const opener = root.querySelector<HTMLElement>('.to-memory')
+    opener?.focus()
+    opener?.click()
+    opener?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, composed: true }))
+    await until(() => opener?.ariaExpanded === 'false')
+    await new Promise((done) => setTimeout(done, 300))
+    await frame()
+    expect(root.activeElement).toBe(opener)
+    expect(root.querySelector('.side.memory')).toBeNull()
   })
 
   it('stays inside while the widget covers a narrow page, and not beside a wide one', async () => {

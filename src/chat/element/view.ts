@@ -134,9 +134,11 @@ export class ChatView {
     this.#noteNews(this.#chat.conversation.getSnapshot())
     const scene = this.#scene()
     const { side } = this.#ui
-    const panel = side && side !== 'sessions' ? this.#sidePanels[side] : undefined
+    const shown = side && this.#sidePanels[side]
+    const panel = side === 'sessions' ? undefined : shown
     const sessions = this.#sidePanels.sessions?.(scene) ?? html`<aside class="side sessions"></aside>`
-    this.#frame.classList.toggle('covered', side !== undefined)
+    // While a panel loads, what opened it stays in reach and keeps the focus.
+    this.#frame.classList.toggle('covered', shown !== undefined)
     this.#frame.classList.toggle('remembering', panel !== undefined)
     render(
       html`${sessions}
@@ -260,8 +262,11 @@ export class ChatView {
       if (before) this.#focusSoon(`.to-${before}`)
       return
     }
-    if (this.#sidePanels[side]) this.#focusSoon(`.side.${side} :is(button, input)`)
-    else this.#attempt(this.#loadPanel(side).then(() => this.#focusSoon(`.side.${side} button`)))
+    const enter = (): void => {
+      if (this.#ui.side === side) this.#focusSoon(`.side.${side} :is(button, input)`)
+    }
+    if (this.#sidePanels[side]) enter()
+    else this.#attempt(this.#loadPanel(side).then(enter))
   }
 
   async #loadPanel(side: Side): Promise<void> {
