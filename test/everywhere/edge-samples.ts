@@ -74,6 +74,11 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
     messages: Array.from({ length: 1 + (next() % 3) }, () => message(next)),
     round: `r${next()}`,
   }),
+  'POST /v1/sessions/{session}/commit': (next, target) => ({
+    messages: Array.from({ length: next() % 3 }, () => message(next)),
+    ...pick<object>(next, [{}, { checkpoint: { step: next() } }, { checkpoint: null }]),
+    facts: Array.from({ length: 1 + (next() % 2) }, () => fact(next, target)),
+  }),
   'PUT /v1/sessions/{session}/parts/{entry}/{n}': () => UPLOAD,
   'POST /v1/sessions/{session}/context': (next) => ({
     ...pick<object>(next, [{ messages: [message(next)] }, { preview: true }]),

@@ -59,7 +59,7 @@ import type {
   ReleasedSession,
   SessionOptions,
 } from './session-rpc.ts'
-import { appendGiven } from './session-writes.ts'
+import { appendGiven, writeGiven } from './session-writes.ts'
 import {
   framesPerMinute,
   guestReads,
@@ -307,6 +307,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
           wrote()
           return appended
         },
+        whole: (messages, write) => writeGiven(this.#parts, messages, write),
         settled: (certificate) => this.#settled(home.scope, certificate),
         ...(opId !== undefined && { opId }),
         ...(stale && { stale }),

@@ -107,6 +107,27 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'commit',
+      method: 'post',
+      path: '/v1/sessions/{session}/commit',
+      isVersioned: true,
+      summary:
+        'Writes messages, checkpoint and facts, all or nothing, the checkpoint over the version in If-Match if there is one',
+      body: schemas.commit,
+      answer: schemas.committed,
+    },
+    ({ context, principal, param, body, condition, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'commit',
+        { ...body, condition },
+        meta,
+      ),
+  )
+  endpoint(
+    app,
+    {
       id: 'listMessages',
       method: 'get',
       path: '/v1/sessions/{session}/messages',
