@@ -99,6 +99,13 @@ export interface SessionClient {
    */
   forget(message: string, options?: WriteOptions): Promise<Certificate>
   /**
+   * Empties all messages, and all that was derived from them, for ever; a run that goes on is
+   * stopped. Checkpoint, title and facts that name no message stay. Idempotent.
+   *
+   * @returns what was removed: ids and counts, no text
+   */
+  clearLog(options?: WriteOptions): Promise<Certificate>
+  /**
    * What the next model call is given, for the library's renderers:
    * `toAnthropic(await session.context())`.
    *
@@ -216,6 +223,8 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
       (await get<{ readonly messages: readonly Message[] }>(`${at}/messages`, options)).messages,
 
     forget: (message, options) => json('DELETE', `${at}/messages/${segmentOf(message)}`, options),
+
+    clearLog: (options) => json('DELETE', `${at}/messages`, options),
 
     context: ({ signal, timeoutMs, opId, ...body } = {}) =>
       json('POST', `${at}/context`, { signal, timeoutMs, opId, body }),

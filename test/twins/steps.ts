@@ -29,7 +29,7 @@ export type Step =
       readonly newEpoch: boolean
       readonly preview: boolean
     }
-  | { readonly does: 'compact' | 'undo' | 'start' | 'history'; readonly in: Session }
+  | { readonly does: 'compact' | 'undo' | 'start' | 'history' | 'clear' | 'keepNone'; readonly in: Session }
   | { readonly does: 'recall'; readonly in: Session; readonly secret: boolean }
   | { readonly does: 'checkpoint'; readonly in: Session; readonly value: number }
   | { readonly does: 'profile' | 'skill' | 'title' | 'tick'; readonly value: number }
@@ -94,6 +94,8 @@ function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
     { weight: 1, arbitrary: of('history', { in: inSession }) },
     { weight: 2, arbitrary: of('recall', { in: inSession, secret }) },
     { weight: 1, arbitrary: of('checkpoint', { in: inSession, value: fc.nat(9) }) },
+    { weight: 1, arbitrary: of('keepNone', { in: inSession }) },
+    { weight: 1, arbitrary: of('clear', { in: inSession }) },
     { weight: 1, arbitrary: of('profile', { value: fc.nat(3) }) },
     { weight: 1, arbitrary: of('skill', { value: fc.nat(3) }) },
     { weight: 1, arbitrary: of('title', { value: fc.nat(3) }) },

@@ -280,6 +280,7 @@ const without = [
   ...['isPlimsollError', 'lintPrefix', 'lintRequest', 'stringifyContext', 'toMarkdown', 'versionsIn'],
   ...[
     'addExchange',
+    'clearLog',
     'contextAt',
     'deleteSession',
     'findSession',

@@ -1,6 +1,7 @@
 import { invalid } from '../../kernel/text/json.ts'
 import { readBranches, switchTo } from '../../operations/branches.ts'
 import { checkContext, contextAt } from '../../operations/context-at.ts'
+import { clearLog } from '../../operations/forget/clear-log.ts'
 import { forget } from '../../operations/forget/forget.ts'
 import { rewind, undo } from '../../operations/rewind.ts'
 import { startSession } from '../../operations/start/start.ts'
@@ -170,6 +171,9 @@ export const sessionCalls = {
     { message }: { readonly message: string },
   ): Promise<Answer> => answer(await settled(await forget(session, message, { kind: 'message' }))),
 
+  clearLog: async ({ session, settled }: Asked, _: undefined): Promise<Answer> =>
+    answer(await settled(await clearLog(session))),
+
   checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
     const { value = null, version } = await using(session, 'checkpoint').checkpoint.get()
     return answer({ value, version }, version)
@@ -217,6 +221,9 @@ export const OWN_CALLS: ReadonlySet<SessionCallName> = new Set([
   'deleteCheckpoint',
 ])
 
+/** Calls that empty what was said, for ever. Their answers hold none of it. */
+export const FORGETS: ReadonlySet<SessionCallName> = new Set(['forget', 'forgetMessage', 'clearLog'])
+
 /** Calls after which something shows that did not show before. */
 export const CHANGES: ReadonlySet<SessionCallName> = new Set([
   'append',
@@ -228,6 +235,7 @@ export const CHANGES: ReadonlySet<SessionCallName> = new Set([
   'changeFact',
   'forget',
   'forgetMessage',
+  'clearLog',
   'setCheckpoint',
   'deleteCheckpoint',
 ])

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Model } from '../../../src/ports/model.ts'
 import { Caller } from './caller.ts'
+import { changeSessions } from './changed-settings.ts'
+import { rowsOf, sessionObject } from './rows.ts'
 
 const open = async () => {
   const caller = new Caller()
@@ -19,6 +22,14 @@ const open = async () => {
 }
 const said = (content: string, more: object = {}) => ({ role: 'user', content, ...more })
 const finding = (text: string, more: object = {}) => ({ kind: 'finding', text, ...more })
+/** Says a word, and goes on until it is stopped. */
+const endless: Model = {
+  id: 'endless',
+  async *complete({ signal }) {
+    yield { type: 'text', text: 'Once' }
+    await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
+  },
+}
 const NOTHING = { said: [], checkpoint: null, facts: [] }
 
 describe('a commit over HTTP', () => {
@@ -129,6 +140,62 @@ describe('a commit over HTTP', () => {
       })
     expect((await commit({ messages: [{ id: 'long', parts: 2 }], checkpoint: 1 })).status).toBe(200)
     expect(await state()).toEqual({ ...NOTHING, said: ['A long one.'], checkpoint: 1 })
+  })
+})
+
+describe('a log over HTTP', () => {
+  it('is cleared, and keeps checkpoint, title and facts of their own', async () => {
+    const { at, caller, commit, state } = await open()
+    const body = {
+      messages: [said('Secret word.', { id: 'm1' }), said('Two.')],
+      checkpoint: { step: 1 },
+      facts: [finding('Of the secret word.', { sources: ['m1'] }), finding('Apart.')],
+    }
+    const first = await commit(body, { 'Idempotency-Key': 'k' })
+    expect(first.status).toBe(200)
+    await caller.call('PATCH', at, { title: 'Turin' })
+    await caller.call('POST', `${at}/context`, {})
+    await caller.fetch('PUT', `${at}/parts/long/0`, {
+      body: 'Secret word, again.',
+      headers: { 'Content-Type': 'text/plain' },
+    })
+    const cleared = await caller.call('DELETE', `${at}/messages`, undefined, { 'Idempotency-Key': 'clear' })
+    expect(cleared.status).toBe(200)
+    expect(cleared.body).toMatchObject({
+      action: 'forget',
+      already: false,
+      removed: { messages: { count: 2 }, facts: { count: 1 } },
+      confirmed: expect.arrayContaining(['store']),
+    })
+    expect(await state()).toEqual({ said: [], checkpoint: { step: 1 }, facts: ['Apart.'] })
+    expect((await caller.call('GET', at)).body.title).toBe('Turin')
+    const held = JSON.stringify(await rowsOf(sessionObject(caller.user, at.split('/').at(-1) ?? '')))
+    expect(held).not.toContain('ecret word')
+    // The answer of the commit held what was said, that of the clearing holds none of it.
+    const repeated = await caller.call('DELETE', `${at}/messages`, undefined, { 'Idempotency-Key': 'clear' })
+    expect(repeated.body).toEqual(cleared.body)
+    expect((await caller.call('DELETE', `${at}/messages`)).body.already).toBe(true)
+    expect((await commit({ messages: [said('New.')] })).status).toBe(200)
+    expect((await state()).said).toEqual(['New.'])
+  })
+
+  it('is cleared of nothing where there is no such session', async () => {
+    const { status } = await new Caller().call('DELETE', '/v1/sessions/nowhere/messages')
+    expect(status).toBe(404)
+  })
+
+  it('of a reply that goes on is cleared of that too, which is stopped', async () => {
+    await changeSessions((settings) => ({ ...settings, model: endless }))
+    const { at, caller, state } = await open()
+    const reply = await caller.fetch('POST', `${at}/chat`, {
+      body: JSON.stringify({ message: 'Tell me a long story.' }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect(reply.status).toBe(200)
+    const cleared = await caller.call('DELETE', `${at}/messages`)
+    expect(cleared.body).toMatchObject({ already: false })
+    await reply.text()
+    expect((await state()).said).toEqual([])
   })
 })
 

@@ -142,6 +142,25 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'clearLog',
+      method: 'delete',
+      path: '/v1/sessions/{session}/messages',
+      summary:
+        'Empties all messages, and what was derived from them, for ever; checkpoint, title and other facts stay',
+      answer: schemas.certificate,
+    },
+    ({ context, principal, param, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'clearLog',
+        undefined,
+        meta,
+      ),
+  )
+  endpoint(
+    app,
+    {
       id: 'forgetMessage',
       method: 'delete',
       path: '/v1/sessions/{session}/messages/{message}',

@@ -108,6 +108,16 @@ describe('a checkpoint', () => {
   })
 })
 
+describe('a log', () => {
+  it('is cleared by one request, whose answer is a certificate', async () => {
+    const { client, sent } = scene([json({ action: 'forget', target: 'trip', already: false })])
+    expect(await client.session('trip').clearLog({ opId: 'mine' })).toMatchObject({ target: 'trip' })
+    const [{ method, url, headers } = {} as Sent] = sent
+    expect(`${method} ${url}`).toBe('DELETE https://edge.test/v1/sessions/trip/messages')
+    expect(headers.get('idempotency-key')).toBe('mine')
+  })
+})
+
 describe('a commit', () => {
   it('travels whole, what is the app’s own as it is', async () => {
     const answered = { messages: [], repeated: false, mismatch: false, checkpoint: 'v2', facts: [] }
