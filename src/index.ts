@@ -175,7 +175,7 @@ export {
 export { changeSettings, readSettings } from './operations/settings.ts'
 export { readSource, type SourceOptions, type SourcePage } from './operations/source.ts'
 export { startSession } from './operations/start/start.ts'
-export { exportFrom } from './operations/transfer/export.ts'
+export { exportFrom, exportMarkdown } from './operations/transfer/export.ts'
 export type { ExportOptions } from './operations/transfer/export-options.ts'
 export { type ImportOptions, type ImportTrust, importInto } from './operations/transfer/import.ts'
 export { nextWorkAt, runDueWork } from './operations/upkeep.ts'
