@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mapStore, type Part, type Store } from '../../../src/index.ts'
+import { OWED } from '../../../src/kernel/context/owed.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
 import { forgetLog } from '../../../src/operations/forget/cascade.ts'
@@ -9,6 +10,7 @@ import { kernelOf } from '../../../src/operations/kernel-of.ts'
 import { editMessage, rewind, undo } from '../../../src/operations/rewind.ts'
 import { listSessions, titleSession } from '../../../src/operations/sessions.ts'
 import { runDueWork } from '../../../src/operations/upkeep.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { ADA, CANARY, memoryOver, readEverything, writeCanary } from '../../everywhere/governance.ts'
 import { FailingStore } from '../support/failing-store.ts'
 
@@ -17,6 +19,26 @@ const TRIP = { ...ADA, sessionId: 'trip' }
 function open(store: Store = mapStore()) {
   const memory = memoryOver(store)
   return { memory, session: memory.session(TRIP), store }
+}
+
+/** A session in which three messages were said. */
+async function saidThrice() {
+  const world = open()
+  for (const n of [1, 2, 3]) await world.session.append({ id: `m${n}`, role: 'user', content: `${n}.` })
+  return world
+}
+
+/** Clears a log in steps of so many messages. */
+function clearIn(store: Store, most: number) {
+  const { store: own, user, memory } = kernelOf('test', open(store).session)
+  const parts = {
+    store: own,
+    sessionId: 'trip',
+    userStore: user.store,
+    open: user.session,
+    host: memory.host,
+  }
+  return forgetLog(parts, { action: 'forget', target: 'trip' }, most)
 }
 
 describe('clearing a log', () => {
@@ -83,6 +105,8 @@ describe('clearing a log', () => {
     await session.append({ id: 'm3', role: 'assistant', content: 'Nobody asked.' })
     await session.append({ id: 'm4', role: 'user', content: 'Who is there?' })
     expect((await session.history()).map(({ id }) => id)).toEqual(['m3', 'm4'])
+    const { rows } = await store.open(TRIP).entries({ kinds: ['message'] })
+    expect(rows.map(({ round }) => round)).toEqual(['m1', 'm1', 'm3', 'm4'])
     expect((await session.context()).blocks.flatMap(({ from }) => from)).toEqual(
       expect.arrayContaining(['m3', 'm4']),
     )
@@ -131,7 +155,10 @@ describe('clearing a log', () => {
       pictures.push(await attach(session, { mediaType: 'image/png', bytes, id, tokens: 1 }))
     const [a, b] = pictures as [Part, Part]
     await session.append(
-      [1, 2, 3, 4].map((n) => ({ role: 'user', content: [{ type: 'text', text: `${n}` }, a, b] })),
+      [[a, b], [a], [a]].map((named, n) => ({
+        role: 'user' as const,
+        content: [{ type: 'text' as const, text: `${n}` }, ...named],
+      })),
     )
     const { store, user, memory } = kernelOf('test', session)
     let isSaid = false
@@ -157,7 +184,7 @@ describe('clearing a log', () => {
       host: memory.host,
     }
     const done = await forgetLog(parts, { action: 'forget', target: 'trip' }, 1)
-    expect(done.found).toMatchObject({ messages: { count: 4 }, attachments: { count: 1, first: ['a'] } })
+    expect(done.found).toMatchObject({ messages: { count: 3 }, attachments: { count: 1, first: ['a'] } })
     expect(done.kept).toEqual({ count: 1, first: ['b'] })
     expect(await done.isGone()).toBe(true)
     expect((await session.history()).map(({ id }) => id)).toEqual(['late'])
@@ -183,27 +210,22 @@ describe('clearing a log', () => {
         await session.context()
         return world
       }
-      const clear = async (store: Store): Promise<void> => {
-        const { store: own, user, memory } = kernelOf('test', open(store).session)
-        const parts = {
-          store: own,
-          sessionId: 'trip',
-          userStore: user.store,
-          open: user.session,
-          host: memory.host,
-        }
-        await forgetLog(parts, { action: 'forget', target: 'trip' }, 2)
-      }
       const counted = new FailingStore((await fill()).store, { at: Infinity, when: 'before', isEnd: true })
-      await clear(counted.store)
+      await clearIn(counted.store, 2)
       expect(counted.calls).toBeGreaterThan(20)
       for (let at = 1; at <= counted.calls; at++)
         for (const when of ['before', 'after'] as const) {
           const { store } = await fill()
-          await clear(new FailingStore(store, { at, when, isEnd: true }).store).catch(() => {})
+          await clearIn(new FailingStore(store, { at, when, isEnd: true }).store, 2).catch(() => {})
           const { memory, session } = open(store)
           if (by === 'the same call') {
-            expect(await clearLog(session)).toMatchObject({ target: 'trip', confirmed: ['store'] })
+            const isDone = (await readAudit(memory, ADA)).some(({ target }) => target === 'trip')
+            expect(await clearLog(session)).toMatchObject({
+              target: 'trip',
+              already: isDone,
+              removed: { messages: { count: isDone ? 0 : 3 } },
+              confirmed: ['store'],
+            })
             expect((await clearLog(session)).already).toBe(true)
           } else if (by === 'due work') await runDueWork(memory)
           else await forget(session, 'apart')
@@ -223,6 +245,48 @@ describe('clearing a log', () => {
         }
     },
   )
+
+  it('that ended early is gone on with by two at once, and recorded once', async () => {
+    for (let at = 8; at < 30; at++) {
+      const { store } = await saidThrice()
+      await clearIn(new FailingStore(store, { at, when: 'after', isEnd: true }).store, 1).catch(() => {})
+      const { memory, session } = open(store)
+      await Promise.all([clearLog(session), clearLog(open(store).session), runDueWork(memory)])
+      expect(await session.history()).toEqual([])
+      const recorded = (await readAudit(memory, ADA)).filter(({ target }) => target === 'trip')
+      expect([at, recorded.map(({ counts }) => counts)]).toEqual([at, [{ messages: 3 }]])
+    }
+  })
+
+  it.each(['the forgetting of a message that is named as the session', 'the clearing of another session'])(
+    'that ended early is not %s',
+    async (other) => {
+      const { store } = await saidThrice()
+      for (let at = 4; (await store.open(ADA).register(OWED)) === undefined; at++)
+        await clearIn(new FailingStore(store, { at, when: 'after', isEnd: true }).store, 1).catch(() => {})
+      const { memory, session } = open(store)
+      if (other.includes('message')) {
+        await session.append({ id: 'trip', role: 'user', content: 'Named as its session.' })
+        expect((await forget(session, 'trip')).removed.messages).toEqual({ count: 1, first: ['trip'] })
+      } else {
+        const home = memory.session({ ...ADA, sessionId: 'home' })
+        expect(await clearLog(home)).toMatchObject({ target: 'home', already: true })
+      }
+    },
+  )
+
+  it('does not say that the store holds nothing where a message of an earlier step is seen again', async () => {
+    const { store } = await saidThrice()
+    const held = changedStore(store, (scope) => ({
+      entries: async (query = {}) => {
+        const page = await scope.entries(query)
+        const isSeen = query.from === 'm1'
+        return { ...page, rows: page.rows.map((row) => (isSeen ? { ...row, body: '{}' } : row)) }
+      },
+    }))
+    expect(await (await clearIn(held, 1)).isGone()).toBe(false)
+    expect(await (await clearIn((await saidThrice()).store, 1)).isGone()).toBe(true)
+  })
 
   it('is a call of a session', async () => {
     await expect(clearLog({} as never)).rejects.toMatchObject({ argument: 'session' })

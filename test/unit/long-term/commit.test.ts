@@ -86,6 +86,17 @@ describe('a commit', () => {
     expect((await session.checkpoint.get()).version).toBeNull()
   })
 
+  it('with a checkpoint of null leaves no date of it either', async () => {
+    const store = mapStore()
+    const kept = { store, budget: 16_000, retention: { checkpoint: { days: 1 } } }
+    const session = fullMemory<Progress>(kept).session({ userId: 'ada', sessionId: 'trip' })
+    const row = () => store.open({ userId: 'ada', sessionId: 'trip' }).register('checkpoint')
+    await session.commit({ checkpoint: done('a') })
+    expect((await row())?.index).toHaveLength(1)
+    await session.commit({ checkpoint: null })
+    expect((await row())?.index ?? []).toEqual([])
+  })
+
   it('joins its messages to rounds as append does', async () => {
     const store = mapStore()
     const session = open(store)
