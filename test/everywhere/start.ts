@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { charsPerToken, type Store } from '../../src/index.ts'
 import { forget } from '../../src/operations/forget/forget.ts'
-import { startSession } from '../../src/operations/start/start.ts'
+import { start as startSession } from '../../src/operations/start/start.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 
 const DAY = 86_400_000

@@ -3,7 +3,7 @@ import { readBranches, switchTo } from '../../operations/branches.ts'
 import { checkContext, contextAt } from '../../operations/context-at.ts'
 import { forget } from '../../operations/forget/forget.ts'
 import { rewind, undo } from '../../operations/rewind.ts'
-import { startSession } from '../../operations/start/start.ts'
+import { start } from '../../operations/start/start.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -149,9 +149,9 @@ export const sessionCalls = {
   },
 
   start: async ({ session }: Asked, options: Omit<StartOptions, 'ifNoneMatch'>): Promise<Answer> => {
-    const start = await startSession(using(session, 'facts'), options)
+    const started = await start(using(session, 'facts'), options)
     // Its bytes are canonical, and its keys are those of the wire already.
-    return { json: JSON.stringify(start), etag: start.etag }
+    return { json: JSON.stringify(started), etag: started.etag }
   },
 
   explain: async (

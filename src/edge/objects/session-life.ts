@@ -272,6 +272,7 @@ export class SessionLife {
     const source = remoteScope({ stub: () => this.#parts.session(from), scope: from, host: webHost })
     await moveScope(source, this.#local.open(scope), { opId: `move/${taken.id}`, now: webHost.now })
     const home = this.#homeOf()
+    await home.noteFacts()
     await listSession(home.memory, scope, { project })
     if (title) await titleSession(home.memory, home.user, scope.sessionId, title)
     this.#records.put({ ...taken, state: 'live' })

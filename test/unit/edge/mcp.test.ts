@@ -5,7 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import { memoryMcpServer } from '../../../src/bridges/mcp/index.ts'
 import { mapStore, memoryToolSpecs, PlimsollError, sessionStartGuide } from '../../../src/index.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, connect, home, idIn, readStart, rpc, SKILL, START } from './mcp-support.ts'
 
