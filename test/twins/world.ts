@@ -121,6 +121,8 @@ export class World {
       await see('facts', () => session.facts.list({ all: true }))
       await see('recall', () => session.recall.find('trains seats weather'))
       await see('start', () => startSession(session))
+      await see('start', () => startSession(session, { query: 'trains seats weather' }))
+      await see('start', () => startSession(session, { sessions: 'own', budgetTokens: 400 }))
       await see('branches', () => readBranches(session))
       const [last] = (await session.history({ messages: 1 })).slice(-1)
       if (last) await see('contextAt', () => contextAt(session, last.id))
@@ -270,7 +272,10 @@ export class World {
       case 'undo':
         return undo(session)
       case 'start':
-        return startSession(session)
+        return startSession(session, {
+          ...(step.own && { sessions: 'own' }),
+          ...(step.asks && { query: step.secret ? this.#secret : 'seats in trains' }),
+        })
       case 'history':
         return session.history()
       case 'recall':

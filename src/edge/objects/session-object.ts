@@ -403,6 +403,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       throw error
     }
     await list()
+    await home.noteFacts()
     await this.#scheduleLeft(home)
     this.#tell()
     return answered

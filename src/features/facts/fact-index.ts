@@ -24,8 +24,8 @@ export const DOUBTFUL = 0.5
 export const EXPIRING = 'fact/expires'
 
 /**
- * Facts of a session as they were written, until the user's scope knows of them: the user's word
- * for all sessions is handed over, of the others a note is kept there.
+ * What a session's scope has not told that of its user: facts that are the user's word for all
+ * sessions, until they are handed over, and which others were written, until they are noted there.
  */
 export const SHARE = 'fact/share'
 
@@ -134,9 +134,10 @@ export interface FactPlaces {
 
 /** Where a fact stands in the indexes of its scope. */
 export function placesOf(fact: Fact, { now, shared, tokensOf, counter }: FactPlaces): readonly IndexEntry[] {
+  if (hasEnded(fact, now)) return pastIndexOf(fact)
   return [
-    ...(hasEnded(fact, now) ? pastIndexOf(fact) : indexOf(fact, tokensOf(fact), bandsOf(fact), counter)),
-    ...(shared ? [] : [{ group: SHARE, order: '' }]),
+    ...indexOf(fact, tokensOf(fact), bandsOf(fact), counter),
+    ...(shared || !isForAll(fact) ? [] : [{ group: SHARE, order: '' }]),
   ]
 }
 

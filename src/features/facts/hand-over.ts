@@ -1,10 +1,9 @@
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
-import type { RegisterRow } from '../../ports/store.ts'
 import { factIn } from './fact.ts'
-import { isForAll, SHARE } from './fact-index.ts'
+import { SHARE } from './fact-index.ts'
 import type { Facts } from './facts.ts'
-import { type NotedIn, tell } from './kept.ts'
+import { type NotedIn, tell, UNTOLD } from './kept.ts'
 
 /** Facts that are looked for at once. */
 const AT_ONCE = 16
@@ -48,20 +47,14 @@ export class HandOver {
       const errors: unknown[] = []
       const rows = await this.#parts.noted.store.indexed(SHARE, { first: AT_ONCE })
       if (rows.length === 0) break
-      const others: RegisterRow[] = []
+      const marks = rows.filter(({ key }) => key.startsWith(UNTOLD))
       for (const row of rows) {
-        const fact = factIn(row)
-        if (!fact || !isForAll(fact)) others.push(row)
-        else {
-          isMoved = true
-          await this.#hand(fact).catch((error) => errors.push(error))
-        }
+        const fact = marks.includes(row) ? undefined : factIn(row)
+        if (!fact) continue
+        isMoved = true
+        await this.#hand(fact).catch((error) => errors.push(error))
       }
-      if (others.length > 0)
-        await tell(
-          this.#parts.noted,
-          others.map(({ key }) => key),
-        )
+      if (marks.length > 0) await tell(this.#parts.noted, marks)
       if (errors.length > 0) throw errors[0]
     }
     this.#isDone = true

@@ -1,9 +1,9 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
-import { decide } from '../../kernel/log/decide.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
-import { changedByOthers, TRIES } from '../../kernel/log/once.ts'
+import { beside, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
+import { canonical } from '../../kernel/text/json.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
@@ -14,7 +14,6 @@ import { FACT, factIn, type Place } from './fact.ts'
 import {
   compared,
   hasEnded,
-  isForAll,
   KEPT,
   keptIndexOf,
   keptList,
@@ -46,6 +45,11 @@ interface Note {
 /** Facts of one session that are told at once. */
 const AT_ONCE = 16
 
+/** What the keys of marks begin with, in a session's scope. */
+export const UNTOLD = 'untold/'
+/** Where marks stand. */
+export const UNTOLD_INDEX = [{ group: SHARE, order: '' }]
+
 /** What the keys of notes begin with. */
 export const NOTE = `${KEPT}/`
 
@@ -54,32 +58,28 @@ export function notesOf(sessionId: string): string {
   return `${NOTE}${hashText(sessionId)}/`
 }
 
+/** Key of the register that says that a fact of a session was written, until it is noted. */
+export function untoldKey(key: string): string {
+  return UNTOLD + key.slice(FACT.length)
+}
+
 /**
- * Notes facts of a session in the user's scope as they are now, and takes off their mark that this
+ * Notes facts of a session in the user's scope as they are now, and takes off the marks that this
  * is to be done. Idempotent. A note is looked at before its fact is read: whoever forgets the fact
  * writes the note after that, so no note comes back.
  *
- * @param keys of facts
+ * @param marks rows of marks
  * @throws ERR_CONFLICT: others wrote eight times in a row
  */
-export async function tell(parts: NotedIn, keys: readonly string[]): Promise<void> {
+export async function tell(parts: NotedIn, marks: readonly RegisterRow[]): Promise<void> {
   const { store, host } = parts
-  const rows = await note(parts, keys)
-  const puts = rows.flatMap(({ key, version, body, sources = [], index = [] }) =>
-    body !== null && index.some(({ group }) => group === SHARE)
-      ? sealOp({
-          kind: 'put',
-          opId: host.newId(),
-          key,
-          base: version,
-          value: JSON.parse(body),
-          sources,
-          index: index.filter(({ group }) => group !== SHARE),
-        })
-      : [],
+  const keys = marks.map(({ key }) => FACT + key.slice(UNTOLD.length))
+  await note(parts, keys)
+  const puts = marks.map(({ key, version }) =>
+    sealOp({ kind: 'put', opId: host.newId(), key, base: version, value: null }),
   )
-  // What was written since is told once more.
-  if (puts.length > 0) await store.commit(puts, decide)
+  // What was written since is marked once more, and stays so.
+  await store.commit(puts, beside)
 }
 
 /** What sessions of a memory's store have not told yet. */
@@ -103,12 +103,9 @@ export function untold(memory: KernelMemory): ScopePass {
 async function tellAll(parts: NotedIn): Promise<void> {
   for (let after: Place | undefined; ; ) {
     const page = await parts.store.indexed(SHARE, { first: AT_ONCE, ...(after && { after }) })
-    const keys = page.flatMap((row) => {
-      const fact = factIn(row)
-      // What is to be handed over waits for its session.
-      return fact && isForAll(fact) ? [] : row.key
-    })
-    if (keys.length > 0) await tell(parts, keys)
+    // What is to be handed over waits for its session.
+    const marks = page.filter(({ key }) => key.startsWith(UNTOLD))
+    if (marks.length > 0) await tell(parts, marks)
     const last = page.at(-1)
     if (!last) return
     after = { order: '', key: last.key }
@@ -125,11 +122,11 @@ export async function noteAll(parts: NotedIn): Promise<void> {
   }
 }
 
-/** As {@link tell}, without taking off the marks. @returns the facts' rows that were noted */
+/** As {@link tell}, whether or not they are marked. */
 async function note(
   { store, user, sessionId, host }: NotedIn,
   keys: readonly string[],
-): Promise<readonly RegisterRow[]> {
+): Promise<void> {
   const named = notesAbout(sessionId, keys)
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const notes = await Promise.all(named.map((key) => user.register(key)))
@@ -141,17 +138,20 @@ async function note(
       const isLive = fact && !fact.supersededBy && fact.status !== 'resolved' && !hasEnded(fact, host.now())
       if (!isLive && (!before || valueIn(before) === null)) return []
       const value = isLive ? { session: sessionId, ...(isForOthers(fact) && { fact: noted(fact) }) } : null
+      const index = isLive ? keptIndexOf(fact, isForOthers(fact)) : []
+      const stands = [before?.body, before?.index ?? []]
+      if (canonical(stands as Json) === canonical([JSON.stringify(value), index] as Json)) return []
       return sealOp({
         kind: 'put',
         opId: host.newId(),
         key,
         base: before?.version ?? null,
         value: value as Json,
-        index: isLive ? keptIndexOf(fact, isForOthers(fact)) : [],
+        index,
       })
     })
-    const results = puts.length > 0 ? await user.commit(puts, decide) : []
-    if (results.every(({ status }) => status !== 'conflict')) return rows.flatMap((row) => row ?? [])
+    const results = puts.length > 0 ? await user.commit(puts, beside) : []
+    if (results.every(({ status }) => status !== 'conflict')) return
   }
   throw changedByOthers('remember', 'what the user knows of it')
 }
@@ -173,7 +173,7 @@ export async function dropNotes(
     const puts = left.map((key, place) =>
       sealOp({ kind: 'put', opId: host.newId(), key, base: rows[place]?.version ?? null, value: null }),
     )
-    const results = await user.commit(puts, decide)
+    const results = await user.commit(puts, beside)
     left = left.filter((_, place) => results[place]?.status === 'conflict')
   }
   if (left.length > 0) throw changedByOthers('forget', 'what the user knows of it')

@@ -1,8 +1,9 @@
 import { createMemory } from '../../../src/create-memory.ts'
 import { factKey } from '../../../src/features/facts/fact.ts'
-import { indexOf, SHARE } from '../../../src/features/facts/fact-index.ts'
+import { indexOf } from '../../../src/features/facts/fact-index.ts'
 import { factTokens } from '../../../src/features/facts/fact-item.ts'
 import type { FactsShape } from '../../../src/features/facts/feature.ts'
+import { UNTOLD_INDEX, untoldKey } from '../../../src/features/facts/kept.ts'
 import type { SkillsShape } from '../../../src/features/skills/feature.ts'
 import { skillTokens } from '../../../src/features/skills/skill-item.ts'
 import { Findable } from '../../../src/features/slots.ts'
@@ -73,10 +74,10 @@ export async function sessionHolding(
   )
   await put(
     one,
-    // As they are written: the user's scope is told of them.
-    session.map((each) => {
+    // As they are written: marked, so that the user's scope is told of them.
+    session.flatMap((each) => {
       const entry = entryOf(each, counter)
-      return { ...entry, index: [...entry.index, { group: SHARE, order: '' }] }
+      return [entry, { key: untoldKey(entry.key), value: {}, index: UNTOLD_INDEX }]
     }),
   )
   await put(
