@@ -10,7 +10,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { type ScopePass, scopePass } from '../scope-pass.ts'
-import { FACT, factIn, type Place } from './fact.ts'
+import { FACT, factIn, type Place, sourceName } from './fact.ts'
 import {
   compared,
   hasEnded,
@@ -112,14 +112,23 @@ async function tellAll(parts: NotedIn): Promise<void> {
   }
 }
 
-/** Notes all facts of a session, told or not: another user was told before. Idempotent. */
+/**
+ * Notes all facts of a session, marked or not, and takes off notes of those that are there no more:
+ * for who moves rows by themselves. Idempotent.
+ */
 export async function noteAll(parts: NotedIn): Promise<void> {
-  for (let after: string | undefined; ; ) {
-    const keys = (await parts.store.registers(FACT, after)).map(({ key }) => key)
-    for (let at = 0; at < keys.length; at += AT_ONCE) await note(parts, keys.slice(at, at + AT_ONCE))
-    after = keys.at(-1)
-    if (after === undefined) return
-  }
+  const { store, user, sessionId } = parts
+  for (const [scope, prefix] of [
+    [store, FACT],
+    [user, notesOf(sessionId)],
+  ] as const)
+    for (let after: string | undefined; ; ) {
+      const page = await scope.registers(prefix, after)
+      const keys = page.map(({ key }) => FACT + key.slice(prefix.length))
+      for (let at = 0; at < keys.length; at += AT_ONCE) await note(parts, keys.slice(at, at + AT_ONCE))
+      after = page.at(-1)?.key
+      if (after === undefined) break
+    }
 }
 
 /** As {@link tell}, whether or not they are marked. */
@@ -147,6 +156,7 @@ async function note(
         key,
         base: before?.version ?? null,
         value: value as Json,
+        ...(value?.fact && { sources: fact?.sources.map(sourceName) ?? [] }),
         index,
       })
     })
