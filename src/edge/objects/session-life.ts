@@ -272,8 +272,8 @@ export class SessionLife {
     const source = remoteScope({ stub: () => this.#parts.session(from), scope: from, host: webHost })
     await moveScope(source, this.#local.open(scope), { opId: `move/${taken.id}`, now: webHost.now })
     const home = this.#homeOf()
-    await home.noteFacts()
     await listSession(home.memory, scope, { project })
+    await home.noteFacts()
     if (title) await titleSession(home.memory, home.user, scope.sessionId, title)
     this.#records.put({ ...taken, state: 'live' })
     this.#home = undefined
