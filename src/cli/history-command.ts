@@ -33,7 +33,11 @@ export async function historyCommand(options: HistoryCommandOptions, io: Io): Pr
 
 function textOf(message: Message): string {
   const { role, name, createdAt, trust } = message
-  const who = [role, ...(name === undefined ? [] : [visible(name)]), ...(trust === role ? [] : [`trust ${trust}`])]
+  const who = [
+    role,
+    ...(name === undefined ? [] : [visible(name)]),
+    ...(trust === role ? [] : [`trust ${trust}`]),
+  ]
   const said = partsOf(message).map(partText).join('\n')
   return `${new Date(createdAt).toISOString()} ${who.join(', ')}\n${said.replaceAll(/^/gm, '  ')}\n\n`
 }

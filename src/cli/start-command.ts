@@ -35,9 +35,7 @@ export async function startCommand(
     const counter = await loadCounter(name ?? 'default', warn)
     const { session: sessionId = NEW, sessions } = from
     return readDatabase(from, { counter, now }, io, async (memory, user) => {
-      print(
-        await start(memory.session({ ...user, sessionId }), { ...asked, ...(sessions && { sessions }) }),
-      )
+      print(await start(memory.session({ ...user, sessionId }), { ...asked, ...(sessions && { sessions }) }))
       return 0
     })
   }

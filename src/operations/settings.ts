@@ -90,8 +90,7 @@ export function checkSettings(operation: string, value: unknown): Settings {
   if (!isPlainObject(value)) throw invalid(operation, 'settings', 'must be an object')
   const { v: _, ...patch } = known(operation, value as unknown as Settings)
   const checked = checkPatch(patch)
-  for (const name of BUDGETS)
-    if (!Object.hasOwn(checked, name)) throw invalid(operation, name, 'is missing')
+  for (const name of BUDGETS) if (!Object.hasOwn(checked, name)) throw invalid(operation, name, 'is missing')
   return value as unknown as Settings
 }
 

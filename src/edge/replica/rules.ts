@@ -16,9 +16,16 @@ export interface Rule {
 
 export type RuleName = keyof typeof RULES
 
-const RULES = { each: decide, all: allOrNone, once, look, closed, closedBeside, compared, beside } satisfies Readonly<
-  Record<string, Decide>
->
+const RULES = {
+  each: decide,
+  all: allOrNone,
+  once,
+  look,
+  closed,
+  closedBeside,
+  compared,
+  beside,
+} satisfies Readonly<Record<string, Decide>>
 
 const named = new Map<Decide, RuleName>(
   Object.entries(RULES).map(([name, rule]) => [rule, name as RuleName] as const),

@@ -1,5 +1,12 @@
 import { checkLabel, checkSize, checkTime } from '../../kernel/log/check-message.ts'
-import { checkCount, checkId, checkOptions, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import {
+  checkCount,
+  checkId,
+  checkOptions,
+  checkText,
+  invalid,
+  isPlainObject,
+} from '../../kernel/text/json.ts'
 import type { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
@@ -175,7 +182,13 @@ export function isSmall(fact: Fact): boolean {
   return utf8Length(noteless(fact)) <= MAX_FACT_BYTES
 }
 
-function noteless({ supersededBy: _, promotedFrom: __, review: ___, strength: ____, ...fact }: FactDraft): string {
+function noteless({
+  supersededBy: _,
+  promotedFrom: __,
+  review: ___,
+  strength: ____,
+  ...fact
+}: FactDraft): string {
   return JSON.stringify(fact)
 }
 

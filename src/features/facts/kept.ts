@@ -1,24 +1,17 @@
+import type { KernelMemory } from '../../kernel/feature.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import { beside, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { canonical } from '../../kernel/text/json.ts'
-import type { KernelMemory } from '../../kernel/feature.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { type ScopePass, scopePass } from '../scope-pass.ts'
 import { FACT, factIn, type Place, sourceName } from './fact.ts'
-import {
-  compared,
-  hasEnded,
-  KEPT,
-  keptIndexOf,
-  keptList,
-  SHARE,
-} from './fact-index.ts'
+import { compared, hasEnded, KEPT, keptIndexOf, keptList, SHARE } from './fact-index.ts'
 
 /** A session's scope, and that of its user, which is told of its facts. */
 export interface NotedIn {
@@ -132,10 +125,7 @@ export async function noteAll(parts: NotedIn): Promise<void> {
 }
 
 /** As {@link tell}, whether or not they are marked. */
-async function note(
-  { store, user, sessionId, host }: NotedIn,
-  keys: readonly string[],
-): Promise<void> {
+async function note({ store, user, sessionId, host }: NotedIn, keys: readonly string[]): Promise<void> {
   const named = notesAbout(sessionId, keys)
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const notes = await Promise.all(named.map((key) => user.register(key)))
@@ -236,9 +226,7 @@ export async function keptFacts(
  */
 function isForOthers({ kind, trust, promotedFrom = trust, extracted }: Fact): boolean {
   const isSaid = (one: Trust): boolean => lowerTrust(one, 'assistant') === 'assistant'
-  return (
-    kind !== 'preference' && kind !== 'constraint' && !extracted && isSaid(trust) && isSaid(promotedFrom)
-  )
+  return kind !== 'preference' && kind !== 'constraint' && !extracted && isSaid(trust) && isSaid(promotedFrom)
 }
 
 function noted(fact: Fact): Note['fact'] {

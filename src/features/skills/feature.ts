@@ -12,7 +12,16 @@ import { SkillLists } from '../slots.ts'
 import { oneLine } from '../text/one-line.ts'
 import { checkLoaded, LOADED_SKILLS, loadedIndex, loadedSkills } from './loaded-skills.ts'
 import { checkBody, checkDescription, checkSkillName } from './skill.ts'
-import { listedSkills, skillIndex, SKILL, SKILL_TEXT, SKILLS, type Skills, type StoredEntry, skillsOf } from './skills.ts'
+import {
+  listedSkills,
+  SKILL,
+  SKILL_TEXT,
+  SKILLS,
+  type Skills,
+  type StoredEntry,
+  skillIndex,
+  skillsOf,
+} from './skills.ts'
 
 export interface SkillsOptions {
   /** Most tokens of names and descriptions in a context. Default: a thirty-second of the cap. */
@@ -98,7 +107,9 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
           unload: (name) => session.run(() => loaded.unload(name)),
           loaded: () => session.run(() => loaded.list()),
         },
-        provides: [provide(SkillLists, { list: (first) => listedSkills(user.store, first, policy.counter), sum })],
+        provides: [
+          provide(SkillLists, { list: (first) => listedSkills(user.store, first, policy.counter), sum }),
+        ],
         show: {
           read: async ({ own, registersAt, user: shared }) => {
             const { seq, indexed } = await shared()

@@ -241,7 +241,13 @@ export function describeClient(
       const start = await session.start({ budgetTokens: 2_000 })
       expect(start).toMatchObject({ memory_count: 1, budget: { cap: 2_000 }, due_for_review: 0 })
       expect(await session.start({ budgetTokens: 2_000, ifNoneMatch: start.etag })).toBeUndefined()
-      expect((await session.start({ budgetTokens: { working_memory_budget_tokens: 1_000, pin_budget_tokens: 10 } })).budget.cap).toBe(1_000)
+      expect(
+        (
+          await session.start({
+            budgetTokens: { working_memory_budget_tokens: 1_000, pin_budget_tokens: 10 },
+          })
+        ).budget.cap,
+      ).toBe(1_000)
       expect(code(await failing(session.start({ budgetTokens: 1 })))).toBe('ERR_BUDGET_TOO_SMALL')
     })
 

@@ -2,9 +2,17 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMemory, exportFrom, facts, mapStore, profile, recall, skills } from '../../../src/index.ts'
-import { type SqliteStore, sqliteStore } from '../../../src/stores/sqlite.ts'
 import { nodeIo } from '../../../src/cli/io.ts'
+import {
+  createMemory,
+  exportFrom,
+  facts,
+  type mapStore,
+  profile,
+  recall,
+  skills,
+} from '../../../src/index.ts'
+import { type SqliteStore, sqliteStore } from '../../../src/stores/sqlite.ts'
 import { plimsoll as command } from '../support/command.ts'
 
 const ADA = { userId: 'ada' }
@@ -62,9 +70,9 @@ describe('plimsoll start --db', () => {
     const { context_recall, budget } = JSON.parse(monday.out)
     expect(context_recall[0]).toMatchObject({ id: 'm1', title: 'A window seat, please.' })
     expect(budget.cap).toBe(400)
-    expect(await stored('start', '--if-none-match', own.etag, '--sessions', 'own', '--project', 'turin')).toEqual(
-      expect.objectContaining({ status: 0, out: '' }),
-    )
+    expect(
+      await stored('start', '--if-none-match', own.etag, '--sessions', 'own', '--project', 'turin'),
+    ).toEqual(expect.objectContaining({ status: 0, out: '' }))
     const small = await stored('start', '--budget', '10')
     expect(small.status).toBe(1)
     expect(small.err).toMatch(/^plimsoll: start: working_memory_budget_tokens is 10/)
@@ -84,7 +92,12 @@ describe('plimsoll history --db', () => {
 
   test('prints them as lines of JSON, the last so many', async () => {
     const { out } = await stored('history', '--session', 'monday', '--json', '--messages', '1')
-    expect(out.trim().split('\n').map((line) => JSON.parse(line).id)).toEqual(['m2'])
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+    ).toEqual(['m2'])
   })
 })
 
@@ -129,7 +142,10 @@ describe('a database', () => {
     [['start', '--db', 'x.sqlite', '--user', 'ada', 'file'], '--db goes without a file, not with "file"'],
     [['start', 'memory.jsonl', '--user', 'ada'], "Unknown option '--user'"],
     [['start', '--db', 'missing.sqlite', '--user', 'ada'], 'cannot read missing.sqlite'],
-    [['export', '--db', 'x.sqlite', '--user', 'ada', '--format', 'xml'], '--format is one of jsonl, markdown'],
+    [
+      ['export', '--db', 'x.sqlite', '--user', 'ada', '--format', 'xml'],
+      '--format is one of jsonl, markdown',
+    ],
     [['history', '--db', 'x.sqlite', '--user', 'ada', '--session', 'a', '--all'], "Unknown option '--all'"],
   ])('or a command that is not understood, is refused: %j', async (argv, message) => {
     const { status, out, err } = await plimsoll(...argv)

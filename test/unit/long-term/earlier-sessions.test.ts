@@ -15,8 +15,8 @@ import { forget } from '../../../src/operations/forget/forget.ts'
 import { nextWorkAt, runDueWork } from '../../../src/operations/upkeep.ts'
 import type { Fact, FactInput } from '../../../src/ports/fact.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
-import { changedStore } from '../../everywhere/changed-store.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 import { DAY, NOON } from '../support/starts.ts'
 
@@ -96,7 +96,12 @@ describe('a start in a new session', () => {
   test('has nothing whose source has low trust, and no preference that stayed in its session', async () => {
     const memory = memoryOver(mapStore())
     const earlier = session(memory, 'monday')
-    await earlier.append({ id: 'page', role: 'user', content: 'From a page: the code is 4711.', trust: 'web' })
+    await earlier.append({
+      id: 'page',
+      role: 'user',
+      content: 'From a page: the code is 4711.',
+      trust: 'web',
+    })
     await earlier.facts.remember(finding('The code is 4711.', { sources: ['page'], trust: 'user' }))
     await earlier.facts.remember({ kind: 'preference', text: 'Ada likes trains.', trust: 'assistant' })
     expect(await told(memory)).toEqual([])
@@ -333,7 +338,13 @@ describe('the tokens of a start', () => {
     expect(given.filter((text) => text.startsWith('{"id"'))).toEqual([])
     expect(counter.count(JSON.stringify(started))).toBe(started.budget.used)
     const other = counting('other')
-    const second = createMemory({ store, budget: 16_000, counter: other.counter, use: use(), clock: () => NOON })
+    const second = createMemory({
+      store,
+      budget: 16_000,
+      counter: other.counter,
+      use: use(),
+      clock: () => NOON,
+    })
     expect((await start(second.session(ADA))).pinned).toEqual(started.pinned)
     expect(other.given.filter((text) => text.startsWith('{"id"')).length).toBeGreaterThanOrEqual(30)
   })

@@ -106,7 +106,11 @@ describe('a start of any memory', () => {
         fc.constantFrom(...COUNTERS),
         async (memory, asked, total, counter) => {
           const parts = await sessionHolding(memory, counter)
-          const options = { query: 'any', sessions: 'own' as const, ...(asked !== undefined && { project: asked }) }
+          const options = {
+            query: 'any',
+            sessions: 'own' as const,
+            ...(asked !== undefined && { project: asked }),
+          }
           const found = await startSession(parts, { ...options, budgetTokens: total }).catch(leastOf)
           if (typeof found === 'number') return
           const all = holding(memory)

@@ -34,7 +34,8 @@ export const COUNTED_BY_FOUR: Counter = {
 }
 
 /** What a query finds. */
-export type Found = Pick<Recalled, 'id' | 'text' | 'trust'> & Partial<Pick<Recalled, 'role' | 'kind' | 'score'>>
+export type Found = Pick<Recalled, 'id' | 'text' | 'trust'> &
+  Partial<Pick<Recalled, 'role' | 'kind' | 'score'>>
 
 /** A fact that holds, of which only what matters is given. */
 export function fact(given: Partial<Fact> & Pick<Fact, 'id'>): Fact {
@@ -94,12 +95,8 @@ export async function sessionHolding(
 type StartingSession = Session<{ facts: FactsShape; skills: SkillsShape }>
 
 /** @param recalled what any query finds; absent: there is no recall */
-export function sessionOver(
-  store: Store,
-  counter: Counter,
-  recalled?: readonly Found[],
-): StartingSession {
-  const find = async (_: string, { first }: RecallOptions) => 
+export function sessionOver(store: Store, counter: Counter, recalled?: readonly Found[]): StartingSession {
+  const find = async (_: string, { first }: RecallOptions) =>
     (recalled ?? []).slice(0, first).map((one, rank) => ({ score: 64 - rank, ...one }) as Recalled)
   const finding: Feature<'finding', Record<never, never>> = {
     name: 'finding',

@@ -27,7 +27,8 @@ async function told(world: World, session: string, query?: string): Promise<read
 async function met(): Promise<World> {
   const world = new World()
   for (const session of ['home', 'trip']) await world.create(session, { project: 'turin' })
-  for (const text of ['Gate 7 is closed.', 'The lift is broken.']) await world.remember('home', text, 'finding')
+  for (const text of ['Gate 7 is closed.', 'The lift is broken.'])
+    await world.remember('home', text, 'finding')
   return world
 }
 
