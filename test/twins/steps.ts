@@ -29,7 +29,14 @@ export type Step =
       readonly newEpoch: boolean
       readonly preview: boolean
     }
-  | { readonly does: 'compact' | 'undo' | 'start' | 'history' | 'clear' | 'keepNone'; readonly in: Session }
+  | { readonly does: 'compact' | 'undo' | 'history' | 'clear' | 'keepNone'; readonly in: Session }
+  | {
+      readonly does: 'start'
+      readonly in: Session
+      readonly own: boolean
+      readonly asks: boolean
+      readonly secret: boolean
+    }
   | { readonly does: 'recall'; readonly in: Session; readonly secret: boolean }
   | { readonly does: 'checkpoint'; readonly in: Session; readonly value: number }
   | { readonly does: 'profile' | 'skill' | 'title' | 'tick'; readonly value: number }
@@ -90,7 +97,7 @@ function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
     },
     { weight: 1, arbitrary: of('compact', { in: inSession }) },
     { weight: 1, arbitrary: of('undo', { in: inSession }) },
-    { weight: 1, arbitrary: of('start', { in: inSession }) },
+    { weight: 2, arbitrary: of('start', { in: inSession, own: rarely, asks: fc.boolean(), secret }) },
     { weight: 1, arbitrary: of('history', { in: inSession }) },
     { weight: 2, arbitrary: of('recall', { in: inSession, secret }) },
     { weight: 1, arbitrary: of('checkpoint', { in: inSession, value: fc.nat(9) }) },

@@ -5,7 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import { memoryMcpServer } from '../../../src/bridges/mcp/index.ts'
 import { mapStore, memoryToolSpecs, PlimsollError, sessionStartGuide } from '../../../src/index.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, connect, home, idIn, readStart, rpc, SKILL, START } from './mcp-support.ts'
 
@@ -143,7 +143,7 @@ describe('an MCP client of a session', () => {
     const asked = await readStart(client, `${START}?query=depot%20C%2B%2B&project=turin%20%26%20co`)
     expect(asked).toEqual(await startSession(session, { query: 'depot C++', project: 'turin & co' }))
     expect(asked).toMatchObject({
-      pinned: expect.arrayContaining([expect.objectContaining({ text: 'Turin only.' })]),
+      pinned: expect.arrayContaining([expect.objectContaining({ content: 'Turin only.' })]),
       context_recall: [{ text: 'The code of the depot is 4711, in C++.' }],
     })
     expect(await readStart(client, `${START}?query=&project=`)).toEqual(await startSession(session))

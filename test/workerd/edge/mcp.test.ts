@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { handleMcpRequest } from '../../../src/bridges/mcp/index.ts'
 import { memoryToolSpecs, sessionStartGuide } from '../../../src/index.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { ObjectStore } from '../object-store.ts'
 
