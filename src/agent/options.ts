@@ -75,8 +75,8 @@ export interface RunOptions {
   readonly input?: string | MessageInput | readonly MessageInput[]
   readonly model: Model
   /**
-   * Instructions, as a system message before the input, unless the request would hold one already.
-   * A memory's own `system` is the better place with a session: it never leaves the window.
+   * Instructions at the beginning of each request of the run, after the memory's own. They are no
+   * message, and never leave the window; give the same ones as long as possible.
    */
   readonly system?: string
   readonly tools?: readonly AgentTool[]

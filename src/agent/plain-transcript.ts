@@ -26,6 +26,7 @@ export class PlainTranscript implements Transcript {
   readonly #blocks = new Map<Message, Block>()
   readonly #key: string
   readonly #prefix: Prefix
+  #system: { readonly text: string; readonly block: Block } | undefined
 
   constructor(host: Host) {
     this.#host = host
@@ -46,11 +47,8 @@ export class PlainTranscript implements Transcript {
     return { messages: copyOf(messages), repeated: false }
   }
 
-  async hasSystem(): Promise<boolean> {
-    return this.#messages.some(({ role }) => role === 'system')
-  }
-
-  async context({ tools, tail }: ContextRequest): Promise<Context> {
+  async context({ system = '', tools, tail }: ContextRequest): Promise<Context> {
+    const told = system === '' ? [] : [this.#instructions(system)]
     const opening = this.#messages.findIndex(({ role }) => role !== 'system')
     const blocks = this.#messages.map((message, index) =>
       this.#block(message, opening < 0 || index < opening ? 'system' : 'window'),
@@ -58,8 +56,8 @@ export class PlainTranscript implements Transcript {
     const spoken = tail.map(({ name, text }) => fenced(FENCE, name, text)).join('\n')
     const closing =
       spoken === '' ? [] : [blockOf('tail', 'tail', { role: 'user', content: spoken, trust: 'user' })]
-    const head = hashJson({ tools: tools as unknown as Json }, this.#key)
-    const all = [...blocks, ...closing]
+    const head = hashJson({ system, tools: tools as unknown as Json }, this.#key)
+    const all = [...told, ...blocks, ...closing]
     return {
       lane: 'plain',
       epoch: 'plain',
@@ -70,6 +68,15 @@ export class PlainTranscript implements Transcript {
       receipt: receiptOf(all, tools),
       hash: this.#prefix.hash(head, blocks, closing),
     }
+  }
+
+  /** The same block for the same text. */
+  #instructions(system: string): Block {
+    if (this.#system?.text !== system) {
+      const block = blockOf('system', 'system', { role: 'system', content: system, trust: 'system' })
+      this.#system = { text: system, block }
+    }
+    return this.#system.block
   }
 
   #block(message: Message, section: SectionName): Block {

@@ -14,6 +14,7 @@ export async function buildContext(run: RunState, { tail, limits, last }: Propos
   const { transcript, toolbox, options } = run
   const own = options.limits
   let request: ContextRequest = {
+    system: options.system,
     tools: last ? [] : toolbox.specs,
     tail,
     limits: limits ? { ...own, ...limits } : own,

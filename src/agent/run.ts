@@ -176,7 +176,7 @@ async function takeStep(
 
 /** Settles what waits, and writes what is said. Gives the answer, where there is one already. */
 async function open(run: RunState): Promise<Message | undefined> {
-  const { options, session, transcript, toolbox } = run
+  const { options, session, transcript } = run
   const how: ResumeOptions = typeof options.resume === 'object' ? options.resume : {}
   const inputs = inputsOf(options.input)
   goOn(run)
@@ -187,17 +187,8 @@ async function open(run: RunState): Promise<Message | undefined> {
     return known
   }
   goOn(run)
-  const { system } = options
-  const instructed =
-    system === undefined ||
-    inputs.some(({ role }) => role === 'system') ||
-    (await transcript.hasSystem(toolbox.specs))
-  const messages: readonly MessageInput[] = instructed
-    ? inputs
-    : [{ role: 'system', content: system }, ...inputs]
-  goOn(run)
   const opId = opIdOf(inputs)
-  const written = await write(run, messages, { ...(opId !== undefined && { opId }) })
+  const written = await write(run, inputs, { ...(opId !== undefined && { opId }) })
   run.round = written.messages.findLast(({ role }) => role === 'user')?.id ?? run.round
   if (written.repeated) return answerTo(inputs.at(-1)?.id, await transcript.recent(LOOK_BACK))
   // What is said may itself hold calls that wait.
@@ -205,10 +196,7 @@ async function open(run: RunState): Promise<Message | undefined> {
   return undefined
 }
 
-/**
- * Names the op by the ids of what is said, where all of it has some: whether instructions went with
- * it does not matter then.
- */
+/** Names the op by the ids of what is said, where all of it has some. */
 function opIdOf(inputs: readonly MessageInput[]): string | undefined {
   const ids = inputs.flatMap(({ id }) => id ?? [])
   return ids.length === inputs.length ? `run/${hashText(JSON.stringify(ids))}` : undefined

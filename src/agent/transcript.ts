@@ -9,8 +9,6 @@ export interface Transcript {
   recent(messages: number): Promise<readonly Message[]>
   /** Contract: writes all or none; the same ids, or the same `opId`, again write nothing. */
   append(messages: readonly MessageInput[], options?: WriteOptions): Promise<Written>
-  /** Whether the next request begins with instructions, or holds some. */
-  hasSystem(tools: readonly ToolSpec[]): Promise<boolean>
   context(request: ContextRequest): Promise<Context>
 }
 
@@ -27,6 +25,7 @@ export interface Written {
 }
 
 export interface ContextRequest {
+  readonly system?: string | undefined
   readonly tools: readonly ToolSpec[]
   readonly tail: readonly TailSection[]
   readonly limits?: Limits | undefined

@@ -27,7 +27,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 56.9,
+    mostKiB: 57,
     goalKiB: 50,
   },
   {

@@ -176,7 +176,7 @@ export class Lane {
       const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, before = NO_TAIL) =>
         calls
           .measureBy(by)
-          .call(calls.texts({ tools: options.tools, parts: given, covering: then }, at), [
+          .call(calls.texts({ ...options, parts: given, covering: then }, at), [
             ...before.sections,
             ...tail,
           ])
