@@ -35,7 +35,9 @@ export function expectLints(context: Context): void {
 
 /** Text of a request's section. */
 export function textIn(context: Context | undefined, section: SectionName): string {
-  const parts = (context?.blocks ?? []).filter((block) => block.section === section).flatMap((one) => one.parts)
+  const parts = (context?.blocks ?? [])
+    .filter((block) => block.section === section)
+    .flatMap((one) => one.parts)
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 }
 
