@@ -10,7 +10,7 @@
 const MADE =
   /ctx-[0-9a-f]{8}|call_[0-9a-f]{14}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16})(?![0-9a-f])|id-\d{6}/g
 
-/** What stands before a fact in a context, and names it to a model. 0.1.0 had none. */
+/** What stands before a fact in a context, and names it to a model. The frozen build has none. */
 const LABEL = /\[f\d{6}(?: · open)?\] (?=\w+ \[)/g
 
 export function withoutLabels(text: string): string {
