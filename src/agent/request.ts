@@ -11,17 +11,18 @@ import type { ContextRequest } from './transcript.ts'
  * @throws as `session.context`
  */
 export async function buildContext(run: RunState, { tail, limits, last }: Proposed): Promise<Context> {
-  const { transcript, toolbox, options } = run
-  const own = options.limits
+  const { transcript, toolbox, options, past } = run
+  const own = past ? { ...options.limits, window: past.window } : options.limits
   let request: ContextRequest = {
     system: options.system,
     tools: last ? [] : toolbox.specs,
     tail,
     limits: limits ? { ...own, ...limits } : own,
+    ...(past && past.epoch === undefined && { newEpoch: true }),
   }
   for (;;) {
     try {
-      return await transcript.context(request)
+      return await grown(run, request, await transcript.context(request))
     } catch (error) {
       const without = lighter(request, own, error)
       if (!without) throw error
@@ -35,6 +36,29 @@ export async function buildContext(run: RunState, { tail, limits, last }: Propos
       request = without
     }
   }
+}
+
+/**
+ * A context in which all that a resumed run has said shows: its steps are no past, though another
+ * head begins an epoch in the middle of it.
+ */
+async function grown(
+  { transcript, past }: RunState,
+  request: ContextRequest,
+  context: Context,
+): Promise<Context> {
+  if (!past) return context
+  const { epoch, receipt } = context
+  const isOther = past.epoch !== undefined && past.epoch !== epoch
+  past.epoch = epoch
+  const isCut = isOther && typeof receipt.epoch === 'object' && receipt.epoch.cause === 'head'
+  if (!isCut || request.limits?.window !== past.window) return context
+  past.window = { keep: { messages: past.window.keep.messages + past.added } }
+  past.added = 0
+  const limits = { ...request.limits, window: past.window }
+  const whole = await transcript.context({ ...request, limits, newEpoch: true })
+  past.epoch = whole.epoch
+  return whole
 }
 
 /** The request without what was refused, if that was a proposal. */

@@ -180,7 +180,7 @@ async function open(run: RunState): Promise<Message | undefined> {
   const how: ResumeOptions = typeof options.resume === 'object' ? options.resume : {}
   const inputs = inputsOf(options.input)
   goOn(run)
-  const known = session && (await resume(run, how, inputs.length === 0))
+  const known = session && (await resume(run, how, inputs.length))
   if (inputs.length === 0) {
     if (run.round === undefined && (await transcript.recent(1)).length === 0)
       throw invalid('runAgent', 'input', 'is missing, and the session holds no message to go on with')
@@ -247,6 +247,7 @@ function createState(
       onFailure: (failure) => emit({ type: 'middleware-failure', ...failure }),
     }),
     transcript: session ? new SessionTranscript(session) : new PlainTranscript(host),
+    past: undefined,
     round: undefined,
     steps: 0,
     usage: NO_USAGE,

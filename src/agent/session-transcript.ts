@@ -19,10 +19,9 @@ export class SessionTranscript implements Transcript {
     return this.#session.append(messages, options)
   }
 
-  context({ system, tools, tail, limits }: ContextRequest): Promise<Context> {
+  context({ system, limits, ...request }: ContextRequest): Promise<Context> {
     return this.#session.context({
-      tools,
-      tail,
+      ...request,
       ...(system !== undefined && { system }),
       ...(limits && { limits }),
     })

@@ -29,6 +29,7 @@ export interface ContextRequest {
   readonly tools: readonly ToolSpec[]
   readonly tail: readonly TailSection[]
   readonly limits?: Limits | undefined
+  readonly newEpoch?: boolean
 }
 
 /** The calls of an assistant's message, in order. */
