@@ -10,7 +10,10 @@ import type { ContextRequest } from './transcript.ts'
  *
  * @throws as `session.context`
  */
-export async function buildContext(run: RunState, { tail, limits, last }: Proposed): Promise<Context> {
+export async function buildContext(
+  run: RunState,
+  { tail, limits, messages, last }: Proposed,
+): Promise<Context> {
   const { transcript, toolbox, options, past } = run
   const own = past ? { ...options.limits, window: past.window } : options.limits
   let request: ContextRequest = {
@@ -18,6 +21,7 @@ export async function buildContext(run: RunState, { tail, limits, last }: Propos
     tools: last ? [] : toolbox.specs,
     tail,
     limits: limits ? { ...own, ...limits } : own,
+    ...(messages && { messages }),
     ...(past && past.epoch === undefined && { newEpoch: true }),
   }
   for (;;) {

@@ -111,7 +111,8 @@ async function converse(run: RunState): Promise<End> {
     goOn(run)
     const step = run.steps + 1
     run.emit({ type: 'step-start', step })
-    const proposed = await run.hooks.beforeModelCall(modelCall(run, step))
+    const said = run.session ? {} : { messages: await run.transcript.recent(LOOK_BACK) }
+    const proposed = await run.hooks.beforeModelCall({ ...modelCall(run, step), ...said })
     run.stop ??= proposed.stop
     if (run.stop) return stop(run.stop)
     goOn(run)

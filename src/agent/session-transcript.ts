@@ -19,7 +19,7 @@ export class SessionTranscript implements Transcript {
     return this.#session.append(messages, options)
   }
 
-  context({ system, limits, ...request }: ContextRequest): Promise<Context> {
+  context({ system, limits, messages: _, ...request }: ContextRequest): Promise<Context> {
     return this.#session.context({
       ...request,
       ...(system !== undefined && { system }),

@@ -29,6 +29,8 @@ export interface ContextRequest {
   readonly tools: readonly ToolSpec[]
   readonly tail: readonly TailSection[]
   readonly limits?: Limits | undefined
+  /** What to show in place of the conversation, where it is kept nowhere. */
+  readonly messages?: readonly Message[]
   readonly newEpoch?: boolean
 }
 
