@@ -1,5 +1,6 @@
 import { checkMessage } from '../kernel/log/check-message.ts'
 import { checkOptions, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
+import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { Limits, TailSection } from '../ports/session.ts'
@@ -52,9 +53,15 @@ export interface Proposed {
   readonly stop?: Stop
 }
 
+/** A model call that is about to be made. */
+export interface PreviewedCall extends Omit<ModelCall, 'preview'> {
+  /** The context with other limits than the run's. */
+  readonly preview?: (limits: Limits | undefined) => Promise<Context>
+}
+
 /** Contract: none of them throws, but to say that the run was aborted. */
 export interface ComposedHooks {
-  beforeModelCall(call: ModelCall): Promise<Proposed>
+  beforeModelCall(call: PreviewedCall): Promise<Proposed>
   afterModelCall(end: ModelCallEnd): Promise<Stop | undefined>
   beforeTool(call: ToolCall): Promise<{ readonly deny?: string; readonly stop?: Stop } | undefined>
   afterTool(end: ToolCallEnd): Promise<Stop | undefined>
@@ -113,7 +120,7 @@ class Running implements ComposedHooks {
     this.#reversed = this.#started.toReversed()
   }
 
-  async beforeModelCall(call: ModelCall): Promise<Proposed> {
+  async beforeModelCall({ preview, ...call }: PreviewedCall): Promise<Proposed> {
     const tail: TailSection[] = []
     const nudges: { by: string; text: string }[] = []
     let limits: Limits | undefined
@@ -126,7 +133,13 @@ class Running implements ComposedHooks {
       const outcome = await this.#call(
         middleware,
         'beforeModelCall',
-        (signal) => hooks.beforeModelCall?.({ ...call, ...(messages && { messages }), signal }),
+        (signal) =>
+          hooks.beforeModelCall?.({
+            ...call,
+            ...(preview && { preview: () => preview(limits) }),
+            ...(messages && { messages }),
+            signal,
+          }),
         (given) => checkProposal(given, this.#run),
       )
       const proposal = outcome.value

@@ -68,6 +68,11 @@ export interface ModelCall {
   readonly messages?: readonly Message[]
   /** The run's calls so far, added up. */
   readonly usage: RunUsage
+  /**
+   * With a session, before the call: the context as it would be with the limits that were proposed
+   * by now, and without any tail of middleware. Writes nothing. @throws as `session.context`
+   */
+  preview?(): Promise<Context>
 }
 
 export type ModelCallEnd = ModelCall &

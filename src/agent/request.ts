@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import { isPlimsollError } from '../ports/errors.ts'
+import type { Limits } from '../ports/session.ts'
 import type { Proposed } from './compose.ts'
 import type { RunState } from './run-state.ts'
 import type { ContextRequest } from './transcript.ts'
@@ -10,20 +11,10 @@ import type { ContextRequest } from './transcript.ts'
  *
  * @throws as `session.context`
  */
-export async function buildContext(
-  run: RunState,
-  { tail, limits, messages, last }: Proposed,
-): Promise<Context> {
-  const { transcript, toolbox, options, past } = run
-  const own = past ? { ...options.limits, window: past.window } : options.limits
-  let request: ContextRequest = {
-    system: options.system,
-    tools: last ? [] : toolbox.specs,
-    tail,
-    limits: limits ? { ...own, ...limits } : own,
-    ...(messages && { messages }),
-    ...(past && past.epoch === undefined && { newEpoch: true }),
-  }
+export async function buildContext(run: RunState, proposed: Proposed): Promise<Context> {
+  const { transcript } = run
+  const own = limitsOf(run)
+  let request = requestOf(run, own, proposed)
   for (;;) {
     try {
       return await grown(run, request, await transcript.context(request))
@@ -40,6 +31,32 @@ export async function buildContext(
       request = without
     }
   }
+}
+
+/** What the next context shows without any tail, and writes nothing. */
+export function previewContext(run: RunState, limits: Limits | undefined): Promise<Context> {
+  const request = requestOf(run, limitsOf(run), { tail: [], nudges: [], ...(limits && { limits }) })
+  return run.transcript.context({ ...request, preview: true })
+}
+
+function requestOf(
+  { toolbox, options, past }: RunState,
+  own: Limits | undefined,
+  { tail, limits, messages, last }: Proposed,
+): ContextRequest {
+  return {
+    system: options.system,
+    tools: last ? [] : toolbox.specs,
+    tail,
+    limits: limits ? { ...own, ...limits } : own,
+    ...(messages && { messages }),
+    ...(past && past.epoch === undefined && { newEpoch: true }),
+  }
+}
+
+/** The run's own, but for its past. */
+function limitsOf({ options, past }: RunState): Limits | undefined {
+  return past ? { ...options.limits, window: past.window } : options.limits
 }
 
 /**
@@ -65,10 +82,10 @@ async function grown(
   return whole
 }
 
-/** The request without what was refused, if that was a proposal. */
+/** The request without what was refused, if that was a proposal. @param own limits of the run */
 function lighter(
   request: ContextRequest,
-  own: ContextRequest['limits'],
+  own: Limits | undefined,
   error: unknown,
 ): ContextRequest | undefined {
   if (isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL') && request.tail.length > 0)

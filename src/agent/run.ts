@@ -6,6 +6,7 @@ import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
+import type { Limits } from '../ports/session.ts'
 import { runCalls } from './calls.ts'
 import { compose } from './compose.ts'
 import { EventLog, runOf } from './event-log.ts'
@@ -14,7 +15,7 @@ import type { CallUsage, ModelCall, Stop } from './middleware.ts'
 import { callModel, type Reply, withUsage } from './model-call.ts'
 import type { AgentResult, AgentRun, ResumeOptions, RunOptions } from './options.ts'
 import { PlainTranscript } from './plain-transcript.ts'
-import { buildContext } from './request.ts'
+import { buildContext, previewContext } from './request.ts'
 import { goOn, type RunState, write } from './run-state.ts'
 import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
@@ -111,7 +112,9 @@ async function converse(run: RunState): Promise<End> {
     goOn(run)
     const step = run.steps + 1
     run.emit({ type: 'step-start', step })
-    const said = run.session ? {} : { messages: await run.transcript.recent(LOOK_BACK) }
+    const said = run.session
+      ? { preview: (limits?: Limits) => previewContext(run, limits) }
+      : { messages: await run.transcript.recent(LOOK_BACK) }
     const proposed = await run.hooks.beforeModelCall({ ...modelCall(run, step), ...said })
     run.stop ??= proposed.stop
     if (run.stop) return stop(run.stop)

@@ -32,6 +32,7 @@ export interface ContextRequest {
   /** What to show in place of the conversation, where it is kept nowhere. */
   readonly messages?: readonly Message[]
   readonly newEpoch?: boolean
+  readonly preview?: boolean
 }
 
 /** The calls of an assistant's message, in order. */
