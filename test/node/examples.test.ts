@@ -87,3 +87,19 @@ test('the two tiers are told by lines that are the same everywhere', async () =>
   expect(text).toMatch(/^The replies are scripted: no model is called\.\n\nMonday, the run ends early: /)
   expect(text.split('\n')).toHaveLength(10)
 })
+
+test('the coding agent remembers what blocks it, and says so when that is over', async () => {
+  const text = await printed(() => import('../../examples/from/two-tier.ts'))
+  expect(text).toMatchInlineSnapshot(`
+    "  model: ok
+      tool: ok
+      model: ok
+      tool: ok
+      model: ok
+    I need a new key. 1 blocker, 3 steps
+      model: ok
+      tool: ok
+      model: ok
+    The test passes. 0 blockers, 2 steps"
+  `)
+})
