@@ -28,9 +28,9 @@ const MAX_CHARACTERS = 4_000
 
 /**
  * Shows facts in the tail of each request, as the section `facts`: in their order, as many as fit,
- * and how many did not. It stops at the first that does not fit. Each shows once: what the session's
- * memory shows by itself is left out, so its own facts may be given too. Order 20; fails open.
- * Without options it does nothing.
+ * and how many did not. It stops at the first that does not fit. Each shows once: what the memory
+ * of the session shows by itself is left out, so its own facts may be given too. Order 20; fails
+ * open. Without options it does nothing.
  *
  * @throws ERR_INVALID_ARGUMENT
  */
@@ -56,7 +56,7 @@ export function factSheet(options?: FactSheetOptions): Middleware {
   }
 }
 
-/** How a memory shows a fact: its reference, its kind and its trust, of which a pin has the kind. */
+/** How a memory shows a fact: reference, kind and trust, of which a pin has the kind alone. */
 const FACT = /^- (?:\[f\d+[^\]]*\] )?\w+(?: \[[^\]]*\])?:? (.*)$/
 
 /** What the facts say that a context shows by itself. */

@@ -34,7 +34,7 @@ export function counterOf(library: CountersLike, counter: CounterJson): CounterL
   }
 }
 
-/** Counts no references of facts, which the frozen build does not show: so all else can be compared. */
+/** Counts no references of facts, which the frozen build does not show: so all else is compared. */
 function unlabelled(counter: CounterLike): CounterLike {
   const { message } = counter
   return {
