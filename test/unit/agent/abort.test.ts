@@ -4,6 +4,7 @@ import {
   type AgentResult,
   type AgentTool,
   type Context,
+  contextFilter,
   type Middleware,
   mapStore,
   runAgent,
@@ -400,6 +401,23 @@ describe('what a resumed run shows of the past', () => {
       expect(request).toHaveLength(first.length + 2 * step)
     })
     expect(new Set(model.requests.map(({ epoch }) => epoch)).size).toBe(2)
+  })
+
+  it('gives way to a window that a middleware proposes', async () => {
+    const store = mapStore()
+    await worked(store)
+    const model = going(2)
+    const middleware = [contextFilter({ rounds: 3, keep: 3 })]
+    await runAgent({
+      input: 'And now?',
+      model,
+      tools: [act],
+      session: open(store),
+      resume: { messages: 2 },
+      middleware,
+    })
+    expect(texts(model.requests[0])[0]).toContain('Do 8.')
+    expect(new Set(model.requests.map(({ epoch }) => epoch)).size).toBe(1)
   })
 
   it('goes with a summary of what is before, where the memory writes some', async () => {

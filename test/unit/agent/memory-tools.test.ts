@@ -463,6 +463,33 @@ describe('a model that closes what it sees', () => {
     expect(await session.facts.list()).toMatchObject([{ kind: 'finding' }])
   })
 
+  it('means what holds before what holds no more, and may say a long text', async () => {
+    const { session } = home()
+    await session.append({ role: 'user', content: 'Go.' })
+    const text = `The card is expired, ${'as the bank says, '.repeat(15)}since May.`
+    for (const id of ['a', 'b']) {
+      await ask(session, 'memory_blocker', { text }, id)
+      expect(await ask(session, 'memory_blocker', { resolve: text })).toMatch(/^Resolved: f\d{6}\.$/)
+    }
+    expect((await session.facts.list({ all: true })).map(({ status }) => status)).toEqual([
+      'resolved',
+      'resolved',
+    ])
+  })
+
+  it('sees the reference of what is recalled for it too', async () => {
+    const { session } = home()
+    await session.facts.remember({ kind: 'blocker', text: 'The card is expired.', id: 'card' })
+    for (let index = 0; index < 80; index++)
+      await session.facts.remember({
+        kind: 'correction',
+        text: `Room ${index} of house ${index * 7} has ${index * 13} windows and a very long corridor beside it.`,
+      })
+    await session.append({ role: 'user', content: 'Is the card expired?' })
+    const { blocks } = await session.context({ recall: true })
+    expect(JSON.stringify(blocks)).toContain(`- [${referenceOf('card')} · open] blocker [user]: The card`)
+  })
+
   it('names what it corrects as it sees it', async () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Go.' })

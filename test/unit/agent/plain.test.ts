@@ -73,6 +73,22 @@ describe('a run without a session', () => {
     for (const request of requests) expect(texts(request)[0]).toBe('Go')
   })
 
+  it('begins its window again where what it began with is proposed no more', async () => {
+    const { requests } = await requestsOf(
+      {
+        input: [...past(5), { role: 'user', content: 'Go' }],
+        middleware: [
+          contextFilter({ rounds: 2 }),
+          proposing((said) =>
+            said.length > 13 ? { messages: [{ role: 'user', content: 'In short.' }] } : {},
+          ),
+        ],
+      },
+      2,
+    )
+    expect(texts(requests[2] as Context)).toEqual(['In short.'])
+  })
+
   it('cuts outputs that are longer than the filter says', async () => {
     const { requests } = await requestsOf({ middleware: [contextFilter({ toolOutput: { first: 30 } })] }, 1)
     expect(JSON.stringify(requests[1]?.blocks)).toContain('[cut from ')

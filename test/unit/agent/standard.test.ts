@@ -6,7 +6,7 @@ import { factSheet } from '../../../src/agent/fact-sheet.ts'
 import { memoryTools } from '../../../src/agent/memory-tools.ts'
 import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
-import { mapStore, runAgent, scriptedModel } from '../../../src/index.ts'
+import { type Context, mapStore, runAgent, scriptedModel } from '../../../src/index.ts'
 import type { FullSession } from '../../contract/full-memory.ts'
 import { call, open, tool } from './support.ts'
 
@@ -294,4 +294,44 @@ describe('a fact sheet of a session’s own facts', () => {
     // One had no room among those of the memory.
     expect(JSON.stringify(model.requests[0]?.blocks.at(-1))).toMatch(/ facts>[^>]*The lift is broken/)
   })
+})
+
+it('a hook may look at the context as it would be, with the limits that were proposed before it', async () => {
+  const session = open(mapStore(), { system: 'Be brief.' })
+  for (let round = 0; round < 6; round++)
+    await session.append([
+      { role: 'user', content: `Question ${round}?` },
+      { role: 'assistant', content: `Answer ${round}.` },
+    ])
+  const seen: Context[] = []
+  const looking: Middleware = {
+    name: 'looking',
+    order: 30,
+    kind: 'guard',
+    start: () => ({
+      beforeModelCall: async ({ preview }) => {
+        if (preview) seen.push(await preview())
+        return { tail: [{ name: 'more', text: 'It is Monday.' }] }
+      },
+    }),
+  }
+  const model = scriptedModel(['Yes.'])
+  const middleware = [contextFilter({ rounds: 2, keep: 2 }), looking]
+  await runAgent({ input: 'And now?', system: 'Be kind.', model, session, middleware })
+  const [sent] = model.requests
+  expect(seen).toHaveLength(1)
+  expect(seen[0]?.receipt.epoch).toBe('preview')
+  expect(seen[0]?.lane).toBe(sent?.lane)
+  expect(seen[0]?.blocks.map(({ parts }) => parts)).toEqual(
+    sent?.blocks.slice(0, -1).map(({ parts }) => parts),
+  )
+})
+
+it('a fact sheet leaves out what the memory shows behind a title', async () => {
+  const session = open(mapStore())
+  await session.facts.remember({ kind: 'finding', text: 'The lift is broken.', title: 'Lift' })
+  const model = scriptedModel(['Yes.'])
+  const middleware = [factSheet({ facts: () => session.facts.list() })]
+  await runAgent({ input: 'Go', model, session, middleware })
+  expect(JSON.stringify(model.requests[0]?.blocks).split('The lift is broken.')).toHaveLength(2)
 })
