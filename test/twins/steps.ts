@@ -28,6 +28,9 @@ export type Step =
       readonly tab: 0 | 1
       readonly newEpoch: boolean
       readonly preview: boolean
+      readonly system: string
+      /** As a run that is resumed: most messages of the past; 0: the epoch goes on. */
+      readonly resume: number
     }
   | { readonly does: 'compact' | 'undo' | 'history' | 'clear' | 'keepNone'; readonly in: Session }
   | {
@@ -93,6 +96,8 @@ function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
         tab: fc.constantFrom(0, 1),
         newEpoch: rarely,
         preview: rarely,
+        system: fc.constantFrom('', '', 'Answer in rhymes.'),
+        resume: rarely.map((does) => (does ? 4 : 0)),
       }),
     },
     { weight: 1, arbitrary: of('compact', { in: inSession }) },

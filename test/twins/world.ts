@@ -265,8 +265,12 @@ export class World {
       case 'context':
         return this.#session(step.in, step.tab).context({
           onPending: 'abandon',
-          newEpoch: step.newEpoch,
+          newEpoch: step.newEpoch || step.resume > 0,
           preview: step.preview,
+          ...(step.system !== '' && { system: step.system }),
+          ...(step.resume > 0 && {
+            limits: { window: { max: { messages: 1_000 }, keep: { messages: step.resume } } },
+          }),
         })
       case 'compact':
         return session.compaction.run()

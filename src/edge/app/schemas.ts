@@ -271,6 +271,7 @@ export const schemas = {
     .strictObject({
       messages: messageInputs.optional(),
       tools: z.array(toolSpec).optional(),
+      system: z.string().optional(),
       tail: z.union([z.string(), z.array(z.strictObject({ name: z.string(), text: z.string() }))]).optional(),
       recall: z.union([z.string(), z.literal(true)]).optional(),
       limits: limits.optional(),
