@@ -174,7 +174,7 @@ export {
 } from './operations/sessions.ts'
 export { changeSettings, readSettings } from './operations/settings.ts'
 export { readSource, type SourceOptions, type SourcePage } from './operations/source.ts'
-export { startSession } from './operations/start/start.ts'
+export { start } from './operations/start/start.ts'
 export { exportFrom, exportMarkdown } from './operations/transfer/export.ts'
 export type { ExportOptions } from './operations/transfer/export-options.ts'
 export { type ImportOptions, type ImportTrust, importInto } from './operations/transfer/import.ts'
@@ -276,7 +276,7 @@ export type {
   WindowOptions,
   WindowSize,
 } from './ports/session.ts'
-export type { BudgetTokens, Settings, SettingsPatch } from './ports/settings.ts'
+export type { Settings, SettingsPatch, StartBudget } from './ports/settings.ts'
 export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from './ports/skill.ts'
 export type { StandardIssue, StandardResult, StandardSchema } from './ports/standard-schema.ts'
 export type {

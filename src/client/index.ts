@@ -18,7 +18,7 @@ export type {
   WindowOptions,
   WindowSize,
 } from '../ports/session.ts'
-export type { BudgetTokens } from '../ports/settings.ts'
+export type { StartBudget } from '../ports/settings.ts'
 export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../ports/skill.ts'
 export type { Overflow, PinnedItem, RecalledItem, SessionStart, SkillItem } from '../ports/start.ts'
 export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from '../ports/transfer.ts'

@@ -245,9 +245,17 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
     },
 
     // Its keys are the same everywhere.
-    start: ({ project, query, budgetTokens = {}, ifNoneMatch, ...call }: StartOptions & CallOptions = {}) => {
-      const { total, ...shares } = typeof budgetTokens === 'number' ? { total: budgetTokens } : budgetTokens
-      const path = `${at}/start${queryOf({ project, query, budget: total, ...shares })}`
+    start: ({
+      project,
+      query,
+      sessions,
+      budgetTokens = {},
+      ifNoneMatch,
+      ...call
+    }: StartOptions & CallOptions = {}) => {
+      const budget =
+        typeof budgetTokens === 'number' ? { working_memory_budget_tokens: budgetTokens } : budgetTokens
+      const path = `${at}/start${queryOf({ project, query, sessions, ...budget })}`
       return raw<SessionStart>('GET', path, { ...call, headers: unless(ifNoneMatch) })
     },
 

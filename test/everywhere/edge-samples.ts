@@ -56,7 +56,7 @@ const rpc: Sample = (next) => ({
   ...pick(next, [
     { method: 'tools/call', params: { name: 'memory_finding', arguments: { text: 'The 9:40 is full.' } } },
     { method: 'tools/call', params: { name: 'memory_recall', arguments: { query: 'seats' } } },
-    { method: 'tools/call', params: { name: 'memory_forget', arguments: { id: 'm-0' } } },
+    { method: 'tools/call', params: { name: 'memory_forget', arguments: { fact: 'm-0' } } },
     { method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} } },
     { method: 'resources/read', params: { uri: 'plimsoll://session/start?query=seats' } },
     { method: 'tools/list', params: {} },

@@ -115,3 +115,19 @@ test('the log, checkpoint and window go on with each run over one file', async (
     'mail 13: 23 messages sent, 28 kept',
   ])
 })
+
+test('the coding agent remembers what blocks it, and says so when that is over', async () => {
+  const text = await printed(() => import('../../examples/from/two-tier.ts'))
+  expect(text).toMatchInlineSnapshot(`
+    "  model: ok
+      tool: ok
+      model: ok
+      tool: ok
+      model: ok
+    I need a new key. 1 blocker, 3 steps
+      model: ok
+      tool: ok
+      model: ok
+    The test passes. 0 blockers, 2 steps"
+  `)
+})

@@ -11,7 +11,7 @@ import { clearLog } from '../../src/operations/forget/clear-log.ts'
 import { forget, forgetFact } from '../../src/operations/forget/forget.ts'
 import { rewind, undo } from '../../src/operations/rewind.ts'
 import { listSessions, titleSession } from '../../src/operations/sessions.ts'
-import { startSession } from '../../src/operations/start/start.ts'
+import { start as startSession } from '../../src/operations/start/start.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
 import { nextWorkAt, runDueWork } from '../../src/operations/upkeep.ts'
@@ -122,6 +122,8 @@ export class World {
       await see('facts', () => session.facts.list({ all: true }))
       await see('recall', () => session.recall.find('trains seats weather'))
       await see('start', () => startSession(session))
+      await see('start', () => startSession(session, { query: 'trains seats weather' }))
+      await see('start', () => startSession(session, { sessions: 'own', budgetTokens: 400 }))
       await see('branches', () => readBranches(session))
       const [last] = (await session.history({ messages: 1 })).slice(-1)
       if (last) await see('contextAt', () => contextAt(session, last.id))
@@ -263,15 +265,22 @@ export class World {
       case 'context':
         return this.#session(step.in, step.tab).context({
           onPending: 'abandon',
-          newEpoch: step.newEpoch,
+          newEpoch: step.newEpoch || step.resume > 0,
           preview: step.preview,
+          ...(step.system !== '' && { system: step.system }),
+          ...(step.resume > 0 && {
+            limits: { window: { max: { messages: 1_000 }, keep: { messages: step.resume } } },
+          }),
         })
       case 'compact':
         return session.compaction.run()
       case 'undo':
         return undo(session)
       case 'start':
-        return startSession(session)
+        return startSession(session, {
+          ...(step.own && { sessions: 'own' }),
+          ...(step.asks && { query: step.secret ? this.#secret : 'seats in trains' }),
+        })
       case 'history':
         return session.history()
       case 'recall':

@@ -173,8 +173,6 @@ const calls: { readonly [name: string]: Call } = {
       given && { mediaType: 'image/png', bytes: new Uint8Array(1), ...(given as object) },
     ),
   changeSettings: (given, { memory }) => plimsoll.changeSettings(memory, ada, given),
-  'changeSettings({ budget_tokens })': (given, { memory }) =>
-    plimsoll.changeSettings(memory, ada, { budget_tokens: given }),
   checkContext: (given, { session }) => checkContext(session, given),
   editMessage: (given, { session }) => plimsoll.editMessage(session, 'm1', said, given),
   eraseUser: (given, { memory }) => plimsoll.eraseUser(memory, given && { ...ada, ...(given as object) }),
@@ -186,7 +184,7 @@ const calls: { readonly [name: string]: Call } = {
   readAudit: (given, { memory }) => plimsoll.readAudit(memory, ada, given),
   readSource: (given, { session }) => plimsoll.readSource(session, '#1', given),
   rewind: (given, { session }) => rewind(session, 'm1', given),
-  startSession: (given, { session }) => plimsoll.startSession(session, given),
+  start: (given, { session }) => plimsoll.start(session, given),
   switchTo: (given, { session }) => plimsoll.switchTo(session, 'm1', given),
   undo: (given, { session }) => plimsoll.undo(session, undefined, given),
 

@@ -271,6 +271,7 @@ export const schemas = {
     .strictObject({
       messages: messageInputs.optional(),
       tools: z.array(toolSpec).optional(),
+      system: z.string().optional(),
       tail: z.union([z.string(), z.array(z.strictObject({ name: z.string(), text: z.string() }))]).optional(),
       recall: z.union([z.string(), z.literal(true)]).optional(),
       limits: limits.optional(),
@@ -315,10 +316,11 @@ export const schemas = {
   start: z.strictObject({
     query: z.string().optional(),
     project: z.string().optional(),
-    budget: count.optional(),
-    pins: count.optional(),
-    skills: count.optional(),
-    recall: count.optional(),
+    sessions: z.enum(['all', 'own']).optional(),
+    working_memory_budget_tokens: count.optional(),
+    pin_budget_tokens: count.optional(),
+    skills_index_budget_tokens: count.optional(),
+    recall_budget_tokens: count.optional(),
   }),
   explain: z.strictObject({ provider: z.enum(['openai', 'anthropic']).optional() }),
   after: z.strictObject({ after: id.optional() }),

@@ -4,7 +4,7 @@ import { checkContext, contextAt } from '../../operations/context-at.ts'
 import { clearLog } from '../../operations/forget/clear-log.ts'
 import { forget } from '../../operations/forget/forget.ts'
 import { rewind, undo } from '../../operations/rewind.ts'
-import { startSession } from '../../operations/start/start.ts'
+import { start } from '../../operations/start/start.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
@@ -190,9 +190,9 @@ export const sessionCalls = {
   },
 
   start: async ({ session }: Asked, options: Omit<StartOptions, 'ifNoneMatch'>): Promise<Answer> => {
-    const start = await startSession(using(session, 'facts'), options)
+    const started = await start(using(session, 'facts'), options)
     // Its bytes are canonical, and its keys are those of the wire already.
-    return { json: JSON.stringify(start), etag: start.etag }
+    return { json: JSON.stringify(started), etag: started.etag }
   },
 
   explain: async (

@@ -327,8 +327,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (name === 'forgetMessage') this.#parts.release((input as SessionCallInput<'forgetMessage'>).message)
     if (name === 'clearLog') this.#parts.clear()
     if (changes) this.#tell()
+    if (name === 'remember' || name === 'changeFact') await this.#scheduleLeft(home)
     await this.#keep()
     return answered
+  }
+
+  /** What a call left undone, since the user's object was not reached, an alarm does. */
+  async #scheduleLeft({ memory }: SessionHome): Promise<void> {
+    const due = await nextWorkAt(memory)
+    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
   }
 
   /**
@@ -401,8 +408,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       throw error
     }
     await list()
-    const due = await nextWorkAt(home.memory)
-    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
+    await home.noteFacts()
+    await this.#scheduleLeft(home)
     this.#tell()
     return answered
   }
@@ -490,8 +497,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (!request.isWhole) this.#tell()
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
-    const due = home && (await nextWorkAt(home.memory))
-    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
+    if (home) await this.#scheduleLeft(home)
     return request.isWhole ? { json: await new Response(stream).text() } : { stream }
   }
 

@@ -52,6 +52,17 @@ export const compared: Decide = (ops, rows) => {
   return isWhole ? { ...decide(ops.slice(0, -1), rows), results } : nothingWritten(results)
 }
 
+/**
+ * As `decide`, for registers beside the log, which stays as it is: it is exported, and others go on
+ * with it. Where nothing was ever written to the scope, nothing is.
+ */
+export const beside: Decide = (ops, rows) => {
+  const decision = decide(ops, rows)
+  const { seq } = rows.head
+  if (seq === 0) return nothingWritten(decision.results)
+  return { ...decision, log: [], registers: decision.registers.map((row) => ({ ...row, seq })) }
+}
+
 /** Says what would become of ops, and writes nothing. */
 export const look: Decide = (ops, rows) => nothingWritten(decide(ops, rows).results)
 

@@ -1,6 +1,7 @@
 import { type AuditInput, auditOp } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
 import { emptyShared, registerName, sharedFrom } from '../../features/facts/forget-shared.ts'
+import { dropNotes, notesAbout } from '../../features/facts/kept.ts'
 import {
   type AllOwed,
   areAccepted,
@@ -243,6 +244,7 @@ async function finish(parts: ForgetParts, id: string, begun: Begun, most = STEP)
   const { names = begun.names } = (await owedFor(userStore, id)) ?? {}
   const shared = await emptyShared(userStore, host, id)
   const keys = names.flatMap((name) => idIn('register', name) ?? [])
+  if (sessionId !== undefined) await dropNotes(userStore, host, notesAbout(sessionId, keys))
   const heads = keys.filter((key) => key.startsWith(HEAD_KEY))
   if (shared.length > 0) {
     if (sessionId !== undefined) heads.push(...(await emptyShown(own, id, shared)))

@@ -271,9 +271,15 @@ export function describeClient(
       const { session } = await open()
       await session.facts.remember({ kind: 'constraint', text: 'Never book a flight.' })
       const start = await session.start({ budgetTokens: 2_000 })
-      expect(start).toMatchObject({ memory_count: 1, budget: { cap: 2_000 }, due_for_review: { count: 0 } })
+      expect(start).toMatchObject({ memory_count: 1, budget: { cap: 2_000 }, due_for_review: 0 })
       expect(await session.start({ budgetTokens: 2_000, ifNoneMatch: start.etag })).toBeUndefined()
-      expect((await session.start({ budgetTokens: { total: 1_000, pins: 10 } })).budget.cap).toBe(1_000)
+      expect(
+        (
+          await session.start({
+            budgetTokens: { working_memory_budget_tokens: 1_000, pin_budget_tokens: 10 },
+          })
+        ).budget.cap,
+      ).toBe(1_000)
       expect(code(await failing(session.start({ budgetTokens: 1 })))).toBe('ERR_BUDGET_TOO_SMALL')
     })
 

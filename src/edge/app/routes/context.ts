@@ -1,5 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
+import type { StartBudget } from '../../../ports/settings.ts'
+import { toWire } from '../../wire.ts'
 import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
@@ -154,11 +156,12 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.start,
       answer: answers.start,
     },
-    ({ context, principal, param, query: { query, project, budget, ...shares } }) =>
+    ({ context, principal, param, query: { query, project, sessions, ...budget } }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'start', {
         ...(query !== undefined && { query }),
         ...(project !== undefined && { project }),
-        budgetTokens: { ...shares, ...(budget !== undefined && { total: budget }) },
+        ...(sessions !== undefined && { sessions }),
+        budgetTokens: toWire(budget) as Partial<StartBudget>,
       }),
   )
   endpoint(
