@@ -184,6 +184,11 @@ export const wanted: readonly WantedDifference[] = [
       opened(first, step).some(({ extract }) => extract === 'rules' || extract === 'plain'),
   },
   {
+    changelog: 'Documents of the profile show as SOUL, MEMORY, TASKS',
+    isLasting: true,
+    holds: isOfDocuments,
+  },
+  {
     changelog: 'At `user` a file brings no',
     isLasting: true,
     holds: ({ step }, { first }) =>
@@ -239,6 +244,17 @@ function isOtherOrder({ path, old, new: now }: Difference, { first }: Played): b
 
 /** A fact as a context shows it. */
 const FACT_LINE = /^- \w+ \[/
+
+/** Whether several documents show, or one is shortened: in another order, and in another way. */
+function isOfDocuments({ step }: Difference, { first, second }: Played): boolean {
+  return [first, second].some(({ steps }) =>
+    listIn(receiptOf(steps[step]), 'remembered').some(
+      (use) =>
+        textIn(use, 'name') === 'profile' &&
+        (numberIn(use, 'items') > 1 || numberIn(field(use, 'overflow'), 'count') > 0),
+    ),
+  )
+}
 
 const FORGETTING: readonly string[] = ['forget', 'userForget', 'runDueWork', 'import']
 
