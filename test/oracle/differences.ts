@@ -189,6 +189,11 @@ export const wanted: readonly WantedDifference[] = [
     holds: isOfDocuments,
   },
   {
+    changelog: 'A log that fits is shown whole',
+    isLasting: true,
+    holds: isShownWhole,
+  },
+  {
     changelog: 'At `user` a file brings no',
     isLasting: true,
     holds: ({ step }, { first }) =>
@@ -254,6 +259,27 @@ function isOfDocuments({ step }: Difference, { first, second }: Played): boolean
         (numberIn(use, 'items') > 1 || numberIn(field(use, 'overflow'), 'count') > 0),
     ),
   )
+}
+
+/** Whether a window that begins anew shows more, and all that there is to show. */
+function isShownWhole({ step, command, path, new: value }: Difference, { first, second }: Played): boolean {
+  // Where nothing in it is shown otherwise.
+  if (path.includes('cuts') && value === undefined) return true
+  const [was, is] = [first.steps[step], second.steps[step]]
+  const listed = (one: Step | undefined): number =>
+    listIn(at(one as Json | undefined, ['outcome', 'ok'])).length
+  if (command.kind === 'addExchange') return listed(is) > listed(was)
+  const [old, now] = [receiptOf(was), receiptOf(is)]
+  const shown = (receipt: JsonObject | undefined): number =>
+    numberIn(
+      listIn(receipt, 'sections').find((use) => textIn(use, 'name') === 'window'),
+      'tokens',
+    )
+  const isCut = (receipt: JsonObject | undefined): boolean =>
+    receipt?.summary !== undefined ||
+    listIn(receipt, 'omitted').some((range) => textIn(range, 'reason') === 'window')
+  // Nothing is to be summarised then.
+  return !isCut(now) && (isCut(old) || shown(now) > shown(old) || path[0] === 'events')
 }
 
 const FORGETTING: readonly string[] = ['forget', 'userForget', 'runDueWork', 'import']
