@@ -194,6 +194,11 @@ export const wanted: readonly WantedDifference[] = [
     holds: isShownWhole,
   },
   {
+    changelog: 'At a small line a summary has room too',
+    isLasting: true,
+    holds: isOfSmallLine,
+  },
+  {
     changelog: 'At `user` a file brings no',
     isLasting: true,
     holds: ({ step }, { first }) =>
@@ -281,6 +286,26 @@ function isShownWhole({ step, command, path, new: value }: Difference, { first, 
   // Nothing is to be summarised then.
   return !isCut(now) && (isCut(old) || shown(now) > shown(old) || path[0] === 'events')
 }
+
+/** Whether a compaction ends in another way where there is little room. */
+function isOfSmallLine({ step }: Difference, { first, second }: Played): boolean {
+  const [old, now] = [first, second].map(({ steps }) => steps[step])
+  const sections = listIn(receiptOf(old), 'sections')
+  const size = (name: string, field: string): number =>
+    numberIn(
+      sections.find((use) => textIn(use, 'name') === name),
+      field,
+    )
+  const events = JSON.stringify(old?.events ?? [])
+  return (
+    events !== JSON.stringify(now?.events ?? []) &&
+    events.includes('"compact"') &&
+    size('window', 'cap') + size('memory', 'tokens') < SMALL
+  )
+}
+
+/** Room below which half of it may hold no summary. */
+const SMALL = 700
 
 const FORGETTING: readonly string[] = ['forget', 'userForget', 'runDueWork', 'import']
 

@@ -48,7 +48,8 @@ export interface NextAsk {
   readonly written: unknown
 }
 
-const WHOLE: Band = { windowFrom: null, cuts: {} }
+/** All that is in memory. */
+export const WHOLE: Band = { windowFrom: null, cuts: {} }
 const RUNGS: readonly Rung[] = [0, 1, 2]
 /**
  * After these the window stays where it was, as long as it fits: for a lane's first, at the log's
