@@ -116,6 +116,7 @@ export {
 } from './features/skills/feature.ts'
 export { toMarkdown } from './features/skills/skill.ts'
 export type { Skills } from './features/skills/skills.ts'
+export { slidingWindow } from './features/sliding-window.ts'
 export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export type { LawCheck } from './kernel/context/lane.ts'

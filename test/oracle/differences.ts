@@ -73,11 +73,15 @@ function isShownWhole({ step, command, path, new: value }: Difference, { first, 
       listIn(receipt, 'sections').find((use) => textIn(use, 'name') === 'window'),
       'tokens',
     )
-  const isCut = (receipt: JsonObject | undefined): boolean =>
-    receipt?.summary !== undefined ||
-    listIn(receipt, 'omitted').some((range) => textIn(range, 'reason') === 'window')
+  const cut = (receipt: JsonObject | undefined): number =>
+    listIn(receipt, 'omitted')
+      .filter((range) => textIn(range, 'reason') === 'window')
+      .reduce<number>((sum, range) => sum + numberIn(range, 'count'), 0)
   // Nothing is to be summarised then.
-  return !isCut(now) && (isCut(old) || shown(now) > shown(old) || path[0] === 'events')
+  const isSummed = old?.summary !== undefined || path[0] === 'events'
+  // What was read to see whether it fits is summarised where it does not.
+  if (cut(now) < cut(old)) return true
+  return now?.summary === undefined && (isSummed || shown(now) > shown(old))
 }
 
 /** Whether a compaction ends in another way where there is little room. */

@@ -74,7 +74,7 @@ describe('ahead of need', () => {
       },
     }
   }
-  const isNear = ({ receipt: { used, cap } }: Context): boolean => used >= 0.8 * cap
+  const isNear = ({ receipt: { used, cap } }: Context): boolean => used >= 0.8 * Number(cap)
 
   it('one summary is written from 80 % on, and the epoch shows it without waiting for the model', async () => {
     const { model, release } = held()

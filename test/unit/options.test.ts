@@ -50,6 +50,7 @@ const {
   runAgent,
   scriptedModel,
   skills,
+  slidingWindow,
   standard,
   standardMiddleware,
   toAnthropic,
@@ -109,6 +110,7 @@ const calls: { readonly [name: string]: Call } = {
   'createMemory({ window })': (given) => createMemory({ store: mapStore(), budget: 300, window: given }),
   'createMemory({ toolOutput })': (given) =>
     createMemory({ store: mapStore(), budget: 300, toolOutput: given }),
+  slidingWindow: (given) => slidingWindow(given as never),
   checkpoint: (given) => checkpoint(given),
   compaction: (given) => compaction(given),
   facts: (given) => facts(given),

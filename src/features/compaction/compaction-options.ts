@@ -13,8 +13,8 @@ export interface CompactionOptions {
   /** What the model is asked for. Default `2 to 3 sentences`. */
   readonly length?: string
   /**
-   * Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64, of a small cap
-   * a third.
+   * Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64, of a small
+   * cap a third.
    */
   readonly summaryTokens?: number
   /**

@@ -129,7 +129,7 @@ export class CompactionCover implements Cover {
     const isDone = (written as Compaction | undefined)?.status === 'summarised'
     // A summary that was written for this epoch is used even if a little came since.
     const isFresh = isDone || (isNew && nothingSince(view, covering))
-    const most = !isNew ? keep : isFresh ? all : keep + Math.floor((all - keep) / 2)
+    const most = !isNew ? keep : isFresh ? all : Math.floor((keep + all) / 2)
     const explicit = policy.keep.tokens !== undefined
     const plan = await planned({
       room: call.room,

@@ -45,7 +45,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const { slice, call, epoch, window, covering, failures, unwritten } = made
   const { mark, place } = epoch
   const { head, measure } = call
-  const { lane, cap, reserved, margin } = policy
+  const { lane, cap, reserved, margin, isOpen } = policy
   const closing = calls.tail(call, window, place)
   const tail = closing ? [...window.waiting, closing] : window.waiting
   const blocks = [...head.blocks, ...window.blocks, ...tail]
@@ -60,7 +60,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const { parts = {} } = head
   const uses = [...sectionsIn(parts), ...call.tail].flatMap(({ use }): SectionUse[] => (use ? [use] : []))
   const receipt: Receipt = {
-    cap,
+    cap: isOpen ? null : cap,
     reserved,
     margin,
     used,
