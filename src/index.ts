@@ -173,6 +173,7 @@ export {
   titleSession,
 } from './operations/sessions.ts'
 export { changeSettings, readSettings } from './operations/settings.ts'
+export { count, overBudget, tokens } from './operations/size.ts'
 export { readSource, type SourceOptions, type SourcePage } from './operations/source.ts'
 export { startSession } from './operations/start/start.ts'
 export { exportFrom } from './operations/transfer/export.ts'
