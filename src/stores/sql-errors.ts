@@ -61,22 +61,13 @@ export function attempt<Result>(run: () => Result, name: string): Result {
   }
 }
 
-/** `SQLITE_FULL`, as SQLite numbers it. */
-const FULL = 13
-
 /**
- * A Durable Object gives SQLite's errors as plain ones, which end in its name of the code; others
- * have the code's number.
+ * Failures are known by their texts: a Durable Object's have the name of SQLite's code at their
+ * end, and not all of Deno's have its number.
  */
 function storageError(cause: unknown, name: string): PlimsollError {
   if (isPlimsollError(cause)) return cause
   const reason = cause instanceof Error ? cause.message : String(cause)
-  const isFull = reason.includes('SQLITE_FULL') || sqliteCode(cause) === FULL
+  const isFull = /SQLITE_FULL|database or disk is full/.test(reason)
   return new PlimsollError(isFull ? 'ERR_STORAGE_FULL' : 'ERR_STORAGE', `${name}: ${reason}`, { cause })
-}
-
-/** The number of SQLite's code of an error, as Node gives it, or Bun; without what extends it. */
-export function sqliteCode(error: unknown): number {
-  const { errcode, errno } = (error ?? {}) as { errcode?: unknown; errno?: unknown }
-  return Number(errcode ?? errno) & 0xff
 }

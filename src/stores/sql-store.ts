@@ -536,11 +536,10 @@ class SqlScope implements ScopeStore {
     if (known && known.newest?.n === newest?.n && known.newest?.op === newest?.op) return known
     const { seq = 0, ordinal = 0 } = newest ?? {}
     const [about] = this.#database.all(
-      `SELECT (SELECT first FROM plimsoll_scope WHERE scope = ?1) AS first,
-        EXISTS (SELECT 1 FROM plimsoll_deleted WHERE scope = ?1) AS deletes,
-        EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = ?1) AS refusals,
-        (SELECT indexed FROM plimsoll_scope WHERE scope = ?1) AS indexed,
-        (SELECT emptied FROM plimsoll_scope WHERE scope = ?1) AS emptied`,
+      `SELECT first, indexed, emptied,
+        EXISTS (SELECT 1 FROM plimsoll_deleted WHERE scope = made.scope) AS deletes,
+        EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = made.scope) AS refusals
+        FROM plimsoll_scope AS made WHERE scope = ?`,
       scope,
     )
     const marks = this.#database.all('SELECT slot, id, seq, chain FROM plimsoll_mark WHERE scope = ?', scope)

@@ -1,7 +1,9 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { SqlRow } from './sql-schema.ts'
 
-/** An open database, as much as is used of it: `DatabaseSync` of Node and Deno, Bun's `Database`. */
+/**
+ * As much of an open database as is used here: `DatabaseSync` of Node and Deno, Bun's `Database`.
+ */
 export interface SqliteHandle {
   exec(query: string): unknown
   prepare(query: string): SqliteStatement

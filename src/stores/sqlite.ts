@@ -2,7 +2,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { ScopeStore, Store } from '../ports/store.ts'
-import { attempt, sqliteCode, withStorageErrors } from './sql-errors.ts'
+import { attempt, withStorageErrors } from './sql-errors.ts'
 import { SqlStore } from './sql-store.ts'
 import { openSqlite, type SqliteHandle } from './sqlite-handle.ts'
 import { SqliteStorage } from './sqlite-storage.ts'
@@ -52,8 +52,6 @@ export interface SqliteStore extends Store {
   close(): Promise<void>
 }
 
-/** `SQLITE_BUSY`, as SQLite numbers it. */
-const BUSY = 5
 /**
  * How long a call waits for another process that holds a lock for a moment, in milliseconds. A
  * checkpoint waits as long for readers.
@@ -214,7 +212,7 @@ function lockOf(handle: SqliteHandle, path: string): SqliteHandle {
     return lock
   } catch (error) {
     lock.close()
-    if (sqliteCode(error) !== BUSY) throw error
+    if (!String(error).includes('database is locked')) throw error
     throw new PlimsollError(
       'ERR_STORAGE_LOCKED',
       `sqliteStore: another store writes to ${path}, in this process or in another one; ` +

@@ -1,6 +1,6 @@
 /**
- * `node sqlite-writer.ts <file>`: appends to a store until it is killed, and prints each id once its
- * commit has resolved.
+ * `node sqlite-writer.ts <file>`: appends to a store until it is killed, and prints each id once
+ * its commit has resolved.
  */
 import { writeSync } from 'node:fs'
 import { decide } from '../../../src/kernel/log/decide.ts'
