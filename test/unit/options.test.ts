@@ -279,7 +279,7 @@ describe('what takes options', () => {
 /** What is exported and takes no options. */
 const without = [
   ...['PlimsollError', 'Filling', 'lawChecker', 'charsPerToken', 'calibrated', 'mapStore', 'provide', 'slot'],
-  ...['assertFits', 'compose', 'countMessage', 'diffContexts', 'extractFacts', 'inlineAttachments'],
+  ...['assertFits', 'compose', 'count', 'countMessage', 'diffContexts', 'extractFacts', 'inlineAttachments', 'overBudget', 'tokens'],
   ...['fromAnthropicMessages', 'fromOpenAIMessages', 'parseAnthropicReply', 'parseOpenAIReply', 'toOpenAI'],
   ...['isPlimsollError', 'lintPrefix', 'lintRequest', 'stringifyContext', 'toMarkdown', 'versionsIn'],
   ...[
