@@ -27,8 +27,7 @@ export const recall: MemoryTool<{ readonly query: string; readonly first?: numbe
 
 export const readSource: MemoryTool<{ readonly reference: string; readonly offset?: number }> = {
   name: 'memory_read_source',
-  description:
-    'Read what was cut in full: #3, #3.2, #1-#5 or profile/NAME. Use it when a summary lacks what you need.',
+  description: 'Read what was cut in full: #3, #3.2, #1-#5 or profile/NAME. Use it when a summary lacks it.',
   inputSchema: object(
     {
       reference: text(140),
