@@ -6,6 +6,8 @@ import type { DatabaseOptions } from './database.ts'
 
 export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
 export const FORMATS = ['plimsoll', 'jsonl', 'json'] as const
+/** What an export may be written as. */
+export const WRITTEN = ['jsonl', 'markdown'] as const
 /** What a caller may claim for an import over HTTP. */
 const TRUSTS = ['user', 'import'] as const
 export type CounterName = (typeof COUNTERS)[number]
@@ -139,6 +141,8 @@ export interface ImportCommandOptions {
   readonly from?: (typeof FORMATS)[number]
   /** Where to write the export. Absent: standard output, unless it is sent. */
   readonly to?: string
+  /** What is written. Absent: `jsonl`, the lines of an export. */
+  readonly format?: (typeof WRITTEN)[number]
   /** An edge to which the export is sent, the token of who gets it, and what they claim for it. */
   readonly edge?: {
     readonly url: string
@@ -235,6 +239,7 @@ import: of the file or (-) of standard input
                        export, which is checked) (default: as the first line says)
   --session <id>       the session of messages that belong to none (default: the file's name)
   --to <path>          write the export there (default: standard output)
+  --format <format>    jsonl (default), or markdown: the conversations as a file that people can read
   --url <address>      send it to an edge instead
   --token <token>      of the user who gets it (default: the variable PLIMSOLL_TOKEN)
   --trust <trust>      user for a backup of their own, import for any other file (default import)
@@ -435,10 +440,12 @@ function startOf(
 
 function parseImport(argv: readonly string[]): ImportCommandOptions {
   const sent = { url: text, token: text, trust: oneOf(TRUSTS) } as const
-  const own = { from: oneOf(FORMATS), session: text, to: text, ...sent } as const
+  const own = { from: oneOf(FORMATS), session: text, to: text, format: oneOf(WRITTEN), ...sent } as const
   const { values, files } = parse(argv, own)
   const { url, token, trust, ...options } = values
   if (url !== undefined && options.to !== undefined) throw new UsageError('import: --url goes without --to')
+  if (url !== undefined && options.format === 'markdown')
+    throw new UsageError('import: --url goes without --format markdown')
   for (const [name, value] of Object.entries({ token, trust }))
     if (url === undefined && value !== undefined) throw new UsageError(`import: --${name} goes with --url`)
   if (url !== undefined && !/^https?:\/\//.test(url))

@@ -48,6 +48,14 @@ export type {
   Token,
   WriteOptions,
 } from './options.ts'
-export type { Compacted, ContextOptions, HistoryOptions, SessionClient, StartOptions } from './session.ts'
+export type {
+  Commit,
+  Committed,
+  Compacted,
+  ContextOptions,
+  HistoryOptions,
+  SessionClient,
+  StartOptions,
+} from './session.ts'
 export type { ExportOptions } from './transfer.ts'
 export type { VersionedOptions } from './versions.ts'

@@ -7,6 +7,7 @@ import { readAudit } from '../../src/operations/audit.ts'
 import { readBranches } from '../../src/operations/branches.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { deleteSession } from '../../src/operations/delete-session.ts'
+import { clearLog } from '../../src/operations/forget/clear-log.ts'
 import { forget, forgetFact } from '../../src/operations/forget/forget.ts'
 import { rewind, undo } from '../../src/operations/rewind.ts'
 import { listSessions, titleSession } from '../../src/operations/sessions.ts'
@@ -264,8 +265,12 @@ export class World {
       case 'context':
         return this.#session(step.in, step.tab).context({
           onPending: 'abandon',
-          newEpoch: step.newEpoch,
+          newEpoch: step.newEpoch || step.resume > 0,
           preview: step.preview,
+          ...(step.system !== '' && { system: step.system }),
+          ...(step.resume > 0 && {
+            limits: { window: { max: { messages: 1_000 }, keep: { messages: step.resume } } },
+          }),
         })
       case 'compact':
         return session.compaction.run()
@@ -282,6 +287,10 @@ export class World {
         return session.recall.find(step.secret ? this.#secret : 'seats in trains')
       case 'checkpoint':
         return session.checkpoint.set({ step: step.value })
+      case 'keepNone':
+        return session.checkpoint.delete()
+      case 'clear':
+        return clearLog(session)
       case 'profile':
         return this.#tab.user(ADA).profile.set('SOUL.md', `Speak in way ${step.value}.`)
       case 'skill':

@@ -6,7 +6,16 @@ const exported = new Map<string, unknown>(Object.entries(plimsoll))
 
 /** All that reads or moves rows, as it is called with too little. */
 const operations = [
-  ...['addExchange', 'attach', 'changeSettings', 'contextAt', 'deleteSession', 'editMessage', 'eraseUser'],
+  ...[
+    'addExchange',
+    'attach',
+    'changeSettings',
+    'clearLog',
+    'contextAt',
+    'deleteSession',
+    'editMessage',
+    'eraseUser',
+  ],
   ...['findSession', 'forget', 'forgetFact', 'importInto', 'listSessions', 'nextWorkAt', 'readAttachment'],
   ...['readAudit', 'readBranches', 'readSettings', 'readSource', 'rewind', 'runDueWork', 'start'],
   ...['switchTo', 'titleSession', 'undo'],

@@ -177,6 +177,7 @@ const calls: { readonly [name: string]: Call } = {
   editMessage: (given, { session }) => plimsoll.editMessage(session, 'm1', said, given),
   eraseUser: (given, { memory }) => plimsoll.eraseUser(memory, given && { ...ada, ...(given as object) }),
   exportFrom: (given, { memory }) => plimsoll.exportFrom(memory, ada, given),
+  exportMarkdown: (given, { session }) => plimsoll.exportMarkdown(session, given),
   forget: (given, { session }) => forget(session, 'm1', given),
   importInto: (given, { memory }) => plimsoll.importInto(memory, ada, [], given),
   listSessions: (given, { memory }) => plimsoll.listSessions(memory, ada, given),
@@ -280,6 +281,7 @@ const without = [
   ...['isPlimsollError', 'lintPrefix', 'lintRequest', 'stringifyContext', 'toMarkdown', 'versionsIn'],
   ...[
     'addExchange',
+    'clearLog',
     'contextAt',
     'deleteSession',
     'findSession',

@@ -31,7 +31,7 @@ const SYSTEM = `You are a travel agent.\n\n${sessionStartGuide}`
 const TRUSTED = `${SYSTEM}\n\n## SOUL.md\n\nBe brief and kind.\n\n## Pinned\n\n- constraint: Never book a flight.`
 const LABELS = new Set(['skills', 'facts', 'loaded-skills', 'data', 'recall', 'checkpoint', 'context'])
 const CLAIM =
-  /^- (?:finding|blocker|correction|preference|constraint) \[(?:assistant|import|tool|web)(?:, doubtful)?\] /
+  /^- \[f\d{6}(?: · open)?\] (?:finding|blocker|correction|preference|constraint) \[(?:assistant|import|tool|web)(?:, doubtful)?\] /
 const ADA = { userId: 'ada' }
 const FACT_TOOLS = ['finding', 'blocker', 'correction', 'preference', 'constraint']
 
@@ -111,7 +111,7 @@ async function play(): Promise<Story> {
           call('memory_recall', { query: marker(place - 1) }),
           call('memory_read_source', { reference: '#3' }),
           call('skill_load', { name: `skill-${place % 12}` }),
-          call('memory_forget', { id: text.slice(0, 100) }),
+          call('memory_forget', { fact: text.slice(0, 100) }),
         ],
       },
       { text, calls: [call('skill_unload', { name: `skill-${(place + 6) % 12}` })] },

@@ -8,10 +8,11 @@ import { HEAD_NAME } from './message.ts'
 export const TRIES = 8
 
 /**
- * What was tried so often. @param details its id, and the version that is there now, where known
+ * What was tried so often, or so long. @param details its id, and the version that is there now,
+ * where known
  */
 export function changedByOthers(operation: string, what: string, details?: ErrorDetails): PlimsollError {
-  const reason = `${what} was changed by others ${TRIES} times in a row`
+  const reason = `${what} was changed by others again and again`
   return new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`, details)
 }
 

@@ -114,9 +114,9 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       method: 'put',
       path: '/v1/sessions/{session}/checkpoint',
       isVersioned: true,
-      summary: 'Keeps a state of at most 32 KiB, over the version in If-Match if there is one',
+      summary: 'Keeps a state of at most 32 KiB, over the version in If-Match if there is one; null: none',
       body: schemas.setCheckpoint,
-      answer: schemas.version,
+      answer: schemas.checkpointVersion,
     },
     ({ context, principal, param, body, condition, meta }) =>
       askSession(
@@ -124,6 +124,24 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
         sessionScope(principal, param('session')),
         'setCheckpoint',
         { ...body, condition },
+        meta,
+      ),
+  )
+  endpoint(
+    app,
+    {
+      id: 'deleteCheckpoint',
+      method: 'delete',
+      path: '/v1/sessions/{session}/checkpoint',
+      isVersioned: true,
+      summary: 'Keeps no state from now on; the messages stay',
+    },
+    ({ context, principal, param, condition, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'deleteCheckpoint',
+        { condition },
         meta,
       ),
   )
