@@ -10,7 +10,7 @@ import { limitHeaders } from '../wait-headers.ts'
 import { fromWire } from '../wire.ts'
 import type { AppEnv } from './app-env.ts'
 import { type Body, readJson } from './body.ts'
-import { type Description, describe, PARAMETER } from './describe.ts'
+import { type Description, describe, routeOf } from './describe.ts'
 import { keyedOf } from './keyed.ts'
 import { STEP } from './schemas.ts'
 
@@ -74,7 +74,7 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
       return new Response(null, { status: 304, headers: { ETag: etagOf(etag) } })
     return responseOf(answered, status)
   }
-  app.on(method.toUpperCase(), path.replace(PARAMETER, ':$1'), handler)
+  app.on(method.toUpperCase(), routeOf(path), handler)
 }
 
 /**
