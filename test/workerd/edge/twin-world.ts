@@ -201,10 +201,13 @@ export class HttpWorld {
     return page?.messages.filter(({ role }) => role !== 'tool').map(({ id }) => id) ?? []
   }
 
-  async #facts(session: Session): Promise<readonly { readonly id: string }[]> {
-    return (
-      (await this.#read<{ facts: { id: string }[] }>(`/v1/sessions/${session}/facts?all=true`))?.facts ?? []
+  /** In the order in which they were said: that of the list is also that of ids, which are made. */
+  async #facts(session: Session): Promise<readonly { readonly id: string; readonly text: string }[]> {
+    const page = await this.#read<{ facts: { id: string; text: string }[] }>(
+      `/v1/sessions/${session}/facts?all=true`,
     )
+    const numberOf = ({ text }: { readonly text: string }): number => Number(/\d+/.exec(text)?.[0])
+    return (page?.facts ?? []).sort((one, other) => numberOf(one) - numberOf(other))
   }
 
   async #do(step: Step): Promise<unknown> {
