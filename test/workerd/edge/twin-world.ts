@@ -104,6 +104,11 @@ export class HttpWorld {
     lines = []
     await this.#purge(deletes, note)
     this.#isForgotten = true
+    // A picture that no message ever named goes a day later; all else is gone at once.
+    seen.push(...(await this.#stored()).filter(({ what }) => !/plimsoll_(attachment|part|unused)/.test(what)))
+    host.now += 25 * HOUR
+    await this.#work()
+    await this.#work()
     seen.push(...(await this.#stored()))
     for (const step of after) await note(step.does, this.#do(step))
     await this.#end(note)
@@ -383,10 +388,6 @@ export class HttpWorld {
         if (JSON.stringify(fact).includes(this.#secret))
           await note('forget fact', this.#ask('DELETE', `${at}/facts/${encodeURIComponent(fact.id)}`))
     }
-    // A picture that nobody names any more goes a day later.
-    host.now += 25 * HOUR
-    await this.#work()
-    await this.#work()
   }
 
   /** Every answer that only reads. */
