@@ -477,12 +477,13 @@ function shown(given: Record<string, SqlStorageValue>): Record<string, unknown> 
   )
 }
 
-/** Answers by a number; where it fails, it says what it was asked. */
+/** Repeats what was said last; where it fails, it says what it was asked. */
 const scripted: Model = {
   id: 'scripted',
   async *complete({ context }: ModelRequest): AsyncGenerator<ModelEvent> {
     if (host.fails) throw new Error(`cannot answer ${JSON.stringify(context.blocks.at(-1))}`)
-    const content = `Reply ${++host.replies} says nothing of it.`
+    const [, word = 'nothing'] = /.*says (\w+) about/s.exec(JSON.stringify(context.blocks)) ?? []
+    const content = `Reply ${++host.replies} repeats ${word}.`
     for (const text of content.split(/(?= )/)) yield { type: 'text', text }
     yield { type: 'finish', message: { role: 'assistant', content }, reason: 'stop' }
   },
