@@ -1,6 +1,7 @@
 /**
  * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted] [--http N]`: plays so many
- * histories in pairs of worlds, and says where two of them part; then so many over HTTP, in workerd.
+ * histories in pairs of worlds, and says where two of them part; then so many over HTTP, in
+ * workerd.
  */
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'

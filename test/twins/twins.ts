@@ -11,7 +11,7 @@ import { playedBeside, playedForgetting, playedUntrusted, type Seen, World } fro
 /** Of one length, and of as many tokens. */
 const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
 
-/** Pairs of worlds over HTTP, of which a push plays a quarter (`test/workerd/edge/twins.test.ts`). */
+/** Pairs of worlds over HTTP (`test/workerd/edge/twins.test.ts`); a push plays a quarter of them. */
 export const HTTP_PAIRS = 32
 
 export interface Pairs {

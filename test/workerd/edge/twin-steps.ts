@@ -4,8 +4,8 @@ import fc from 'fast-check'
 export type Session = 'trip' | 'home'
 
 /**
- * `secret`: whether what is said holds the secret. `at`: a place among what is there, modulo. `key`:
- * whether the request has an `Idempotency-Key`.
+ * `secret`: whether what is said holds the secret. `at`: a place among what is there, modulo.
+ * `key`: whether the request has an `Idempotency-Key`.
  */
 export type Step =
   | {

@@ -93,7 +93,10 @@ export class HttpWorld {
     lines = []
   }
 
-  /** Plays a history, forgets the secret over HTTP, and plays on. @returns what was seen from then on */
+  /**
+   * Plays a history, forgets the secret over HTTP, and plays on. @returns what was seen from then
+   * on
+   */
   async play({ before, deletes, after }: History): Promise<readonly Seen[]> {
     for (const session of SESSIONS) await this.#create(session)
     for (const step of before) await this.#do(step)
