@@ -98,7 +98,7 @@ describe('a version', () => {
     const operator = new Caller(newUser(), edgeVariables.OPERATOR_SECRET)
     for (const { method, path } of described) {
       const isRead = method === 'GET'
-      const isVersioned = /(checkpoint|profile\/\{name\}|skills\/\{name\}|start)$/.test(path)
+      const isVersioned = /(checkpoint|commit|profile\/\{name\}|skills\/\{name\}|start)$/.test(path)
       const to = path.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? 'x')
       const by = path.includes('/operator/') ? operator : caller
       for (const header of isVersioned && !isRead ? [] : ['If-Match', ...(isRead ? [] : ['If-None-Match'])])
