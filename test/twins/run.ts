@@ -1,10 +1,11 @@
 /**
- * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted]`: plays so many histories in
- * pairs of worlds, and says where two of them part.
+ * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite]`: plays so many
+ * histories in pairs of worlds, and says where two of them part.
  */
 import { parseArgs } from 'node:util'
-import { mapStore } from '../../src/index.ts'
+import { mapStore, type Store } from '../../src/index.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
+import { SqliteFiles } from '../unit/support/sqlite-files.ts'
 import { checkBeside, checkForgotten, checkUntrusted } from './twins.ts'
 
 const KEYS = 'a secret of no fewer bytes than thirty-two'
@@ -13,9 +14,15 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { seed: { type: 'string', default: '1' }, store: { type: 'string', default: 'map' } },
 })
+const files = new SqliteFiles()
+const STORES: Readonly<Record<string, () => Store>> = {
+  map: mapStore,
+  encrypted: () => encryptedStore(mapStore(), secretKeys(KEYS)),
+  sqlite: () => files.open(),
+}
 const { store } = values
-if (store !== 'map' && store !== 'encrypted')
-  throw new Error(`--store must be map or encrypted, not ${store}`)
+const open = STORES[store]
+if (!open) throw new Error(`--store must be one of ${Object.keys(STORES).join(', ')}, not ${store}`)
 const worlds = Number(positionals[0] ?? 200)
 /** A quarter of the worlds each for what costs less to go wrong. */
 const LAWS = {
@@ -27,7 +34,7 @@ for (const [law, [check, part]] of Object.entries(LAWS)) {
   const started = performance.now()
   const count = Math.ceil(worlds / part)
   await check({
-    open: () => (store === 'map' ? mapStore() : encryptedStore(mapStore(), secretKeys(KEYS))),
+    open,
     seed: Number(values.seed),
     worlds: count,
   })
@@ -36,3 +43,4 @@ for (const [law, [check, part]] of Object.entries(LAWS)) {
     `${law}: ${count} pairs of worlds from seed ${values.seed} on, ${store} store: the same in all, in ${seconds} s`,
   )
 }
+await files.remove()

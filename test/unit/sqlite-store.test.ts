@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -13,47 +12,31 @@ import { SqliteStorage } from '../../src/stores/sqlite-storage.ts'
 import { describeStore } from '../contract/index.ts'
 import { append, erase, put, readAll, remove, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
+import { SqliteFiles } from './support/sqlite-files.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'plimsoll-sqlite-'))
-const opened: SqliteStore[] = []
-let files = 0
+const files = new SqliteFiles()
+afterAll(() => files.remove())
 
-afterAll(async () => {
-  for (const store of opened) await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const newPath = (): string => join(folder, `${files++}.db`)
-
-/** Files of stores, by their store. */
-const paths = new WeakMap<Store, string>()
-
-function openStore(path: string, options: Omit<SqliteStoreOptions, 'path'> = {}): SqliteStore {
-  const store = sqliteStore({ path, synchronous: 'normal', ...options })
-  paths.set(store, path)
-  opened.push(store)
-  return store
-}
-
-const newStore = (): SqliteStore => openStore(newPath())
-const pathOf = (store: Store): string => paths.get(store) as string
-const readerOf = (store: Store): SqliteStore => openStore(pathOf(store), { readonly: true })
+const newPath = (): string => files.newPath()
+const newStore = (): SqliteStore => files.open()
+const pathOf = (store: Store): string => files.pathOf(store)
+const readerOf = (store: Store): SqliteStore => files.openReader(store)
 
 describeStore('SQLite', newStore, {
   reopen: async (store) => {
     await (store as SqliteStore).close()
-    return openStore(pathOf(store))
+    return files.open(pathOf(store))
   },
 })
 describeDifferential('SQLite', newStore, { again: readerOf, runs: 60 })
 
 /** How often a word is in a database file and those beside it. */
 function timesInFiles(path: string, word: string): number {
-  const name = path.slice(folder.length + 1)
-  return readdirSync(folder)
+  const name = path.slice(files.folder.length + 1)
+  return readdirSync(files.folder)
     .filter((file) => file.startsWith(name))
     .reduce(
-      (sum, file) => sum + readFileSync(join(folder, file)).toString('latin1').split(word).length - 1,
+      (sum, file) => sum + readFileSync(join(files.folder, file)).toString('latin1').split(word).length - 1,
       0,
     )
 }
@@ -79,7 +62,7 @@ describe('sqliteStore', () => {
   it('fails at once where the file cannot be opened, or is none of SQLite', () => {
     const noise = newPath()
     writeFileSync(noise, 'noise '.repeat(1_000))
-    for (const path of [join(folder, 'no', 'such.db'), noise])
+    for (const path of [join(files.folder, 'no', 'such.db'), noise])
       expect(() => sqliteStore({ path })).toThrow(
         expect.objectContaining({ code: 'ERR_STORAGE', cause: expect.any(Error) }),
       )
@@ -124,7 +107,7 @@ describe('sqliteStore', () => {
     handle.exec(`UPDATE plimsoll_meta SET value = 3 WHERE key = 'schema'`)
     handle.close()
     for (const readonly of [false, true])
-      expect(() => openStore(pathOf(store), { readonly })).toThrow(
+      expect(() => files.open(pathOf(store), { readonly })).toThrow(
         expect.objectContaining({ code: 'ERR_UPGRADE_REQUIRED' }),
       )
   })
@@ -144,7 +127,7 @@ describe('a second writer of a SQLite file', () => {
       )
     await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
     await store.close()
-    expect(await ids(openStore(link).open(SCOPE))).toEqual(['m1'])
+    expect(await ids(files.open(link).open(SCOPE))).toEqual(['m1'])
   })
 
   it('is refused while another process writes, and not once that was killed', async () => {
@@ -156,7 +139,7 @@ describe('a second writer of a SQLite file', () => {
         expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: 'ERR_STORAGE_LOCKED' }))
       if (written.push(id) === 20) writer.kill('SIGKILL')
     }
-    const found = await ids(openStore(path).open(SCOPE))
+    const found = await ids(files.open(path).open(SCOPE))
     expect(found.slice(0, written.length)).toEqual(written)
   })
 })
@@ -189,15 +172,15 @@ describe('a reader of a SQLite file', () => {
     await store.close()
     const reader = readerOf(store)
     expect(await ids(reader.open(SCOPE))).toEqual(['m1'])
-    const again = openStore(pathOf(store))
+    const again = files.open(pathOf(store))
     await again.open(SCOPE).commit([append('op-2', ['m2'])], decide)
     expect(await ids(reader.open(SCOPE))).toEqual(['m1', 'm2'])
     const empty = newPath()
-    expect(() => openStore(empty, { readonly: true })).toThrow(
+    expect(() => files.open(empty, { readonly: true })).toThrow(
       expect.objectContaining({ code: 'ERR_STORAGE' }),
     )
     writeFileSync(empty, '')
-    expect(() => openStore(empty, { readonly: true })).toThrow(/nothing was written here yet/)
+    expect(() => files.open(empty, { readonly: true })).toThrow(/nothing was written here yet/)
   })
 
   it('has nothing of what another version derived, and notices one that changed the tables', async () => {
@@ -303,8 +286,8 @@ describe('a backup of a SQLite file', () => {
     await readerOf(store).backup(copies[1] as string)
     await scope.commit([append('op-3', ['m2'])], decide)
     for (const path of copies) {
-      expect(await readAll(openStore(path, { readonly: true }).open(SCOPE))).toEqual(before)
-      expect(await readAll(openStore(path).open(SCOPE))).toEqual(before)
+      expect(await readAll(files.open(path, { readonly: true }).open(SCOPE))).toEqual(before)
+      expect(await readAll(files.open(path).open(SCOPE))).toEqual(before)
       await expect(store.backup(path)).rejects.toMatchObject({ code: 'ERR_STORAGE' })
     }
     await expect(store.backup('')).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
