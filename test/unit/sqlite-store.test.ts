@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
@@ -12,6 +12,7 @@ import { SqliteStorage } from '../../src/stores/sqlite-storage.ts'
 import { describeStore } from '../contract/index.ts'
 import { append, erase, put, readAll, remove, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
+import { killWriters } from '../kill/sqlite-kills.ts'
 import { SqliteFiles } from './support/sqlite-files.ts'
 
 const files = new SqliteFiles()
@@ -132,15 +133,22 @@ describe('a second writer of a SQLite file', () => {
 
   it('is refused while another process writes, and not once that was killed', async () => {
     const path = newPath()
-    const writer = spawn(process.execPath, [join(import.meta.dirname, 'support/sqlite-writer.ts'), path])
-    const written: string[] = []
-    for await (const id of createInterface({ input: writer.stdout })) {
-      if (written.length === 0)
-        expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: 'ERR_STORAGE_LOCKED' }))
-      if (written.push(id) === 20) writer.kill('SIGKILL')
-    }
-    const found = await ids(files.open(path).open(SCOPE))
-    expect(found.slice(0, written.length)).toEqual(written)
+    const program = join(import.meta.dirname, '../kill/sqlite-writer.ts')
+    const writer = spawn(process.execPath, [program, path, '1'])
+    const ended = once(writer, 'exit')
+    await once(writer.stdout, 'data')
+    const open = () => files.open(path)
+    expect(open).toThrow(expect.objectContaining({ code: 'ERR_STORAGE_LOCKED' }))
+    expect(await files.open(path, { readonly: true }).scopes()).not.toEqual([])
+    writer.kill('SIGKILL')
+    await ended
+    expect(open).not.toThrow()
+  })
+
+  it('finds all that the first acknowledged before it was killed, and nothing by halves', async () => {
+    const { acknowledged, problems } = await killWriters(newPath(), 3)
+    expect(problems).toEqual([])
+    expect(acknowledged).toBeGreaterThan(0)
   })
 })
 
