@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
@@ -12,7 +13,7 @@ import { SqliteStorage } from '../../src/stores/sqlite-storage.ts'
 import { describeStore } from '../contract/index.ts'
 import { append, erase, put, readAll, remove, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
-import { killWriters } from '../kill/sqlite-kills.ts'
+import { killWriters, SCOPES } from '../kill/sqlite-kills.ts'
 import { SqliteFiles } from './support/sqlite-files.ts'
 
 const files = new SqliteFiles()
@@ -40,6 +41,17 @@ function timesInFiles(path: string, word: string): number {
       (sum, file) => sum + readFileSync(join(files.folder, file)).toString('latin1').split(word).length - 1,
       0,
     )
+}
+
+/** Runs something where the runtime has these modules of SQLite, and no others. */
+function withModules<Result>(modules: Readonly<Record<string, object>>, run: () => Result): Result {
+  const { getBuiltinModule } = process
+  process.getBuiltinModule = ((name: string) => modules[name]) as typeof getBuiltinModule
+  try {
+    return run()
+  } finally {
+    process.getBuiltinModule = getBuiltinModule
+  }
 }
 
 const ids = async (scope: ScopeStore): Promise<readonly string[]> =>
@@ -72,18 +84,71 @@ describe('sqliteStore', () => {
   })
 
   it('says what it needs where the runtime has no SQLite', () => {
-    const { getBuiltinModule } = process
-    process.getBuiltinModule = () => undefined as never
-    try {
+    withModules({}, () => {
       expect(() => sqliteStore({ path: newPath() })).toThrow(
         expect.objectContaining({
           code: 'ERR_NOT_CONFIGURED',
           message: `plimsoll/sqlite: needs Node 22.13 or later, Deno 2 or Bun, found ${process.version}`,
         }),
       )
-    } finally {
-      process.getBuiltinModule = getBuiltinModule
+    })
+  })
+
+  it('takes the driver of Bun where that alone is there', async () => {
+    const given: object[] = []
+    class Database extends DatabaseSync {
+      constructor(path: string, options: { readonly readonly?: boolean }) {
+        super(path, { readOnly: options.readonly === true })
+        given.push(options)
+      }
     }
+    const path = newPath()
+    await withModules({ 'bun:sqlite': { Database } }, async () => {
+      await files
+        .open(path)
+        .open(SCOPE)
+        .commit([append('op-1', ['m1'])], decide)
+      expect(await ids(files.open(path, { readonly: true }).open(SCOPE))).toEqual(['m1'])
+    })
+    const writes = { create: true, readwrite: true }
+    expect(given).toEqual([writes, writes, { readonly: true }])
+  })
+
+  it('waits for the disk by default, and not with `normal`; keeps texts out of other files', () => {
+    const said: string[] = []
+    class Telling extends DatabaseSync {
+      override exec(query: string): void {
+        said.push(query)
+        super.exec(query)
+      }
+    }
+    withModules({ 'node:sqlite': { DatabaseSync: Telling } }, () => {
+      files.open(newPath(), { synchronous: 'full' })
+      expect(said).toEqual(
+        expect.arrayContaining([
+          'PRAGMA synchronous = full',
+          'PRAGMA fullfsync = ON',
+          'PRAGMA temp_store = MEMORY',
+        ]),
+      )
+      said.length = 0
+      files.open(newPath(), { synchronous: 'normal' })
+      expect(said).toContain('PRAGMA synchronous = normal')
+      expect(said).not.toContain('PRAGMA fullfsync = ON')
+    })
+  })
+
+  it('refuses a place where there can be no write-ahead log, and lets go of the file', () => {
+    const path = newPath()
+    class Elsewhere extends DatabaseSync {
+      override prepare(query: string) {
+        return super.prepare(query.replace('journal_mode = WAL', 'journal_mode = DELETE'))
+      }
+    }
+    withModules({ 'node:sqlite': { DatabaseSync: Elsewhere } }, () => {
+      expect(() => sqliteStore({ path })).toThrow(/cannot keep a write-ahead log/)
+    })
+    expect(() => files.open(path)).not.toThrow()
   })
 
   it('refuses every call after it was closed; to close it again is nothing', async () => {
@@ -139,7 +204,14 @@ describe('a second writer of a SQLite file', () => {
     await once(writer.stdout, 'data')
     const open = () => files.open(path)
     expect(open).toThrow(expect.objectContaining({ code: 'ERR_STORAGE_LOCKED' }))
-    expect(await files.open(path, { readonly: true }).scopes()).not.toEqual([])
+    const reader = files.open(path, { readonly: true })
+    const scopes = SCOPES.map((scope) => reader.open(scope))
+    for (let call = 0; call < 400; call++)
+      for (const scope of scopes) {
+        const { rows, head, more } = await scope.changesSince(0)
+        if (!more)
+          expect([rows.at(-1)?.seq ?? 0, rows.at(-1)?.ordinal ?? 0]).toEqual([head.seq, head.ordinal])
+      }
     writer.kill('SIGKILL')
     await ended
     expect(open).not.toThrow()
@@ -267,6 +339,22 @@ describe('what was removed from a SQLite file', () => {
     expect(await ids(scope)).toEqual(['m1', 'm3', 'm2'])
   })
 
+  it('leaves the log when it is opened again, where its writer ended too early', async () => {
+    const store = newStore()
+    const scope = store.open(SCOPE)
+    await scope.commit([append('entry:m1', ['m1'], { bodies: [SECRET] })], decide)
+    const reading = openSqlite(pathOf(store), true)
+    reading.exec('BEGIN')
+    reading.prepare('SELECT id FROM plimsoll_log').all()
+    await scope.commit([remove('op-1', 'entry:m1')], decide)
+    await store.close()
+    reading.exec('COMMIT')
+    expect(timesInFiles(pathOf(store), SECRET)).toBeGreaterThan(0)
+    files.open(pathOf(store))
+    expect(timesInFiles(pathOf(store), SECRET)).toBe(0)
+    reading.close()
+  })
+
   it('leaves the log after the next commit where somebody was reading it', async () => {
     const store = newStore()
     const scope = store.open(SCOPE)
@@ -280,6 +368,23 @@ describe('what was removed from a SQLite file', () => {
     reading.close()
     await scope.commit([append('entry:m2', ['m2'])], decide)
     expect(timesInFiles(pathOf(store), SECRET)).toBe(0)
+  })
+})
+
+describe('the statements of a SQLite file', () => {
+  it('are of any number, and those that still give rows go on', () => {
+    const handle = openSqlite(newPath(), false)
+    const { sql } = new SqliteStorage(handle, false)
+    sql.exec('CREATE TABLE numbers (n)')
+    sql.exec('INSERT INTO numbers VALUES (?), (?), (?)', 1, 2, 3)
+    const found: unknown[] = []
+    for (const { n } of sql.exec('SELECT n FROM numbers ORDER BY n')) {
+      found.push(n)
+      for (let index = 0; index < 300; index++)
+        expect(sql.exec(`SELECT ${index} AS n`).toArray()).toMatchObject([{ n: index }])
+    }
+    expect(found).toEqual([1, 2, 3])
+    handle.close()
   })
 })
 
