@@ -36,11 +36,13 @@ const STEPS: Readonly<Record<string, Step>> = {
   manifest: { script: 'test:manifest' },
   openapi: { script: 'test:openapi', arguments: [bodies, seed] },
   kill: { script: 'test:kill', arguments: [kills] },
+  sqlite: { script: 'test:kill-sqlite', arguments: [String(20 * Number(kills))] },
   faults: { script: 'test:browser-faults', env: { KILLS: kills } },
   line: { script: 'test:line', arguments: [contexts, '--seed', seed] },
   attack: { script: 'test:attack', arguments: ['1000000', '--seed', seed, '--seconds', seconds] },
   fuzz: { script: 'test:fuzz', arguments: [bodies, seed] },
   twins: { script: 'test:twins', arguments: [worlds, '--seed', seed] },
+  'twins-sqlite': { script: 'test:twins', arguments: ['40', '--seed', seed, '--store', 'sqlite'] },
   oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },
   mutation: { script: 'test:mutation', arguments: ['--share', share, '--seed', seed] },
 }

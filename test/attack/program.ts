@@ -36,7 +36,7 @@ export const SCOPES = 4
 export const TABS = 2
 
 export interface Program {
-  readonly store: 'map' | 'encrypted' | 'dexie'
+  readonly store: 'map' | 'encrypted' | 'dexie' | 'sqlite'
   readonly counter: 'exact' | 'default'
   readonly line: number
   /** With facts and compaction. */
@@ -87,7 +87,7 @@ export function generate(seed: number): Program {
   }
   const store = random()
   return {
-    store: store < 0.7 ? 'map' : store < 0.94 ? 'encrypted' : 'dexie',
+    store: store < 0.65 ? 'map' : store < 0.88 ? 'encrypted' : store < 0.94 ? 'dexie' : 'sqlite',
     counter: random() < 0.7 ? 'exact' : 'default',
     line: [600, 1_200, 3_000][below(3)] as number,
     features: random() < 0.3,

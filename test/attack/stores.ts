@@ -2,6 +2,7 @@ import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
 import { mapStore, type Scope, type ScopeStore, type Store } from '../../src/index.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
+import { SqliteFiles } from '../unit/support/sqlite-files.ts'
 import type { Program } from './program.ts'
 
 const SECRET = 'a secret of no fewer bytes than thirty-two'
@@ -29,6 +30,12 @@ export function diskOf(kind: Program['store']): Disk {
       bytes: open(),
       close: async () => void (await Promise.all(opened.map((store) => store.close()))),
     }
+  }
+  if (kind === 'sqlite') {
+    const files = new SqliteFiles()
+    // Tabs are of one process, which alone may write.
+    const store = files.open()
+    return { open: () => store, bytes: files.openReader(store), close: () => files.remove() }
   }
   const bytes = mapStore()
   const open = (): Store => (kind === 'map' ? bytes : encryptedStore(bytes, secretKeys(SECRET)))

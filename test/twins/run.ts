@@ -1,13 +1,14 @@
 /**
- * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted] [--http N]`: plays so many
- * histories in pairs of worlds, and says where two of them part; then so many over HTTP, in
+ * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite] [--http N]`: plays so
+ * many histories in pairs of worlds, and says where two of them part; then so many over HTTP, in
  * workerd.
  */
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { mapStore } from '../../src/index.ts'
+import { mapStore, type Store } from '../../src/index.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
+import { SqliteFiles } from '../unit/support/sqlite-files.ts'
 import { checkBeside, checkForgotten, checkUntrusted, HTTP_PAIRS } from './twins.ts'
 
 const KEYS = 'a secret of no fewer bytes than thirty-two'
@@ -20,9 +21,15 @@ const { values, positionals } = parseArgs({
     http: { type: 'string' },
   },
 })
+const files = new SqliteFiles()
+const STORES: Readonly<Record<string, () => Store>> = {
+  map: mapStore,
+  encrypted: () => encryptedStore(mapStore(), secretKeys(KEYS)),
+  sqlite: () => files.open(),
+}
 const { store } = values
-if (store !== 'map' && store !== 'encrypted')
-  throw new Error(`--store must be map or encrypted, not ${store}`)
+const open = STORES[store]
+if (!open) throw new Error(`--store must be one of ${Object.keys(STORES).join(', ')}, not ${store}`)
 const worlds = Number(positionals[0] ?? 200)
 /** A quarter of the worlds each for what costs less to go wrong. */
 const LAWS = {
@@ -34,7 +41,7 @@ for (const [law, [check, part]] of Object.entries(LAWS)) {
   const started = performance.now()
   const count = Math.ceil(worlds / part)
   await check({
-    open: () => (store === 'map' ? mapStore() : encryptedStore(mapStore(), secretKeys(KEYS))),
+    open,
     seed: Number(values.seed),
     worlds: count,
   })
@@ -43,6 +50,7 @@ for (const [law, [check, part]] of Object.entries(LAWS)) {
     `${law}: ${count} pairs of worlds from seed ${values.seed} on, ${store} store: the same in all, in ${seconds} s`,
   )
 }
+await files.remove()
 const overHttp = Number(values.http ?? Math.ceil(worlds / 10))
 if (overHttp > 0) {
   const root = resolve(import.meta.dirname, '../..')
