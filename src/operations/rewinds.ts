@@ -54,8 +54,7 @@ export async function readFromMessage(
   const all = ids.includes(id) ? ids : await readIds(store, id)
   const place = all.indexOf(id)
   if (place < 0) throw notFound(operation, id)
-  const after =
-    all[place - 1] ?? (await readHistory(store, { before: id, messages: 1 })).at(-1)?.id ?? null
+  const after = all[place - 1] ?? (await readHistory(store, { before: id, messages: 1 })).at(-1)?.id ?? null
   return { hides: all.slice(place), after }
 }
 
