@@ -37,7 +37,7 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
   const walk = (value: unknown): unknown => {
     if (typeof value === 'string') return rename(value)
     if (Array.isArray(value)) {
-      const inner = value.map(walk)
+      const inner = deletesInOrder(value.map(walk))
       const isNamed = inner.some((one, index) => JSON.stringify(one) !== JSON.stringify(value[index]))
       return isNamed && inner.every((one) => typeof one === 'string') ? inner.sort() : inner
     }
@@ -49,4 +49,44 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
     if (!what.startsWith('registers') || !Array.isArray(inner)) return { what, value: inner }
     return { what, value: inner.map((row) => JSON.stringify(row)).sort() }
   })
+}
+
+/**
+ * Rows or lines of a log, in which deletes that follow one another name their targets in order:
+ * those of one call stand in the order in which a store finds them, which is that of made names.
+ */
+function deletesInOrder(rows: readonly unknown[]): unknown[] {
+  const ordered = [...rows]
+  for (let from = 0; from < rows.length; from++) {
+    let to = from
+    while (targetOf(rows[to]) !== undefined) to++
+    const targets = rows.slice(from, to).map((row) => targetOf(row) as string)
+    for (const [place, target] of [...targets].sort().entries())
+      ordered[from + place] = withTarget(rows[from + place], target)
+    from = to
+  }
+  return ordered
+}
+
+interface DeleteRow {
+  readonly id: string
+}
+
+function targetOf(row: unknown): string | undefined {
+  const { kind, type, id } = (typeof row === 'string' ? parsed(row) : (row ?? {})) as {
+    readonly kind?: unknown
+    readonly type?: unknown
+    readonly id?: string
+  }
+  return kind === 'delete' || type === 'delete' ? id : undefined
+}
+
+function withTarget(row: unknown, id: string): unknown {
+  if (typeof row !== 'string') return { ...(row as DeleteRow), id }
+  return JSON.stringify({ ...(parsed(row) as DeleteRow), id })
+}
+
+function parsed(line: string): object {
+  if (!line.startsWith('{')) return {}
+  return JSON.parse(line) as object
 }
