@@ -1,7 +1,9 @@
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
 import { mapStore, type Scope, type ScopeStore, type Store } from '../../src/index.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
+import { durableObjectStore } from '../../src/stores/durable-object.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
+import { sqliteStorage } from '../unit/edge/support/sqlite-storage.ts'
 import type { Program } from './program.ts'
 
 const SECRET = 'a secret of no fewer bytes than thirty-two'
@@ -30,6 +32,11 @@ export function diskOf(kind: Program['store']): Disk {
       close: async () => void (await Promise.all(opened.map((store) => store.close()))),
     }
   }
+  if (kind === 'object') {
+    // One object has one process at a time.
+    const bytes = durableObjectStore(sqliteStorage())
+    return { open: () => bytes, bytes, close: async () => {} }
+  }
   const bytes = mapStore()
   const open = (): Store => (kind === 'map' ? bytes : encryptedStore(bytes, secretKeys(SECRET)))
   return { open, bytes, close: async () => {} }
@@ -49,7 +56,7 @@ export interface Fuse {
 export function crashing(store: Store, fuse: Fuse): Store {
   return over(store, (scope) => {
     const { commit } = scope
-    return async (...given) => {
+    const crashes: ScopeStore['commit'] = async (...given) => {
       const isNow = fuse.left !== undefined && fuse.left-- === 0
       if (!isNow) return commit.apply(scope, given)
       fuse.left = undefined
@@ -57,20 +64,21 @@ export function crashing(store: Store, fuse: Fuse): Store {
       await commit.apply(scope, given)
       throw new Crash('after the commit')
     }
+    return { commit: crashes }
   })
 }
 
-/** A store with another `commit`. */
+/** A store with some other methods. */
 export function over(
   store: Store,
-  commitOf: (opened: ScopeStore, scope: Scope) => ScopeStore['commit'],
+  methodsOf: (opened: ScopeStore, scope: Scope) => Partial<ScopeStore>,
 ): Store {
   const methods = bound(store)
   return {
     ...methods,
     open: (scope) => {
       const opened = store.open(scope)
-      return { ...bound(opened), commit: commitOf(opened, scope) }
+      return { ...bound(opened), ...methodsOf(opened, scope) }
     },
   }
 }
