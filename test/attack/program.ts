@@ -78,7 +78,7 @@ export const SCOPES = 4
 export const TABS = 2
 
 export interface Program {
-  readonly store: 'map' | 'encrypted' | 'dexie' | 'object'
+  readonly store: 'map' | 'encrypted' | 'dexie' | 'object' | 'sqlite'
   readonly counter: 'exact' | 'default'
   readonly line: number
   /** `some`: facts and compaction. */
@@ -173,10 +173,9 @@ export function generate(seed: number): Program {
     if (drawn < 0.52) return talk()
     return drawn < 0.78 ? read() : change()
   }
-  const store = random()
   const days = (): number | undefined => (below(3) === 0 ? undefined : 1 + below(3))
   return {
-    store: store < 0.6 ? 'map' : store < 0.8 ? 'encrypted' : store < 0.94 ? 'object' : 'dexie',
+    store: storeOf(random()),
     counter: random() < 0.7 ? 'exact' : 'default',
     line: one(600, 1_200, 3_000),
     features,
@@ -184,6 +183,14 @@ export function generate(seed: number): Program {
       below(2) === 0 && { kept: keptOf({ log: days(), facts: days(), checkpoint: days() }) }),
     commands: Array.from({ length: 10 + below(random() < 0.2 ? 150 : 60) }, command),
   }
+}
+
+/** Those that take longer come more seldom. */
+function storeOf(drawn: number): Program['store'] {
+  if (drawn < 0.6) return 'map'
+  if (drawn < 0.8) return 'encrypted'
+  if (drawn < 0.9) return 'object'
+  return drawn < 0.95 ? 'dexie' : 'sqlite'
 }
 
 /** Without what has no number of days; at least one has. */
