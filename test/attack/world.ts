@@ -132,7 +132,9 @@ export class World {
     this.#clear()
   }
 
-  /** Nothing that was handed out before a message was forgotten is attested, and no epoch goes on. */
+  /**
+   * Nothing that was handed out before a message was forgotten is attested, and no epoch goes on.
+   */
   #clear(): void {
     this.handedOut = []
     this.#requests.clear()

@@ -1,6 +1,7 @@
 /**
- * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|dexie]`: plays so many histories
- * in pairs of worlds, and says where two of them part. Over Dexie they are played in Chromium.
+ * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|dexie]`: plays so many
+ * histories in pairs of worlds, and says where two of them part. Over Dexie they are played in
+ * Chromium.
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

@@ -1,7 +1,6 @@
 import type { Feature, Hash, HeadPart, KernelUser, RegisterKind, Rung } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
-import type { Json } from '../../ports/message.ts'
 import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'
 import type { Sum } from '../../ports/store.ts'
 import { cached } from '../cached.ts'
@@ -56,12 +55,6 @@ interface Known {
   readonly index: readonly ListedSkill[]
   readonly total: Sum
   readonly loaded: readonly StoredSkill[]
-}
-
-/** What a head shows: all entries, and by name and version the skills whose texts it holds. */
-interface Shown {
-  readonly entries: string
-  readonly texts: readonly (readonly [name: string, version: string])[]
 }
 
 const NONE: Sum = { count: 0, weight: 0 }
@@ -119,13 +112,8 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
               return { index, total, loaded: texts.flatMap((skill) => skill ?? []) }
             })
           },
-          holds: (frozen, state, hash) => {
-            const { index } = state as Known
-            const { entries, texts } = (frozen?.record as Shown | undefined) ?? recordOf([], [], hash)
-            const isThere = ([name, version]: readonly [string, string]): boolean =>
-              index.some((skill) => skill.name === name && skill.version === version)
-            return entries === hashOf(index, hash) && texts.every(isThere)
-          },
+          holds: (frozen, state, hash) =>
+            (frozen?.record ?? recordOf([], hash)) === recordOf((state as Known).index, hash),
           head: (state, { count, rung, hash }) => headOf(state as Known, sizes, count, rung, hash),
         },
       }
@@ -150,17 +138,14 @@ function headOf(
   const whole = { ...shown, at: PLACES.loadedSkills, text: texts.lines.join('\n\n') }
   return {
     sections: [...names.section(listed, total.count, total.weight), ...texts.section(whole)],
-    record: recordOf(index, loaded, hash) as unknown as Json,
+    record: recordOf(index, hash),
     sources: [],
   }
 }
 
-function recordOf(index: readonly SkillEntry[], loaded: readonly ListedSkill[], hash: Hash): Shown {
-  return { entries: hashOf(index, hash), texts: loaded.map(({ name, version }) => [name, version]) }
-}
-
-function hashOf(index: readonly SkillEntry[], hash: Hash): string {
-  return hash(JSON.stringify(index.map(({ name, description }) => [name, description])))
+/** Versions, since a text that is loaded may change alone. */
+function recordOf(index: readonly ListedSkill[], hash: Hash): string {
+  return hash(JSON.stringify(index.map(({ version }) => version)))
 }
 
 const REGISTERS: readonly RegisterKind[] = [

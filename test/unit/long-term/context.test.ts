@@ -161,16 +161,15 @@ describe('a context', () => {
     expect(textOf(await session.context())).not.toContain('brisk')
   })
 
-  it('shows the changed text of a loaded skill in the very next context, and a text that is not loaded begins no epoch', async () => {
+  it('shows the changed text of a loaded skill in the very next context', async () => {
     const { memory, session } = open()
     const { skills } = memory.user(ADA)
     const tides = { name: 'tides', description: 'Reads tide tables.' }
     await skills.set({ ...tides, text: 'Open the almanac.' })
-    await skills.set({ name: 'ports', description: 'Knows ports.', text: 'Ask the pilot.' })
     await session.skills.load('tides')
     await say(session, 'Where to?')
     const first = await session.context()
-    await skills.set({ name: 'ports', description: 'Knows ports.', text: 'Ask the harbour master.' })
+    await skills.set({ ...tides, text: 'Open the almanac.' })
     expect((await session.context()).epoch).toBe(first.epoch)
     await skills.set({ ...tides, text: 'Ask the captain.' })
     const second = await session.context()
