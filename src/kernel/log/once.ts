@@ -8,10 +8,11 @@ import { HEAD_NAME } from './message.ts'
 export const TRIES = 8
 
 /**
- * What was tried so often. @param details its id, and the version that is there now, where known
+ * What was tried so often, or so long. @param details its id, and the version that is there now,
+ * where known
  */
 export function changedByOthers(operation: string, what: string, details?: ErrorDetails): PlimsollError {
-  const reason = `${what} was changed by others ${TRIES} times in a row`
+  const reason = `${what} was changed by others again and again`
   return new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`, details)
 }
 
@@ -49,6 +50,17 @@ export const compared: Decide = (ops, rows) => {
   const { results } = allOrNone(ops, rows)
   const isWhole = results.every(({ status }) => status === 'accepted')
   return isWhole ? { ...decide(ops.slice(0, -1), rows), results } : nothingWritten(results)
+}
+
+/**
+ * As `decide`, for registers beside the log, which stays as it is: it is exported, and others go on
+ * with it. Where nothing was ever written to the scope, nothing is.
+ */
+export const beside: Decide = (ops, rows) => {
+  const decision = decide(ops, rows)
+  const { seq } = rows.head
+  if (seq === 0) return nothingWritten(decision.results)
+  return { ...decision, log: [], registers: decision.registers.map((row) => ({ ...row, seq })) }
 }
 
 /** Says what would become of ops, and writes nothing. */
