@@ -12,9 +12,9 @@ const PUSH = 0.25
 
 /**
  * `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which.
- * `ORACLE=500` plays so many histories.
+ * `ORACLE=500` plays so many histories, `TWINS=500` so many pairs of worlds.
  */
-const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE } = process.env
+const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE, TWINS = '10' } = process.env
 const fastCheckRuns = Number(FAST_CHECK_RUNS ?? PUSH)
 const fastCheckSeed =
   FAST_CHECK_SEED !== undefined
@@ -31,7 +31,7 @@ if (fastCheckSeed !== undefined)
  */
 function patient(testTimeout: number, histories = 0) {
   return {
-    provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories) },
+    provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories), worlds: Number(TWINS) },
     testTimeout: testTimeout * Math.max(1, fastCheckRuns),
     hookTimeout: 60_000,
     // By itself Vitest leaves a core idle, which is half of a machine of two.

@@ -1,8 +1,8 @@
 /**
  * `npm run test:long -- [--only name] [--seed N] [--share 0.05] [--histories 200] [--kills 5]
- * [--bodies 5000] [--contexts 10000] [--seconds 60] [--worlds 1000]`: what is too long for a push,
- * one after the other and each with the same new seed, and what came of it. Each is a command of
- * its own too.
+ * [--bodies 5000] [--contexts 10000] [--seconds 60] [--worlds 1000] [--pages 100]`: what is too
+ * long for a push, one after the other and each with the same new seed, and what came of it. Each
+ * is a command of its own too.
  */
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -25,9 +25,10 @@ const { values } = parseArgs({
     contexts: { type: 'string', default: '10000' },
     seconds: { type: 'string', default: '60' },
     worlds: { type: 'string', default: '1000' },
+    pages: { type: 'string', default: '100' },
   },
 })
-const { only, seed, share, histories, kills, bodies, contexts, seconds, worlds } = values
+const { only, seed, share, histories, kills, bodies, contexts, seconds, worlds, pages } = values
 
 const STEPS: Readonly<Record<string, Step>> = {
   cases: { script: 'test:cases', env: { FAST_CHECK_SEED: seed } },
@@ -43,6 +44,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   fuzz: { script: 'test:fuzz', arguments: [bodies, seed] },
   twins: { script: 'test:twins', arguments: [worlds, '--seed', seed] },
   'twins-sqlite': { script: 'test:twins', arguments: ['40', '--seed', seed, '--store', 'sqlite'] },
+  pages: { script: 'test:twins', arguments: [pages, '--seed', seed, '--store', 'dexie'] },
   oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },
   mutation: { script: 'test:mutation', arguments: ['--share', share, '--seed', seed] },
 }

@@ -49,15 +49,12 @@ export async function readFromMessage(
   id: string,
   operation: string,
 ): Promise<Pick<HidingMark, 'hides' | 'after'>> {
-  // Between the opener and the other rows there are more.
-  const ids = id === view.opener?.id ? [] : idsIn(view.conversation.units)
+  // A round that opened before the entries may be shown before others that did so, too.
+  const ids = idsIn(view.conversation.units.filter(({ round }) => round !== view.opener?.id))
   const all = ids.includes(id) ? ids : await readIds(store, id)
   const place = all.indexOf(id)
   if (place < 0) throw notFound(operation, id)
-  const before = all[place - 1]
-  // The first of what was read may be an opener with more between.
-  const isNext = before !== undefined && (place > 1 || view.opener === undefined || all !== ids)
-  const after = isNext ? before : ((await readHistory(store, { before: id, messages: 1 })).at(-1)?.id ?? null)
+  const after = all[place - 1] ?? (await readHistory(store, { before: id, messages: 1 })).at(-1)?.id ?? null
   return { hides: all.slice(place), after }
 }
 

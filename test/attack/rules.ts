@@ -64,8 +64,12 @@ export function refusedByAnthropic(messages: readonly Item[]): string | undefine
 
 const counted = new Map<string, number>()
 
-/** By o200k as chat formats count it: 3 tokens a message and for the reply, the role, each text. */
-export function tokensOf(messages: readonly Item[]): number {
+/**
+ * By o200k as chat formats count it: 3 tokens a message and for the reply, the role, each text, and
+ * the tools as they are sent.
+ */
+export function tokensOf(messages: readonly Item[], tools: unknown = undefined): number {
+  const ofTools = tools === undefined ? 0 : count(JSON.stringify(tools))
   return messages.reduce((sum, { content, tool_calls: calls }) => {
     const texts = [typeof content === 'string' ? content : content ? JSON.stringify(content) : '']
     for (const call of itemsOf(calls)) {
@@ -73,7 +77,7 @@ export function tokensOf(messages: readonly Item[]): number {
       texts.push(name, input)
     }
     return texts.reduce((all, text) => all + count(text), sum + 4)
-  }, 3)
+  }, 3 + ofTools)
 }
 
 function count(text: string): number {

@@ -1,8 +1,9 @@
 /**
  * `npm run test:attack -- [runs] [--seed N] [--seconds N]`: random programs against the public API,
- * each over a store of its own, with crashes and two tabs. What must hold is said in `rules.ts` and
- * `world.ts`, which share nothing with the library's own checks. A program that breaks it is made
- * smaller and printed.
+ * each over a store of its own, with crashes and two tabs. `program.ts` has what they do;
+ * `talk.ts`, `requests.ts`, `facts.ts`, `kept.ts`, `removal.ts`, `transfer.ts` and `rows.ts` do it
+ * and judge it, by rules that share nothing with the library's own checks. A program that breaks
+ * one is made smaller and printed.
  */
 import { parseArgs } from 'node:util'
 import { play } from './play.ts'

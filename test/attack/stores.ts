@@ -1,8 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
 import { mapStore, type Scope, type ScopeStore, type Store } from '../../src/index.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
+import { durableObjectStore } from '../../src/stores/durable-object.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
-import { SqliteFiles } from '../unit/support/sqlite-files.ts'
+import { sqliteStore } from '../../src/stores/sqlite.ts'
+import { sqliteStorage } from '../unit/edge/support/sqlite-storage.ts'
 import type { Program } from './program.ts'
 
 const SECRET = 'a secret of no fewer bytes than thirty-two'
@@ -31,11 +36,20 @@ export function diskOf(kind: Program['store']): Disk {
       close: async () => void (await Promise.all(opened.map((store) => store.close()))),
     }
   }
+  if (kind === 'object') {
+    // One object has one process at a time.
+    const bytes = durableObjectStore(sqliteStorage())
+    return { open: () => bytes, bytes, close: async () => {} }
+  }
   if (kind === 'sqlite') {
-    const files = new SqliteFiles()
-    // Tabs are of one process, which alone may write.
-    const store = files.open()
-    return { open: () => store, bytes: files.openReader(store), close: () => files.remove() }
+    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-attack-'))
+    // One process writes to a file, through one store.
+    const bytes = sqliteStore({ path: join(folder, 'attack.db'), synchronous: 'normal' })
+    const close = async (): Promise<void> => {
+      await bytes.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+    return { open: () => bytes, bytes, close }
   }
   const bytes = mapStore()
   const open = (): Store => (kind === 'map' ? bytes : encryptedStore(bytes, secretKeys(SECRET)))
@@ -56,7 +70,7 @@ export interface Fuse {
 export function crashing(store: Store, fuse: Fuse): Store {
   return over(store, (scope) => {
     const { commit } = scope
-    return async (...given) => {
+    const crashes: ScopeStore['commit'] = async (...given) => {
       const isNow = fuse.left !== undefined && fuse.left-- === 0
       if (!isNow) return commit.apply(scope, given)
       fuse.left = undefined
@@ -64,20 +78,21 @@ export function crashing(store: Store, fuse: Fuse): Store {
       await commit.apply(scope, given)
       throw new Crash('after the commit')
     }
+    return { commit: crashes }
   })
 }
 
-/** A store with another `commit`. */
+/** A store with some other methods. */
 export function over(
   store: Store,
-  commitOf: (opened: ScopeStore, scope: Scope) => ScopeStore['commit'],
+  methodsOf: (opened: ScopeStore, scope: Scope) => Partial<ScopeStore>,
 ): Store {
   const methods = bound(store)
   return {
     ...methods,
     open: (scope) => {
       const opened = store.open(scope)
-      return { ...bound(opened), commit: commitOf(opened, scope) }
+      return { ...bound(opened), ...methodsOf(opened, scope) }
     },
   }
 }

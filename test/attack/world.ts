@@ -10,6 +10,33 @@ export interface Entry {
   readonly tab: number
   /** For a result that has to show: the message that called. */
   readonly answers?: string
+  /** When, by the clock of all. */
+  readonly at: number
+}
+
+/** A fact that was acknowledged. */
+export interface Fact {
+  readonly id: string
+  readonly mark: string
+  /** The message that it was taken from, or the fact. */
+  readonly source: string | Fact
+  /** Whether it is the user's rather than the session's. */
+  readonly isShared: boolean
+  readonly isPinned: boolean
+  readonly at: number
+  isForgotten: boolean
+}
+
+/** Bytes that were attached. */
+export interface File {
+  readonly id: string
+  readonly mark: string
+  readonly bytes: Uint8Array
+  readonly at: number
+  /** Ids of the messages that name it. */
+  readonly namedBy: string[]
+  /** Since no message names it any more, or none ever did. */
+  isRemoved: boolean
 }
 
 /** A context that was handed out. */
@@ -27,8 +54,12 @@ export class World {
   /** In the order of the log. */
   readonly entries: Entry[] = []
   readonly forgotten = new Set<string>()
-  /** Marks of facts, by the messages that they were taken from. */
-  readonly facts: { readonly mark: string; readonly source: string }[] = []
+  readonly facts: Fact[] = []
+  readonly files: File[] = []
+  /** What the checkpoint holds, and when it was written; undefined: nothing is kept. */
+  checkpoint: { readonly marks: readonly string[]; readonly at: number } | undefined
+  /** Names of the skills that are loaded. */
+  loaded: readonly string[] = []
   /** What each rewind that holds hides, the newest last. */
   readonly rewinds: (readonly string[])[] = []
   /** Ids of calls that were made, in their order; some more than once. */
@@ -47,26 +78,37 @@ export class World {
 
   /** What must show nowhere: what was forgotten, and what was taken from it. */
   get gone(): readonly string[] {
-    const isGone = (id: string) => this.forgotten.has(id)
     return [
-      ...this.entries.filter(({ id }) => isGone(id)),
-      ...this.facts.filter(({ source }) => isGone(source)),
+      ...this.entries.filter(({ id }) => this.forgotten.has(id)),
+      ...this.facts.filter((fact) => this.isGone(fact)),
+      ...this.files.filter((file) => this.isUnnamed(file) && (file.isRemoved || file.namedBy.length > 0)),
     ].map(({ mark }) => mark)
+  }
+
+  /** Whether a fact was forgotten, or what it was taken from. */
+  isGone({ isForgotten, source }: Fact): boolean {
+    return isForgotten || (typeof source === 'string' ? this.forgotten.has(source) : this.isGone(source))
+  }
+
+  /** Whether no message names a file that was not forgotten. */
+  isUnnamed({ namedBy }: File): boolean {
+    return namedBy.every((id) => this.forgotten.has(id))
   }
 
   isHidden(id: string): boolean {
     return this.forgotten.has(id) || this.rewinds.some((hides) => hides.includes(id))
   }
 
-  wrote(message: MessageInput, about: { mark: string; opId: string; tab: number; by?: object }): void {
-    const { mark, opId, tab, by } = about
+  wrote(message: MessageInput, about: Omit<Entry, 'id' | 'message' | 'answers'> & { by?: object }): void {
+    const { mark, opId, tab, at, by } = about
     const id = message.id as string
     const parts = typeof message.content === 'string' ? [] : message.content
     let answers: string | undefined
     for (const part of parts)
       if (part.type === 'tool-call') this.calls.push({ id: part.id, by: id })
       else if (part.type === 'tool-result') answers = this.#answer(part.callId)
-    this.entries.push({ id, message, mark, opId, tab, ...(answers !== undefined && { answers }) })
+      else if (part.type === 'media') this.files.find((file) => file.id === part.ref)?.namedBy.push(id)
+    this.entries.push({ id, message, mark, opId, tab, at, ...(answers !== undefined && { answers }) })
     if (by) this.writers.set(id, by)
   }
 
@@ -84,11 +126,23 @@ export class World {
     this.#undone = true
   }
 
-  /** Nothing that was handed out before a delete is attested. */
   forgot(id: string): void {
     if (this.forgotten.has(id)) return
     this.forgotten.add(id)
+    this.#clear()
+  }
+
+  /**
+   * Nothing that was handed out before a message was forgotten is attested, and no epoch goes on.
+   */
+  #clear(): void {
     this.handedOut = []
+    this.#requests.clear()
+  }
+
+  /** Where something else was deleted, that may be. */
+  doubt(): void {
+    this.handedOut = this.handedOut.map((one) => ({ ...one, isRecorded: false }))
     this.#requests.clear()
   }
 

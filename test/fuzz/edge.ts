@@ -28,6 +28,8 @@ const SLOW_MS = 1_000
 const WELL_MS = 20
 /** What is not answered by then ends the run, and is printed with what was under way beside it. */
 const HANG_MS = 60_000
+/** A machine that does other things stands still at times; what is slow is slow each time. */
+const SLOW_TIMES = 5
 const MOST_PROBLEMS = 20
 
 const problems: string[] = []
@@ -37,6 +39,11 @@ let hangs = false
 const statuses = new Map<number, number>()
 let sent = 0
 let slowest = { ms: 0, attempt: '' }
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
 
 /** A caller of its own, who is a guest, on one session after the other. */
 class Lane {
@@ -100,15 +107,27 @@ class Lane {
 
   /** @returns whether it was refused, and so must have changed nothing */
   async #send(attempt: Attempt): Promise<boolean> {
-    const begun = performance.now()
-    const { status, text } = await this.#answer(attempt)
-    const ms = performance.now() - begun
+    const { status, text, ms } = await this.#timed(attempt)
     sent++
-    if (ms > slowest.ms) slowest = { ms, attempt: shown(attempt) }
-    if (ms > SLOW_MS && ms > SLOW_MS * (await this.#load())) problem(`took ${Math.round(ms)} ms`, attempt)
+    if (await this.#isSlow(attempt, ms)) problem(`took ${Math.round(ms)} ms`, attempt)
     if (status >= 500 || FAILED.test(text)) problem(`${status} ${text.slice(0, 300)}`, attempt)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     return status >= 400 && !isAfterWriting(text)
+  }
+
+  async #timed(attempt: Attempt): Promise<Answer & { readonly ms: number }> {
+    const begun = performance.now()
+    const answer = await this.#answer(attempt)
+    return { ...answer, ms: performance.now() - begun }
+  }
+
+  /** Whether it is slow by itself, and not the machine: it is sent again. */
+  async #isSlow(attempt: Attempt, ms: number): Promise<boolean> {
+    let least = ms
+    for (let times = 1; least > SLOW_MS && times < SLOW_TIMES; times++)
+      least = Math.min(least, (await this.#timed(attempt)).ms)
+    if (least > slowest.ms) slowest = { ms: least, attempt: shown(attempt) }
+    return least > SLOW_MS && least > SLOW_MS * (await this.#load())
   }
 
   /** How many times as long as on a quiet machine a call takes now. */
@@ -118,7 +137,7 @@ class Lane {
     return (performance.now() - begun) / WELL_MS
   }
 
-  async #answer(attempt: Attempt): Promise<{ readonly status: number; readonly text: string }> {
+  async #answer(attempt: Attempt): Promise<Answer> {
     const { method, path, headers, body } = attempt
     underWay.add(attempt)
     try {

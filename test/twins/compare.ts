@@ -45,7 +45,7 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
       return inner === undefined ? rename(value) : walk(inner)
     }
     if (Array.isArray(value)) {
-      const inner = value.map(walk)
+      const inner = deletesInOrder(value.map(walk))
       const isNamed = inner.some((one, index) => JSON.stringify(one) !== JSON.stringify(value[index]))
       const isList = isNamed && value.every((one) => typeof one === 'string')
       return isList ? inner.map((one) => JSON.stringify(one)).sort() : inner
@@ -55,25 +55,36 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
   }
   return all.map(({ what, value }) => {
     const inner = walk(value)
-    if (what.startsWith('log')) sortDeletes(inner as Row[])
     if (!/^(registers|rows) /.test(what) || !Array.isArray(inner)) return { what, value: inner }
     return { what, value: inner.map((row) => JSON.stringify(row)).sort() }
   })
 }
 
-/** As much of a row of a log as says what is deleted. */
+/** As much of a row of a log, or of a line of an export, as says what is deleted. */
 interface Row {
-  readonly kind: string
-  id: string
+  readonly kind?: string
+  readonly type?: string
+  readonly id: string
 }
 
-/** What is deleted at once, is deleted in the order of names, some of which are made. */
-function sortDeletes(rows: readonly Row[]): void {
+/**
+ * Rows or lines in which deletes that follow one another name their targets in order: those of one
+ * call stand in the order in which a store finds them, which is that of made names.
+ */
+function deletesInOrder(rows: readonly unknown[]): readonly unknown[] {
+  const ordered = [...rows]
   for (let from = 0, to = 0; from < rows.length; from = ++to) {
-    while (rows[to]?.kind === 'delete') to++
-    const ids = rows.slice(from, to).map(({ id }) => id)
-    for (const [index, id] of ids.sort().entries()) (rows[from + index] as Row).id = id
+    while (isDelete(rows[to])) to++
+    const ids = rows.slice(from, to).map((row) => (row as Row).id)
+    for (const [index, id] of ids.sort().entries())
+      ordered[from + index] = { ...(rows[from + index] as Row), id }
   }
+  return ordered
+}
+
+function isDelete(row: unknown): row is Row {
+  const { kind, type } = (row ?? {}) as Partial<Row>
+  return kind === 'delete' || type === 'delete'
 }
 
 /** What a text of JSON says, lists in it too. */

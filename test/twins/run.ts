@@ -1,7 +1,7 @@
 /**
- * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite] [--http N]`: plays so
- * many histories in pairs of worlds, and says where two of them part; then so many over HTTP, in
- * workerd.
+ * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite|dexie] [--http N]`: plays
+ * so many histories in pairs of worlds, and says where two of them part; then so many over HTTP, in
+ * workerd. Over Dexie they are played in Chromium, and none over HTTP.
  */
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -27,46 +27,43 @@ const STORES: Readonly<Record<string, () => Store>> = {
   encrypted: () => encryptedStore(mapStore(), secretKeys(KEYS)),
   sqlite: () => files.open(),
 }
-const { store } = values
-const open = STORES[store]
-if (!open) throw new Error(`--store must be one of ${Object.keys(STORES).join(', ')}, not ${store}`)
+const { store, seed } = values
 const worlds = Number(positionals[0] ?? 200)
-/** A quarter of the worlds each for what costs less to go wrong. */
-const LAWS = {
-  forgotten: [checkForgotten, 1],
-  untrusted: [checkUntrusted, 4],
-  beside: [checkBeside, 4],
-} as const
-for (const [law, [check, part]] of Object.entries(LAWS)) {
-  const started = performance.now()
-  const count = Math.ceil(worlds / part)
-  await check({
-    open,
-    seed: Number(values.seed),
-    worlds: count,
-  })
-  const seconds = ((performance.now() - started) / 1_000).toFixed(1)
-  console.log(
-    `${law}: ${count} pairs of worlds from seed ${values.seed} on, ${store} store: the same in all, in ${seconds} s`,
-  )
+const open = STORES[store]
+if (open) await inNode(open)
+else if (store === 'dexie') play('browser', 'test/browser/twins.test.ts', { TWINS: String(worlds) })
+else throw new Error(`--store must be one of ${Object.keys(STORES).join(', ')} and dexie, not ${store}`)
+
+async function inNode(open: () => Store): Promise<void> {
+  /** A quarter of the worlds each for what costs less to go wrong. */
+  const LAWS = {
+    forgotten: [checkForgotten, 1],
+    untrusted: [checkUntrusted, 4],
+    beside: [checkBeside, 4],
+  } as const
+  for (const [law, [check, part]] of Object.entries(LAWS)) {
+    const started = performance.now()
+    const count = Math.ceil(worlds / part)
+    await check({ open, seed: Number(seed), worlds: count })
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+    console.log(
+      `${law}: ${count} pairs of worlds from seed ${seed} on, ${store} store: the same in all, in ${seconds} s`,
+    )
+  }
+  await files.remove()
+  const overHttp = Number(values.http ?? Math.ceil(worlds / 10))
+  if (overHttp > 0)
+    play('workerd', 'test/workerd/edge/twins.test.ts', { FAST_CHECK_RUNS: String(overHttp / HTTP_PAIRS) })
 }
-await files.remove()
-const overHttp = Number(values.http ?? Math.ceil(worlds / 10))
-if (overHttp > 0) {
+
+/** In the place where the store, or the edge, runs. */
+function play(project: string, file: string, runs: Readonly<Record<string, string>>): void {
   const root = resolve(import.meta.dirname, '../..')
-  const file = 'test/workerd/edge/twins.test.ts'
-  const { status } = spawnSync(
-    process.execPath,
-    [resolve(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'workerd', file],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        FAST_CHECK_RUNS: String(overHttp / HTTP_PAIRS),
-        FAST_CHECK_SEED: String(values.seed),
-      },
-    },
-  )
+  const vitest = resolve(root, 'node_modules/vitest/vitest.mjs')
+  const { status } = spawnSync(process.execPath, [vitest, 'run', '--project', project, file], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...runs, FAST_CHECK_SEED: seed },
+  })
   process.exitCode = status ?? 1
 }

@@ -15,9 +15,12 @@ const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
 export const HTTP_PAIRS = 24
 
 export interface Pairs {
-  readonly open: () => Store | Promise<Store>
+  /** Contract: a new database, or a handle of it for each tab. */
+  readonly open: () => Store | Promise<readonly Store[]>
   readonly seed: number
   readonly worlds: number
+  /** Milliseconds after which a failure is told as far as it was shrunk. Default: no limit. */
+  readonly limit?: number
 }
 
 type Played = (history: History, world: World) => Promise<readonly Seen[]>
@@ -43,12 +46,12 @@ export function checkBeside(pairs: Pairs): Promise<void> {
   return check(pairs, playedBeside)
 }
 
-async function check({ open, seed, worlds }: Pairs, play: Played): Promise<void> {
+async function check({ open, seed, worlds, limit }: Pairs, play: Played): Promise<void> {
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const seen: (readonly Seen[])[] = []
       for (const secret of SECRETS) {
-        const all = await play(history, new World(await open(), { secret }))
+        const all = await play(history, new World([await open()].flat(), { secret }))
         const left = all.find(({ value }) => JSON.stringify(value)?.includes(secret))
         if (left) throw new Error(`${left.what} has it: ${around(JSON.stringify(left.value), secret)}`)
         seen.push(all)
@@ -56,7 +59,11 @@ async function check({ open, seed, worlds }: Pairs, play: Played): Promise<void>
       const difference = differenceOf(seen[0] ?? [], seen[1] ?? [])
       if (difference !== undefined) throw new Error(difference)
     }),
-    { seed, numRuns: worlds },
+    {
+      seed,
+      numRuns: worlds,
+      ...(limit !== undefined && { interruptAfterTimeLimit: limit, markInterruptAsFailure: true }),
+    },
   )
 }
 

@@ -41,7 +41,7 @@ export interface Difference {
 }
 
 export class World {
-  readonly #inner: Store
+  readonly #handles: readonly Store[]
   readonly #secret: string
   #ids = 0
   #secrets = 0
@@ -55,8 +55,9 @@ export class World {
   /** Exports since all was forgotten: what was taken elsewhere before has it yet. */
   #exported: string[][] | undefined
 
-  constructor(store: Store, { secret }: Difference) {
-    this.#inner = store
+  /** @param handles of one database, for each tab; one that is missing is the first */
+  constructor(handles: readonly Store[], { secret }: Difference) {
+    this.#handles = handles
     this.#secret = secret
     this.#open()
   }
@@ -154,6 +155,10 @@ export class World {
     return seen
   }
 
+  get #inner(): Store {
+    return this.#handles[0] as Store
+  }
+
   get #tab(): FullMemory {
     return this.#tabs[0] as FullMemory
   }
@@ -162,9 +167,9 @@ export class World {
   #open(): void {
     this.#left = undefined
     this.#opened = new Map()
-    this.#tabs = [0, 1].map(() =>
+    this.#tabs = [0, 1].map((tab) =>
       fullMemory({
-        store: this.#mortal(),
+        store: this.#mortal(this.#handles[tab] ?? this.#inner),
         budget: 800,
         counter: charsPerToken(4),
         system: 'You help with trips.',
@@ -179,11 +184,10 @@ export class World {
   }
 
   /** A store that ends with the process. */
-  #mortal(): Store {
+  #mortal(inner: Store): Store {
     const pass = (): void => {
       if (this.#left !== undefined && this.#left-- <= 0) throw new Error('the process has ended')
     }
-    const inner = this.#inner
     return {
       oldestUnused: () => inner.oldestUnused(),
       removeUnused: (until) => inner.removeUnused(until),
@@ -384,18 +388,23 @@ async function* summaryOf({ context }: ModelRequest): AsyncGenerator<ModelEvent>
   yield { type: 'finish', message: { role: 'assistant', content }, reason: 'stop' }
 }
 
+/** A row with its fields by name: a row that is cached has them in another order. */
+function inOrder(row: object): object {
+  return Object.fromEntries(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
 async function rowsOf(scope: ScopeStore): Promise<readonly (readonly [what: string, value: unknown])[]> {
   const log: unknown[] = []
   for (let seq = 0, more = true; more; ) {
     const page = await scope.changesSince(seq)
-    log.push(...page.rows)
+    log.push(...page.rows.map(inOrder))
     more = page.more
     seq = page.rows.at(-1)?.seq ?? seq
   }
   const registers: unknown[] = []
   for (let after: string | undefined; ; ) {
     const page = await scope.registers('', after)
-    registers.push(...page)
+    registers.push(...page.map(inOrder))
     after = page.at(-1)?.key
     if (after === undefined) break
   }

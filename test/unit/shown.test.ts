@@ -132,4 +132,31 @@ describe('what a context shows, and what its receipt says', () => {
     expect(shown(await session.context()).at(-1)).toBe('u4')
     expect(shown(await open({ ...options, budget: 500 }).context()).at(-1)).toBe('u4')
   })
+
+  it('a rewind hides what shows after a message, though it was written before all that is in memory', async () => {
+    const session = open()
+    await session.append({ id: 'u1', role: 'user', content: 'Hello.' })
+    await session.append({ id: 'u2', role: 'user', content: 'Are you there?' })
+    await rewind(session, 'u2')
+    await session.append({ id: 'a1', role: 'assistant', content: 'Yes.' })
+    await forget(session, 'u1')
+    await session.context()
+    await undo(session)
+    expect((await session.history()).map(({ id }) => id)).toEqual(['a1', 'u2'])
+    await rewind(session, 'a1')
+    expect(await session.history()).toEqual([])
+  })
+
+  it('a rewind inside a long round hides a round that another tab began meanwhile', async () => {
+    const store = mapStore()
+    await open({ store }).append([
+      { id: 'u1', role: 'user', content: 'Begin.' },
+      { id: 'u2', role: 'user', content: 'And this?' },
+    ])
+    for (let step = 0; step < 80; step++)
+      await open({ store }).append({ id: `a${step}`, role: 'assistant', content: 'Done.' }, { round: 'u1' })
+    const session = open({ store })
+    await rewind(session, 'a79')
+    expect((await session.history({ messages: 100 })).at(-1)?.id).toBe('a78')
+  })
 })

@@ -153,8 +153,9 @@ function headOf(
   }
 }
 
-function recordOf(index: readonly SkillEntry[], hash: Hash): string {
-  return hash(JSON.stringify(index.map(({ name, description }) => [name, description])))
+/** Versions, since a text that is loaded may change alone. */
+function recordOf(index: readonly ListedSkill[], hash: Hash): string {
+  return hash(JSON.stringify(index.map(({ version }) => version)))
 }
 
 const REGISTERS: readonly RegisterKind[] = [

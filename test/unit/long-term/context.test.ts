@@ -161,6 +161,27 @@ describe('a context', () => {
     expect(textOf(await session.context())).not.toContain('brisk')
   })
 
+  it('shows the changed text of a loaded skill in the very next context', async () => {
+    const { memory, session } = open()
+    const { skills } = memory.user(ADA)
+    const tides = { name: 'tides', description: 'Reads tide tables.' }
+    await skills.set({ ...tides, text: 'Open the almanac.' })
+    await session.skills.load('tides')
+    await say(session, 'Where to?')
+    const first = await session.context()
+    await skills.set({ ...tides, text: 'Open the almanac.' })
+    expect((await session.context()).epoch).toBe(first.epoch)
+    await skills.set({ ...tides, text: 'Ask the captain.' })
+    const second = await session.context()
+    expect(causeOf(second)).toBe('head')
+    expect(textOf(second)).not.toContain('almanac')
+    expect(textOf(second, 'memory')).toContain('Ask the captain.')
+    expect((await session.context()).epoch).toBe(second.epoch)
+    // What is unloaded leaves with the next epoch.
+    await session.skills.unload('tides')
+    expect((await session.context()).epoch).toBe(second.epoch)
+  })
+
   it.each([
     [
       'superseded',
