@@ -284,7 +284,8 @@ class Run {
     const tokens = tokensOf(openai)
     if (tokens > line) throw new Broken(`${tokens} tokens are above the line of ${line}`)
     const { used, margin, cap } = context.receipt
-    if (used + margin > cap) throw new Broken(`the receipt has ${used} + ${margin}, above ${cap}`)
+    if (used + margin > (cap ?? Infinity))
+      throw new Broken(`the receipt has ${used} + ${margin}, above ${cap}`)
     mustNot(refusedByOpenAI(openai) ?? refusedByAnthropic(messages))
     this.#seen(scope, 'a context', stringifyContext(context) + JSON.stringify([openai, system, messages]))
     mustNot(misquoted(context, world))

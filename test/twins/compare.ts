@@ -1,8 +1,12 @@
 /** What two worlds of one history differ in; what may differ is listed in docs/privacy.md. */
 import type { Seen } from './world.ts'
 
-/** Names that are made from content: hashes of 256 and of 64 bits, and tags of fences. */
-const MADE = /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16}|(?<=ctx-)[0-9a-f]{8})(?![0-9a-f])/g
+/**
+ * Names that are made from content: hashes of 256 bits, in hex or in base64url, and of 64 bits, and
+ * tags of fences.
+ */
+const MADE =
+  /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16}|(?<=ctx-)[0-9a-f]{8})(?![0-9a-f])|(?<![\w-])[\w-]{43}(?![\w-])/g
 
 /** The first thing that is not the same; undefined: there is none. */
 export function differenceOf(one: readonly Seen[], other: readonly Seen[]): string | undefined {
@@ -19,7 +23,8 @@ export function differenceOf(one: readonly Seen[], other: readonly Seen[]): stri
 
 /**
  * The same with each made name called by its first appearance, first of all in logs, whose order is
- * that of writing. What stands in the order of such names is put in the order of the new ones.
+ * that of writing. What stands in the order of such names, rows of tables by their keys too, is put
+ * in the order of the new ones.
  */
 function renamed(all: readonly Seen[]): readonly Seen[] {
   const names = new Map<string, string>()
@@ -35,18 +40,48 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
       for (const row of [...(value as { readonly seq: number }[])].sort((a, b) => a.seq - b.seq))
         rename(JSON.stringify(row))
   const walk = (value: unknown): unknown => {
-    if (typeof value === 'string') return rename(value)
+    if (typeof value === 'string') {
+      const inner = jsonIn(value)
+      return inner === undefined ? rename(value) : walk(inner)
+    }
     if (Array.isArray(value)) {
       const inner = value.map(walk)
       const isNamed = inner.some((one, index) => JSON.stringify(one) !== JSON.stringify(value[index]))
-      return isNamed && inner.every((one) => typeof one === 'string') ? inner.sort() : inner
+      const isList = isNamed && value.every((one) => typeof one === 'string')
+      return isList ? inner.map((one) => JSON.stringify(one)).sort() : inner
     }
     if (value === null || typeof value !== 'object') return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [rename(key), walk(inner)]))
   }
   return all.map(({ what, value }) => {
     const inner = walk(value)
-    if (!what.startsWith('registers') || !Array.isArray(inner)) return { what, value: inner }
+    if (what.startsWith('log')) sortDeletes(inner as Row[])
+    if (!/^(registers|rows) /.test(what) || !Array.isArray(inner)) return { what, value: inner }
     return { what, value: inner.map((row) => JSON.stringify(row)).sort() }
   })
+}
+
+/** As much of a row of a log as says what is deleted. */
+interface Row {
+  readonly kind: string
+  id: string
+}
+
+/** What is deleted at once, is deleted in the order of names, some of which are made. */
+function sortDeletes(rows: readonly Row[]): void {
+  for (let from = 0, to = 0; from < rows.length; from = ++to) {
+    while (rows[to]?.kind === 'delete') to++
+    const ids = rows.slice(from, to).map(({ id }) => id)
+    for (const [index, id] of ids.sort().entries()) (rows[from + index] as Row).id = id
+  }
+}
+
+/** What a text of JSON says, lists in it too. */
+function jsonIn(text: string): object | undefined {
+  if (!/^[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
+  }
 }

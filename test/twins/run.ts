@@ -1,18 +1,25 @@
 /**
- * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite]`: plays so many
- * histories in pairs of worlds, and says where two of them part.
+ * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite] [--http N]`: plays so
+ * many histories in pairs of worlds, and says where two of them part; then so many over HTTP, in
+ * workerd.
  */
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { mapStore, type Store } from '../../src/index.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
 import { SqliteFiles } from '../unit/support/sqlite-files.ts'
-import { checkBeside, checkForgotten, checkUntrusted } from './twins.ts'
+import { checkBeside, checkForgotten, checkUntrusted, HTTP_PAIRS } from './twins.ts'
 
 const KEYS = 'a secret of no fewer bytes than thirty-two'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string', default: '1' }, store: { type: 'string', default: 'map' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    store: { type: 'string', default: 'map' },
+    http: { type: 'string' },
+  },
 })
 const files = new SqliteFiles()
 const STORES: Readonly<Record<string, () => Store>> = {
@@ -44,3 +51,22 @@ for (const [law, [check, part]] of Object.entries(LAWS)) {
   )
 }
 await files.remove()
+const overHttp = Number(values.http ?? Math.ceil(worlds / 10))
+if (overHttp > 0) {
+  const root = resolve(import.meta.dirname, '../..')
+  const file = 'test/workerd/edge/twins.test.ts'
+  const { status } = spawnSync(
+    process.execPath,
+    [resolve(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'workerd', file],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        FAST_CHECK_RUNS: String(overHttp / HTTP_PAIRS),
+        FAST_CHECK_SEED: String(values.seed),
+      },
+    },
+  )
+  process.exitCode = status ?? 1
+}
