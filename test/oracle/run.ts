@@ -1,8 +1,8 @@
 /**
  * `npm run test:oracle -- [histories] [--seed N] [--store map|encrypted|sqlite] [--keep]`: plays
  * histories over the frozen build and the working sources, and says where they part first; with
- * `sqlite` the working sources alone play on disk. `--keep` writes what the frozen build breaks a
- * law in to `known/`, where the reason is to be filled in.
+ * `sqlite` over the working sources in memory, and on disk. `--keep` writes what the frozen build
+ * breaks a law in to `known/`, where the reason is to be filled in.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ const inMemory = sidesOf((build) => ({
       ? build.encryptedStore(build.mapStore(), build.secretKeys(SECRET))
       : build.mapStore(),
 }))
-const sides = store === 'sqlite' ? { ...inMemory, built: onDisk(inMemory.built, files) } : inMemory
+const sides = store === 'sqlite' ? { frozen: inMemory.built, built: onDisk(inMemory.built, files) } : inMemory
 
 const coverage = new Coverage()
 const kinds = new Set<string>()

@@ -24,13 +24,14 @@ test(`the working sources do what the frozen build does in ${histories} historie
 /** What a history takes longer there, others make up for. */
 const onDiskToo = Math.ceil(histories / 4)
 
-test(`over files of SQLite they do what it does in memory in ${onDiskToo} histories`, {
+test(`they do the same over files of SQLite as in memory in ${onDiskToo} histories`, {
   timeout: 20_000 + 4_000 * onDiskToo,
 }, async () => {
   const files = new SqliteFiles()
   try {
-    const { frozen, built } = sides
-    expect(await survey({ frozen, built: onDisk(built, files), histories: onDiskToo })).toBeUndefined()
+    const { built } = sides
+    const both = { frozen: built, built: onDisk(built, files) }
+    expect(await survey({ ...both, histories: onDiskToo })).toBeUndefined()
   } finally {
     await files.remove()
   }
