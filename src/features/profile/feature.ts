@@ -1,6 +1,5 @@
-import type { Feature, Hash, HeadPart, KernelUser, RegisterKind } from '../../kernel/feature.ts'
-import { checkOptions } from '../../kernel/text/json.ts'
-import type { ProfileDocument } from '../../ports/profile.ts'
+import type { Feature, Hash, HeadPart, RegisterKind } from '../../kernel/feature.ts'
+import { checkId, checkOptions } from '../../kernel/text/json.ts'
 import { cached } from '../cached.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
@@ -8,12 +7,14 @@ import { laneOf } from '../sizes.ts'
 import {
   checkDocument,
   DOCUMENTS,
+  documentsOf,
   MOST_DOCUMENTS,
   PROFILE,
   type Profile,
   placesOf,
   profileKey,
   profileOf,
+  type ShownDocument,
 } from './profile.ts'
 
 export interface ProfileOptions {
@@ -38,26 +39,24 @@ const SHARE = 1 / 8
 export function profile(options: ProfileOptions = {}): Feature<'profile', ProfileShape> {
   checkOptions('profile', 'options', options, ['tokens'])
   const { tokens } = options
-  const userProfile = ({ store, memory }: KernelUser): Profile => profileOf(store, memory.host)
   return {
     name: 'profile',
     registers: [DOCUMENT],
     ...laneOf('profile', { tokens }),
-    user: userProfile,
+    user: profileOf,
     open: ({ user, policy }) => {
       const size = tokens ?? Math.floor(policy.cap * SHARE)
-      const documents = userProfile(user)
-      const latest = cached<readonly ProfileDocument[]>()
+      const latest = cached<readonly ShownDocument[]>()
       return {
         show: {
           read: async (ask) => {
             const { seq, indexed } = await ask.user()
             // Mostly nothing is remembered, and then nothing is looked for.
-            return latest([seq], async () => (indexed ? documents.list() : []))
+            return latest([seq], async () => (indexed ? documentsOf(user.store) : []))
           },
           holds: (frozen, state, hash) =>
-            (frozen?.record ?? recordOf([], hash)) === recordOf(state as readonly ProfileDocument[], hash),
-          head: (state, { count, hash }) => headOf(state as readonly ProfileDocument[], size, count, hash),
+            (frozen?.record ?? recordOf([], hash)) === recordOf(state as readonly ShownDocument[], hash),
+          head: (state, { count, hash }) => headOf(state as readonly ShownDocument[], size, count, hash),
         },
       }
     },
@@ -71,30 +70,34 @@ const DOCUMENT: RegisterKind = {
   isUnlabelled: true,
   check: (operation, name, value) => {
     profileKey(operation, name)
-    checkOptions(operation, 'value', value, ['text'])
-    return { ...checkDocument(operation, (value as { readonly text?: unknown }).text) }
+    checkOptions(operation, 'value', value, ['text', 'since'])
+    const { text, since }: { readonly text?: unknown; readonly since?: unknown } = value
+    return { text: checkDocument(operation, text), since: checkId(operation, 'value.since', since) }
   },
   index: placesOf,
   room: { group: DOCUMENTS, most: MOST_DOCUMENTS },
 }
 
 function headOf(
-  documents: readonly ProfileDocument[],
+  documents: readonly ShownDocument[],
   size: number,
   count: (text: string) => number,
   hash: Hash,
 ): HeadPart | undefined {
   if (documents.length === 0) return undefined
   const filling = new Filling('profile', size, count)
-  for (const { name, text } of documents) filling.takePart(name, `## ${name}\n\n`, text)
+  for (const {
+    document: { name, text },
+  } of documents)
+    filling.takePart(name, `## ${name}\n\n`, text)
   const text = filling.lines.join('\n\n')
   return {
     sections: filling.section({ in: 'system', at: PLACES.profile, text, trust: 'user' }),
     record: recordOf(documents, hash),
-    sources: [],
+    sources: documents.map(({ source }) => source),
   }
 }
 
-function recordOf(documents: readonly ProfileDocument[], hash: Hash): string {
-  return hash(JSON.stringify(documents.map(({ name, text }) => [name, text])))
+function recordOf(documents: readonly ShownDocument[], hash: Hash): string {
+  return hash(JSON.stringify(documents.map(({ document: { name, text } }) => [name, text])))
 }

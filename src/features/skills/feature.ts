@@ -1,6 +1,7 @@
 import type { Feature, Hash, HeadPart, KernelUser, RegisterKind, Rung } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import type { Name } from '../../ports/op.ts'
 import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'
 import type { Sum } from '../../ports/store.ts'
 import { cached } from '../cached.ts'
@@ -13,7 +14,7 @@ import { oneLine } from '../text/one-line.ts'
 import { checkLoaded, LOADED_SKILLS, loadedIndex, loadedSkills } from './loaded-skills.ts'
 import { checkBody, checkDescription, checkSkillName } from './skill.ts'
 import { skillTokens } from './skill-item.ts'
-import { SKILL, SKILL_TEXT, SKILLS, type Skills, type StoredEntry, skillsOf } from './skills.ts'
+import { SKILL, SKILL_TEXT, SKILLS, type Skills, type StoredEntry, shownIn, skillsOf } from './skills.ts'
 
 export interface SkillsOptions {
   /** Most tokens of names and descriptions in a context. Default: a thirty-second of the cap. */
@@ -55,6 +56,7 @@ interface Known {
   readonly index: readonly ListedSkill[]
   readonly total: Sum
   readonly loaded: readonly StoredSkill[]
+  readonly sources: readonly Name[]
 }
 
 const NONE: Sum = { count: 0, weight: 0 }
@@ -70,8 +72,8 @@ const NONE: Sum = { count: 0, weight: 0 }
 export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsShape> {
   checkOptions('skills', 'options', options, ['indexTokens', 'loadedTokens'])
   const { indexTokens, loadedTokens } = options
-  const userSkills = ({ store, memory: { host, policy } }: KernelUser): Skills =>
-    skillsOf(store, host, (entry) => skillTokens(policy.counter, entry))
+  const userSkills = (user: KernelUser): Skills =>
+    skillsOf(user, (entry) => skillTokens(user.memory.policy.counter, entry))
   return {
     name: 'skills',
     registers: REGISTERS,
@@ -106,10 +108,19 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
             // Mostly there are none, and then nothing is looked for.
             return latest([seq, registersAt], async () => {
               const names = own.indexed ? await loaded.list() : []
-              const texts = await Promise.all(names.map((name) => all.get(name)))
               const total = indexed ? await sum() : NONE
-              const index = total.count > 0 ? await all.list() : []
-              return { index, total, loaded: texts.flatMap((skill) => skill ?? []) }
+              const rows = total.count > 0 ? await user.store.indexed(SKILLS) : []
+              // Before their texts are read: one that is removed in between is not shown.
+              const entries = await Promise.all(names.map((name) => user.store.register(SKILL + name)))
+              const texts = await Promise.all(names.map((name) => all.get(name)))
+              const index = rows.flatMap((row) => shownIn(row) ?? [])
+              const shown = [...index, ...entries.flatMap((row) => (row && shownIn(row)) ?? [])]
+              return {
+                index: index.map(({ listed }) => listed),
+                total,
+                loaded: texts.flatMap((skill) => skill ?? []),
+                sources: [...new Set(shown.map(({ source }) => source))],
+              }
             })
           },
           holds: (frozen, state, hash) =>
@@ -122,7 +133,7 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
 }
 
 function headOf(
-  { index, total, loaded }: Known,
+  { index, total, loaded, sources }: Known,
   sizes: Required<SkillsOptions>,
   count: (text: string) => number,
   rung: Rung,
@@ -139,7 +150,7 @@ function headOf(
   return {
     sections: [...names.section(listed, total.count, total.weight), ...texts.section(whole)],
     record: recordOf(index, hash),
-    sources: [],
+    sources,
   }
 }
 
@@ -165,13 +176,13 @@ const REGISTERS: readonly RegisterKind[] = [
     owners: ['user'],
     isUnlabelled: true,
     check: (operation, name, value) => {
-      checkOptions(operation, 'value', value, ['name', 'description', 'textVersion'])
+      checkOptions(operation, 'value', value, ['name', 'description', 'textVersion', 'since'])
       const fields: { readonly [field in keyof StoredEntry]?: unknown } = value
       if (checkSkillName(operation, fields.name) !== name)
         throw invalid(operation, 'value.name', 'differs from the name in its key')
       const description = checkDescription(operation, fields.description)
       const textVersion = checkId(operation, 'value.textVersion', fields.textVersion)
-      return { name, description, textVersion }
+      return { name, description, textVersion, since: checkId(operation, 'value.since', fields.since) }
     },
     index: (order, value, { memory }) => {
       const weight = skillTokens(memory.policy.counter, value as unknown as SkillEntry)
