@@ -20,8 +20,8 @@ export interface World {
 }
 
 /**
- * One function for each command. Contract: it resolves with what the API gives, as it was in 0.1.0:
- * neutral answers are those. Where the API refuses, it rejects with the API's error.
+ * One function for each command. Contract: it resolves with what the API gives; where two builds
+ * have two APIs, as the older one gave it. Where the API refuses, it rejects with the API's error.
  */
 export type Handlers = {
   readonly [Kind in TabCommand['kind']]: (command: CommandOf<Kind>) => Promise<unknown>
@@ -42,8 +42,9 @@ export interface Adapter {
   readonly name: string
   /** Begins a run: nothing is open. */
   begin(world: World): Run
-  /** Contract: the register of a head, in the spelling that builds are compared in. */
-  head(row: JsonObject): JsonObject
-  /** Contract: a row, or a line of an export, in that spelling. Default: it is. */
+  /**
+   * Contract: a row, or a line of an export, in the spelling that builds are compared in. Default:
+   * it is.
+   */
   row?(row: JsonObject): JsonObject
 }

@@ -15,7 +15,9 @@ export const REQUIRED: readonly string[] = [
   ...['profile', 'pins', 'skills', 'facts', 'loaded-skills', 'news', 'recall', 'checkpoint'].flatMap(
     (one) => [`shown ${one}`, `overflow ${one}`],
   ),
-  ...['epoch', 'long-term', 'recall', 'checkpoint', 'extract', 'onCut'].map((one) => `failure ${one}`),
+  ...['epoch', 'facts', 'profile', 'skills', 'recall', 'checkpoint', 'extract', 'onCut'].map(
+    (one) => `failure ${one}`,
+  ),
   ...['scripted', 'extract'].map((one) => `summary by ${one}`),
   ...['summarised', 'refused'].map((one) => `compact ${one}`),
   ...[

@@ -7,7 +7,7 @@
  * - `names`: all of it, heads too, each made name in the order of its first appearance: so whether
  *   two of them are one.
  */
-import { field, isObject, type Json, type JsonObject, listIn, numberIn, textIn } from './json.ts'
+import { field, isObject, type Json, type JsonObject, listIn, textIn } from './json.ts'
 import { Names, type Treatment } from './names.ts'
 import type { Outcome, Result, Step } from './play.ts'
 
@@ -117,25 +117,17 @@ function stored(outcome: Outcome, withHeads: boolean): unknown {
   const isHead = (row: Json): boolean => textIn(row, 'key').startsWith('head/')
   const scope = (one: Json): Json => ({
     ...(one as JsonObject),
-    registers: listIn(one, 'registers').filter((row) => !isSecret(row) && (withHeads || !isHead(row))),
+    registers: listIn(one, 'registers').filter((row) => withHeads || !isHead(row)),
   })
   // Lines of an export, where heads stand in the order of their hashes; or the scopes of each
   // store.
   const lines = listIn(outcome.ok).flatMap((one) =>
     typeof one === 'string' ? (JSON.parse(one) as Json) : [],
   )
-  const secrets = lines.filter(isSecret).length
-  const kept = lines.filter((line) => !isSecret(line) && !isHead(line))
-  const told = kept.map((line) =>
-    textIn(line, 'type') === 'end' ? { type: 'end', lines: numberIn(line, 'lines') - secrets } : line,
-  )
   const stores = listIn(outcome.ok).filter((one) => typeof one !== 'string')
-  return { ok: [...told, ...stores.map((store) => listIn(store).map(scope))] }
-}
-
-/** What hashes are keyed by: 0.1.0 had none. */
-function isSecret(row: Json): boolean {
-  return textIn(row, 'key') === 'secret'
+  return {
+    ok: [...lines.filter((line) => !isHead(line)), ...stores.map((store) => listIn(store).map(scope))],
+  }
 }
 
 /** Markdown as one text: into which pieces it falls is seen by nobody who reads it. */
@@ -150,7 +142,6 @@ function countsOf(outcome: Outcome): Json {
   for (const line of listIn(outcome.ok)) {
     if (typeof line !== 'string') continue
     const read = JSON.parse(line) as Json
-    if (isSecret(read)) continue
     const type = textIn(read, 'type')
     counts[type] = (counts[type] ?? 0) + 1
   }

@@ -6,7 +6,7 @@ import type { Adapter } from './adapter.ts'
 import { type Json, type JsonObject, plain } from './json.ts'
 import type { LogRowLike, RegisterLike, ScopeJson, ScopeStoreLike, StoreLike } from './store.ts'
 
-type Spelling = Pick<Adapter, 'head' | 'row'>
+type Spelling = Pick<Adapter, 'row'>
 
 /** @param spelling in which builds are compared */
 export async function rowsOf(store: StoreLike, spelling: Spelling): Promise<readonly JsonObject[]> {
@@ -22,7 +22,7 @@ export async function rowsOf(store: StoreLike, spelling: Spelling): Promise<read
 async function scopeOf(
   store: ScopeStoreLike,
   scope: ScopeJson,
-  { head: headOf, row: rowOf = (row) => row }: Spelling,
+  { row: rowOf = (row) => row }: Spelling,
 ): Promise<JsonObject> {
   const log = await logOf(store)
   const registers = await registersOf(store)
@@ -41,10 +41,7 @@ async function scopeOf(
     // Some stores have them in the order of their lanes.
     marks: plain([...marks.values()].sort((one, other) => one.seq - other.seq)),
     log: log.map((row) => rowOf(opened(row))),
-    registers: registers.map((row) => {
-      const spelled = rowOf(opened(row))
-      return row.key.startsWith('head/') ? headOf(spelled) : spelled
-    }),
+    registers: registers.map((row) => rowOf(opened(row))),
     lists,
     derived: await derivedOf(store),
   }

@@ -1,7 +1,6 @@
 /** The two builds that are compared. */
-import { firstAdapter } from './adapters/first.ts'
-import { secondAdapter } from './adapters/second.ts'
-import type { SecondLibrary } from './adapters/second-library.ts'
+import { adapterOf } from './adapters/adapter.ts'
+import type { LibraryLike } from './adapters/library.ts'
 import * as frozen from './frozen.mjs'
 import * as sources from './library.ts'
 import type { Side } from './play.ts'
@@ -14,10 +13,10 @@ export interface Sides {
 
 /** @param stores how a build makes its stores */
 export function sidesOf(stores: (build: StoresLike) => Pick<Side, 'open' | 'close'>): Sides {
-  // Generic there, plain here: the shapes are the same, or the first history says so.
-  const working = sources as unknown as SecondLibrary & StoresLike
-  return {
-    frozen: { adapter: firstAdapter(frozen, 'the frozen build'), ...stores(frozen) },
-    built: { adapter: secondAdapter(working, 'the working sources'), ...stores(working) },
+  const side = (library: unknown, name: string): Side => {
+    // Generic there, plain here: the shapes are the same, or the first history says so.
+    const build = library as LibraryLike & StoresLike
+    return { adapter: adapterOf(build, name), ...stores(build) }
   }
+  return { frozen: side(frozen, 'the frozen build'), built: side(sources, 'the working sources') }
 }

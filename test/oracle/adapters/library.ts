@@ -80,7 +80,7 @@ export interface MemoryLike {
   user(scope: Options): UserLike
 }
 
-export interface SecondLibrary extends CountersLike {
+export interface LibraryLike extends CountersLike {
   createKernel(options: Options): MemoryLike
   /** What a memory in development checks its contexts with. */
   readonly LawChecker: new () => object

@@ -1,11 +1,11 @@
 /** A configuration as options of a kernel, with features in use. */
 import type { World } from '../adapter.ts'
 import type { Configuration } from '../configuration.ts'
+import type { LibraryLike } from './library.ts'
 import { compactionOf, extractOf, hostOf, onCutOf, recallOf, SCHEMA } from './parts.ts'
-import type { SecondLibrary } from './second-library.ts'
 
 /** Options of a memory, its store and counter aside. */
-export function optionsOf(library: SecondLibrary, configuration: Configuration, world: World): object {
+export function optionsOf(library: LibraryLike, configuration: Configuration, world: World): object {
   const { budget, system, window, toolOutput, onCut, development } = configuration
   return {
     budget,
@@ -19,8 +19,8 @@ export function optionsOf(library: SecondLibrary, configuration: Configuration, 
   }
 }
 
-/** What a memory of 0.1.0 always had, and what it was given. */
-function featuresOf(library: SecondLibrary, configuration: Configuration, world: World): readonly object[] {
+/** What every memory of a history has, and what it was given. */
+function featuresOf(library: LibraryLike, configuration: Configuration, world: World): readonly object[] {
   const { sections = {}, facts, extract, checkpoint, compaction, recall, retention = {} } = configuration
   const size = (name: string, option: string): object =>
     sections[name] === undefined ? {} : { [option]: sections[name] }

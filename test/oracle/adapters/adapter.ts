@@ -1,8 +1,9 @@
-/** The neutral commands as calls of the API of 0.1.0. */
+/** The neutral commands as calls of sessions, features and operations. */
 import type { Adapter, Handlers, Run, World } from '../adapter.ts'
 import type { OpenJson, Ref } from '../commands.ts'
 import { damaged } from '../damage.ts'
-import { plain } from '../json.ts'
+import { field, plain } from '../json.ts'
+import type { ContextJson } from '../shapes.ts'
 import { turn } from '../turn.ts'
 import {
   appendOptions,
@@ -15,9 +16,8 @@ import {
   versionOption,
 } from './arguments.ts'
 import { type CounterLike, counterOf } from './counters.ts'
-import type { FirstLibrary, MemoryLike, SessionLike, UserLike } from './first-library.ts'
-import { optionsOf } from './first-options.ts'
-import { firstHead } from './heads.ts'
+import type { ContextLike, LibraryLike, MemoryLike, SessionLike, UserLike } from './library.ts'
+import { optionsOf } from './options.ts'
 
 /** What one tab holds open. */
 interface Tab {
@@ -28,34 +28,36 @@ interface Tab {
   readonly scope: { readonly tenant?: string; readonly userId: string; readonly sessionId?: string }
   readonly user: { readonly tenant?: string; readonly userId: string }
   /** The newest context that it was given. */
-  context?: Awaited<ReturnType<SessionLike['context']>>
+  context?: ContextLike
   snapshot?: object
   unsubscribe?: () => void
 }
 
 type Opened = Pick<Tab, 'memory' | 'counter'>
 
-export function firstAdapter(library: FirstLibrary, name: string): Adapter {
-  return { name, begin: (world) => new FirstRun(library, world), head: firstHead }
+export function adapterOf(library: LibraryLike, name: string): Adapter {
+  return { name, begin: (world) => new AdapterRun(library, world) }
 }
 
-class FirstRun implements Run {
-  readonly #library: FirstLibrary
+class AdapterRun implements Run {
+  readonly #library: LibraryLike
   readonly #world: World
   readonly #tabs = new Map<string, Tab>()
   /** Memories that tabs may share. */
   readonly #memories = new Map<string, Opened>()
 
-  constructor(library: FirstLibrary, world: World) {
+  constructor(library: LibraryLike, world: World) {
     this.#library = library
     this.#world = world
   }
 
   async settle(): Promise<void> {
     for (const { session } of this.#tabs.values()) {
-      await session.compacted()
-      while (session.isCompacting) await turn()
-      await session.compacted()
+      // Is refused when its turn has come: then nothing runs that the session queued itself.
+      await session.history({ messages: -1 }).catch(() => {})
+      await session.compaction?.settled()
+      while (session.compaction?.isRunning) await turn()
+      await session.compaction?.settled()
     }
   }
 
@@ -71,7 +73,13 @@ class FirstRun implements Run {
       const { opened } = this.#tab(tab)
       this.#enter(tab, this.#memoryOf(opened), opened)
     },
-    append: async (command) => this.#session(command).append(one(command.messages), appendOptions(command)),
+    append: async ({ replaces, ...command }) => {
+      const session = this.#session(command)
+      const [messages, options] = [one(command.messages), appendOptions(command)]
+      return replaces === undefined
+        ? session.append(messages, options)
+        : this.#library.editMessage(session, replaces, messages, options)
+    },
     commit: async (command) => {
       const { messages, checkpoint, facts, ifVersion } = command
       const session = this.#session(command)
@@ -83,52 +91,67 @@ class FirstRun implements Run {
       const written = await versionOption(ifVersion, async () => (await session.checkpoint.get()).version)
       return session.commit(input, { ...appendOptions(command), ...written })
     },
-    addExchange: async (command) => this.#session(command).addExchange(command.user, command.assistant),
+    addExchange: async (command) =>
+      this.#library.addExchange(this.#session(command), command.user, command.assistant),
     context: async ({ kind: _, tab: name, ...options }) => {
       const tab = this.#tab(name)
-      tab.context = await tab.session.context(options)
+      tab.context = await contextOf(tab.session, options)
       return tab.context
     },
-    contextAt: async (command) => this.#session(command).contextAt(command.id),
+    contextAt: async (command) => this.#library.contextAt(this.#session(command), command.id),
     history: async ({ kind: _, tab, ...options }) => this.#tab(tab).session.history(options),
     readSource: async ({ kind: _, tab, reference, ...options }) =>
-      this.#tab(tab).session.readSource(reference, options),
+      this.#library.readSource(this.#tab(tab).session, reference, options),
     attach: async ({ kind: _, tab, bytes, as: __, ...given }) => {
-      const part = await this.#tab(tab).session.attach({ ...given, bytes: Uint8Array.from(bytes) })
+      const attachment = { ...given, bytes: Uint8Array.from(bytes) }
+      const part = await this.#library.attach(this.#tab(tab).session, attachment)
       return { part, id: part.ref }
     },
-    attachment: async (command) => this.#session(command).attachment(this.#id(command.id)),
-    rewind: async (command) => ({ id: await this.#session(command).rewind(command.id, opIdOf(command)) }),
-    undo: async (command) => ({
-      id: await this.#session(command).undo(command.rewind && this.#id(command.rewind), opIdOf(command)),
+    attachment: async (command) => this.#library.readAttachment(this.#session(command), this.#id(command.id)),
+    rewind: async (command) => ({
+      id: await this.#library.rewind(this.#session(command), command.id, opIdOf(command)),
     }),
-    branches: async (command) => this.#session(command).branches(),
-    switchTo: async (command) => this.#session(command).switchTo(command.id, opIdOf(command)),
-    remember: async (command) => remembered(this.#session(command).remember(command.fact, opIdOf(command))),
-    facts: async (command) => this.#session(command).facts(command.query),
-    fact: async (command) => this.#session(command).fact(this.#id(command.id)),
-    resolve: async (command) => this.#session(command).resolve(this.#id(command.id)),
-    pin: async (command) => this.#session(command).pin(this.#id(command.id)),
-    unpin: async (command) => this.#session(command).unpin(this.#id(command.id)),
+    undo: async (command) => {
+      const rewind = command.rewind && this.#id(command.rewind)
+      return { id: await this.#library.undo(this.#session(command), rewind, opIdOf(command)) }
+    },
+    branches: async (command) => this.#library.readBranches(this.#session(command)),
+    switchTo: async (command) => this.#library.switchTo(this.#session(command), command.id, opIdOf(command)),
+    remember: async (command) =>
+      remembered(this.#session(command).facts.remember(command.fact, opIdOf(command))),
+    facts: async (command) => this.#session(command).facts.list(command.query),
+    fact: async (command) => this.#session(command).facts.get(this.#id(command.id)),
+    resolve: async (command) => this.#session(command).facts.resolve(this.#id(command.id)),
+    pin: async (command) => this.#session(command).facts.pin(this.#id(command.id)),
+    unpin: async (command) => this.#session(command).facts.unpin(this.#id(command.id)),
     supersede: async (command) =>
-      remembered(this.#session(command).supersede(this.#id(command.id), command.fact)),
+      remembered(this.#session(command).facts.supersede(this.#id(command.id), command.fact)),
     promote: async ({ tab, id, pinned }) =>
-      this.#tab(tab).session.promote(this.#id(id), pinned === undefined ? {} : { pinned }),
-    review: async (command) => this.#session(command).review(this.#id(command.id), command.rating),
+      this.#tab(tab).session.facts.promote(this.#id(id), pinned === undefined ? {} : { pinned }),
+    review: async (command) => this.#session(command).facts.review(this.#id(command.id), command.rating),
     forget: async ({ tab, id, what }) =>
-      this.#tab(tab).session.forget(this.#id(id), what === undefined ? {} : { kind: what }),
-    recall: async (command) => this.#session(command).recall(command.query, firstOf(command)),
-    recallPage: async (command) => this.#session(command).recallPage(command.query, firstOf(command)),
-    loadSkill: async (command) => this.#session(command).loadSkill(command.name),
-    unloadSkill: async (command) => this.#session(command).unloadSkill(command.name),
-    loadedSkills: async (command) => this.#session(command).loadedSkills(),
+      this.#library.forget(this.#tab(tab).session, this.#id(id), what === undefined ? {} : { kind: what }),
+    recall: async (command) => {
+      const { recall = missing() } = this.#session(command)
+      return recall.find(command.query, firstOf(command))
+    },
+    recallPage: async (command) => {
+      const { recall = missing() } = this.#session(command)
+      return recall.page(command.query, firstOf(command))
+    },
+    loadSkill: async (command) => this.#session(command).skills.load(command.name),
+    unloadSkill: async (command) => this.#session(command).skills.unload(command.name),
+    loadedSkills: async (command) => this.#session(command).skills.loaded(),
     start: async ({ kind: _, tab, days, ...options }) =>
-      this.#tab(tab).session.start({
+      this.#library.startSession(this.#tab(tab).session, {
         ...options,
         ...(days !== undefined && { now: this.#world.host.now() + days * 86_400_000 }),
       }),
-    compact: async ({ tab, limits }) => this.#tab(tab).session.compact(limits ? { limits } : {}),
-    compacted: async (command) => this.#session(command).compacted(),
+    compact: async ({ tab, limits }) => {
+      const { compaction } = this.#tab(tab).session
+      return compaction ? compaction.run(limits ? { limits } : {}) : { status: 'none' }
+    },
+    compacted: async (command) => this.#session(command).compaction?.settled(),
     checkpointGet: async (command) => this.#session(command).checkpoint.get(defaultOf(command)),
     checkpointSet: async (command) => {
       const { checkpoint } = this.#session(command)
@@ -187,40 +210,43 @@ class FirstRun implements Run {
       return { version: await skills.set(skill, written) }
     },
     skillDelete: async (command) => this.#user(command).skills.delete(command.name),
-    settings: async (command) => this.#user(command).settings(),
-    changeSettings: async (command) => this.#user(command).changeSettings(command.patch),
-    audit: async (command) => this.#user(command).audit(firstOf(command)),
-    sessions: async (command) => this.#sessions(command).list(),
-    title: async (command) => this.#sessions(command).title(command.session, command.title),
-    deleteSession: async (command) => this.#sessions(command).delete(command.session),
+    settings: async ({ tab }) => this.#library.readSettings(...this.#home(tab)),
+    changeSettings: async ({ tab, patch }) => this.#library.changeSettings(...this.#home(tab), patch),
+    audit: async (command) => this.#library.readAudit(...this.#home(command.tab), firstOf(command)),
+    sessions: async ({ tab }) => this.#library.listSessions(...this.#home(tab)),
+    title: async ({ tab, session, title }) => this.#library.titleSession(...this.#home(tab), session, title),
+    deleteSession: async ({ tab, session }) => this.#library.deleteSession(...this.#home(tab), session),
     userFacts: async (command) => this.#user(command).facts.list(command.query),
     userRemember: async (command) => remembered(this.#user(command).facts.remember(command.fact)),
-    userForget: async (command) => this.#user(command).facts.forget(this.#id(command.id)),
-    userRecall: async ({ kind: _, tab, query, ...options }) => this.#user({ tab }).recall(query, options),
+    userForget: async ({ tab, id }) => {
+      await this.#library.forgetFact(...this.#home(tab), this.#id(id))
+    },
+    userRecall: async ({ kind: _, tab, query, ...options }) => {
+      const { recall = missing() } = this.#user({ tab })
+      return recall.find(query, options)
+    },
     export: async ({ tab: name, of, parts, format }) => {
       const { memory, scope, user } = this.#tab(name)
       const given = of === 'user' ? user : { sessionId: 'default', ...scope }
       const lines: string[] = []
       const options = { ...(parts && { parts }), ...(format && { format }) }
-      for await (const line of memory.export(given, options)) lines.push(line)
+      for await (const line of this.#library.exportFrom(memory, given, options)) lines.push(line)
       return lines
     },
     import: async ({ tab: name, from, user, session, trust, damage }) => {
       const lines = this.#world.named(from)
       const { memory, user: own } = this.#tab(name)
       const given = { ...own, userId: user, ...(session !== undefined && { sessionId: session }) }
-      return memory.import(
+      return this.#library.importInto(
+        memory,
         given,
         damaged(Array.isArray(lines) ? lines : [], damage),
         trust === undefined ? {} : { trust },
       )
     },
-    erase: async ({ tab: name }) => {
-      const { memory, user } = this.#tab(name)
-      return memory.erase(user)
-    },
-    nextWorkAt: async ({ tab }) => this.#tab(tab).memory.nextWorkAt(),
-    runDueWork: async ({ tab }) => this.#tab(tab).memory.runDueWork(),
+    erase: async ({ tab }) => this.#library.eraseUser(...this.#home(tab)),
+    nextWorkAt: async ({ tab }) => this.#library.nextWorkAt(this.#tab(tab).memory),
+    runDueWork: async ({ tab }) => this.#library.runDueWork(this.#tab(tab).memory),
   }
 
   #enter(name: string, { memory, counter }: Opened, opened: OpenJson): void {
@@ -228,7 +254,7 @@ class FirstRun implements Run {
     const user = { ...(tenant !== undefined && { tenant }), userId }
     const scope = { ...user, ...(sessionId !== undefined && { sessionId }) }
     const session = memory.session(scope, project === undefined ? {} : { project })
-    session.onCompact((event) =>
+    session.compaction?.subscribe((event) =>
       this.#world.tell({ tab: name, ...(plain(event) as object), type: 'compact' }),
     )
     const before = this.#tabs.get(name)
@@ -243,7 +269,7 @@ class FirstRun implements Run {
     const options = optionsOf(this.#library, configuration, this.#world)
     return {
       counter,
-      memory: this.#library.createCore({ ...options, counter, store: this.#world.store(store) }),
+      memory: this.#library.createKernel({ ...options, counter, store: this.#world.store(store) }),
     }
   }
 
@@ -262,14 +288,32 @@ class FirstRun implements Run {
     return memory.user(user)
   }
 
-  #sessions({ tab }: { readonly tab: string }): ReturnType<MemoryLike['sessions']> {
-    const { memory, user } = this.#tab(tab)
-    return memory.sessions(user)
+  /** The memory of a tab, and its user. */
+  #home(name: string): readonly [memory: MemoryLike, user: Tab['user']] {
+    const { memory, user } = this.#tab(name)
+    return [memory, user]
   }
 
   #id(ref: Ref): string {
     return typeof ref === 'string' ? ref : String(this.#world.named(ref.ref))
   }
+}
+
+/** Histories ask for recall where it may not be in use: that is refused, and they go on. */
+async function contextOf(session: SessionLike, { recall, ...options }: ContextJson): Promise<ContextLike> {
+  if (recall === undefined) return session.context(options)
+  if (session.recall) return session.context({ ...options, recall })
+  const refused = await session.context({ ...options, recall }).catch((error: unknown) => error)
+  if (field(refused, 'code') !== 'ERR_INVALID_ARGUMENT') throw new Error('recall was not refused')
+  return session.context(options)
+}
+
+/** As the library says it of features that are not in use. */
+function missing(): never {
+  throw Object.assign(new Error('recall is not in use'), {
+    name: 'PlimsollError',
+    code: 'ERR_INVALID_ARGUMENT',
+  })
 }
 
 function leave(tab: Tab): void {
